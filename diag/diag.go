@@ -1,0 +1,137 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package diag holds places in source text and what is wrong there: one diagnostic type for every
+// room of the house, lists of them, and their rendering for people and for machines. It knows
+// nothing of PTX.
+package diag
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// A Place is a range of text in a file. Lines and columns count from 1, columns in bytes; End is
+// the place just after the last byte. The zero Place is "nowhere".
+type Place struct {
+	File               string
+	Line, Column       int
+	EndLine, EndColumn int
+}
+
+// IsValid reports whether p points somewhere.
+func (p Place) IsValid() bool { return p.Line > 0 }
+
+// String is file:line:column, as editors and terminals link it.
+func (p Place) String() string {
+	if !p.IsValid() {
+		if p.File == "" {
+			return "-"
+		}
+		return p.File
+	}
+	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
+}
+
+// A Severity ranks findings. Only Error decides the exit status.
+type Severity uint8
+
+const (
+	// Error is a proven mistake.
+	Error Severity = iota
+	// Warning is legal and almost surely not meant.
+	Warning
+	// Review is legal only under a condition that could not be decided.
+	Review
+	// Note is advice.
+	Note
+)
+
+// String is the lower-case name of s.
+func (s Severity) String() string {
+	switch s {
+	case Error:
+		return "error"
+	case Warning:
+		return "warning"
+	case Review:
+		return "review"
+	}
+	return "note"
+}
+
+// An Edit replaces the text of a place. An empty place (start equals end) inserts.
+type Edit struct {
+	Place Place
+	New   string
+}
+
+// A Fix is a change that removes the finding: a sentence and the edits that do it.
+type Fix struct {
+	Message string
+	Edits   []Edit
+	Guess   bool // what was meant may be something else: to show, not to make unasked
+}
+
+// Related is another place that a finding speaks of.
+type Related struct {
+	Place   Place
+	Message string
+}
+
+// A Diagnostic is one finding.
+type Diagnostic struct {
+	Place    Place
+	Rule     string // stable id, such as F203; `ptxdsl explain` has its page
+	Severity Severity
+	Message  string    // subject, what it is, what was expected; lower case, no full stop
+	Related  []Related // other places, in reading order
+	From     []Place   // callers of the Go line at Place, innermost first
+	Fix      *Fix
+}
+
+// A List is a set of findings.
+type List []Diagnostic
+
+// Sort orders l by file, position, rule and message, and drops repetitions of one rule on one
+// line of a file.
+func (l List) Sort() List {
+	slices.SortStableFunc(l, func(a, b Diagnostic) int {
+		return cmp.Or(
+			cmp.Compare(a.Place.File, b.Place.File),
+			cmp.Compare(a.Place.Line, b.Place.Line),
+			cmp.Compare(a.Place.Column, b.Place.Column),
+			cmp.Compare(a.Severity, b.Severity),
+			cmp.Compare(a.Rule, b.Rule),
+			cmp.Compare(a.Message, b.Message),
+		)
+	})
+	type key struct {
+		file, rule string
+		line       int
+	}
+	seen := make(map[key]bool, len(l))
+	return slices.DeleteFunc(l, func(d Diagnostic) bool {
+		if !d.Place.IsValid() {
+			return false
+		}
+		k := key{d.Place.File, d.Rule, d.Place.Line}
+		if seen[k] {
+			return true
+		}
+		seen[k] = true
+		return false
+	})
+}
+
+// Errors counts the findings of severity Error.
+func (l List) Errors() int {
+	n := 0
+	for _, d := range l {
+		if d.Severity == Error {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,48 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package diag
+
+// Nearest is the candidate that word was most likely meant to be, for "did you mean": the one
+// with the fewest letters dropped, added, changed or swapped, and of several the first of those that
+// begin most alike. It is "" where none is near: more than a third of the letters, and more than
+// one, would have to change.
+func Nearest(word string, candidates []string) string {
+	best, least, alike := "", max(1, len(word)/3), -1
+	for _, c := range candidates {
+		if c == word || len(c)-len(word) > least || len(word)-len(c) > least {
+			continue
+		}
+		n, same := distance(word, c), 0
+		for same < min(len(c), len(word)) && c[same] == word[same] {
+			same++
+		}
+		if n < max(len(word), len(c)) && (n < least || n == least && same > alike) {
+			best, least, alike = c, n, same
+		}
+	}
+	return best
+}
+
+// distance counts the edits between two words; a swap of neighbours is one.
+func distance(a, b string) int {
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		before, last, row = last, row, before
+		row[0] = i + 1
+		for j := range len(b) {
+			n := last[j]
+			if a[i] != b[j] {
+				n = 1 + min(last[j], last[j+1], row[j])
+			}
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				n = min(n, before[j-1]+1)
+			}
+			row[j+1] = n
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,111 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package diag
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// A Rule is one thing that a check looks for, and its page. Rules are static values that live
+// beside the code that reports them; the texts are written for the author of the offending line.
+type Rule struct {
+	ID       string   // stable, such as F203; letters, then digits
+	Title    string   // what is wrong, in a few words, lower case, no full stop
+	Layer    string   // the checker that reports it: "form"
+	Severity Severity // of its findings, unless one says otherwise
+	What     string   // what is looked for, in sentences
+	Why      string   // what happens to a program that breaks it
+	Wrong    string   // PTX that breaks it
+	Right    string   // the same, put right
+	Fix      string   // how to get from one to the other
+	Gaps     string   // what it does not see; "" if nothing is known to escape it
+	Section  string   // the manual's section, such as "9.7.9.8 ld"
+}
+
+// Page is the rule as text for a terminal or a file.
+func (r Rule) Page() string {
+	var b strings.Builder
+	b.WriteString(r.ID + ": " + r.Title + "\n")
+	b.WriteString("layer " + r.Layer + ", severity " + r.Severity.String() + "\n")
+	part := func(head, text string, code bool) {
+		text = strings.Trim(text, "\n")
+		if strings.TrimSpace(text) == "" {
+			return
+		}
+		b.WriteString("\n" + head + "\n")
+		if !code {
+			text = wrap(text, 76)
+		}
+		for line := range strings.SplitSeq(text, "\n") {
+			if strings.TrimSpace(line) != "" {
+				b.WriteString("    " + strings.TrimRight(line, " \t\r"))
+			}
+			b.WriteByte('\n')
+		}
+	}
+	part("What", r.What, false)
+	part("Why", r.Why, false)
+	part("Wrong", r.Wrong, true)
+	part("Right", r.Right, true)
+	part("Fix", r.Fix, false)
+	part("Gaps", r.Gaps, false)
+	if r.Section != "" {
+		part("Manual", "PTX ISA, section "+r.Section, false)
+	}
+	return b.String()
+}
+
+// Rules is a set of rules.
+type Rules []Rule
+
+// Sorted is the set in the order of its ids.
+func (s Rules) Sorted() Rules {
+	return slices.SortedFunc(slices.Values(s), func(a, b Rule) int { return cmp.Compare(a.ID, b.ID) })
+}
+
+// Find is the rule of an id, in any case.
+func (s Rules) Find(id string) (Rule, bool) {
+	for _, r := range s {
+		if strings.EqualFold(r.ID, id) {
+			return r, true
+		}
+	}
+	return Rule{}, false
+}
+
+// wrap breaks the paragraphs of text into lines of at most width runes where words allow. A line
+// that begins with a blank is kept as it is.
+func wrap(text string, width int) string {
+	var lines []string
+	var line []string
+	n := 0
+	flush := func() {
+		if len(line) > 0 {
+			lines = append(lines, strings.Join(line, " "))
+			line, n = line[:0], 0
+		}
+	}
+	for raw := range strings.SplitSeq(text, "\n") {
+		if strings.TrimSpace(raw) == "" || raw[0] == ' ' || raw[0] == '\t' {
+			flush()
+			lines = append(lines, strings.TrimRight(raw, " \t\r"))
+			continue
+		}
+		for _, word := range strings.Fields(raw) {
+			w := len([]rune(word))
+			if n > 0 && n+1+w > width {
+				flush()
+			}
+			if n > 0 {
+				n++
+			}
+			line = append(line, word)
+			n += w
+		}
+	}
+	flush()
+	return strings.Join(lines, "\n")
+}

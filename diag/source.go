@@ -1,0 +1,132 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package diag
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// A Source finds the text of a file that findings speak of; ok is false where there is none.
+type Source func(file string) (text string, ok bool)
+
+// Texts is a Source over files that are already in memory.
+func Texts(files map[string]string) Source {
+	return func(file string) (string, bool) {
+		text, ok := files[file]
+		return text, ok
+	}
+}
+
+// Line is line n of text, counted from 1, without its line end; ok is false beyond the last.
+func Line(text string, n int) (line string, ok bool) {
+	r := reader{text: text}
+	return r.line(n)
+}
+
+// Offset is the byte offset of a line and column in text; ok is false where text has no such
+// place. The place just after the last byte of a line, and of the text, exists.
+func Offset(text string, line, column int) (offset int, ok bool) {
+	r := reader{text: text}
+	return r.offset(line, column)
+}
+
+// A reader walks the lines of a text. Findings come in order of position, so it continues from
+// where it was and starts again only for an earlier line: listing a thousand findings of a big
+// file costs one pass.
+type reader struct {
+	text string
+	at   int // where the current line begins
+	n    int // its number, less one
+}
+
+// seek makes line n the current one.
+func (r *reader) seek(n int) bool {
+	if n < 1 {
+		return false
+	}
+	if n-1 < r.n {
+		r.at, r.n = 0, 0
+	}
+	for r.n < n-1 {
+		i := strings.IndexByte(r.text[r.at:], '\n')
+		if i < 0 {
+			return false
+		}
+		r.at += i + 1
+		r.n++
+	}
+	return true
+}
+
+func (r *reader) line(n int) (string, bool) {
+	if !r.seek(n) {
+		return "", false
+	}
+	s := r.text[r.at:]
+	if i := strings.IndexByte(s, '\n'); i >= 0 {
+		s = s[:i]
+	}
+	return strings.TrimSuffix(s, "\r"), true
+}
+
+func (r *reader) offset(line, column int) (int, bool) {
+	if column < 1 || !r.seek(line) {
+		return 0, false
+	}
+	s := r.text[r.at:]
+	if i := strings.IndexByte(s, '\n'); i >= 0 {
+		s = s[:i]
+	}
+	if column-1 > len(s) {
+		return 0, false
+	}
+	return r.at + column - 1, true
+}
+
+// readers keeps one reader for each file of a run of findings.
+type readers struct {
+	source Source
+	files  map[string]*reader
+}
+
+func newReaders(s Source) *readers { return &readers{s, map[string]*reader{}} }
+
+// line is line n of a file, if its text can be had.
+func (r *readers) line(file string, n int) (string, bool) {
+	f, known := r.files[file]
+	if !known {
+		if r.source != nil {
+			if text, ok := r.source(file); ok {
+				f = &reader{text: text}
+			}
+		}
+		r.files[file] = f
+	}
+	if f == nil {
+		return "", false
+	}
+	return f.line(n)
+}
+
+// character turns a column in bytes into one in Unicode characters, which is what other tools
+// count in. Without the text both are taken to be the same.
+func (r *readers) character(file string, line, column int) int {
+	s, ok := r.line(file, line)
+	if !ok || column < 1 {
+		return column
+	}
+	if column-1 > len(s) {
+		return utf8.RuneCountInString(s) + column - len(s)
+	}
+	return utf8.RuneCountInString(s[:column-1]) + 1
+}
+
+// closed is p with an end: a place that has none ends where it begins.
+func (p Place) closed() Place {
+	if p.EndLine < p.Line || p.EndLine == p.Line && p.EndColumn < p.Column {
+		p.EndLine, p.EndColumn = p.Line, p.Column
+	}
+	return p
+}

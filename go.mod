@@ -1,0 +1,9 @@
+module github.com/ptxdsl/ptxdsl
+
+go 1.26
+
+require (
+	github.com/alecthomas/participle/v2 v2.1.4 // indirect
+	github.com/dave/jennifer v1.7.1 // indirect
+	github.com/google/go-cmp v0.7.0 // indirect
+)

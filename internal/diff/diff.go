@@ -1,0 +1,200 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package diff compares texts by lines and writes the difference in the unified format that patch
+// reads. It matches the lines that occur once on both sides first, and what lies between them in
+// the same way, so that it takes time near to linear and its hunks read as a person would cut them.
+package diff
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// context is how many unchanged lines surround a change.
+const context = 3
+
+// Unified is the unified diff that turns before into after, or "" where they are equal.
+func Unified(beforeName, before, afterName, after string) string {
+	if before == after {
+		return ""
+	}
+	a, b := split(before), split(after)
+	var out strings.Builder
+	fmt.Fprintf(&out, "diff %s %s\n--- %s\n+++ %s\n", beforeName, afterName, beforeName, afterName)
+	var hunk []run
+	for _, r := range changes(a, b) {
+		if n := len(hunk); n > 0 && r.a0-hunk[n-1].a1 > 2*context {
+			writeHunk(&out, a, b, hunk)
+			hunk = hunk[:0]
+		}
+		hunk = append(hunk, r)
+	}
+	writeHunk(&out, a, b, hunk)
+	return out.String()
+}
+
+// split cuts a text after each line end.
+func split(s string) []string {
+	lines := strings.SplitAfter(s, "\n")
+	if lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	return lines
+}
+
+// A run says that lines a0 to a1 of one side are lines b0 to b1 of the other.
+type run struct{ a0, a1, b0, b1 int }
+
+func writeHunk(out *strings.Builder, a, b []string, hunk []run) {
+	first, last := hunk[0], hunk[len(hunk)-1]
+	lead := min(context, first.a0)
+	tail := min(context, len(a)-last.a1)
+	fmt.Fprintf(out, "@@ -%s +%s @@\n",
+		span(first.a0-lead, last.a1+tail), span(first.b0-lead, last.b1+tail))
+	at := first.a0 - lead
+	for _, r := range hunk {
+		write(out, ' ', a[at:r.a0])
+		write(out, '-', a[r.a0:r.a1])
+		write(out, '+', b[r.b0:r.b1])
+		at = r.a1
+	}
+	write(out, ' ', a[at:at+tail])
+}
+
+// span is the range of a hunk's header. An empty one names the line before it.
+func span(from, to int) string {
+	if from == to {
+		return fmt.Sprintf("%d,0", from)
+	}
+	return fmt.Sprintf("%d,%d", from+1, to-from)
+}
+
+func write(out *strings.Builder, mark byte, lines []string) {
+	for _, l := range lines {
+		out.WriteByte(mark)
+		out.WriteString(l)
+		if !strings.HasSuffix(l, "\n") {
+			out.WriteString("\n\\ No newline at end of file\n")
+		}
+	}
+}
+
+// changes lists the runs in which a and b differ, in order, none touching the next.
+func changes(a, b []string) []run {
+	// Numbers compare faster than lines; equal lines have equal numbers.
+	number := make(map[string]int32)
+	x, y := intern(number, a), intern(number, b)
+	c := comparer{a: x, b: y, seen: make([]tally, len(number))}
+	c.compare(0, len(x), 0, len(y))
+	merged := c.out[:0]
+	for _, r := range c.out {
+		if n := len(merged); n > 0 && merged[n-1].a1 == r.a0 && merged[n-1].b1 == r.b0 {
+			merged[n-1].a1, merged[n-1].b1 = r.a1, r.b1
+			continue
+		}
+		merged = append(merged, r)
+	}
+	return merged
+}
+
+func intern(number map[string]int32, lines []string) []int32 {
+	out := make([]int32, len(lines))
+	for i, l := range lines {
+		n, ok := number[l]
+		if !ok {
+			n = int32(len(number))
+			number[l] = n
+		}
+		out[i] = n
+	}
+	return out
+}
+
+// A tally counts a line within the part under comparison, and remembers where it was.
+type tally struct{ inA, inB, at int32 }
+
+type comparer struct {
+	a, b []int32
+	seen []tally // by line number; zero between uses
+	out  []run
+}
+
+// compare appends the differences between a[a0:a1] and b[b0:b1].
+func (c *comparer) compare(a0, a1, b0, b1 int) {
+	for a0 < a1 && b0 < b1 && c.a[a0] == c.b[b0] {
+		a0, b0 = a0+1, b0+1
+	}
+	for a0 < a1 && b0 < b1 && c.a[a1-1] == c.b[b1-1] {
+		a1, b1 = a1-1, b1-1
+	}
+	if a0 == a1 && b0 == b1 {
+		return
+	}
+	var anchors [][2]int
+	if a0 < a1 && b0 < b1 {
+		anchors = c.anchors(a0, a1, b0, b1)
+	}
+	if len(anchors) == 0 {
+		c.out = append(c.out, run{a0, a1, b0, b1})
+		return
+	}
+	for _, at := range anchors {
+		c.compare(a0, at[0], b0, at[1])
+		a0, b0 = at[0]+1, at[1]+1
+	}
+	c.compare(a0, a1, b0, b1)
+}
+
+// anchors pairs lines that occur once in each part: the longest list of them that rises on both
+// sides.
+func (c *comparer) anchors(a0, a1, b0, b1 int) [][2]int {
+	for _, n := range c.a[a0:a1] {
+		c.seen[n].inA++
+	}
+	for j, n := range c.b[b0:b1] {
+		c.seen[n].inB++
+		c.seen[n].at = int32(b0 + j)
+	}
+	var pairs [][2]int
+	for i, n := range c.a[a0:a1] {
+		if s := c.seen[n]; s.inA == 1 && s.inB == 1 {
+			pairs = append(pairs, [2]int{a0 + i, int(s.at)})
+		}
+	}
+	for _, n := range c.a[a0:a1] {
+		c.seen[n] = tally{}
+	}
+	for _, n := range c.b[b0:b1] {
+		c.seen[n] = tally{}
+	}
+	return rising(pairs)
+}
+
+// rising is the longest subsequence of pairs, which rise on the first side, that rises on the
+// second as well.
+func rising(pairs [][2]int) [][2]int {
+	var ends []int // ends[k]: the pair that ends the best subsequence of length k+1
+	before := make([]int, len(pairs))
+	for i, p := range pairs {
+		k, _ := slices.BinarySearchFunc(ends, p[1], func(e, b int) int { return pairs[e][1] - b })
+		before[i] = -1
+		if k > 0 {
+			before[i] = ends[k-1]
+		}
+		if k == len(ends) {
+			ends = append(ends, i)
+		} else {
+			ends[k] = i
+		}
+	}
+	out := make([][2]int, len(ends))
+	if len(ends) == 0 {
+		return nil
+	}
+	for k, i := len(ends)-1, ends[len(ends)-1]; k >= 0; k, i = k-1, before[i] {
+		out[k] = pairs[i]
+	}
+	return out
+}
