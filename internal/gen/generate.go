@@ -1,0 +1,61 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package gen
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Generate reads the spec files and writes the z-files of package isa into out. Files of families
+// that are no more are removed. With check it writes nothing and fails where something would change.
+func Generate(spec, out string, check bool) error {
+	s, err := Load(spec)
+	if err != nil {
+		return err
+	}
+	files, err := s.Emit()
+	if err != nil {
+		return err
+	}
+	old, err := filepath.Glob(filepath.Join(out, "z*.go"))
+	if err != nil {
+		return err
+	}
+	var stale []error
+	for _, path := range old {
+		if _, ok := files[filepath.Base(path)]; ok {
+			continue
+		}
+		if check {
+			stale = append(stale, fmt.Errorf("%s: no spec file makes this any more", path))
+		} else if err := os.Remove(path); err != nil {
+			return err
+		}
+	}
+	names := make([]string, 0, len(files))
+	for name := range files {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		path := filepath.Join(out, name)
+		have, err := os.ReadFile(path)
+		if err == nil && bytes.Equal(have, files[name]) {
+			continue
+		}
+		if check {
+			stale = append(stale, fmt.Errorf("%s: differs from what the spec says; run go generate ./isa", path))
+			continue
+		}
+		if err := os.WriteFile(path, files[name], 0o666); err != nil {
+			return err
+		}
+	}
+	return errors.Join(stale...)
+}

@@ -1,0 +1,58 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package isa
+
+// An ArgKind says what an operand of a real instruction is.
+type ArgKind uint8
+
+// Kinds of operand, resolved.
+const (
+	ArgUnknown ArgKind = iota // already reported: fits everything
+	ArgReg                    // a register
+	ArgInt                    // an integer constant
+	ArgFloat                  // a floating-point constant
+	ArgSym                    // a variable or parameter, perhaps plus an offset
+	ArgSreg                   // a special register
+	ArgLabel                  // a label
+	ArgFunc                   // a function
+	ArgProto                  // a call prototype
+	ArgTargets                // a list of branch or call targets
+	ArgSink                   // _
+	ArgVector                 // {a, b}
+	ArgAddress                // [a, b]
+	ArgPair                   // a|b
+	ArgList                   // (a, b)
+)
+
+// An Arg is an operand of a real instruction, its names resolved by the caller.
+type Arg struct {
+	Kind    ArgKind
+	Type    Type   // of a register, a special register or a variable's element
+	Space   Space  // of a variable
+	Not     bool   // !p
+	Minus   bool   // -%r1, as vmad takes it
+	Part    string // of a register: .h1, as video instructions take it
+	Plus    bool   // with an offset outside an address: %r1+4, var+4
+	Count   int    // elements of a vector register or variable; 0 or 1 for one
+	Value   int64  // of an integer constant; the offset of an address
+	Unified bool   // [a].unified
+	Elems   []Arg  // of a vector, address, pair or list
+}
+
+// A Problem is what is wrong with an instruction. Mod and Arg point at the modifier (counted after
+// the head) and at the operand, -1 where neither is to blame.
+type Problem struct {
+	Rule    string
+	Mod     int
+	Arg     int
+	Elem    int // element of the operand, -1 for all of it
+	Message string
+	Warning bool   // legal, and surely not meant
+	Want    string // replacement for the modifier or the whole opcode, "" if no single edit helps
+}
+
+// offset reports whether the base of an address carries an offset.
+func (a *Arg) offset() bool {
+	return a.Value != 0 && (a.Kind == ArgReg || a.Kind == ArgSym || a.Kind == ArgSreg)
+}

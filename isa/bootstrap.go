@@ -1,0 +1,20 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build isagen
+
+package isa
+
+// The generator of the tables is built without the tables, so that a change of the model never
+// keeps it from compiling.
+var (
+	Versions    []VersionInfo
+	Targets     []TargetInfo
+	Specials    []Special
+	Directives  []DirectiveInfo
+	Pragmas     []PragmaInfo
+	modWords    []string
+	ignoredMods []Mod
+)
+
+func instructions() []Instruction { return nil }

@@ -1,0 +1,86 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package isa
+
+// Allows reports whether the modifiers in slots go together by the rules and tables of f,
+// whatever the version and target.
+func (f *Form) Allows(slots []Mod) bool {
+	for i := range f.Slots {
+		if f.Slots[i].Required && slots[i] == NoMod {
+			return false
+		}
+	}
+	for i := range f.Rules {
+		if r := &f.Rules[i]; !r.Holds.Operands() && !r.Holds.holds(slots, nil) {
+			return false
+		}
+	}
+	for i := range f.Tables {
+		fits := false
+		for j := range f.Tables[i].Rows {
+			fits = fits || f.Tables[i].Rows[j].fits(&f.Tables[i], slots)
+		}
+		if !fits {
+			return false
+		}
+	}
+	return true
+}
+
+// Bounds are the gates that matter for the modifiers in slots: all of open must be open, none of
+// gone. A table gives one gate, which is open where any fitting row is.
+func (f *Form) Bounds(slots []Mod) (open, gone []Gate) {
+	open = append(open, f.Gates...)
+	gone = append(gone, f.Gone...)
+	for i, mod := range slots {
+		if mod == NoMod {
+			continue
+		}
+		if g := f.Slots[i].value(mod).Gate; len(g.Clauses) > 0 {
+			open = append(open, g)
+		}
+	}
+	for _, w := range f.When {
+		switch {
+		case w.If.Operands() || !w.If.holds(slots, nil):
+		case w.Gone:
+			gone = append(gone, w.Gate)
+		default:
+			open = append(open, w.Gate)
+		}
+	}
+	for i := range f.Tables {
+		t := &f.Tables[i]
+		var any Gate
+		free := false
+		for j := range t.Rows {
+			if r := &t.Rows[j]; r.fits(t, slots) {
+				free = free || len(r.Gate.Clauses) == 0
+				any.Clauses = append(any.Clauses, r.Gate.Clauses...)
+			}
+		}
+		if !free && len(any.Clauses) > 0 {
+			open = append(open, any)
+		}
+	}
+	return open, gone
+}
+
+// Opcode spells an instruction with the modifiers in slots, in canonical order.
+func (s *Set) Opcode(ins *Instruction, slots []Mod) string {
+	op := ins.Name
+	for _, m := range slots {
+		op += s.Mods[m]
+	}
+	return op
+}
+
+// Fits reports whether a register of type have can stand where want is asked for; relaxed where the
+// instruction takes wider registers.
+func Fits(want, have Type, relaxed bool) bool {
+	if relaxed {
+		return relaxFits(want, have)
+	}
+	return typeFits(want, have)
+}

@@ -1,0 +1,288 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package isa
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+func problem(rule string, mod int, format string, args ...any) Problem {
+	return Problem{Rule: rule, Mod: mod, Arg: -1, Elem: -1, Message: fmt.Sprintf(format, args...)}
+}
+
+// unknownName says that no instruction has this name, and which one is nearest.
+func (m *Matcher) unknownName(op string) Problem {
+	head, rest, _ := strings.Cut(op, ".")
+	p := problem("F201", -1, "no instruction is called %s", head)
+	best, cost := "", 3
+	for name := range m.set.names {
+		h, _, _ := strings.Cut(name, ".")
+		if d := distance(head, h, cost); d < cost || d == cost && best != "" && h < best {
+			best, cost = h, d
+		}
+	}
+	switch {
+	case best == head:
+		word, _, _ := strings.Cut(rest, ".")
+		p.Message = fmt.Sprintf("no instruction is called %s.%s; there are %s", head, word, m.set.wordsAfter(head))
+	case best != "":
+		p.Message += fmt.Sprintf("; did you mean %s", best)
+		p.Want = best + op[len(head):]
+	}
+	return p
+}
+
+// wordsAfter lists the names that begin with head.
+func (s *Set) wordsAfter(head string) string {
+	var out []string
+	for i := range s.Instructions {
+		n := s.Instructions[i].Name
+		if strings.HasPrefix(n, head+".") && !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// unknownMod says that a word is no modifier at all, and which one of the instruction is nearest.
+func (m *Matcher) unknownMod(list []*Instruction, word string, at int) Problem {
+	if with := m.set.namesWith(word); with != "" {
+		return problem("F203", at, "%s has no modifier %s; it is a word of %s", list[0].Name, word, with)
+	}
+	p := problem("F202", at, "%s is not a modifier of PTX", word)
+	best, cost := NoMod, 3
+	for _, ins := range list {
+		for i := range ins.Forms {
+			for _, s := range ins.Forms[i].Slots {
+				for _, v := range s.Values {
+					if d := distance(word, m.set.Mods[v.Mod], cost); d < cost {
+						best, cost = v.Mod, d
+					}
+				}
+			}
+		}
+	}
+	if best != NoMod {
+		p.Want = m.set.Mods[best]
+		p.Message += "; did you mean " + p.Want
+	}
+	return p
+}
+
+// namesWith lists a few names that have a word; "" where none has.
+func (s *Set) namesWith(word string) string {
+	var out []string
+	for i := range s.Instructions {
+		n := s.Instructions[i].Name
+		if slices.Contains(strings.Split(n, "."), word[1:]) && !slices.Contains(out, n) {
+			if out = append(out, n); len(out) == 3 {
+				break
+			}
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// spareMod warns of a modifier that the assembler takes without heeding it: one written twice, or
+// one that means nothing here.
+func spareMod(set *Set, mod Mod, mods []Mod, skip int) Problem {
+	at, times := -1, 0
+	for i, w := range mods {
+		if w == mod {
+			at = skip + i
+			times++
+		}
+	}
+	p := problem("F208", at, "%s means nothing here; the assembler ignores it", set.Mods[mod])
+	if times > 1 {
+		p = problem("F208", at, "%s is written twice; the assembler ignores one of them", set.Mods[mod])
+	}
+	p.Warning = true
+	return p
+}
+
+// closed says what a gate needs and what the file says instead.
+func (m *Matcher) closed(name, what string, g Gate) Problem {
+	subject := name
+	if what != "" {
+		subject = what + " of " + name
+	}
+	rule := "F402"
+	for _, c := range g.Clauses {
+		if c.Targets.Has(m.target) {
+			rule = "F401"
+		}
+	}
+	return problem(rule, -1, "%s needs %s; this file says PTX %s, %s", subject, g, m.version, m.target)
+}
+
+func (m *Matcher) gone(name, what string, g Gate) Problem {
+	subject := name
+	if what != "" {
+		subject = what + " of " + name
+	}
+	return problem("F403", -1, "%s is gone from %s; this file says PTX %s, %s", subject, g, m.version, m.target)
+}
+
+// easiest picks the gate problem that is easiest to mend: a version before a target.
+func easiest(list []Problem) Problem {
+	for _, p := range list {
+		if p.Rule == "F401" {
+			return p
+		}
+	}
+	return list[0]
+}
+
+// A miss is how a list of modifiers fails a form.
+type miss struct {
+	form    *Form
+	slots   []Mod
+	strange []int // modifiers that no free slot takes
+	lacking []int // required slots that stay empty
+	cost    int
+}
+
+// explainMods finds the form that the modifiers miss by least and says what is wrong.
+func (m *Matcher) explainMods(list []*Instruction, name string, mods []Mod, skip int) []Problem {
+	var best *miss
+	for _, ins := range list {
+		for i := range ins.Forms {
+			x := nearly(&ins.Forms[i], mods)
+			if best == nil || x.cost < best.cost {
+				best = x
+			}
+		}
+	}
+	if best == nil {
+		return []Problem{problem("F203", -1, "%s has no form", name)}
+	}
+	var out []Problem
+	for _, i := range best.strange {
+		out = append(out, m.strangeMod(list, best, name, mods, i, skip))
+	}
+	for _, s := range best.lacking {
+		slot := &best.form.Slots[s]
+		if len(out) > 0 {
+			break
+		}
+		out = append(out, problem("F204", -1, "%s lacks %s", name, m.oneOf(slot)))
+	}
+	if out != nil {
+		return out
+	}
+	return []Problem{m.combination(best, name)}
+}
+
+// strangeMod says why one modifier has no slot.
+func (m *Matcher) strangeMod(list []*Instruction, x *miss, name string, mods []Mod, i, skip int) Problem {
+	word := m.set.Mods[mods[i]]
+	if slices.Contains(mods[:i], mods[i]) {
+		return problem("F206", skip+i, "%s is written twice", word)
+	}
+	for s := range x.form.Slots {
+		slot := &x.form.Slots[s]
+		if !slot.has(mods[i]) {
+			continue
+		}
+		if x.slots[s] != NoMod && x.slots[s] != mods[i] {
+			return problem("F205", skip+i, "%s and %s exclude each other in %s", m.set.Mods[x.slots[s]], word, name)
+		}
+		return problem("F207", skip+i, "%s is out of its place in %s; the order is %s", word, name, x.form.Template)
+	}
+	for _, ins := range list {
+		for f := range ins.Forms {
+			for s := range ins.Forms[f].Slots {
+				if ins.Forms[f].Slots[s].has(mods[i]) {
+					return problem("F205", skip+i, "%s does not go with the other modifiers here; it belongs to %s",
+						word, ins.Forms[f].Template)
+				}
+			}
+		}
+	}
+	p := problem("F203", skip+i, "%s has no modifier %s", name, word)
+	if len(x.lacking) == 1 {
+		slot := &x.form.Slots[x.lacking[0]]
+		p.Message += "; expected " + m.oneOf(slot)
+		if len(slot.Values) == 1 {
+			p.Want = m.set.Mods[slot.Values[0].Mod]
+		}
+	}
+	return p
+}
+
+// oneOf lists the values of a slot.
+func (m *Matcher) oneOf(s *Slot) string {
+	const most = 12
+	var out []string
+	for _, v := range s.Values {
+		if len(out) == most {
+			out = append(out, fmt.Sprintf("or %d more", len(s.Values)-most))
+			break
+		}
+		out = append(out, m.set.Mods[v.Mod])
+	}
+	if len(out) == 1 {
+		return out[0]
+	}
+	return "one of " + strings.Join(out, " ")
+}
+
+// combination says which rule or table forbids modifiers that each have a slot.
+func (m *Matcher) combination(x *miss, name string) Problem {
+	for _, r := range x.form.Rules {
+		if !r.Holds.Operands() && !r.Holds.holds(x.slots, nil) {
+			why := r.Why
+			if why == "" {
+				why = "rule: " + r.Text
+			}
+			return problem("F205", -1, "these modifiers of %s do not go together: %s", name, why)
+		}
+	}
+	for i := range x.form.Tables {
+		t := &x.form.Tables[i]
+		fits := slices.ContainsFunc(t.Rows, func(r Row) bool { return r.fits(t, x.slots) })
+		if fits {
+			continue
+		}
+		var words []string
+		for _, c := range t.Columns {
+			if c.Slot >= 0 && x.slots[c.Slot] != NoMod {
+				words = append(words, m.set.Mods[x.slots[c.Slot]])
+			} else if c.Slot < 0 && slices.Contains(x.slots, c.Mod) {
+				words = append(words, m.set.Mods[c.Mod])
+			}
+		}
+		return problem("F205", -1, "%s has no form with %s; see ptxdsl isa %s", name, strings.Join(words, " "), name)
+	}
+	return problem("F205", -1, "these modifiers of %s do not go together; the form is %s", name, x.form.Template)
+}
+
+// nearly puts as many modifiers into slots as go, first come first served.
+func nearly(f *Form, mods []Mod) *miss {
+	x := &miss{form: f, slots: make([]Mod, len(f.Slots))}
+	a := assignment{form: f, slots: x.slots}
+next:
+	for i, mod := range mods {
+		for j := range f.Slots {
+			if x.slots[j] == NoMod && f.Slots[j].has(mod) && !a.passed(j) {
+				x.slots[j] = mod
+				continue next
+			}
+		}
+		x.strange = append(x.strange, i)
+	}
+	for j := range f.Slots {
+		if f.Slots[j].Required && x.slots[j] == NoMod {
+			x.lacking = append(x.lacking, j)
+		}
+	}
+	x.cost = 2*len(x.strange) + 2*len(x.lacking)
+	if x.cost == 0 {
+		x.cost = 1
+	}
+	return x
+}

@@ -1,0 +1,335 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package isa
+
+import (
+	"fmt"
+	"strings"
+)
+
+// explainArgs says why no Candidate takes the operands: too few or many, or the first one that
+// does not fit the form that fits longest.
+func (m *Matcher) explainArgs(o *opcode, op string, args []Arg) []Problem {
+	low, high := 1<<30, 0
+	var best *Candidate
+	reach := -1
+	for i := range o.fits {
+		c := &o.fits[i]
+		least, most := counts(c.Args)
+		low, high = min(low, least), max(high, most)
+		if len(args) < least || len(args) > most {
+			continue
+		}
+		if n := c.reach(args); n > reach {
+			best, reach = c, n
+		}
+	}
+	if best == nil {
+		return []Problem{problem("F301", -1, "%s takes %s, found %d", op, operands(low, high), len(args))}
+	}
+	if reach < len(args) {
+		return []Problem{best.wrongArg(op, args, reach)}
+	}
+	if p := best.relation(m, op, args); p != nil {
+		return []Problem{*p}
+	}
+	return []Problem{problem("F301", -1, "%s does not take these operands together; its form is %s", op, best.Form.Template)}
+}
+
+// counts is the least and the most operands that a list of wants takes.
+func counts(list []Want) (least, most int) {
+	for i := range list {
+		switch list[i].Presence {
+		case Always:
+			least++
+			most++
+		case Never:
+		default:
+			most++
+		}
+	}
+	return least, most
+}
+
+func operands(low, high int) string {
+	switch {
+	case low == high && low == 1:
+		return "1 operand"
+	case low == high:
+		return fmt.Sprintf("%d operands", low)
+	}
+	return fmt.Sprintf("%d to %d operands", low, high)
+}
+
+// reach is the number of operands that fit before the first that does not, on the best way
+// through the operands that may be left out.
+func (c *Candidate) reach(args []Arg) int {
+	best := 0
+	var given tally
+	var walk func(list []Want, at int)
+	walk = func(list []Want, at int) {
+		best = max(best, at)
+		if len(list) == 0 || at == len(args) {
+			return
+		}
+		w := &list[0]
+		if w.Presence != Never && c.one(w, &args[at], &given) {
+			walk(list[1:], at+1)
+		}
+		if w.Presence != Always {
+			walk(list[1:], at)
+		}
+	}
+	walk(c.Args, 0)
+	return best
+}
+
+// relation says which rule between operands and modifiers fails on the first way in which the
+// operands fit one by one; nil when none does.
+func (c *Candidate) relation(m *Matcher, op string, args []Arg) *Problem {
+	loose := Candidate{Form: c.Form, Slots: c.Slots, Args: c.Args}
+	var t tally
+	if !loose.sequence(c.Args, args, &t, nil) {
+		return nil
+	}
+	given := &t
+	for _, r := range c.rules {
+		if !r.Holds.holds(c.Slots, given) {
+			why := r.Why
+			if why == "" {
+				why = "rule: " + r.Text
+			}
+			p := problem("F305", -1, "these operands of %s do not go together: %s", op, why)
+			return &p
+		}
+	}
+	for _, w := range c.when {
+		if w.If.holds(c.Slots, given) && w.Gate.Open(m.version, m.target) == w.Gone {
+			p := m.closed(op, "this operand list", w.Gate)
+			return &p
+		}
+	}
+	return nil
+}
+
+// wrongArg says what the operand is and what was expected.
+func (c *Candidate) wrongArg(op string, args []Arg, at int) Problem {
+	w := c.wantAt(args, at)
+	a := &args[at]
+	p := problem("F302", -1, "operand %d of %s is %s", at+1, op, a.describe())
+	p.Arg = at
+	if w == nil {
+		return p
+	}
+	p.Message += ", expected " + w.describe()
+	p.Rule = w.ruleFor(a)
+	return p
+}
+
+// wantAt is the want that an operand at this place would have to meet.
+func (c *Candidate) wantAt(args []Arg, at int) *Want {
+	spare := len(args)
+	for i := range c.Args {
+		if c.Args[i].Presence == Always {
+			spare--
+		}
+	}
+	pos := 0
+	for i := range c.Args {
+		w := &c.Args[i]
+		switch {
+		case w.Presence == Never:
+			continue
+		case w.Presence != Always && spare <= 0:
+			continue
+		case w.Presence != Always:
+			spare--
+		}
+		if pos == at {
+			return w
+		}
+		pos++
+	}
+	return nil
+}
+
+// ruleFor is the rule that an operand breaks by not meeting a want.
+func (w *Want) ruleFor(a *Arg) string {
+	for i := range w.Kinds {
+		k := &w.Kinds[i]
+		switch {
+		case a.Kind == ArgReg && (k.Word == KValue || k.Word == KReg) && k.Len < 0:
+			return "F303"
+		case a.Kind == ArgInt && len(k.Range) > 0:
+			return "F304"
+		case a.Kind == ArgVector && k.Len >= 0:
+			return "F306"
+		}
+	}
+	if a.Kind == ArgAddress && w.Inside != nil {
+		return "F307"
+	}
+	if a.Kind == ArgSink {
+		return "F308"
+	}
+	return "F302"
+}
+
+func (a *Arg) describe() string {
+	switch a.Kind {
+	case ArgReg:
+		s := "a " + a.Type.String() + " register"
+		if a.Count > 1 {
+			s = fmt.Sprintf("a %s register of %d elements", a.Type, a.Count)
+		}
+		if a.Not {
+			s += " negated with !"
+		}
+		return s
+	case ArgInt:
+		return fmt.Sprintf("the constant %d", a.Value)
+	case ArgFloat:
+		return "a floating-point constant"
+	case ArgSym:
+		return fmt.Sprintf("a variable in %s memory", strings.TrimPrefix(a.Space.String(), "."))
+	case ArgSreg:
+		return "a special register of type " + a.Type.String()
+	case ArgLabel:
+		return "a label"
+	case ArgFunc:
+		return "a function"
+	case ArgProto:
+		return "a call prototype"
+	case ArgTargets:
+		return "a target list"
+	case ArgSink:
+		return "the sink _"
+	case ArgVector:
+		if t, ok := vectorType(a.Elems); ok && t != 0 {
+			return fmt.Sprintf("a vector of %d times %s", len(a.Elems), t)
+		}
+		return fmt.Sprintf("a vector of %d elements of mixed kinds", len(a.Elems))
+	case ArgAddress:
+		if len(a.Elems) > 0 {
+			return "an address based on " + a.Elems[0].describe()
+		}
+		return "an empty address"
+	case ArgPair:
+		return "a pair with |"
+	case ArgList:
+		return "a list in parentheses"
+	}
+	return "unknown"
+}
+
+func (w *Want) describe() string {
+	if w.Inside != nil {
+		parts := make([]string, len(w.Inside))
+		for i := range w.Inside {
+			parts[i] = w.Inside[i].describe()
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	}
+	var out []string
+	for i := range w.Kinds {
+		out = append(out, w.Kinds[i].describe(w.Access))
+	}
+	s := strings.Join(out, " or ")
+	if w.Pair != nil {
+		s += ", with | and " + w.Pair.describe()
+	}
+	return s
+}
+
+func (k *WantKind) describe(access Access) string {
+	s := k.describeOne(access)
+	if k.Len >= 0 {
+		return fmt.Sprintf("a vector of %d times %s", k.Len, strings.TrimPrefix(s, "a "))
+	}
+	return s
+}
+
+func (k *WantKind) describeOne(access Access) string {
+	switch k.Word {
+	case KValue, KReg:
+		s := "a " + k.Settled.String() + " register"
+		if k.Relax {
+			s = "a register of at least " + fmt.Sprint(k.Settled.Bits()) + " bits for " + k.Settled.String()
+		}
+		if k.Minus {
+			s += " with a minus sign"
+		}
+		if k.Part != WholeOnly {
+			s += " or " + k.Part.String()
+		}
+		if access != Read || k.Word == KReg || k.Len >= 0 {
+			return s
+		}
+		switch {
+		case k.Settled.Whole():
+			s += " or an integer" + describeRange(k.Range)
+		case k.Settled.Class() == Float:
+			s += " or a floating-point constant"
+		}
+		return s
+	case KImm:
+		if k.Settled.Class() == Float {
+			return "a floating-point constant"
+		}
+		return "an integer constant" + describeRange(k.Range)
+	case KPred:
+		return "a predicate register"
+	case KSreg:
+		return "a special register"
+	case KSym:
+		return "a variable"
+	case KLabel:
+		return "a label"
+	case KFunc:
+		return "a function"
+	case KTexref:
+		return "a texture reference or a .b64 handle"
+	case KSampler:
+		return "a sampler reference or a .b64 handle"
+	case KSurfref:
+		return "a surface reference or a .b64 handle"
+	case KSink:
+		return "the sink _"
+	case KMem:
+		return "an address in " + strings.TrimPrefix(k.In.String(), ".") + " memory"
+	case KParts:
+		parts := make([]string, len(k.Fields))
+		for i := range k.Fields {
+			parts[i] = k.Fields[i].describe()
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	case KRets:
+		return "a list of results in parentheses"
+	case KArgs:
+		return "a list of arguments in parentheses"
+	case KProto:
+		return "a call prototype or target list"
+	case KTargets:
+		return "a branch target list"
+	}
+	return "anything"
+}
+
+func describeRange(spans []Span) string {
+	if len(spans) == 0 {
+		return ""
+	}
+	var out []string
+	for _, s := range spans {
+		switch {
+		case s.Low == s.High:
+			out = append(out, fmt.Sprint(s.Low))
+		case s.Step > 1:
+			out = append(out, fmt.Sprintf("%d to %d in steps of %d", s.Low, s.High, s.Step))
+		default:
+			out = append(out, fmt.Sprintf("%d to %d", s.Low, s.High))
+		}
+	}
+	return ": " + strings.Join(out, ", ")
+}

@@ -1,0 +1,112 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package isa
+
+// An Expr is a condition over the modifiers and operands of a form, in postfix order. The empty
+// Expr holds.
+type Expr []Op
+
+// An Op is one step of an Expr.
+type Op struct {
+	Code OpCode
+	N    int // the modifier, slot or operand
+	M    int // the second operand of OpAtMost
+}
+
+// A tally is what is known of the operands while they are matched: which are given, and the
+// constants among them.
+type tally struct {
+	given  uint32
+	consts uint32
+	value  [32]int64
+	handle bool // a register names a texture or surface
+}
+
+func (t *tally) add(id int, a *Arg) {
+	t.given |= 1 << id
+	t.consts &^= 1 << id
+	if a.Kind == ArgInt {
+		t.consts |= 1 << id
+		t.value[id] = a.Value
+	}
+}
+
+func (t *tally) has(id int) bool { return t.given>>id&1 != 0 }
+
+// An OpCode says what a step does.
+type OpCode uint8
+
+// Steps of an Expr.
+const (
+	OpMod     OpCode = iota // push: modifier N is written
+	OpSlot                  // push: slot N is filled
+	OpOperand               // push: operand N (its ID) is given
+	OpAtMost                // push: operands N and M are not both constants, or N is at most M
+	OpNot
+	OpAnd
+	OpOr
+	OpImplies
+)
+
+// Operands reports whether x depends on which operands are given.
+func (x Expr) Operands() bool {
+	for _, op := range x {
+		if op.Code == OpOperand || op.Code == OpAtMost {
+			return true
+		}
+	}
+	return false
+}
+
+// holds evaluates x. The stack is 64 truth values deep, one bit each; the generator refuses
+// expressions that nest deeper.
+func (x Expr) holds(slots []Mod, given *tally) bool {
+	if len(x) == 0 {
+		return true
+	}
+	var stack uint64
+	pop := func() bool {
+		top := stack&1 != 0
+		stack >>= 1
+		return top
+	}
+	push := func(b bool) {
+		stack <<= 1
+		if b {
+			stack |= 1
+		}
+	}
+	for _, op := range x {
+		switch op.Code {
+		case OpMod:
+			found := false
+			for _, m := range slots {
+				if m == Mod(op.N) {
+					found = true
+					break
+				}
+			}
+			push(found)
+		case OpSlot:
+			push(slots[op.N] != NoMod)
+		case OpOperand:
+			push(given.has(op.N))
+		case OpAtMost:
+			both := given.consts>>op.N&given.consts>>op.M&1 != 0
+			push(!both || uint32(given.value[op.N]) <= uint32(given.value[op.M]))
+		case OpNot:
+			push(!pop())
+		case OpAnd:
+			b, a := pop(), pop()
+			push(a && b)
+		case OpOr:
+			b, a := pop(), pop()
+			push(a || b)
+		case OpImplies:
+			b, a := pop(), pop()
+			push(!a || b)
+		}
+	}
+	return pop()
+}

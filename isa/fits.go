@@ -1,0 +1,344 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package isa
+
+// single matches one thing that is not a brace vector.
+func (k *WantKind) single(access Access, a *Arg) bool {
+	if a.Not && k.Word != KPred || a.Minus != k.Minus || a.Part != "" && !k.Part.Has(a.Part) {
+		return false
+	}
+	switch k.Word {
+	case KValue:
+		switch a.Kind {
+		case ArgReg:
+			return registerFits(k, a) || access == Read && k.oddFits(a)
+		case ArgInt, ArgFloat:
+			return access == Read && constantFits(k, a)
+		}
+		return access == Read && k.oddFits(a)
+	case KReg:
+		return a.Kind == ArgReg && registerFits(k, a)
+	case KImm:
+		return constantFits(k, a)
+	case KPred:
+		return a.Kind == ArgReg && a.Type.Class() == Pred || a.Kind == ArgInt && access == Read && inRange(k.Range, a.Value)
+	case KSreg:
+		return a.Kind == ArgSreg && a.Count <= 1 && k.specialFits(a.Type)
+	case KSym:
+		return a.Kind == ArgSym && a.Type.Class() != Opaque && (k.In == Generic || spaceFits(k.In, a.Space))
+	case KLabel:
+		return a.Kind == ArgLabel
+	case KFunc:
+		return a.Kind == ArgFunc
+	case KTexref:
+		return a.handleOf(Texref)
+	case KSampler:
+		return a.Kind == ArgSym && a.Type == Samplerref
+	case KSurfref:
+		return a.handleOf(Surfref)
+	case KSink:
+		return a.Kind == ArgSink
+	case KMem:
+		return k.addressFits(a)
+	case KRets, KArgs:
+		return a.Kind == ArgList
+	case KProto:
+		return a.Kind == ArgProto || a.Kind == ArgTargets
+	case KTargets:
+		return a.Kind == ArgTargets
+	case KAny:
+		return true
+	}
+	return false
+}
+
+// oddFits holds for what the assembler takes as a value though no manual says so: a register or
+// variable with an offset, and a function's name. Operands that want an integer of one width take
+// such a register only of that width, and a variable only for 32 bits.
+func (k *WantKind) oddFits(a *Arg) bool {
+	if k.Settled.Class() == Integer {
+		switch a.Kind {
+		case ArgReg, ArgSreg:
+			return a.Plus && a.Count <= 1 && a.Type.Whole() && a.Type.Bits() == k.Settled.Bits()
+		case ArgSym:
+			return a.Plus && k.Settled.Bits() == 32
+		}
+		return false
+	}
+	switch a.Kind {
+	case ArgReg:
+		return a.Plus && a.Type.Class() != Pred && k.Settled.Class() != Pred
+	case ArgSreg:
+		return a.Plus && k.Settled.Class() != Pred
+	case ArgSym:
+		return a.Plus && k.Settled.Whole()
+	case ArgFunc:
+		c := k.Settled.Class()
+		return c != Pred && c != Integer && c != Packed
+	}
+	return false
+}
+
+// handleOf reports whether a names an opaque variable of a type, or may hold its address.
+func (a *Arg) handleOf(t Type) bool {
+	return a.Kind == ArgSym && a.Type == t || a.Kind == ArgReg && a.Count <= 1 && !a.Plus && a.Type.Bits() == 64 && a.Type.Whole()
+}
+
+// specialFits says whether a special register of a type can be read where the wanted type is asked
+// for: one of its width, or a wider one where the instruction takes those.
+func (k *WantKind) specialFits(have Type) bool {
+	if k.Settled == 0 || k.Settled.Bits() == have.Bits() {
+		return true
+	}
+	return k.Relax && have.Class() != Pred && have.Bits() > k.Settled.Bits()
+}
+
+// registerFits says whether a register can hold a value of the wanted type.
+func registerFits(k *WantKind, a *Arg) bool {
+	if a.Count > 1 && k.Len < 0 || a.Plus {
+		return false
+	}
+	if k.Relax {
+		return relaxFits(k.Settled, a.Type)
+	}
+	return typeFits(k.Settled, a.Type)
+}
+
+// typeFits holds for the same width, and the same kind of number unless one side is untyped bits
+// (PTX ISA 9.4, "Type Information for Instructions and Operands"). A register of .f16x2 counts as 32
+// untyped bits where integers are asked for, but not where another packed type is.
+func typeFits(want, have Type) bool {
+	if want == have {
+		return true
+	}
+	wc, hc := want.Class(), have.Class()
+	if wc == Loose && hc == Pred {
+		return true
+	}
+	if want.Bits() != have.Bits() || wc == Pred || hc == Pred {
+		return false
+	}
+	switch wc {
+	case Bits, Loose:
+		return true
+	case Signed, Unsigned:
+		return hc == Bits || hc == Signed || hc == Unsigned || hc == Half && have.Bits() == 32
+	case Integer:
+		return hc == Bits || hc == Signed || hc == Unsigned
+	case Lanes:
+		return hc == Bits || hc == Half
+	}
+	return hc == Bits
+}
+
+// relaxFits is typeFits for instructions that take registers wider than their type: ld, st, cvt.
+func relaxFits(want, have Type) bool {
+	if want == have {
+		return true
+	}
+	wc, hc := want.Class(), have.Class()
+	if hc == Pred || wc == Pred || have.Bits() < want.Bits() || want.Bits() == 128 && hc != Bits {
+		return false
+	}
+	switch wc {
+	case Bits:
+		return true
+	case Signed, Unsigned, Integer:
+		return hc != Float && (hc != Half || have.Bits() == 32)
+	}
+	return hc == Bits
+}
+
+// constantFits says whether a constant can stand for a value of the wanted type. Untyped words of
+// 32 and 64 bits take floating-point constants of their own width too.
+func constantFits(k *WantKind, a *Arg) bool {
+	switch k.Settled.Class() {
+	case NoClass, Signed, Unsigned, Integer, Loose:
+		return a.Kind == ArgInt && inRange(k.Range, a.Value)
+	case Bits:
+		if a.Kind == ArgFloat {
+			return a.Type.Bits() == k.Settled.Bits() && len(k.Range) == 0
+		}
+		return inRange(k.Range, a.Value)
+	case Float:
+		return a.Kind == ArgFloat
+	case Pred:
+		return a.Kind == ArgInt && inRange(k.Range, a.Value)
+	}
+	return false
+}
+
+func inRange(spans []Span, v int64) bool {
+	if len(spans) == 0 {
+		return true
+	}
+	for _, s := range spans {
+		if v >= s.Low && v <= s.High && (s.Step <= 1 || (v-s.Low)%s.Step == 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// addressFits judges the base of an address: a register, a variable of the space, or a constant.
+// Which width of register a space needs is a matter of the module (its address size), not of the
+// instruction.
+func (k *WantKind) addressFits(a *Arg) bool {
+	if k.In == Tensor { // no variable lives there, and its addresses have 32 bits
+		return a.Kind == ArgReg && a.Count <= 1 && typeFits(k.Settled, a.Type) &&
+			(k.Settled.Class() != Bits || a.Type == k.Settled)
+	}
+	switch a.Kind {
+	case ArgReg, ArgSreg:
+		if a.Kind == ArgSreg && k.Space.Symbols != Generic {
+			return false // mbarrier objects
+		}
+		if k.Settled == Predicate { // a tensor map: any register
+			return a.Count <= 1 && a.Kind == ArgReg
+		}
+		narrow := a.Type.Bits() < k.Settled.Bits() && (k.Settled.Class() != Integer || k.In == Generic)
+		return a.Count <= 1 && a.Type.Whole() && a.Type.Bits() <= 64 && !narrow
+	case ArgSym:
+		if a.Type.Class() == Opaque {
+			return false
+		}
+		if k.Space.Symbols != Generic {
+			return spaceFits(k.Space.Symbols, a.Space)
+		}
+		if k.In == Generic {
+			return a.Space == Global || a.Space == Shared || a.Space == Local
+		}
+		return spaceFits(k.In, a.Space)
+	case ArgInt:
+		return k.In == Local
+	}
+	return false
+}
+
+// spaceFits says whether a variable declared in space have is in space want. A kernel's parameters
+// are no function's, where the caller tells them apart.
+func spaceFits(want, have Space) bool {
+	if want.Base() != have.Base() {
+		return false
+	}
+	return want == have || want.Base() != Param || want == Param || have == Param
+}
+
+// vectorType folds the elements of a brace vector into one type, as the assembler does: equal
+// types stay; untyped bits with anything of their width are bits, and so are signed with unsigned;
+// constants take the type of their neighbours. Predicates count only among themselves, though the
+// assembler lets them pass beside 32 untyped bits. It fails for neighbours that do not go together, and
+// gives no type for a vector of constants and sinks alone.
+func vectorType(elems []Arg) (folded Type, ok bool) {
+	predicates, constants := false, false
+	for i := range elems {
+		e := &elems[i]
+		switch e.Kind {
+		case ArgReg, ArgSreg:
+			switch {
+			case e.Count > 1 || e.Not || e.Plus:
+				return 0, false
+			case e.Type.Class() == Pred:
+				predicates = true
+			case folded == 0:
+				folded = e.Type
+			case folded != e.Type:
+				if folded, ok = foldTypes(folded, e.Type); !ok {
+					return 0, false
+				}
+			}
+		case ArgInt, ArgFloat:
+			constants = true
+		case ArgSink, ArgUnknown:
+		default:
+			return 0, false
+		}
+	}
+	if constants && folded != 0 {
+		for i := range elems {
+			if folded, ok = foldConstant(folded, &elems[i]); !ok {
+				return 0, false
+			}
+		}
+	}
+	if predicates {
+		if folded == 0 {
+			return Predicate, true
+		}
+		return folded, folded.Class() == Bits && folded.Bits() == 32
+	}
+	return folded, true
+}
+
+func foldTypes(a, b Type) (Type, bool) {
+	if a.Bits() != b.Bits() {
+		return 0, false
+	}
+	if a.Class() == Bits || b.Class() == Bits || a.Whole() && b.Whole() {
+		return bitsOf(a.Bits()), true
+	}
+	return 0, false
+}
+
+// foldConstant is the type of a vector after an element, if that is a constant: an integer among
+// integers makes bits, a floating-point constant stays what it is beside its own type.
+func foldConstant(t Type, e *Arg) (Type, bool) {
+	switch e.Kind {
+	case ArgInt:
+		return bitsOf(t.Bits()), t.Whole()
+	case ArgFloat:
+		switch {
+		case t.Class() == Float && t.Bits() == e.Type.Bits():
+			return t, true
+		case t.Class() == Float || t.Class() == Bits:
+			return bitsOf(t.Bits()), true
+		}
+		return 0, false
+	}
+	return t, true
+}
+
+// bitsOf is the untyped type of a width.
+func bitsOf(width int) Type {
+	for i, t := range typeTable {
+		if t.Class == Bits && t.Bits == width {
+			return Type(i)
+		}
+	}
+	return 0
+}
+
+// vectorFits judges the elements of a brace vector: registers by the type they fold to, constants
+// and sinks one by one.
+func (k *WantKind) vectorFits(access Access, elems []Arg) bool {
+	folded, ok := vectorType(elems)
+	if !ok {
+		return false
+	}
+	if folded != 0 {
+		reg := Arg{Kind: ArgReg, Type: folded}
+		mixed := k.Relax && k.Settled.Class() == Float && folded.Whole() && folded.Bits() == k.Settled.Bits()
+		if !mixed && !registerFits(k, &reg) {
+			return false
+		}
+	}
+	for i := range elems {
+		switch e := &elems[i]; e.Kind {
+		case ArgReg, ArgSreg:
+			if k.Word == KReg && (e.Kind == ArgSreg || e.Type.Class() == Pred) {
+				return false
+			}
+		case ArgSink:
+			// Of all reads only the widest stores skip elements.
+			if folded == 0 || k.Word == KReg || access != Write && k.Settled.Bits()*len(elems) != 256 {
+				return false
+			}
+		case ArgInt, ArgFloat:
+			if access != Read || k.Word == KReg || folded == 0 && !constantFits(k, e) {
+				return false
+			}
+		}
+	}
+	return true
+}

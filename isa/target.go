@@ -1,0 +1,185 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package isa
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Version is a PTX ISA version: 8.6 is 806.
+type Version uint16
+
+// MakeVersion is the Version of major.minor.
+func MakeVersion(major, minor int) Version { return Version(major*100 + minor) }
+
+// ParseVersion reads "8.6".
+func ParseVersion(s string) (Version, error) {
+	a, b, ok := strings.Cut(s, ".")
+	major, err1 := strconv.Atoi(a)
+	minor, err2 := strconv.Atoi(b)
+	if !ok || err1 != nil || err2 != nil || major < 1 || minor < 0 || major > 99 || minor > 99 {
+		return 0, fmt.Errorf("%q is not a PTX version", s)
+	}
+	return MakeVersion(major, minor), nil
+}
+
+// String is "8.6".
+func (v Version) String() string { return fmt.Sprintf("%d.%d", v/100, v%100) }
+
+// Known reports whether the table knows version v.
+func (v Version) Known() bool {
+	for _, w := range Versions {
+		if w.Version == v {
+			return true
+		}
+	}
+	return false
+}
+
+// Newest is the newest PTX version of the table.
+func Newest() Version { return Versions[len(Versions)-1].Version }
+
+// A VersionInfo is what the table says of a PTX version.
+type VersionInfo struct {
+	Version Version
+	What    string // the toolkit and driver it came with
+}
+
+// A Target names an entry of Targets: sm_90, sm_100f, sm_120a.
+type Target uint8
+
+// A TargetInfo is what the table says of a target.
+type TargetInfo struct {
+	Name   string // sm_100a
+	Number int    // 100
+	Suffix byte   // 'a', 'f' or 0
+	Family int    // the first number of its family; 0 where there is none
+	Since  Version
+	Until  Version // the last version that knows the name, 0 for all later ones
+}
+
+// ParseTarget finds a target by name; compute_90 means sm_90, and the old spelling sm_101 is sm_110.
+func ParseTarget(name string) (Target, bool) {
+	t, ok := index().targets[name]
+	return t, ok
+}
+
+// Info is what the table says of t.
+func (t Target) Info() TargetInfo { return Targets[t] }
+
+// String is the target's name.
+func (t Target) String() string { return Targets[t].Name }
+
+// A TargetSet is a set of targets.
+type TargetSet uint64
+
+// AllTargets holds every target.
+const AllTargets = ^TargetSet(0)
+
+// Has reports whether t is in s.
+func (s TargetSet) Has(t Target) bool { return s>>t&1 != 0 }
+
+// Len counts the targets of s.
+func (s TargetSet) Len() int { return bits.OnesCount64(uint64(s)) }
+
+// TargetsNamed is the set a gate's word stands for: "90" is sm_90 and all later ones, "100f" the
+// members of its family from 100 on, "100a" sm_100a alone. sm_101 is an older name of sm_110, so
+// "110a" holds sm_101a too, but "101a" means only the older name.
+func TargetsNamed(targets []TargetInfo, word string) (TargetSet, error) {
+	i := slices.IndexFunc(targets, func(t TargetInfo) bool { return t.Name == "sm_"+word })
+	if i < 0 {
+		return 0, fmt.Errorf("target %q is not in the table", word)
+	}
+	want := targets[i]
+	var set TargetSet
+	for i, t := range targets {
+		old := t.Number == renamed
+		if old && want.Number != renamed {
+			t.Number = 110
+		}
+		var in bool
+		switch {
+		case want.Number == renamed:
+			in = old && (t.Suffix == want.Suffix || want.Suffix == 0 || want.Suffix == 'f' && t.Suffix == 'a')
+		case want.Suffix == 0:
+			in = t.Number >= want.Number
+		case want.Suffix == 'f':
+			in = t.Suffix != 0 && t.Family == want.Family && t.Number >= want.Number
+		default:
+			in = t.Number == want.Number && t.Suffix == 'a'
+		}
+		if in {
+			set |= 1 << i
+		}
+	}
+	return set, nil
+}
+
+// renamed is the number that sm_110 had in PTX 8.6 to 8.8.
+const renamed = 101
+
+// A Gate says where something is legal: any of its clauses. An empty gate is open.
+type Gate struct {
+	Clauses []Clause
+}
+
+// A Clause is one alternative of a gate: from a version on, on a set of targets.
+type Clause struct {
+	Since   Version
+	Targets TargetSet
+	On      string // the targets as the spec writes them, for messages; "" for all
+}
+
+// Open reports whether g admits version v on target t.
+func (g Gate) Open(v Version, t Target) bool {
+	if len(g.Clauses) == 0 {
+		return true
+	}
+	if v == 501 {
+		v = 600 // no document knows 5.1; the assembler takes it for 6.0
+	}
+	for _, c := range g.Clauses {
+		if v >= c.Since && c.Targets.Has(t) {
+			return true
+		}
+	}
+	return false
+}
+
+// String is the gate in words: "PTX 8.6 on sm_100a, or PTX 8.8 on sm_100f".
+func (g Gate) String() string {
+	if len(g.Clauses) == 0 {
+		return "PTX 1.0"
+	}
+	words := make([]string, len(g.Clauses))
+	for i, c := range g.Clauses {
+		words[i] = "PTX " + c.Since.String()
+		if on := c.targetWords(); on != "" {
+			words[i] += " on " + on
+		}
+	}
+	return strings.Join(words, ", or ")
+}
+
+func (c Clause) targetWords() string {
+	if c.On == "" {
+		return ""
+	}
+	var out []string
+	for w := range strings.FieldsSeq(c.On) {
+		switch w[len(w)-1] {
+		case 'a':
+			out = append(out, "sm_"+w)
+		case 'f':
+			out = append(out, "sm_"+w+" and its family")
+		default:
+			out = append(out, "sm_"+w+" or later")
+		}
+	}
+	return strings.Join(out, ", ")
+}

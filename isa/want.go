@@ -1,0 +1,212 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package isa
+
+import (
+	"strconv"
+	"strings"
+)
+
+// wants works out the operands of a Candidate: types from slots, lengths from slots and tables,
+// presence from conditions over modifiers.
+func (c *Candidate) wants(set *Set, list []Operand, lengths [][]int) []Want {
+	out := make([]Want, len(list))
+	for i := range list {
+		out[i] = c.want(set, &list[i], lengths)
+	}
+	return out
+}
+
+func (c *Candidate) want(set *Set, o *Operand, lengths [][]int) Want {
+	w := Want{Operand: o, Presence: o.Presence}
+	if (o.Presence == PresentIf || o.Presence == PresentWhen) && !o.If.Operands() {
+		holds := o.If.holds(c.Slots, nil)
+		switch {
+		case !holds:
+			w.Presence = Never
+		case o.Presence == PresentIf:
+			w.Presence = Always
+		default:
+			w.Presence = Maybe
+		}
+	}
+	for i := range o.Kinds {
+		k := &o.Kinds[i]
+		wk := WantKind{Kind: k, Settled: k.Type.Type, Len: -1, In: k.Space.Space}
+		if s := k.Type.Slot; s >= 0 {
+			wk.Settled, _ = ParseType(set.Mods[c.Slots[s]])
+		}
+		if k.Type.Scale != 0 {
+			wk.Settled = wk.Settled.scaled(int(k.Type.Scale))
+		}
+		if s := k.Space.Slot; s >= 0 {
+			wk.In, _ = ParseSpace(set.Mods[c.Slots[s]])
+		}
+		switch k.Count.From {
+		case Fixed:
+			wk.Len = k.Count.N
+		case FromSlot:
+			wk.Len = trailingNumber(set.Mods[c.Slots[k.Count.N]])
+		case FromTable:
+			wk.Len = lengths[k.Count.In][k.Count.N]
+		}
+		if k.Parts != nil {
+			wk.Fields = c.wants(set, k.Parts, lengths)
+		}
+		w.Kinds = append(w.Kinds, wk)
+	}
+	if o.Inside != nil {
+		w.Inside = c.wants(set, o.Inside, lengths)
+	}
+	if o.Pair != nil {
+		p := c.want(set, o.Pair, lengths)
+		w.Pair = &p
+	}
+	return w
+}
+
+// trailingNumber reads the length in a modifier: 4 of .v4, 16 of .x16, 2 of .2d; -1 (a scalar) of a
+// slot that is not written.
+func trailingNumber(word string) int {
+	word = strings.TrimLeft(strings.TrimSuffix(strings.TrimSuffix(word, "d"), "D"), ".abcdefghijklmnopqrstuvwxyz")
+	n, err := strconv.Atoi(word)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// takes reports whether args are operands that c admits.
+func (c *Candidate) takes(m *Matcher, args []Arg) bool {
+	var t tally
+	return c.sequence(c.Args, args, &t, m)
+}
+
+// settled checks what speaks of several operands, once all of them are known.
+func (c *Candidate) settled(m *Matcher, t *tally) bool {
+	if t.handle && !indirect(m.version, m.target) {
+		return false
+	}
+	for i := range c.rules {
+		if !c.rules[i].Holds.holds(c.Slots, t) {
+			return false
+		}
+	}
+	for i := range c.when {
+		w := &c.when[i]
+		if w.If.holds(c.Slots, t) && w.Gate.Open(m.version, m.target) == w.Gone {
+			return false
+		}
+	}
+	return c.presences(c.Args, t)
+}
+
+// indirect reports whether textures and surfaces may be named by handles (PTX 3.1, sm_20).
+func indirect(v Version, t Target) bool {
+	first, _ := ParseTarget("sm_20")
+	return v >= 301 && t >= first
+}
+
+// presences checks the conditions of presence that speak of operands.
+func (c *Candidate) presences(list []Want, t *tally) bool {
+	for i := range list {
+		w := &list[i]
+		here := t.has(w.ID)
+		switch w.Presence {
+		case PresentIf:
+			if here != w.If.holds(c.Slots, t) {
+				return false
+			}
+		case PresentWhen:
+			if here && !w.If.holds(c.Slots, t) {
+				return false
+			}
+		}
+		if here && !c.presences(w.Inside, t) {
+			return false
+		}
+	}
+	return true
+}
+
+// sequence matches args against list, trying with and without each operand that may be left out.
+// At the end of the outermost list, which comes with the matcher, what speaks of several operands
+// must hold too.
+func (c *Candidate) sequence(list []Want, args []Arg, t *tally, outer *Matcher) bool {
+	if len(list) == 0 {
+		return len(args) == 0 && (outer == nil || c.settled(outer, t))
+	}
+	w := &list[0]
+	if len(args) > 0 && w.Presence != Never {
+		before := t.given
+		if c.one(w, &args[0], t) {
+			t.add(w.ID, &args[0])
+			if c.sequence(list[1:], args[1:], t, outer) {
+				return true
+			}
+		}
+		t.given = before
+	}
+	if w.Presence == Always {
+		return false
+	}
+	return c.sequence(list[1:], args, t, outer)
+}
+
+// one matches a single operand.
+func (c *Candidate) one(w *Want, a *Arg, t *tally) bool {
+	if a.Kind == ArgUnknown {
+		return true
+	}
+	if w.Inside != nil {
+		if a.Kind != ArgAddress || a.Unified && !w.Unified || len(a.Elems) > 1 && a.Elems[0].offset() {
+			return false // an offset stands alone in its bracket
+		}
+		return c.sequence(w.Inside, a.Elems, t, nil)
+	}
+	if w.Pair != nil {
+		if a.Kind == ArgPair {
+			if a.Elems[0].Kind == ArgSink && a.Elems[1].Kind == ArgSink {
+				return false // both halves away: a syntax error
+			}
+			if w.Pair.Presence == Never || !c.one(w.Pair, &a.Elems[1], t) {
+				return false
+			}
+			t.add(w.Pair.ID, &a.Elems[1])
+			a = &a.Elems[0]
+		} else if w.Pair.Presence == Always {
+			return false
+		}
+	}
+	for i := range w.Kinds {
+		if k := &w.Kinds[i]; c.kind(w.Access, k, a, t) {
+			t.handle = t.handle || a.Kind == ArgReg && (k.Word == KTexref || k.Word == KSurfref)
+			return true
+		}
+	}
+	return false
+}
+
+// kind matches an operand against one kind: a brace vector, or a single thing.
+func (c *Candidate) kind(access Access, k *WantKind, a *Arg, t *tally) bool {
+	if k.Word == KParts {
+		return a.Kind == ArgVector && c.sequence(k.Fields, a.Elems, t, nil)
+	}
+	if k.Len < 0 {
+		if a.Kind == ArgVector && len(a.Elems) == 1 && k.Relax {
+			a = &a.Elems[0] // ld and st take one element in braces for the element
+		}
+		return k.single(access, a)
+	}
+	if a.Kind == ArgReg && a.Count > 1 { // a register declared as a vector
+		return a.Count == k.Len && registerFits(k, a)
+	}
+	if a.Kind == ArgSreg && k.Word == KSreg {
+		return a.Count == k.Len && k.specialFits(a.Type)
+	}
+	if a.Kind != ArgVector || len(a.Elems) != k.Len {
+		return false
+	}
+	return k.vectorFits(access, a.Elems)
+}
