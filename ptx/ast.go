@@ -1,0 +1,188 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ptx
+
+// A Pos is a byte offset into File.Text. NoPos marks what was not written.
+type Pos int32
+
+// NoPos is the position of something absent.
+const NoPos Pos = -1
+
+// A File is one parsed PTX module. Texts of nodes are substrings of Text, so a File keeps its
+// source alive and costs little more than its nodes.
+type File struct {
+	Name     string
+	Text     string
+	Decls    []Node    // everything at module level, in source order
+	Comments []Comment // in source order
+
+	lines lineTable
+}
+
+// A Comment is one // or /* */ comment, or a preprocessor's line marker (# 12 "file"), markers
+// included, without the line end.
+type Comment struct {
+	At   Pos
+	Text string
+}
+
+// A Node is anything with an extent: a declaration, a statement.
+type Node interface {
+	Pos() Pos // first byte
+	End() Pos // just after the last byte
+}
+
+// Span is the extent of a node; every node embeds it.
+type Span struct{ At, To Pos }
+
+// Pos is the first byte.
+func (s Span) Pos() Pos { return s.At }
+
+// End is just after the last byte.
+func (s Span) End() Pos { return s.To }
+
+// A Word is a name or literal as written, with its place.
+type Word struct {
+	Span
+	Text string
+}
+
+// Module level and statement level.
+type (
+	// A Directive is a dot-word with arguments and no declaration: .version, .target, .file, .loc,
+	// .pragma, .maxntid, .branchtargets, and every directive that is not known. Args are its
+	// arguments as operands (a list "a, b" gives two; .target sm_90a, debug gives two names).
+	// A label before .branchtargets and .calltargets is Label. Attributes such as
+	// `function_name lbl, inlined_at 1 2 3` of .loc are further Args of kind Tuple, named by Text.
+	// @@DWARF of PTX 1 is a Directive too; what follows it on its line is one Arg of kind Literal.
+	Directive struct {
+		Span
+		Name  Word // with the dot
+		Label Word // "" where there is none
+		Args  []Operand
+		Semi  bool // ended by a semicolon
+	}
+
+	// A Section is a DWARF block: .section name { ... }.
+	Section struct {
+		Span
+		Name  Word
+		Lines []Node // *Label, *Data
+	}
+
+	// A Data is one line of a Section: .b32 1, 2, label+4.
+	Data struct {
+		Span
+		Type Word
+		Args []Operand
+	}
+
+	// A Var declares variables: linkage, space, attributes, type, declarators. Registers are
+	// variables of space .reg.
+	Var struct {
+		Span
+		Linkage []Word   // .extern .visible .weak .common
+		Space   Word     // .reg .global .shared .const .local .param .tex .sreg
+		Bank    *Operand // .const[2]
+		Attrs   []Attr   // .align 8, .ptr, .attribute(.managed), in source order
+		Vec     Word     // .v2 .v4 .v8, "" if none
+		Type    Word     // with the dot
+		Names   []Declarator
+	}
+
+	// An Attr is an attribute of a variable or parameter: .align N, .ptr, .global (after .ptr),
+	// .attribute(.managed, .unified(0, 1)). Args hold what follows.
+	Attr struct {
+		Span
+		Name Word
+		Args []Operand
+	}
+
+	// A Declarator is one name of a declaration: name, name<n>, name[d][d] = init.
+	Declarator struct {
+		Span
+		Name  Word
+		Count *Operand  // %r<10>, nil if none
+		Dims  []Operand // kind Empty for []
+		Init  *Operand  // expression, name, or Vector for braces
+	}
+
+	// A Func is a .entry or .func, defined or declared, or a call prototype.
+	Func struct {
+		Span
+		Linkage               []Word
+		Kind                  Word   // .entry .func .callprototype
+		Label                 Word   // of a prototype
+		Returns               []*Var // nil if none; HasReturns tells () from nothing
+		Params                []*Var
+		Name                  Word // "_" for a prototype
+		HasReturns, HasParams bool
+		// Attrs are the directives between header and body (.maxntid 128, .noreturn, .pragma "x";);
+		// .attribute(...), written before the name, comes first.
+		Attrs []*Directive
+		Body  *Block // nil for a declaration
+	}
+
+	// A Block is { ... }: the body of a function, or a nested scope.
+	Block struct {
+		Span
+		Stmts []Node
+	}
+
+	// A Label is `name:`.
+	Label struct {
+		Span
+		Name Word
+	}
+
+	// An Instr is one instruction.
+	Instr struct {
+		Span
+		Guard Guard
+		Op    Word // dotted, with all modifiers, white space removed
+		Args  []Operand
+	}
+
+	// A Bad stands for text that could not be parsed; the parser went on after it.
+	Bad struct{ Span }
+)
+
+// A Guard is @p or @!p; Name is "" where there is none.
+type Guard struct {
+	Word
+	Not bool
+}
+
+// An OperandKind says how an Operand is written.
+type OperandKind uint8
+
+// Kinds of operand.
+const (
+	Empty   OperandKind = iota // nothing written, as in []
+	Name                       // %r1, var, label, %tid.x, sm_90, _; Text is the whole word
+	Literal                    // 1, 0x1F, 0f3F800000, 1.5, 7U; Text is the literal
+	String                     // "..." with quotes in Text
+	Unary                      // -x, ~x, !x; Text is the operator
+	Binary                     // x+y, and so on, also field = x; Text is the operator, Args the two sides
+	Cond                       // x ? y : z
+	Cast                       // (.s64) x; Text is the type
+	Paren                      // (x) in a constant expression
+	Vector                     // {x, y}
+	Address                    // [x, y]
+	Pair                       // x|y
+	List                       // (x, y): argument lists of call
+	Index                      // x[y] outside a bracket: Args are x and y
+	Call                       // generic(x), 0xff(x), .unified(1, 2): Text is the word or the mask
+	Tuple                      // a worded group in a directive: Text is the word
+)
+
+// An Operand is an operand of an instruction or directive, or part of one: one small struct for
+// all kinds, because a module holds millions.
+type Operand struct {
+	Span
+	Kind   OperandKind
+	Spaced bool // an argument of a Directive set off by white space, not by a comma
+	Text   string
+	Args   []Operand
+}

@@ -1,0 +1,31 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ptx_test
+
+import (
+	"testing"
+
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+func BenchmarkParse(b *testing.B) {
+	text := generate(5 << 20)
+	if _, errs := ptx.Parse("generated", text); len(errs) > 0 {
+		b.Fatal(errs[0])
+	}
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		ptx.Parse("generated", text)
+	}
+}
+
+func BenchmarkScan(b *testing.B) {
+	text := generate(5 << 20)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		ptx.Scan(text)
+	}
+}

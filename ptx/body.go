@@ -1,0 +1,239 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ptx
+
+import "strings"
+
+// block reads { ... }: the body of a function or a scope inside it.
+func (p *parser) block() *Block {
+	open := p.tok
+	b := &Block{Span: Span{open.at, open.to}}
+	p.advance()
+	if p.depth++; p.depth > maxDepth {
+		p.fail(open.at, open.to, tooDeep, "scopes are nested more than %d deep", maxDepth)
+		p.skipBlock()
+		p.depth--
+		b.To = p.last
+		return b
+	}
+	base := len(p.nodes)
+	for {
+		switch p.tok.kind {
+		case '}':
+			p.advance()
+		case endOfFile:
+			p.fail(open.at, open.to, unclosed, "%s is not closed", quoted("{"))
+		default:
+			if p.tok.kind == dot && p.tok.fresh && p.opensModule() {
+				p.fail(open.at, open.to, unclosed, "%s is not closed before %s",
+					quoted("{"), quoted(p.textOf(p.tok)))
+				break
+			}
+			p.statement()
+			continue
+		}
+		break
+	}
+	p.depth--
+	b.To = p.last
+	b.Stmts = p.taken(base)
+	return b
+}
+
+// skipBlock steps over the rest of a block unread.
+func (p *parser) skipBlock() {
+	for depth := 1; depth > 0 && p.tok.kind != endOfFile; p.advance() {
+		switch p.tok.kind {
+		case '{':
+			depth++
+		case '}':
+			depth--
+		}
+	}
+}
+
+// opensModule tells whether the current dot-word at the start of a line can only stand outside of
+// functions: then the "}" before it was lost.
+func (p *parser) opensModule() bool {
+	switch p.textOf(p.tok) {
+	case ".entry", ".version", ".target", ".address_size", ".section":
+		return true
+	case ".visible", ".weak", ".extern":
+		ahead := p.scan // a copy: the comments it meets are met again
+		next := ahead.next()
+		return next.kind == dot && p.textOf(next) == ".entry"
+	}
+	return false
+}
+
+// statement reads one statement of a function and puts it on the node stack.
+func (p *parser) statement() {
+	first := p.tok
+	switch first.kind {
+	case name:
+		p.advance()
+		if p.tok.kind == ':' {
+			p.label(first)
+			return
+		}
+		p.instruction(first, p.instrs.one())
+	case dotted:
+		p.advance()
+		p.instruction(first, p.instrs.one())
+	case '@':
+		p.guarded()
+	case dot, dwarf:
+		p.item(absent())
+	case '{':
+		b := p.block()
+		p.nodes = append(p.nodes, b)
+	case ';':
+		p.fail(first.at, first.to, syntax, "empty statement: %s follows nothing", quoted(";"))
+		p.advance()
+	default:
+		p.unexpected("a statement")
+		p.advance()
+		p.bad(first.at, p.skip())
+	}
+}
+
+// label reads what follows `name :`, with the ":" current.
+func (p *parser) label(first token) {
+	w := p.word(first)
+	if reserved(w.Text) {
+		p.fail(first.at, first.to, syntax, "%s cannot be a label", quoted(w.Text))
+	}
+	p.advance()
+	if p.tok.kind == dot && labelled(p.textOf(p.tok)) {
+		p.item(w)
+		return
+	}
+	l := p.labels.one()
+	l.Span, l.Name = Span{first.at, p.last}, w
+	p.nodes = append(p.nodes, l)
+}
+
+// labelled tells whether a directive takes the label before it as its name.
+func labelled(word string) bool {
+	return word == ".branchtargets" || word == ".calltargets" || word == ".callprototype"
+}
+
+// reserved tells whether a word that looks like a name cannot be one.
+func reserved(word string) bool {
+	switch word[0] {
+	case '_', 'W', 'f', 'i':
+		return word == "_" || word == "WARP_SZ" || word == "function_name" || word == "inlined_at"
+	}
+	return false
+}
+
+// guarded reads an instruction behind @p or @!p.
+func (p *parser) guarded() {
+	in := p.instrs.one()
+	start := p.tok.at
+	p.advance()
+	in.Guard.Not = p.accept('!')
+	if p.tok.kind != name || reserved(p.textOf(p.tok)) {
+		p.unexpected("the predicate of a guard")
+		p.bad(start, p.skip())
+		return
+	}
+	in.Guard.Word = p.word(p.tok)
+	p.advance()
+	first := p.tok
+	if first.kind != name && first.kind != dotted {
+		p.unexpected("an instruction behind its guard")
+		p.bad(start, p.skip())
+		return
+	}
+	p.advance()
+	p.instruction(first, in)
+	in.At = start
+}
+
+// instruction reads the rest of an instruction whose opcode begins with first, the token before
+// the current one.
+func (p *parser) instruction(first token, in *Instr) {
+	in.At = first.at
+	if in.Guard.Text == "" {
+		in.Guard.Span = Span{NoPos, NoPos}
+	}
+	in.Op = p.word(first)
+	if p.tok.kind == dot {
+		p.opcode(in)
+	}
+	base := len(p.operands)
+	ok := !reserved(in.Op.Text)
+	if !ok {
+		p.fail(first.at, first.to, syntax, "%s cannot be an instruction", quoted(in.Op.Text))
+	} else if isCall(in.Op.Text) {
+		ok = p.callOperands()
+	} else if k := p.tok.kind; k != ';' && k != '}' && k != endOfFile {
+		ok = p.instrOperands()
+	}
+	in.Args = p.args.list(p.operands[base:])
+	p.operands = p.operands[:base]
+	if ok && p.semicolon(`"," or ";"`) {
+		in.To = p.last
+		p.nodes = append(p.nodes, in)
+		return
+	}
+	p.bad(in.At, p.skip())
+}
+
+// opcode appends modifiers that stand apart from the opcode, as in `add .u32`.
+func (p *parser) opcode(in *Instr) {
+	var b strings.Builder
+	b.WriteString(in.Op.Text)
+	for p.tok.kind == dot {
+		b.WriteString(p.textOf(p.tok))
+		in.Op.To = p.tok.to
+		p.advance()
+	}
+	in.Op.Text = b.String()
+}
+
+// isCall tells whether an opcode is call, which has operands of its own kind.
+func isCall(op string) bool {
+	return strings.HasPrefix(op, "call") && (len(op) == 4 || op[4] == '.')
+}
+
+// instrOperands reads operands up to the ";" and puts them on the operand stack.
+func (p *parser) instrOperands() bool {
+	for first := true; ; first = false {
+		if !p.simple(';') {
+			x, ok := p.operand(first)
+			p.operands = append(p.operands, x)
+			if !ok {
+				return false
+			}
+		}
+		if p.tok.kind != ',' {
+			return true
+		}
+		p.advance()
+	}
+}
+
+// simple reads an operand that is one token, as most are, and puts it on the stack. It knows that
+// by the comma or the end behind it; for all else it reports false and has read nothing.
+func (p *parser) simple(end byte) bool {
+	t, text := p.tok, p.scan.text
+	if t.kind != name && t.kind != number || int(t.to) >= len(text) {
+		return false
+	}
+	if c := text[t.to]; c != ',' && c != end {
+		return false
+	}
+	k := Literal
+	s := text[t.at:t.to]
+	if t.kind == name {
+		if k = Name; reserved(s) {
+			return false
+		}
+	}
+	p.operands = append(p.operands, Operand{Span: Span{t.at, t.to}, Kind: k, Text: s})
+	p.advance()
+	return true
+}

@@ -1,0 +1,281 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ptx
+
+import (
+	"strings"
+
+	"github.com/alecthomas/participle/v2/lexer"
+)
+
+// written tells whether an optional token of the grammar is there.
+func written(t lexer.Token) bool { return t.Type != 0 }
+
+// token is the frame's token that t of a syntax tree speaks of.
+func (f frame) token(t lexer.Token) token { return f.tokens[t.Pos.Offset] }
+
+// word is that token as a word, absent if it was not written.
+func (f frame) word(t lexer.Token) Word {
+	if !written(t) {
+		return absent()
+	}
+	return f.p.word(f.token(t))
+}
+
+// operand is that token as an operand.
+func (f frame) operand(t lexer.Token) Operand {
+	tok := f.token(t)
+	x := Operand{Span: Span{tok.at, tok.to}, Kind: Name, Text: f.p.textOf(tok)}
+	switch tok.kind {
+	case number, rest:
+		x.Kind = Literal
+	case str:
+		x.Kind = String
+	}
+	return x
+}
+
+// build makes the node of an item and puts it on the node stack; it reads the body too.
+func (p *parser) build(f frame, tree *item, span Span, label Word) {
+	switch {
+	case tree.Function != nil:
+		p.buildFunction(f, tree, span)
+	case tree.Variable != nil:
+		v := p.buildVar(f, tree.Variable)
+		v.Span = span
+		if written(tree.Linkage) {
+			v.Linkage = []Word{f.word(tree.Linkage)}
+			if p.depth > 0 {
+				p.fail(v.Linkage[0].At, v.Linkage[0].To, nesting, "variable inside a function takes no %s", v.Linkage[0].Text)
+			}
+		}
+		p.nodes = append(p.nodes, v)
+	case tree.Prototype != nil:
+		t := tree.Prototype
+		fn := &Func{Span: span, Kind: f.word(t.Kind), Label: label, Name: f.word(t.Name)}
+		p.buildSignature(f, fn, t.Returns, t.Params, t.Notes)
+		if label.At < 0 {
+			p.fail(fn.Kind.At, fn.Kind.To, structure, "%s takes a label before it", fn.Kind.Text)
+		}
+		p.nodes = append(p.nodes, fn)
+	case tree.Section != nil:
+		s := &Section{Span: span, Name: f.word(tree.Section.Name)}
+		s.Lines = p.section()
+		s.To = p.last
+		if p.depth > 0 {
+			p.fail(span.At, s.Name.To, nesting, "section inside a function")
+		}
+		p.nodes = append(p.nodes, s)
+	default:
+		d := p.buildDirective(f, tree.Directive)
+		d.Span, d.Label = span, label
+		switch d.Name.Text {
+		case ".version":
+			p.checkVersion(d)
+		case ".branchtargets", ".calltargets":
+			if label.At < 0 {
+				p.fail(d.Name.At, d.Name.To, structure, "%s takes a label before it", d.Name.Text)
+			}
+		}
+		p.nodes = append(p.nodes, d)
+	}
+}
+
+// checkVersion reports a .version that is broken over lines or has a comment in it: the assembler
+// reads that directive before it begins to scan.
+func (p *parser) checkVersion(d *Directive) {
+	between := p.scan.text[d.Name.To:d.Args[0].At]
+	if strings.Trim(between, " \t") != "" {
+		p.fail(d.At, d.To, structure, ".version and its number stand on one line, nothing but white space between them")
+	}
+}
+
+func (p *parser) buildFunction(f frame, tree *item, span Span) {
+	t := tree.Function
+	fn := &Func{Span: span, Kind: f.word(t.Func), Label: absent(), Name: f.word(t.Name)}
+	if written(t.Entry) {
+		fn.Kind = f.word(t.Entry)
+	}
+	if written(tree.Linkage) {
+		fn.Linkage = []Word{f.word(tree.Linkage)}
+	}
+	if t.Marks != nil {
+		d := p.notes.one()
+		a := p.buildMarks(f, t.Marks)
+		*d = Directive{Span: a.Span, Name: a.Name, Label: absent(), Args: a.Args}
+		fn.Attrs = append(fn.Attrs, d)
+	}
+	p.buildSignature(f, fn, t.Returns, t.Params, t.Notes)
+	if end := f.token(t.End); end.kind == ';' {
+		if written(t.Entry) && len(t.Notes) > 0 {
+			p.fail(end.at, end.to, syntax, "unexpected %s, expected the body of %s: directives belong to its definition",
+				quoted(";"), fn.Name.Text)
+		}
+		p.nodes = append(p.nodes, fn)
+		return
+	}
+	if p.depth > 0 {
+		p.fail(fn.At, fn.Name.To, nesting, "function %s is defined inside another", fn.Name.Text)
+	}
+	fn.Body = p.block()
+	fn.To = p.last
+	p.nodes = append(p.nodes, fn)
+}
+
+func (p *parser) buildSignature(f frame, fn *Func, returns, params lexer.Token, notes []*directive) {
+	if fn.HasReturns = written(returns); fn.HasReturns {
+		fn.Returns = p.listAt(f.base + returns.Pos.Offset)
+	}
+	if fn.HasParams = written(params); fn.HasParams {
+		fn.Params = p.listAt(f.base + params.Pos.Offset)
+	}
+	for _, n := range notes {
+		d := p.buildDirective(f, n)
+		d.Label = absent()
+		last := d.Name.To
+		if n := len(d.Args); n > 0 {
+			last = d.Args[n-1].To
+		}
+		d.Span = Span{d.Name.At, last}
+		if d.Semi {
+			d.To = f.token(n.Texts.End).to
+		}
+		fn.Attrs = append(fn.Attrs, d)
+	}
+}
+
+// listAt is the parameter list that the token at index i of the framer's stack stands for.
+func (p *parser) listAt(i int) []*Var {
+	for _, l := range p.frame.lists {
+		if l.at == i {
+			return l.vars
+		}
+	}
+	panic("bug: no parameter list where the grammar saw one")
+}
+
+func (p *parser) buildVar(f frame, t *variable) *Var {
+	v := p.vars.one()
+	v.Space, v.Vec, v.Type = f.word(t.Space), f.word(t.Vector), f.word(t.Type)
+	if written(t.Bank) {
+		bank := f.operand(t.Bank)
+		if open := f.tokens[t.Bank.Pos.Offset-1]; open.at != v.Space.To {
+			p.fail(open.at, open.to, syntax, "unexpected %s: the bank stands directly behind .const", quoted("["))
+		}
+		v.Bank = &bank
+	}
+	v.Attrs = p.buildAttrs(f, t.Before, t.After, nil)
+	if len(t.Names) == 0 {
+		return v
+	}
+	v.Names = p.names.list(make([]Declarator, len(t.Names)))
+	for i, n := range t.Names {
+		p.buildDeclarator(f, n, &v.Names[i])
+	}
+	return v
+}
+
+func (p *parser) buildDeclarator(f frame, t *declarator, d *Declarator) {
+	d.Name = f.word(t.Name)
+	d.Span = d.Name.Span
+	if written(t.Count) {
+		count := f.operand(t.Count)
+		d.Count = &count
+		d.To = f.tokens[t.Count.Pos.Offset+1].to
+	}
+	d.Dims = p.buildDims(f, t.Dims)
+	if n := len(d.Dims); n > 0 {
+		d.To = f.token(t.Dims[n-1].Close).to
+	}
+	if written(t.Initial) {
+		i := f.base + t.Initial.Pos.Offset
+		for _, initial := range p.frame.initials {
+			if initial.at == i {
+				d.Init = &initial.value
+				d.To = d.Init.To
+			}
+		}
+	}
+}
+
+func (p *parser) buildDims(f frame, dims []*dimension) []Operand {
+	base := len(p.operands)
+	for _, t := range dims {
+		x := Operand{Span: Span{f.token(t.Open).to, f.token(t.Close).at}}
+		if written(t.Size) {
+			x = f.operand(t.Size)
+		}
+		p.operands = append(p.operands, x)
+	}
+	list := p.args.list(p.operands[base:])
+	p.operands = p.operands[:base]
+	return list
+}
+
+func (p *parser) buildAttrs(f frame, before, after []*attribute, ptr *pointer) []Attr {
+	if len(before)+len(after) == 0 && ptr == nil {
+		return nil
+	}
+	var list []Attr
+	for _, group := range [][]*attribute{before, after} {
+		for _, t := range group {
+			if t.Align != nil {
+				list = append(list, p.buildAlign(f, t.Align))
+			} else {
+				list = append(list, p.buildMarks(f, t.Marks))
+			}
+		}
+	}
+	if ptr == nil {
+		return list
+	}
+	w := f.word(ptr.Word)
+	list = append(list, Attr{Span: w.Span, Name: w})
+	if written(ptr.Space) {
+		w := f.word(ptr.Space)
+		list = append(list, Attr{Span: w.Span, Name: w})
+	}
+	if ptr.Align != nil {
+		list = append(list, p.buildAlign(f, ptr.Align))
+	}
+	return list
+}
+
+func (p *parser) buildAlign(f frame, t *alignment) Attr {
+	w, x := f.word(t.Word), f.operand(t.Size)
+	return Attr{Span: Span{w.At, x.To}, Name: w, Args: p.args.list([]Operand{x})}
+}
+
+func (p *parser) buildMarks(f frame, t *attribution) Attr {
+	w := f.word(t.Word)
+	a := Attr{Span: Span{w.At, f.token(t.Close).to}, Name: w}
+	for _, m := range t.Marks {
+		x := f.operand(m.Word)
+		if len(m.Args) > 0 {
+			x.Kind = Call
+			for _, arg := range m.Args {
+				x.Args = append(x.Args, f.operand(arg.Value))
+			}
+			x.To = f.token(m.Close).to
+		}
+		a.Args = append(a.Args, x)
+	}
+	return a
+}
+
+func (p *parser) buildParam(f frame, t *parameter) *Var {
+	v := p.vars.one()
+	v.Span = Span{f.tokens[0].at, f.tokens[len(f.tokens)-1].to}
+	v.Space, v.Vec, v.Type = f.word(t.Space), f.word(t.Vector), f.word(t.Type)
+	v.Attrs = p.buildAttrs(f, t.Before, t.After, t.Pointer)
+	d := p.names.list(make([]Declarator, 1))
+	d[0].Name = f.word(t.Name)
+	d[0].Span = d[0].Name.Span
+	if t.Dim != nil {
+		d[0].Dims = p.buildDims(f, []*dimension{t.Dim})
+		d[0].To = f.token(t.Dim.Close).to
+	}
+	v.Names = d
+	return v
+}

@@ -1,0 +1,163 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ptx
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/participle/v2"
+)
+
+// report turns an error of participle into a diagnostic; ending is what could have come instead
+// where participle expected nothing. If the line ends too early, the parser goes back to the next.
+func (f frame) report(err error, ending string) {
+	p := f.p
+	var e participle.Error
+	if !errors.As(err, &e) {
+		panic("bug: participle reported an error of its own: " + err.Error())
+	}
+	want := ending
+	if _, after, found := strings.Cut(e.Message(), "(expected "); found {
+		want = expectation(strings.TrimSuffix(after, ")"))
+	}
+	i := e.Position().Offset
+	t := p.tok
+	if i < len(f.tokens) {
+		t = f.tokens[i]
+	}
+	switch {
+	case t.kind == illegal: // reported when it was scanned
+	case t.fresh && i > 0 && (t.kind == name || t.kind == dotted || t.kind == dot || t.kind == '@'):
+		before := f.tokens[i-1]
+		p.fail(before.to, before.to, syntax, "expected %s behind %s", want, quoted(p.textOf(before)))
+		p.rewind(t)
+	case t.kind == endOfFile:
+		p.fail(t.at, t.to, syntax, "unexpected end of file, expected %s", want)
+	default:
+		p.fail(t.at, t.to, syntax, "unexpected %s, expected %s", quoted(p.textOf(t)), want)
+	}
+}
+
+// rewind makes t, a token passed, the current one again.
+func (p *parser) rewind(t token) {
+	p.scan.at = int(t.to)
+	for n := len(p.scan.comments); n > 0 && p.scan.comments[n-1].At > t.at; n-- {
+		p.scan.comments = p.scan.comments[:n-1]
+	}
+	p.tok = t
+}
+
+// expectation says in words what participle expected, which it writes as a production: only what
+// can come first is of interest.
+func expectation(production string) string {
+	var list []string
+	for _, w := range first(&production) {
+		if w = wording(w); !slices.Contains(list, w) {
+			list = append(list, w)
+		}
+	}
+	if len(list) > 5 {
+		list = append(list[:4], "the like")
+	}
+	if n := len(list); n > 1 {
+		return strings.Join(list[:n-1], ", ") + " or " + list[n-1]
+	}
+	return strings.Join(list, "")
+}
+
+// wording is a symbol of the grammar as its author would call it.
+func wording(symbol string) string {
+	switch symbol {
+	case "<name>", "Declarator":
+		return "a name"
+	case "<number>", "Argument":
+		return "a number"
+	case "<float>":
+		return "a number such as 8.7"
+	case "<string>":
+		return "a string"
+	case "<dot>":
+		return "a word with a dot"
+	case "<params>":
+		return `"("`
+	case "<initial>":
+		return "an initial value"
+	case "<open>":
+		return `"{"`
+	case "Attribute", "Attribution":
+		return "an attribute"
+	case "Dimension":
+		return `"["`
+	case "Directive":
+		return "a directive"
+	case "Inlined":
+		return `"function_name"`
+	case "Pointer":
+		return `".ptr"`
+	case "Mark":
+		return "an attribute's name"
+	}
+	return symbol
+}
+
+// first is the set of symbols that can begin a production in participle's notation: words, groups
+// in parentheses, alternatives set apart by |, and ? * + behind what is optional or repeated. It
+// steps over what it read of s.
+func first(s *string) []string {
+	var set []string
+	open := true // nothing that must be there came yet
+	for {
+		*s = strings.TrimLeft(*s, " ")
+		if *s == "" {
+			return set
+		}
+		var begin []string
+		switch c := (*s)[0]; c {
+		case ')':
+			return set
+		case '|':
+			*s = (*s)[1:]
+			return append(set, first(s)...)
+		case '(':
+			if strings.HasPrefix(*s, "(?") {
+				*s = (*s)[2:]
+			}
+			*s = (*s)[1:]
+			begin = first(s)
+			*s = strings.TrimPrefix(*s, ")")
+		default:
+			end := symbolEnd(*s)
+			begin = []string{(*s)[:end]}
+			*s = (*s)[end:]
+		}
+		if open {
+			set = append(set, begin...)
+		}
+		mark := strings.TrimLeft(*s, "?*+")
+		if mark == *s || strings.HasPrefix(*s, "+") {
+			open = false
+		}
+		*s = mark
+	}
+}
+
+// symbolEnd is the length of the symbol that s begins with.
+func symbolEnd(s string) int {
+	switch s[0] {
+	case '"':
+		if n := strings.IndexByte(s[1:], '"'); n >= 0 {
+			return n + 2
+		}
+	case '<':
+		if n := strings.IndexByte(s, '>'); n >= 0 {
+			return n + 1
+		}
+	}
+	if n := strings.IndexAny(s[1:], " ()|?*+"); n >= 0 {
+		return n + 1
+	}
+	return len(s)
+}

@@ -1,0 +1,245 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ptx
+
+// constant reads a constant expression: x ? y : z binds least, then the binary operators, then
+// the unary ones and casts.
+func (p *parser) constant() (Operand, bool) {
+	x, ok := p.binary(1)
+	if !ok || p.tok.kind != '?' {
+		return x, ok
+	}
+	if !p.deeper() {
+		return x, false
+	}
+	defer func() { p.nest-- }()
+	p.advance()
+	y, ok := p.constant()
+	if !ok {
+		return y, false
+	}
+	if !p.accept(':') {
+		p.unexpected(`":" of a conditional expression`)
+		return x, false
+	}
+	z, ok := p.constant()
+	return p.node(Cond, "", x, y, z), ok
+}
+
+// deeper counts one level of nesting, or reports that there are too many.
+func (p *parser) deeper() bool {
+	if p.nest >= maxDepth {
+		p.fail(p.tok.at, p.tok.to, tooDeep, "expression is nested more than %d deep", maxDepth)
+		return false
+	}
+	p.nest++
+	return true
+}
+
+// precedence is how tightly a binary operator binds; 0 for what is none.
+func precedence(k kind) int {
+	switch k {
+	case orOr:
+		return 1
+	case andAnd:
+		return 2
+	case '|':
+		return 3
+	case '^':
+		return 4
+	case '&':
+		return 5
+	case equal, unequal:
+		return 6
+	case '<', '>', lessEqual, greaterEqual:
+		return 7
+	case shiftLeft, shiftRight:
+		return 8
+	case '+', '-':
+		return 9
+	case '*', '/', '%':
+		return 10
+	}
+	return 0
+}
+
+// binary reads operators that bind at least as tightly as least, and their operands.
+func (p *parser) binary(least int) (Operand, bool) {
+	x, ok := p.unary()
+	for ok {
+		bind := precedence(p.tok.kind)
+		if bind < least || bind == 0 {
+			break
+		}
+		if isHexFloat(x) {
+			p.unexpected(`"," or ";": 0f and 0d literals stand alone`)
+			return x, false
+		}
+		operator := p.textOf(p.tok)
+		p.advance()
+		y, good := p.binary(bind + 1)
+		if good && isHexFloat(y) {
+			p.fail(y.At, y.To, syntax, "unexpected %s: 0f and 0d literals stand alone", quoted(y.Text))
+			good = false
+		}
+		x, ok = p.node(Binary, operator, x, y), good
+	}
+	return x, ok
+}
+
+// isHexFloat tells whether x is a literal such as 0f3F800000, which no operator takes.
+func isHexFloat(x Operand) bool {
+	if x.Kind != Literal || len(x.Text) < 10 {
+		return false
+	}
+	c := x.Text[1] | 0x20
+	return x.Text[0] == '0' && (c == 'f' || c == 'd')
+}
+
+// unary reads a literal, WARP_SZ, a parenthesis, a cast, or an operator and its operand.
+func (p *parser) unary() (Operand, bool) {
+	t := p.tok
+	switch t.kind {
+	case number:
+		return p.leaf(Literal), true
+	case name:
+		if p.textOf(t) == "WARP_SZ" {
+			return p.leaf(Name), true
+		}
+	case '-', '+', '!', '~':
+		if !p.deeper() {
+			return Operand{}, false
+		}
+		p.advance()
+		x, ok := p.unary()
+		p.nest--
+		if ok && isHexFloat(x) {
+			p.fail(x.At, x.To, syntax, "unexpected %s: 0f and 0d literals stand alone", quoted(x.Text))
+			ok = false
+		}
+		y := p.node(Unary, p.textOf(t), x)
+		y.At = t.at
+		return y, ok
+	case '(':
+		if !p.deeper() {
+			return Operand{}, false
+		}
+		x, ok := p.paren()
+		p.nest--
+		return x, ok
+	}
+	p.unexpected("a constant")
+	return Operand{}, false
+}
+
+// paren reads (x) or a cast such as (.s64)x.
+func (p *parser) paren() (Operand, bool) {
+	open := p.tok
+	p.advance()
+	if p.tok.kind == dot {
+		cast := p.textOf(p.tok)
+		p.advance()
+		if !p.close(open, `")"`) {
+			return Operand{}, false
+		}
+		x, ok := p.unary()
+		y := p.node(Cast, cast, x)
+		y.At = open.at
+		return y, ok
+	}
+	x, ok := p.constant()
+	if !ok || !p.close(open, `")"`) {
+		return x, false
+	}
+	y := p.node(Paren, "", x)
+	y.Span = Span{open.at, p.last}
+	return y, true
+}
+
+// initializer reads what follows the "=" of a declaration: a constant, a symbol's address, part of
+// one, or braces around more of these.
+func (p *parser) initializer() (Operand, bool) {
+	t := p.tok
+	switch t.kind {
+	case '{':
+		if !p.deeper() {
+			return Operand{}, false
+		}
+		defer func() { p.nest-- }()
+		if ahead := p.scan; ahead.next().kind == '}' {
+			p.advance()
+			return p.enclosed(Vector, t, len(p.operands), true)
+		}
+		return p.vector(true)
+	case name:
+		if p.textOf(t) == "WARP_SZ" {
+			break
+		}
+		return p.symbol()
+	case number:
+		ahead := p.scan
+		if ahead.next().kind != '(' {
+			break
+		}
+		// Part of an address: 0xFF00(symbol).
+		mask := p.textOf(t)
+		p.advance()
+		open := p.tok
+		p.advance()
+		var x Operand
+		ok := true
+		if p.tok.kind == name {
+			x, ok = p.symbol()
+		} else {
+			x, ok = p.constant()
+		}
+		if !ok || !p.close(open, `")"`) {
+			return x, false
+		}
+		y := p.node(Call, mask, x)
+		y.Span = Span{t.at, p.last}
+		return y, true
+	}
+	return p.constant()
+}
+
+// symbol reads the address of a symbol in an initialiser: name, name+offset, generic(name),
+// generic(name)+offset; or field = value, which initialises an opaque type.
+func (p *parser) symbol() (Operand, bool) {
+	t := p.tok
+	if reserved(p.textOf(t)) {
+		p.unexpected("an initial value")
+		return Operand{}, false
+	}
+	x := p.leaf(Name)
+	switch {
+	case p.tok.kind == '(' && x.Text == "generic":
+		open := p.tok
+		p.advance()
+		if p.tok.kind != name || reserved(p.textOf(p.tok)) {
+			p.unexpected("a variable or a function")
+			return x, false
+		}
+		y := p.leaf(Name)
+		if !p.close(open, `")"`) {
+			return x, false
+		}
+		x = p.node(Call, "generic", y)
+		x.Span = Span{t.at, p.last}
+	case p.tok.kind == '=':
+		p.advance()
+		var y Operand
+		ok := true
+		if p.tok.kind == name && !reserved(p.textOf(p.tok)) {
+			y = p.leaf(Name)
+		} else {
+			y, ok = p.constant()
+		}
+		return p.node(Binary, "=", x, y), ok
+	}
+	if p.tok.kind == '+' {
+		return p.offset(x)
+	}
+	return x, true
+}

@@ -1,0 +1,278 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ptx
+
+import (
+	"fmt"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// Format prints text in the house style (docs/format.md): with one spelling for each opcode, the
+// manual's. A module with syntax errors is not printed: the result is empty and the errors come
+// back instead. Formatting what was formatted changes nothing.
+func Format(name, text string) (string, diag.List) {
+	f, errs := Parse(name, text)
+	if errs.Errors() > 0 {
+		return "", errs
+	}
+	return Print(f), errs
+}
+
+// Print prints a parsed module in the house style. It works from the tree and its comments; of the
+// text only blank lines, and which comments share a line with code, are looked at.
+func Print(f *File) string {
+	p := printer{file: f, comments: f.Comments, spelled: map[string]string{}}
+	p.out = make([]byte, 0, len(f.Text)+len(f.Text)/8+64)
+	p.module()
+	p.flush()
+	return string(p.out)
+}
+
+// A printer turns a module into lines. Code is collected line by line; a run of lines that are
+// aligned together is written when it ends.
+type printer struct {
+	file     *File
+	comments []Comment // not printed so far
+	spelled  map[string]string
+
+	out []byte // finished text
+
+	// The run: lines whose text stands in buf.
+	buf   []byte
+	run   []line
+	kind  lineKind // of the lines of the run
+	level int      // their indent
+	prev  Pos      // end of what was printed last, in the source
+
+	indent int
+	open   bool // the last line opened a block: no blank line follows
+	inside bool // a line comment was printed inside the line being built
+}
+
+// op spells an opcode the manual's way.
+func (p *printer) op(op string) string {
+	s, ok := p.spelled[op]
+	if !ok {
+		s, _ = isa.Canonical(op)
+		p.spelled[op] = s
+	}
+	return s
+}
+
+// module prints everything.
+func (p *printer) module() {
+	header := false // the last node was .version, .target or .address_size
+	for i, n := range p.file.Decls {
+		isHeader := headerLine(n)
+		switch {
+		case i > 0 && header && !isHeader:
+			p.blank(n.Pos())
+		case i > 0 && (tall(n) || tall(p.file.Decls[i-1])):
+			p.blank(n.Pos())
+		}
+		header = isHeader
+		p.node(n)
+	}
+	p.leading(Pos(len(p.file.Text)))
+}
+
+// headerLine reports whether n is one of the lines that open a module.
+func headerLine(n Node) bool {
+	d, ok := n.(*Directive)
+	if !ok {
+		return false
+	}
+	switch d.Name.Text {
+	case ".version", ".target", ".address_size":
+		return true
+	}
+	return false
+}
+
+// tall reports whether n is printed over several lines and set off by blank ones.
+func tall(n Node) bool {
+	switch n := n.(type) {
+	case *Func:
+		return n.Body != nil
+	case *Section:
+		return true
+	}
+	return false
+}
+
+// node prints a declaration or statement with the comments before it.
+func (p *printer) node(n Node) {
+	p.leading(n.Pos())
+	switch n := n.(type) {
+	case *Instr:
+		p.instr(n)
+	case *Var:
+		p.variable(n)
+	case *Label:
+		p.label(n)
+	case *Directive:
+		p.directive(n)
+	case *Func:
+		p.function(n)
+	case *Block:
+		p.block(n)
+	case *Section:
+		p.section(n)
+	case *Data:
+		p.data(n)
+	default:
+		panic(fmt.Sprintf("bug: %T in a tree without errors", n))
+	}
+}
+
+func (p *printer) instr(n *Instr) {
+	p.begin(n.At, instrLine)
+	if n.Guard.Text != "" {
+		p.interior(n.Guard.At)
+		p.put("@")
+		if n.Guard.Not {
+			p.put("!")
+		}
+		p.put(n.Guard.Text)
+		p.put(" ")
+	}
+	p.interior(n.Op.At)
+	p.put(p.op(n.Op.Text))
+	if len(n.Args) > 0 {
+		p.tail()
+		p.operands(n.Args)
+	}
+	p.interior(n.To)
+	p.put(";")
+	p.end(n.To)
+}
+
+func (p *printer) label(n *Label) {
+	was := p.indent
+	p.indent = max(0, p.indent-1)
+	p.begin(n.At, plainLine)
+	p.put(n.Name.Text)
+	p.interior(n.To)
+	p.put(":")
+	p.end(n.To)
+	p.indent = was
+}
+
+func (p *printer) directive(n *Directive) {
+	kind := plainLine
+	if n.Name.Text == ".loc" {
+		kind = passLine
+	}
+	p.begin(n.At, kind)
+	p.directiveText(n)
+	if n.Semi {
+		p.interior(n.To)
+		p.put(";")
+	}
+	p.end(n.To)
+}
+
+func (p *printer) directiveText(n *Directive) {
+	if n.Label.Text != "" {
+		p.word(n.Label)
+		p.put(": ")
+	}
+	p.word(n.Name)
+	p.put(n.between())
+	p.spaced(n.Args)
+}
+
+// between is what stands between a directive and its arguments: nothing before a parenthesis.
+func (n *Directive) between() string {
+	if len(n.Args) == 0 || n.Args[0].Kind == List && n.Name.Text == ".attribute" {
+		return ""
+	}
+	return " "
+}
+
+// spaced prints arguments that are set off by white space or by commas.
+func (p *printer) spaced(args []Operand) {
+	for i := range args {
+		switch {
+		case i == 0:
+		case args[i].Spaced:
+			p.put(" ")
+		default:
+			p.put(", ")
+		}
+		p.operand(&args[i], false)
+	}
+}
+
+func (p *printer) block(n *Block) {
+	p.begin(n.At, plainLine)
+	p.put("{")
+	p.end(n.At + 1)
+	p.body(n.Stmts, n.To)
+}
+
+// body prints statements up to the closing brace that ends at to.
+func (p *printer) body(list []Node, to Pos) {
+	p.indent++
+	p.open = true
+	for i, n := range list {
+		if i > 0 && declares(list[i-1]) && !declares(n) {
+			p.blank(n.Pos())
+		}
+		p.node(n)
+	}
+	p.leading(to - 1)
+	p.indent--
+	p.open = true // no blank line before the brace either
+	p.begin(to-1, plainLine)
+	p.put("}")
+	p.end(to)
+}
+
+// declares reports whether n declares variables; a blank line sets declarations off.
+func declares(n Node) bool {
+	_, ok := n.(*Var)
+	return ok
+}
+
+func (p *printer) section(n *Section) {
+	p.begin(n.At, plainLine)
+	p.put(".section ")
+	p.word(n.Name)
+	p.end(n.Name.To)
+	open := p.find(n.Name.To, '{')
+	p.leading(open)
+	p.begin(open, plainLine)
+	p.put("{")
+	p.end(open + 1)
+	p.body(n.Lines, n.To)
+}
+
+// find finds the first c after from that is not in a comment.
+func (p *printer) find(from Pos, c byte) Pos {
+	comments := p.comments
+	for i := from; int(i) < len(p.file.Text); i++ {
+		for len(comments) > 0 && comments[0].At < i {
+			comments = comments[1:]
+		}
+		if len(comments) > 0 && comments[0].At == i {
+			i += Pos(len(comments[0].Text)) - 1
+			continue
+		}
+		if p.file.Text[i] == c {
+			return i
+		}
+	}
+	return from
+}
+
+func (p *printer) data(n *Data) {
+	p.begin(n.At, plainLine)
+	p.word(n.Type)
+	p.put(" ")
+	p.spaced(n.Args)
+	p.end(n.To)
+}

@@ -1,0 +1,227 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ptx
+
+import (
+	"sync"
+
+	"github.com/alecthomas/participle/v2"
+	"github.com/alecthomas/participle/v2/lexer"
+)
+
+// The grammar of declarations and directives, wherever they stand. Function bodies and section
+// bodies are not its business (Open ends what it reads), and three things reach it as one token
+// each: Params is a parameter list, every parameter of which is a parameter below; Initial is what
+// follows a "="; Rest is a line of @@DWARF.
+type (
+	// An item is one declaration or directive.
+	item struct {
+		Linkage   lexer.Token `parser:"( ( @('.extern' | '.visible' | '.weak' | '.common') )?"`
+		Function  *function   `parser:"( @@"`
+		Variable  *variable   `parser:"| @@ ) )"`
+		Prototype *prototype  `parser:"| @@"`
+		Section   *section    `parser:"| @@"`
+		Directive *directive  `parser:"| @@"`
+	}
+
+	function struct {
+		Entry   lexer.Token  `parser:"( @'.entry'"`
+		Func    lexer.Token  `parser:"| @'.func'"`
+		Marks   *attribution `parser:"  @@?"`
+		Returns lexer.Token  `parser:"  @Params? )"`
+		Name    lexer.Token  `parser:"@Name"`
+		Params  lexer.Token  `parser:"@Params?"`
+		Notes   []*directive `parser:"@@*"`
+		End     lexer.Token  `parser:"@(';' | Open)"`
+	}
+
+	prototype struct {
+		Kind    lexer.Token  `parser:"@'.callprototype'"`
+		Returns lexer.Token  `parser:"@Params?"`
+		Name    lexer.Token  `parser:"@'_'"`
+		Params  lexer.Token  `parser:"@Params?"`
+		Notes   []*directive `parser:"@@*"`
+		End     lexer.Token  `parser:"@';'"`
+	}
+
+	section struct {
+		Kind lexer.Token `parser:"@'.section'"`
+		Name lexer.Token `parser:"@Dot"`
+		End  lexer.Token `parser:"@Open"`
+	}
+
+	variable struct {
+		Before []*attribute  `parser:"@@*"`
+		Space  lexer.Token   `parser:"@('.global' | '.shared' | '.const' | '.local' | '.reg' | '.param' | '.tex' | '.sreg' | '.surf' | '.sampler')"`
+		Bank   lexer.Token   `parser:"( '[' @Number ']' )?"`
+		After  []*attribute  `parser:"@@*"`
+		Vector lexer.Token   `parser:"@('.v2' | '.v4')?"`
+		Type   lexer.Token   `parser:"@Dot"`
+		Names  []*declarator `parser:"( @@ ( ',' @@ )* )?"`
+		End    lexer.Token   `parser:"@';'"`
+	}
+
+	declarator struct {
+		Name    lexer.Token  `parser:"@Name"`
+		Count   lexer.Token  `parser:"( '<' @(Number | 'WARP_SZ') '>' (?! '[' | '=' ) )?"`
+		Dims    []*dimension `parser:"@@*"`
+		Initial lexer.Token  `parser:"( '=' @Initial )?"`
+	}
+
+	dimension struct {
+		Open  lexer.Token `parser:"@'['"`
+		Size  lexer.Token `parser:"@(Number | 'WARP_SZ')?"`
+		Close lexer.Token `parser:"@']'"`
+	}
+
+	parameter struct {
+		Before  []*attribute `parser:"@@*"`
+		Space   lexer.Token  `parser:"@('.param' | '.reg' | '.global' | '.shared' | '.const' | '.local')"`
+		After   []*attribute `parser:"@@*"`
+		Vector  lexer.Token  `parser:"@('.v2' | '.v4')?"`
+		Type    lexer.Token  `parser:"@Dot"`
+		Pointer *pointer     `parser:"@@?"`
+		Name    lexer.Token  `parser:"@(Name | '_')"`
+		Dim     *dimension   `parser:"@@?"`
+	}
+
+	// A pointer says where the pointer in a parameter leads.
+	pointer struct {
+		Word  lexer.Token `parser:"@'.ptr'"`
+		Space lexer.Token `parser:"@('.global' | '.shared' | '.const' | '.local')?"`
+		Align *alignment  `parser:"@@?"`
+	}
+
+	attribute struct {
+		Align *alignment   `parser:"@@"`
+		Marks *attribution `parser:"| @@"`
+	}
+
+	alignment struct {
+		Word lexer.Token `parser:"@'.align'"`
+		Size lexer.Token `parser:"@(Number | 'WARP_SZ')"`
+	}
+
+	attribution struct {
+		Word  lexer.Token `parser:"@'.attribute' '('"`
+		Marks []*mark     `parser:"@@ ( ',' @@ )*"`
+		Close lexer.Token `parser:"@')'"`
+	}
+
+	mark struct {
+		Word  lexer.Token `parser:"@Dot"`
+		Args  []*argument `parser:"( '(' @@ ',' @@"`
+		Close lexer.Token `parser:"@')' )?"`
+	}
+
+	// A directive is a dot-word and its arguments. Those known have their own forms; Other takes
+	// whatever directive a later version of the language may bring.
+	directive struct {
+		Version *versionDirective `parser:"@@"`
+		Number  *numberDirective  `parser:"| @@"`
+		Numbers *sizeDirective    `parser:"| @@"`
+		Plain   *plainDirective   `parser:"| @@"`
+		Words   *wordDirective    `parser:"| @@"`
+		Texts   *textDirective    `parser:"| @@"`
+		Targets *targetDirective  `parser:"| @@"`
+		Alias   *aliasDirective   `parser:"| @@"`
+		File    *fileDirective    `parser:"| @@"`
+		Loc     *locDirective     `parser:"| @@"`
+		Dwarf   *dwarfDirective   `parser:"| @@"`
+		Other   *otherDirective   `parser:"| @@"`
+	}
+
+	versionDirective struct {
+		Word   lexer.Token `parser:"@'.version'"`
+		Number lexer.Token `parser:"@Float"`
+	}
+
+	numberDirective struct {
+		Word lexer.Token `parser:"@('.address_size' | '.minnctapersm' | '.maxnctapersm' | '.maxnreg' | '.maxclusterrank' | '.abi_preserve' | '.abi_preserve_control')"`
+		Arg  *argument   `parser:"@@"`
+	}
+
+	sizeDirective struct {
+		Word lexer.Token `parser:"@('.maxntid' | '.reqntid' | '.reqnctapercluster')"`
+		Args []*argument `parser:"@@ ( ',' @@ ( ',' @@ )? )?"`
+	}
+
+	plainDirective struct {
+		Word lexer.Token `parser:"@('.noreturn' | '.explicitcluster' | '.blocksareclusters' | '.unique')"`
+	}
+
+	wordDirective struct {
+		Word lexer.Token   `parser:"@'.target'"`
+		Args []lexer.Token `parser:"@(Name ( ',' Name )*)"`
+	}
+
+	textDirective struct {
+		Word lexer.Token   `parser:"@'.pragma'"`
+		Args []lexer.Token `parser:"@(String ( ',' String )*)"`
+		End  lexer.Token   `parser:"@';'"`
+	}
+
+	targetDirective struct {
+		Word lexer.Token   `parser:"@('.branchtargets' | '.calltargets')"`
+		Args []lexer.Token `parser:"@(Name ( ',' Name )*)"`
+		End  lexer.Token   `parser:"@';'"`
+	}
+
+	aliasDirective struct {
+		Word lexer.Token   `parser:"@'.alias'"`
+		Args []lexer.Token `parser:"@(Name ',' Name)"`
+		End  lexer.Token   `parser:"@';'"`
+	}
+
+	fileDirective struct {
+		Word  lexer.Token   `parser:"@'.file'"`
+		Index lexer.Token   `parser:"@Number"`
+		Path  lexer.Token   `parser:"@String"`
+		More  []lexer.Token `parser:"@( ',' Number ( ',' Number )? )?"`
+	}
+
+	locDirective struct {
+		Word   lexer.Token   `parser:"@'.loc'"`
+		Place  []lexer.Token `parser:"@(Number Number Number)"`
+		Inline *inlined      `parser:"( ',' @@ )?"`
+	}
+
+	inlined struct {
+		Word   lexer.Token   `parser:"@'function_name'"`
+		Name   lexer.Token   `parser:"@Name"`
+		Offset lexer.Token   `parser:"( '+' @Number )?"`
+		At     lexer.Token   `parser:"',' @'inlined_at'"`
+		Place  []lexer.Token `parser:"@(Number Number Number)"`
+	}
+
+	dwarfDirective struct {
+		Word lexer.Token `parser:"@Dwarf"`
+		Rest lexer.Token `parser:"@Rest?"`
+	}
+
+	otherDirective struct {
+		Word lexer.Token   `parser:"(?! '.global' | '.shared' | '.const' | '.local' | '.reg' | '.param' | '.tex' | '.sreg' | '.surf' | '.sampler' | '.extern' | '.visible' | '.weak' | '.common' | '.entry' | '.func' | '.callprototype' | '.section' | '.align' | '.attribute' | '.ptr' | '.version' | '.address_size' | '.minnctapersm' | '.maxnctapersm' | '.maxnreg' | '.maxclusterrank' | '.abi_preserve' | '.abi_preserve_control' | '.maxntid' | '.reqntid' | '.reqnctapercluster' | '.noreturn' | '.explicitcluster' | '.blocksareclusters' | '.unique' | '.target' | '.pragma' | '.branchtargets' | '.calltargets' | '.alias' | '.file' | '.loc' ) @Dot"`
+		Args []lexer.Token `parser:"@( ( Number | Float | Name | String | 'WARP_SZ' ) ( ',' ? ( Number | Float | Name | String | 'WARP_SZ' ) )* )?"`
+		End  lexer.Token   `parser:"@';'?"`
+	}
+
+	argument struct {
+		Value lexer.Token `parser:"@(Number | 'WARP_SZ')"`
+	}
+)
+
+// A grammar is the parsers made of the types above.
+type grammar struct {
+	item      *participle.Parser[item]
+	parameter *participle.Parser[parameter]
+}
+
+// theGrammar is made when the first file is parsed, because that takes longer than a small file.
+var theGrammar = sync.OnceValue(func() grammar {
+	options := []participle.Option{participle.Lexer(symbols{}), participle.UseLookahead(0)}
+	return grammar{
+		item:      participle.MustBuild[item](options...),
+		parameter: participle.MustBuild[parameter](options...),
+	}
+})

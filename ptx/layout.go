@@ -1,0 +1,302 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ptx
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+)
+
+// A lineKind says which lines are aligned together.
+type lineKind uint8
+
+const (
+	plainLine lineKind = iota // nothing to align
+	passLine                  // nothing to align, and no reason to end a run: .loc
+	instrLine                 // opcode | operands
+	declLine                  // specifiers | names
+)
+
+// A line is one line of code: text [head:tail] and [tail:note] of the buffer, and the comment
+// [note:end] behind it.
+type line struct {
+	indent                int
+	head, tail, note, end int
+	raw                   bool // several lines in one: not to be aligned or wrapped
+}
+
+// Widths of the style, in columns.
+const (
+	widestHead = 28  // of opcodes and specifiers that operands are aligned behind
+	widestCode = 88  // of code that comments are aligned behind
+	widestLine = 120 // of a line that is not wrapped
+	tabWidth   = 8
+)
+
+// blank asks for a blank line before what begins at pos: before its leading comments, if it has
+// any.
+func (p *printer) blank(pos Pos) {
+	p.flush()
+	p.separate()
+	p.open = true
+	_ = pos
+}
+
+// separate ends the text with exactly one blank line.
+func (p *printer) separate() {
+	if len(p.out) > 0 && !bytes.HasSuffix(p.out, []byte("\n\n")) {
+		p.out = append(p.out, '\n')
+	}
+}
+
+// gap keeps an author's blank line before what begins at pos.
+func (p *printer) gap(pos Pos) {
+	if p.open {
+		p.open = false
+		return
+	}
+	if p.prev < pos && strings.Count(p.file.Text[p.prev:pos], "\n") > 1 {
+		p.flush()
+		p.separate()
+	}
+}
+
+// begin starts a line of code.
+func (p *printer) begin(at Pos, kind lineKind) {
+	p.gap(at)
+	if kind != passLine {
+		if len(p.run) > 0 && p.kind != passLine && p.kind != kind || p.level != p.indent {
+			p.flush()
+		}
+		p.kind, p.level = kind, p.indent
+	}
+	p.run = append(p.run, line{indent: p.indent, head: len(p.buf), tail: -1, note: -1})
+}
+
+// tail marks the place where operands or names begin.
+func (p *printer) tail() { p.run[len(p.run)-1].tail = len(p.buf) }
+
+func (p *printer) put(s string) { p.buf = append(p.buf, s...) }
+
+// end ends a line of code; to is where it ends in the source. Comments that follow on the same
+// source line go with it.
+func (p *printer) end(to Pos) {
+	l := &p.run[len(p.run)-1]
+	if l.note >= 0 {
+		return
+	}
+	l.note = len(p.buf)
+	if l.tail < 0 {
+		l.tail = l.note
+	}
+	l.raw = p.inside
+	p.inside = false
+	p.prev = to
+	for len(p.comments) > 0 {
+		c := p.comments[0]
+		if c.At < to || strings.TrimLeft(p.file.Text[to:c.At], " \t\r;,()") != "" {
+			break
+		}
+		if len(p.buf) > l.note {
+			p.put(" ")
+		}
+		p.put(strings.TrimRight(c.Text, " \t\r"))
+		p.comments = p.comments[1:]
+		to = c.At + Pos(len(c.Text))
+		p.prev = to
+		if strings.Contains(c.Text, "\n") {
+			l.raw = true
+		}
+		if strings.HasPrefix(c.Text, "//") {
+			break
+		}
+	}
+	l.end = len(p.buf)
+}
+
+// leading prints the comments before pos, each on a line of its own.
+func (p *printer) leading(pos Pos) {
+	for len(p.comments) > 0 && p.comments[0].At < pos {
+		c := p.comments[0]
+		p.comments = p.comments[1:]
+		p.gap(c.At)
+		p.flush()
+		p.indentBy(p.indent)
+		p.out = append(p.out, strings.TrimRight(c.Text, " \t\r")...)
+		p.out = append(p.out, '\n')
+		p.prev = c.At + Pos(len(c.Text))
+	}
+}
+
+// interior prints the comments before pos inside a line of code. What follows a line comment goes
+// to a line of its own.
+func (p *printer) interior(pos Pos) {
+	for len(p.comments) > 0 && p.comments[0].At < pos {
+		c := p.comments[0]
+		p.comments = p.comments[1:]
+		text := strings.TrimRight(c.Text, " \t\r")
+		if n := len(p.buf); n > p.run[len(p.run)-1].head && p.buf[n-1] != ' ' && p.buf[n-1] != '\t' {
+			p.put(" ")
+		}
+		p.put(text)
+		if strings.HasPrefix(text, "//") {
+			p.put("\n")
+			for range p.indent + 1 {
+				p.put("\t")
+			}
+			p.inside = true
+		} else {
+			p.put(" ")
+			p.inside = p.inside || strings.Contains(text, "\n")
+		}
+	}
+}
+
+func (p *printer) indentBy(n int) {
+	for range n {
+		p.out = append(p.out, '\t')
+	}
+}
+
+// flush writes the run of lines, aligned.
+func (p *printer) flush() {
+	if len(p.run) == 0 {
+		return
+	}
+	column := 0
+	for i := range p.run {
+		l := &p.run[i]
+		if w := width(p.buf[l.head:l.tail]); !l.raw && l.tail < l.note && w <= widestHead {
+			column = max(column, w)
+		}
+	}
+	for i := 0; i < len(p.run); {
+		j := i
+		for j < len(p.run) && p.run[j].note < p.run[j].end {
+			j++
+		}
+		notes := 0
+		for k := i; k < j; k++ {
+			if w := p.codeWidth(&p.run[k], column); w <= widestCode {
+				notes = max(notes, w)
+			}
+		}
+		for k := i; k < j; k++ {
+			p.write(&p.run[k], column, notes)
+		}
+		if j == i {
+			p.write(&p.run[j], column, 0)
+			j++
+		}
+		i = j
+	}
+	p.run = p.run[:0]
+	p.buf = p.buf[:0]
+}
+
+// codeWidth is the width of a line without its indent and comment, or more than widestCode for a
+// line whose comment is not aligned.
+func (p *printer) codeWidth(l *line, column int) int {
+	if l.raw {
+		return widestCode + 1
+	}
+	head := width(p.buf[l.head:l.tail])
+	if l.tail == l.note {
+		return head
+	}
+	return max(head, column) + 1 + width(p.buf[l.tail:l.note])
+}
+
+// write writes a line: head, operands at column, comment at notes.
+func (p *printer) write(l *line, column, notes int) {
+	p.indentBy(l.indent)
+	head, tail := p.buf[l.head:l.tail], p.buf[l.tail:l.note]
+	p.out = append(p.out, head...)
+	at := width(head)
+	if len(tail) > 0 {
+		n := 1
+		if !l.raw && at < column {
+			n = column - at + 1
+		}
+		p.spaces(n)
+		at += n
+		if !l.raw && l.indent*tabWidth+at+width(tail) > widestLine {
+			p.wrap(tail, l.indent+1, l.indent*tabWidth+at)
+			at = widestCode + 1
+		} else {
+			p.out = append(p.out, tail...)
+			at += width(tail)
+		}
+	}
+	if l.note < l.end {
+		n := 2
+		if at < notes {
+			n += notes - at
+		}
+		p.spaces(n)
+		p.out = append(p.out, p.buf[l.note:l.end]...)
+	}
+	p.out = append(p.out, '\n')
+}
+
+// wrap writes text that is too long for a line, broken after commas.
+func (p *printer) wrap(text []byte, indent, at int) {
+	for len(text) > 0 {
+		piece := text
+		if i := comma(text); i >= 0 {
+			piece = text[:i+1]
+		}
+		text = text[len(piece):]
+		if at+width(piece) > widestLine {
+			p.out = bytes.TrimRight(p.out, " ")
+			p.out = append(p.out, '\n')
+			p.indentBy(indent)
+			at = indent * tabWidth
+			piece = bytes.TrimLeft(piece, " ")
+		}
+		p.out = append(p.out, piece...)
+		at += width(piece)
+	}
+}
+
+// comma finds the next comma outside a string and a comment; -1 if there is none.
+func comma(text []byte) int {
+	quoted := false
+	for i, c := range text {
+		switch {
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '/' && i+1 < len(text) && text[i+1] == '*':
+			end := bytes.Index(text[i:], []byte("*/"))
+			if end < 0 {
+				return -1
+			}
+			if next := comma(text[i+end+2:]); next >= 0 {
+				return i + end + 2 + next
+			}
+			return -1
+		case c == ',':
+			return i
+		}
+	}
+	return -1
+}
+
+func (p *printer) spaces(n int) {
+	for range n {
+		p.out = append(p.out, ' ')
+	}
+}
+
+// width is the number of columns of text.
+func width(text []byte) int {
+	for _, c := range text {
+		if c >= utf8.RuneSelf {
+			return utf8.RuneCount(text)
+		}
+	}
+	return len(text)
+}

@@ -1,0 +1,324 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ptx
+
+// A framer cuts declarations and directives out of the token stream for the grammar. The fields
+// are stacks: the frame of a parameter lies on that of its function.
+type framer struct {
+	tokens   []token
+	lists    []paramList
+	initials []initialValue
+	shapes   shapes
+}
+
+// A paramList is a parameter list, read while its function was framed; at is the index of the
+// token that stands for it.
+type paramList struct {
+	at   int
+	vars []*Var
+}
+
+// An initialValue is what follows a "=", likewise.
+type initialValue struct {
+	at    int
+	value Operand
+}
+
+// module reads everything.
+func (p *parser) module() {
+	for p.tok.kind != endOfFile {
+		t := p.tok
+		switch t.kind {
+		case dot, dwarf:
+			p.item(absent())
+			continue
+		case '}':
+			p.fail(t.at, t.to, structure, "%s closes nothing", quoted("}"))
+		case ';':
+			p.fail(t.at, t.to, syntax, "unexpected %s: nothing stands before it that takes one", quoted(";"))
+		case illegal:
+		default:
+			p.fail(t.at, t.to, structure, "unexpected %s outside of a function, expected a declaration or a directive",
+				quoted(p.textOf(t)))
+			p.skipStray()
+			p.bad(t.at, p.last)
+			continue
+		}
+		p.advance()
+		p.bad(t.at, t.to)
+	}
+	p.file.Decls = p.taken(0)
+}
+
+// skipStray steps over what stands outside of functions and cannot: to a line that begins a
+// declaration there.
+func (p *parser) skipStray() {
+	for p.advance(); p.tok.kind != endOfFile; p.advance() {
+		if p.tok.kind != dot || !p.tok.fresh {
+			continue
+		}
+		switch w := p.textOf(p.tok); w {
+		case ".reg", ".param", ".local", ".loc", ".pragma":
+		case ".global", ".shared", ".const":
+			return
+		default:
+			if opensStatement(w) {
+				return
+			}
+		}
+	}
+}
+
+// item reads one declaration or directive, with its body if it has one, and puts it on the node
+// stack.
+func (p *parser) item(label Word) {
+	start := p.tok.at
+	if label.At >= 0 {
+		start = label.At
+	}
+	base := len(p.frame.tokens)
+	lists, initials := len(p.frame.lists), len(p.frame.initials)
+	ok := p.collect(base)
+	open := ok && p.tok.kind == '{' && p.frame.tokens[len(p.frame.tokens)-1].kind == '{'
+	if ok {
+		f := frame{p, p.frame.tokens[base:], base}
+		if tree := p.matchItem(f); tree != nil {
+			p.build(f, tree, Span{start, p.last}, label)
+		} else {
+			ok = false
+		}
+	}
+	p.frame.tokens = p.frame.tokens[:base]
+	p.frame.lists = p.frame.lists[:lists]
+	p.frame.initials = p.frame.initials[:initials]
+	switch {
+	case ok:
+	case open:
+		// The head is lost, but its body has errors of its own to report.
+		p.block()
+		p.bad(start, p.last)
+	default:
+		p.bad(start, p.last)
+	}
+}
+
+// collect frames one item: it puts its tokens on the frame's stack and stops behind its end, or at
+// the "{" of its body. It reports false if it found an error, which it has reported, and is then
+// where the next item can begin.
+func (p *parser) collect(base int) bool {
+	first := p.tok
+	switch p.framing(first) {
+	case toLineEnd:
+		return p.collectArgs(base, true)
+	case toLastArg:
+		return p.collectArgs(base, false)
+	}
+	function := false
+	for {
+		t := p.tok
+		switch t.kind {
+		case endOfFile, '}':
+			return true
+		case ';':
+			p.push(t)
+			if function && p.lastDot(base) == ".pragma" {
+				continue
+			}
+			return true
+		case '{':
+			p.frame.tokens = append(p.frame.tokens, t)
+			return true
+		case '=':
+			p.push(t)
+			if !p.collectInitial() {
+				return false
+			}
+			continue
+		case '(':
+			if p.opensParams(base) {
+				if !p.collectParams() {
+					return false
+				}
+				continue
+			}
+		case dot:
+			w := p.textOf(t)
+			if w == ".entry" || w == ".func" {
+				function = true
+			}
+			if t.fresh && len(p.frame.tokens) > base && opensStatement(w) &&
+				!(function && w == ".pragma") && !linkage(p.lastDot(base)) {
+				return true // the grammar will miss the ";"
+			}
+		}
+		p.push(t)
+	}
+}
+
+// push puts the current token on the frame's stack and steps over it.
+func (p *parser) push(t token) {
+	p.frame.tokens = append(p.frame.tokens, t)
+	p.advance()
+}
+
+// lastDot is the last dot-word of the frame that starts at base.
+func (p *parser) lastDot(base int) string {
+	for i := len(p.frame.tokens) - 1; i >= base; i-- {
+		if t := p.frame.tokens[i]; t.kind == dot {
+			return p.textOf(t)
+		}
+	}
+	return ""
+}
+
+// linkage tells whether word says who may see what is declared.
+func linkage(word string) bool {
+	switch word {
+	case ".extern", ".visible", ".weak", ".common":
+		return true
+	}
+	return false
+}
+
+// Ways to find the end of an item.
+const (
+	toSemicolon = iota // or to the "{" of a body
+	toLastArg          // as long as arguments follow
+	toLineEnd          // likewise, but not beyond the line: nothing is known of this word
+)
+
+// framing tells how the item that begins with t ends.
+func (p *parser) framing(t token) int {
+	if t.kind == dwarf {
+		return toLineEnd
+	}
+	switch p.textOf(t) {
+	case ".global", ".shared", ".const", ".local", ".reg", ".param", ".tex", ".sreg", ".surf",
+		".sampler", ".extern", ".visible", ".weak", ".common", ".entry", ".func", ".section",
+		".align", ".attribute", ".pragma", ".alias", ".branchtargets", ".calltargets",
+		".callprototype":
+		return toSemicolon
+	case ".version", ".target", ".address_size", ".file", ".loc", ".minnctapersm", ".maxnctapersm",
+		".maxnreg", ".maxclusterrank", ".maxntid", ".reqntid", ".reqnctapercluster", ".noreturn",
+		".explicitcluster", ".blocksareclusters", ".unique", ".abi_preserve",
+		".abi_preserve_control":
+		return toLastArg
+	}
+	return toLineEnd
+}
+
+// collectArgs frames a directive that no semicolon has to end: what can be one more argument
+// belongs to it.
+func (p *parser) collectArgs(base int, line bool) bool {
+	if p.tok.kind == dwarf {
+		p.collectDwarf()
+		return true
+	}
+	p.push(p.tok)
+	for {
+		t, before := p.tok, p.frame.tokens[len(p.frame.tokens)-1]
+		if line && t.fresh && before.kind != ',' {
+			return true
+		}
+		switch t.kind {
+		case number, str:
+		case ',':
+		case '+':
+			if before.kind != name {
+				return true
+			}
+		case name:
+			if before.kind != ',' && before.kind != dot && !line && p.textOf(before) != "function_name" {
+				return true
+			}
+		case ';':
+			if line {
+				p.push(t)
+			}
+			return true
+		default:
+			return true
+		}
+		p.push(t)
+	}
+}
+
+// collectDwarf frames a line of @@DWARF, whose rest is one token.
+func (p *parser) collectDwarf() {
+	t := p.tok
+	p.frame.tokens = append(p.frame.tokens, t)
+	start, end := p.scan.restOfLine()
+	p.advance()
+	if start < end {
+		p.frame.tokens = append(p.frame.tokens, token{rest, false, start, end})
+		p.last = end
+	}
+}
+
+// collectInitial reads an initialiser and frames it as one token.
+func (p *parser) collectInitial() bool {
+	start := p.tok.at
+	x, ok := p.initializer()
+	if !ok {
+		p.skip()
+		return false
+	}
+	p.frame.initials = append(p.frame.initials, initialValue{len(p.frame.tokens), x})
+	p.frame.tokens = append(p.frame.tokens, token{initial, false, start, p.last})
+	return true
+}
+
+// opensParams tells whether the current "(" opens a parameter list, not the arguments of an
+// attribute.
+func (p *parser) opensParams(base int) bool {
+	if len(p.frame.tokens) == base {
+		return false
+	}
+	before := p.frame.tokens[len(p.frame.tokens)-1]
+	if before.kind != dot {
+		return before.kind != '('
+	}
+	w := p.textOf(before)
+	return w == ".func" || w == ".callprototype"
+}
+
+// collectParams reads a parameter list and frames it as one token. A parameter that is wrong is
+// reported and left out.
+func (p *parser) collectParams() bool {
+	open := p.tok
+	p.advance()
+	base := len(p.frame.tokens)
+	var vars []*Var
+	for p.tok.kind != ')' || len(vars) > 0 {
+		for depth := 0; ; {
+			t := p.tok
+			if t.kind == '(' {
+				depth++
+			} else if t.kind == ')' {
+				depth--
+			}
+			if t.kind == endOfFile || t.kind == '{' || t.kind == '}' || t.kind == ';' ||
+				depth < 0 || depth == 0 && t.kind == ',' {
+				break
+			}
+			p.push(t)
+		}
+		f := frame{p, p.frame.tokens[base:], base}
+		if tree := p.matchParam(f); tree != nil {
+			vars = append(vars, p.buildParam(f, tree))
+		}
+		p.frame.tokens = p.frame.tokens[:base]
+		if !p.accept(',') {
+			break
+		}
+	}
+	if !p.accept(')') {
+		p.unexpected(`"," or ")" of the parameters`)
+		p.skip()
+		return false
+	}
+	p.frame.lists = append(p.frame.lists, paramList{base, vars})
+	p.frame.tokens = append(p.frame.tokens, token{params, false, open.at, p.last})
+	return true
+}

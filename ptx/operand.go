@@ -1,0 +1,350 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ptx
+
+import "strings"
+
+// operand reads one operand of an instruction. Only the first may be a sink or a pair.
+func (p *parser) operand(first bool) (Operand, bool) {
+	t := p.tok
+	var x Operand
+	ok := true
+	switch t.kind {
+	case name:
+		x, ok = p.named(first)
+	case dotted:
+		p.advance()
+		x, ok = p.field(t)
+	case '{':
+		x, ok = p.vector(false)
+	case '[':
+		return p.address()
+	case '-', '!':
+		return p.signed()
+	case '(', '~', '+', number:
+		return p.constant()
+	default:
+		p.unexpected("an operand")
+		return x, false
+	}
+	if !ok || p.tok.kind != '|' || !first || x.Kind != Name && x.Kind != Vector {
+		return x, ok
+	}
+	p.advance()
+	if p.tok.kind != name && p.tok.kind != dotted {
+		p.unexpected(`a predicate or a register after "|"`)
+		return x, false
+	}
+	y := p.leaf(Name)
+	return p.node(Pair, "", x, y), true
+}
+
+// named reads an operand that begins with a name: the name alone, name+offset or name[index].
+func (p *parser) named(first bool) (Operand, bool) {
+	t := p.tok
+	w := p.textOf(t)
+	switch {
+	case w == "WARP_SZ":
+		return p.constant()
+	case w == "_" && !first:
+		p.fail(t.at, t.to, sink, "sink %s cannot be read, only the first operand may be one", quoted("_"))
+	case w == "function_name" || w == "inlined_at":
+		p.unexpected("an operand")
+		return Operand{}, false
+	}
+	x := p.leaf(Name)
+	switch p.tok.kind {
+	case '+':
+		return p.offset(x)
+	case '[':
+		return p.index(x)
+	case dot:
+		// A field may stand apart: `%tid .x`.
+		d := p.tok
+		p.advance()
+		x, ok := p.field(d)
+		x.At, x.Text = t.at, w+x.Text
+		return x, ok
+	}
+	return x, true
+}
+
+// field is a name with one field, of which t, just passed, is the whole or the last part.
+func (p *parser) field(t token) (Operand, bool) {
+	s := p.textOf(t)
+	d := strings.IndexByte(s, '.')
+	rest := s[d+1:]
+	if more := strings.IndexAny(rest, ".:"); more >= 0 || classes[rest[0]]&digit != 0 {
+		at := t.at + Pos(d)
+		if more >= 0 {
+			at += Pos(more) + 1
+		}
+		p.fail(at, t.to, syntax, "unexpected %s, expected %s or %s", quoted(s[at-t.at:]), quoted(","), quoted(";"))
+		return Operand{}, false
+	}
+	return Operand{Span: Span{t.at, t.to}, Kind: Name, Text: s}, true
+}
+
+// offset reads `+ constant` behind x.
+func (p *parser) offset(x Operand) (Operand, bool) {
+	p.advance()
+	y, ok := p.constant()
+	return p.node(Binary, "+", x, y), ok
+}
+
+// index reads `[i]` behind x, where i is a register, a register and an offset, or a constant.
+func (p *parser) index(x Operand) (Operand, bool) {
+	open := p.tok
+	p.advance()
+	i, ok := p.base()
+	if !ok || !p.close(open, `"]"`) {
+		return x, false
+	}
+	y := p.node(Index, "", x, i)
+	y.To = p.last
+	return y, true
+}
+
+// base reads what addresses begin with and indices are: name, name+constant or constant.
+func (p *parser) base() (Operand, bool) {
+	if p.tok.kind != name || p.textOf(p.tok) == "WARP_SZ" {
+		return p.constant()
+	}
+	if reserved(p.textOf(p.tok)) {
+		p.unexpected("an address")
+		return Operand{}, false
+	}
+	x := p.leaf(Name)
+	switch p.tok.kind {
+	case '+':
+		return p.offset(x)
+	case '-':
+		p.fail(p.tok.at, p.tok.to, syntax, "unexpected %s, expected %s: a negative offset is added, as in %s",
+			quoted("-"), quoted("+"), quoted(x.Text+"+-4"))
+		return x, false
+	}
+	return x, true
+}
+
+// address reads [base] or [base, more, {coordinates}].
+func (p *parser) address() (Operand, bool) {
+	open := p.tok
+	p.advance()
+	if x, ok := p.plainAddress(open); ok {
+		return x, true
+	}
+	base := len(p.operands)
+	x, ok := p.base()
+	p.operands = append(p.operands, x)
+	for ok && p.tok.kind == ',' && x.Kind == Name {
+		p.advance()
+		var y Operand
+		switch p.tok.kind {
+		case name:
+			y = p.leaf(Name)
+		case '{':
+			y, ok = p.vector(false)
+			x = y // a vector is the last one
+		default:
+			p.unexpected("a name or a vector of coordinates")
+			ok = false
+		}
+		p.operands = append(p.operands, y)
+	}
+	return p.enclosed(Address, open, base, ok)
+}
+
+// plainAddress reads [name] and [name+number], as nearly all addresses are; it reports false, and
+// has read nothing, for any other.
+func (p *parser) plainAddress(open token) (Operand, bool) {
+	text, t := p.scan.text, p.tok
+	if t.kind != name || int(t.to) >= len(text) || reserved(text[t.at:t.to]) {
+		return Operand{}, false
+	}
+	x := Operand{Kind: Address}
+	to := t.to
+	switch text[to] {
+	case ']':
+		x.Args = p.args.take(1)
+		x.Args[0] = Operand{Span: Span{t.at, t.to}, Kind: Name, Text: text[t.at:t.to]}
+	case '+':
+		n := digitsEnd(text, int(to)+1)
+		if n == int(to)+1 || n == len(text) || text[n] != ']' || text[to+1] == '0' && n > int(to)+2 {
+			return x, false
+		}
+		parts := p.args.take(3)
+		parts[1] = Operand{Span: Span{t.at, t.to}, Kind: Name, Text: text[t.at:t.to]}
+		parts[2] = Operand{Span: Span{to + 1, Pos(n)}, Kind: Literal, Text: text[to+1 : n]}
+		parts[0] = Operand{Span: Span{t.at, Pos(n)}, Kind: Binary, Text: text[to : to+1], Args: parts[1:3:3]}
+		x.Args = parts[:1:1]
+		to = Pos(n)
+	default:
+		return x, false
+	}
+	x.Span = Span{open.at, to + 1}
+	p.scan.at = int(to) + 1
+	p.tok.to = to + 1
+	p.advance()
+	return x, true
+}
+
+// wantCloser is what can follow an element inside of an operand.
+var wantCloser = [...]string{Vector: `"," or "}"`, Address: `"," or "]"`, List: `"," or ")"`}
+
+// enclosed makes an operand of what is on the stack since base, up to the bracket that closes open.
+func (p *parser) enclosed(k OperandKind, open token, base int, ok bool) (Operand, bool) {
+	ok = ok && p.close(open, wantCloser[k])
+	x := Operand{Span: Span{open.at, p.last}, Kind: k, Args: p.args.list(p.operands[base:])}
+	p.operands = p.operands[:base]
+	return x, ok
+}
+
+// vector reads { element, element }: the elements of an operand, or those of an initialiser.
+func (p *parser) vector(initial bool) (Operand, bool) {
+	open := p.tok
+	p.advance()
+	base := len(p.operands)
+	for {
+		var x Operand
+		var ok bool
+		if initial {
+			x, ok = p.initializer()
+		} else if ok = p.simple('}'); ok {
+			if p.tok.kind == ',' {
+				p.advance()
+				continue
+			}
+			return p.enclosed(Vector, open, base, true)
+		} else {
+			x, ok = p.element()
+		}
+		p.operands = append(p.operands, x)
+		if !ok || p.tok.kind != ',' {
+			return p.enclosed(Vector, open, base, ok)
+		}
+		p.advance()
+	}
+}
+
+// element reads an element of a vector: a register, a constant or a sink.
+func (p *parser) element() (Operand, bool) {
+	switch t := p.tok; t.kind {
+	case name:
+		if w := p.textOf(t); w != "WARP_SZ" && w != "function_name" && w != "inlined_at" {
+			return p.leaf(Name), true
+		}
+	case dotted:
+		p.advance()
+		return p.field(t)
+	case '{':
+		p.unexpected("a register or a constant")
+		return Operand{}, false
+	}
+	return p.constant()
+}
+
+// signed reads -x and !x, of a register or of a constant.
+func (p *parser) signed() (Operand, bool) {
+	t := p.tok
+	ahead := p.scan
+	next := ahead.next()
+	if next.kind != dotted && (next.kind != name || p.textOf(next) == "WARP_SZ") {
+		return p.constant()
+	}
+	p.advance()
+	if reserved(p.textOf(p.tok)) {
+		p.unexpected("an operand")
+		return Operand{}, false
+	}
+	var x Operand
+	ok := true
+	if next = p.tok; next.kind == dotted {
+		p.advance()
+		x, ok = p.field(next)
+	} else {
+		x = p.leaf(Name)
+	}
+	y := p.node(Unary, p.textOf(t), x)
+	y.At = t.at
+	return y, ok
+}
+
+// callOperands reads (results), function, (arguments), prototype and puts them on the stack.
+func (p *parser) callOperands() bool {
+	if p.tok.kind == '(' {
+		x, ok := p.list()
+		p.operands = append(p.operands, x)
+		if !ok {
+			return false
+		}
+		if !p.accept(',') {
+			p.unexpected(`"," and the function to call`)
+			return false
+		}
+	}
+	if !p.callee("the function to call") {
+		return false
+	}
+	if !p.accept(',') {
+		return true
+	}
+	if p.tok.kind == '(' {
+		x, ok := p.list()
+		p.operands = append(p.operands, x)
+		if !ok || !p.accept(',') {
+			return ok
+		}
+	}
+	return p.callee("a prototype or a list of targets")
+}
+
+// callee reads a plain name of a call.
+func (p *parser) callee(what string) bool {
+	if p.tok.kind != name || reserved(p.textOf(p.tok)) {
+		p.unexpected(what)
+		return false
+	}
+	x := p.leaf(Name)
+	p.operands = append(p.operands, x)
+	return true
+}
+
+// list reads the results or the arguments of a call.
+func (p *parser) list() (Operand, bool) {
+	open := p.tok
+	p.advance()
+	base := len(p.operands)
+	if p.tok.kind == ')' {
+		return p.enclosed(List, open, base, true)
+	}
+	for {
+		var x Operand
+		ok := true
+		if p.tok.kind == name && p.textOf(p.tok) != "WARP_SZ" {
+			x = p.leaf(Name)
+		} else {
+			x, ok = p.constant()
+		}
+		p.operands = append(p.operands, x)
+		if !ok || p.tok.kind != ',' {
+			return p.enclosed(List, open, base, ok)
+		}
+		p.advance()
+	}
+}
+
+// leaf is the current token as an operand of kind k; the parser steps over it.
+func (p *parser) leaf(k OperandKind) Operand {
+	x := Operand{Span: Span{p.tok.at, p.tok.to}, Kind: k, Text: p.textOf(p.tok)}
+	p.advance()
+	return x
+}
+
+// node is an operand made of others.
+func (p *parser) node(k OperandKind, text string, args ...Operand) Operand {
+	return Operand{
+		Span: Span{args[0].At, args[len(args)-1].To},
+		Kind: k, Text: text, Args: p.args.list(args),
+	}
+}

@@ -1,0 +1,228 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ptx
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+)
+
+// Limits of one file. Real modules are far below them; they keep hostile input from exhausting the
+// stack and the memory.
+const (
+	maxDepth  = 200    // of scopes, and of parentheses in one expression
+	maxErrors = 10_000 // reported before the parser gives up
+	maxText   = math.MaxInt32 - 16
+)
+
+// Parse reads one module. The File is never nil: it holds what could be read, with a Bad node
+// for each stretch that could not. The list holds every syntax error, in order of position.
+func Parse(name, text string) (*File, diag.List) {
+	p := parser{file: &File{Name: name, Text: text}}
+	if len(text) > maxText {
+		p.file.Text = ""
+		p.fail(0, 0, tooLarge, "file is %d bytes long, at most %d can be read", len(text), maxText)
+		return p.file, p.errors
+	}
+	p.scan.text = text
+	// A comment in a hundred bytes is usual; growing the table again and again is not needed.
+	p.scan.comments = make([]Comment, 0, len(text)/200)
+	if n := strings.IndexByte(text, 0); n >= 0 {
+		p.fail(Pos(n), Pos(n)+1, literal, "zero byte: the assembler reads no further, not even in a comment")
+	}
+	p.advance()
+	p.module()
+	p.file.Comments = p.scan.comments
+	return p.file, p.errors.Sort()
+}
+
+// A parser reads one file. It looks one token ahead.
+type parser struct {
+	scan   scanner
+	file   *File
+	tok    token // the current one
+	last   Pos   // end of the one before
+	errors diag.List
+	depth  int // of open scopes
+	nest   int // of open parentheses and unary operators in an expression
+
+	// Stacks on which lists grow until their length is known.
+	nodes    []Node
+	operands []Operand
+
+	frame  framer
+	instrs slab[Instr]
+	labels slab[Label]
+	lines  slab[Data]
+	args   slab[Operand]
+	notes  slab[Directive]
+	vars   slab[Var]
+	names  slab[Declarator]
+	stmts  slab[Node]
+}
+
+// advance steps to the next token and reports one that is illegal; nothing else need do so.
+func (p *parser) advance() {
+	p.last = p.tok.to
+	p.tok = p.scan.next()
+	switch p.tok.kind {
+	case illegal:
+		p.reportIllegal(p.tok)
+	case str:
+		p.checkString(p.tok)
+	}
+}
+
+// word is a token's text with its place.
+func (p *parser) word(t token) Word {
+	return Word{Span{t.at, t.to}, p.scan.text[t.at:t.to]}
+}
+
+// textOf is a token's text.
+func (p *parser) textOf(t token) string { return p.scan.text[t.at:t.to] }
+
+// absent is a word that was not written.
+func absent() Word { return Word{Span: Span{NoPos, NoPos}} }
+
+// fail reports an error from at to just before to.
+func (p *parser) fail(at, to Pos, rule, format string, args ...any) {
+	if len(p.errors) >= maxErrors {
+		return
+	}
+	message := fmt.Sprintf(format, args...)
+	if len(p.errors) == maxErrors-1 {
+		rule, message = tooMany, fmt.Sprintf("more than %d errors, the rest is not reported", maxErrors-1)
+	}
+	p.errors = append(p.errors, diag.Diagnostic{
+		Place: p.file.Place(at, to), Rule: rule, Severity: diag.Error, Message: message,
+	})
+}
+
+// unexpected reports the current token where something else was wanted.
+func (p *parser) unexpected(want string) {
+	t := p.tok
+	switch {
+	case t.kind == illegal: // reported when it was scanned
+	case t.kind == endOfFile:
+		p.fail(t.at, t.to, syntax, "unexpected end of file, expected %s", want)
+	default:
+		p.fail(t.at, t.to, syntax, "unexpected %s, expected %s", quoted(p.textOf(t)), want)
+	}
+}
+
+// quoted is text between quotes, cut short where it is long.
+func quoted(text string) string {
+	if len(text) > 40 {
+		text = text[:37] + "..."
+	}
+	return fmt.Sprintf("%q", text)
+}
+
+// accept steps over a token of kind k, if it is next.
+func (p *parser) accept(k kind) bool {
+	if p.tok.kind != k {
+		return false
+	}
+	p.advance()
+	return true
+}
+
+// close steps over the bracket that closes open, or reports that it lacks.
+func (p *parser) close(open token, want string) bool {
+	if p.accept(opposite(open.kind)) {
+		return true
+	}
+	if p.resumable() {
+		p.fail(p.last, p.last, syntax, "expected %s before the next statement", want)
+		return false
+	}
+	p.unexpected(want)
+	return false
+}
+
+// resumable tells whether the current token looks like the begin of a new statement, so that an
+// unfinished one before it can be given up without skipping anything.
+func (p *parser) resumable() bool {
+	switch p.tok.kind {
+	case endOfFile, '}':
+		return true
+	case name, dotted, '@', dot, dwarf:
+		return p.tok.fresh
+	}
+	return false
+}
+
+// semicolon steps over the ";" that ends what began at start. Without one it reports that, and
+// goes on where the next statement seems to begin.
+func (p *parser) semicolon(want string) bool {
+	if p.tok.kind == ';' {
+		p.advance()
+		return true
+	}
+	if p.resumable() {
+		p.fail(p.last, p.last, syntax, "expected %s before the next statement", want)
+		return true
+	}
+	p.unexpected(want)
+	return false
+}
+
+// skip goes on to where a statement can begin: behind the next ";", at the "}" that closes the
+// scope, or at a line that can hardly be anything else. It returns the end of what it skipped.
+func (p *parser) skip() Pos {
+	if p.resumable() {
+		return p.last
+	}
+	for depth := 0; ; {
+		switch p.tok.kind {
+		case endOfFile:
+			return p.last
+		case ';':
+			p.advance()
+			if depth == 0 {
+				return p.last
+			}
+			continue
+		case '{':
+			depth++
+		case '}':
+			if depth == 0 {
+				return p.last
+			}
+			depth--
+		case dot:
+			if p.tok.fresh && depth == 0 && opensStatement(p.textOf(p.tok)) {
+				return p.last
+			}
+		}
+		p.advance()
+	}
+}
+
+// opensStatement tells whether a dot-word at the start of a line begins a statement; a modifier of
+// an opcode may stand there too.
+func opensStatement(word string) bool {
+	switch word {
+	case ".reg", ".param", ".local", ".loc", ".pragma", ".entry", ".func", ".visible", ".extern",
+		".weak", ".common", ".section", ".file", ".version", ".target", ".address_size", ".alias":
+		return true
+	}
+	return false
+}
+
+// bad notes that the text from at to just before to could not be read.
+func (p *parser) bad(at, to Pos) {
+	p.nodes = append(p.nodes, &Bad{Span{at, max(at, to)}})
+}
+
+// taken is what was put on the node stack since base.
+func (p *parser) taken(base int) []Node {
+	list := p.stmts.list(p.nodes[base:])
+	clear(p.nodes[base:])
+	p.nodes = p.nodes[:base]
+	return list
+}

@@ -1,0 +1,146 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ptx
+
+import "strings"
+
+// section reads the body of a .section, from the "{" on: labels, and lines of data that nothing
+// but the next dot-word, label or "}" ends.
+func (p *parser) section() []Node {
+	open := p.tok
+	p.advance()
+	base := len(p.nodes)
+	for {
+		t := p.tok
+		switch t.kind {
+		case '}':
+			p.advance()
+			return p.taken(base)
+		case endOfFile:
+			p.fail(open.at, open.to, unclosed, "%s is not closed", quoted("{"))
+			return p.taken(base)
+		case name:
+			p.advance()
+			w := p.word(t)
+			if reserved(w.Text) || !p.accept(':') {
+				p.unexpected(`":" after the label`)
+				p.skipLine()
+				p.bad(t.at, p.last)
+				continue
+			}
+			l := p.labels.one()
+			l.Span, l.Name = Span{t.at, p.last}, w
+			p.nodes = append(p.nodes, l)
+		case dot:
+			if t.fresh && p.opensModule() {
+				p.fail(open.at, open.to, unclosed, "%s is not closed before %s",
+					quoted("{"), quoted(p.textOf(t)))
+				return p.taken(base)
+			}
+			if !isDataType(p.textOf(t)) {
+				p.unexpected("data or a label")
+				p.advance()
+				p.skipLine()
+				p.bad(t.at, p.last)
+				continue
+			}
+			p.data()
+		default:
+			p.unexpected("data or a label")
+			p.advance()
+			p.skipLine()
+			p.bad(t.at, p.last)
+		}
+	}
+}
+
+// isDataType tells whether a dot-word begins a line of data: it is a letter and a width.
+func isDataType(word string) bool {
+	return len(word) > 2 && strings.Trim(word[2:], "0123456789") == ""
+}
+
+// skipLine goes on to where a line of data, a label or the end of the section may be.
+func (p *parser) skipLine() {
+	for p.tok.kind != endOfFile && p.tok.kind != '}' && !p.tok.fresh {
+		p.advance()
+	}
+}
+
+// data reads one line: .b8 1, 2 or .b32 label+4.
+func (p *parser) data() {
+	line := p.lines.one()
+	line.At, line.Type = p.tok.at, p.word(p.tok)
+	p.advance()
+	base := len(p.operands)
+	for {
+		x, ok := p.datum()
+		if !ok {
+			p.operands = p.operands[:base]
+			p.skipLine()
+			p.bad(line.At, p.last)
+			return
+		}
+		p.operands = append(p.operands, x)
+		if t := p.tok; t.kind == ',' && (x.Kind == Name || x.Kind == Binary) && p.scan.text[x.At] == '.' {
+			p.unexpected("a new line: the name of a section stands alone")
+			p.skipLine()
+		}
+		if !p.accept(',') {
+			break
+		}
+	}
+	line.To = p.last
+	line.Args = p.args.list(p.operands[base:])
+	p.operands = p.operands[:base]
+	p.nodes = append(p.nodes, line)
+}
+
+// datum reads a number, label, label+number, label-label, section or section+number.
+func (p *parser) datum() (Operand, bool) {
+	t := p.tok
+	switch t.kind {
+	case number:
+		if isInteger(p.textOf(t)) {
+			return p.leaf(Literal), true
+		}
+	case '-':
+		p.advance()
+		if p.tok.kind != number {
+			break
+		}
+		x := p.node(Unary, "-", p.leaf(Literal))
+		x.At = t.at
+		return x, true
+	case name:
+		if reserved(p.textOf(t)) {
+			break
+		}
+		x := p.leaf(Name)
+		if p.tok.kind == '-' {
+			p.advance()
+			if p.tok.kind != name {
+				p.unexpected("a label")
+				return x, false
+			}
+			return p.node(Binary, "-", x, p.leaf(Name)), true
+		}
+		return p.displaced(x)
+	case dot:
+		return p.displaced(p.leaf(Name))
+	}
+	p.unexpected("a number or a label")
+	return Operand{}, false
+}
+
+// displaced reads `+ number` behind x, if it is there.
+func (p *parser) displaced(x Operand) (Operand, bool) {
+	if !p.accept('+') {
+		return x, true
+	}
+	if p.tok.kind != number {
+		p.unexpected("a number")
+		return x, false
+	}
+	return p.node(Binary, "+", x, p.leaf(Literal)), true
+}

@@ -1,0 +1,96 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ptx
+
+// A kind classifies a token. Punctuation of one byte is its own kind.
+type kind uint8
+
+// Kinds beyond single punctuation bytes.
+const (
+	endOfFile    kind = iota + 128
+	illegal           // what no token begins with, or a literal that is malformed
+	name              // an identifier, or the sink _
+	dotted            // an identifier and what hangs on it: ld.global.u32, %tid.x
+	dot               // .word, .word::word
+	number            // any literal of digits
+	str               // "..."
+	dwarf             // @@DWARF
+	shiftLeft         // <<
+	shiftRight        // >>
+	lessEqual         // <=
+	greaterEqual      // >=
+	equal             // ==
+	unequal           // !=
+	andAnd            // &&
+	orOr              // ||
+	initial           // an initialiser, parsed while its declaration was framed
+	params            // a parameter list, likewise
+	rest              // the rest of a line of @@DWARF
+)
+
+// A token is a range of the text. It owns nothing, so scanning allocates nothing.
+type token struct {
+	kind  kind
+	fresh bool // first on its line
+	at    Pos
+	to    Pos
+}
+
+// Classes of bytes inside tokens.
+const (
+	digit  = 1 << iota // 0-9
+	hex                // 0-9 a-f A-F
+	inWord             // goes on in an identifier
+	dollar             // does not begin a modifier
+)
+
+// What a byte can begin.
+const (
+	leadOther  = iota // nothing, a comment, or punctuation that may have a second byte
+	leadBlank         // white space but the line feed
+	leadLine          // line feed
+	leadLetter        // an identifier
+	leadDigit
+	leadDot
+	leadMark // punctuation of one byte
+)
+
+// classes and leads are the classes of every byte, and what it can begin.
+var classes, leads = func() (classes, leads [256]uint8) {
+	for c := range 256 {
+		switch {
+		case c >= '0' && c <= '9':
+			classes[c], leads[c] = digit|hex|inWord, leadDigit
+		case c|0x20 >= 'a' && c|0x20 <= 'f':
+			classes[c], leads[c] = hex|inWord, leadLetter
+		case c|0x20 > 'f' && c|0x20 <= 'z' || c == '_':
+			classes[c], leads[c] = inWord, leadLetter
+		}
+	}
+	classes['$'] = inWord | dollar
+	for text, lead := range map[string]uint8{
+		"$%": leadLetter, " \t\r": leadBlank, "\n": leadLine, ".": leadDot,
+		",;:()[]{}+-*~?^": leadMark,
+	} {
+		for _, c := range []byte(text) {
+			leads[c] = lead
+		}
+	}
+	return
+}()
+
+// opposite is the closing bracket of an opening one.
+func opposite(open kind) kind {
+	switch open {
+	case '(':
+		return ')'
+	case '[':
+		return ']'
+	case '{':
+		return '}'
+	case '<':
+		return '>'
+	}
+	panic("bug: opposite of no bracket")
+}
