@@ -1,0 +1,105 @@
+# Copyright 2026 The ptxdsl Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# make            build bin/ptxdsl
+# make test       everything CI runs: style, vet, tests, races, a slice of the agreement, round trips
+# make agree      the whole comparison of the instruction table with ptxas
+# make roundtrip DIR=folder   format every .ptx under a folder and compare the machine code
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+
+GO ?= $(shell command -v go || echo /usr/local/go/bin/go)
+export PATH := $(dir $(GO)):$(PATH)
+
+FUZZTIME ?= 60s
+DIR ?= .corpus
+# Packages with goroutines of their own.
+RACE := ./diag/... ./ptx/... ./form/... ./cmd/... ./internal/ptxas/... ./internal/roundtrip/... ./internal/corpus/...
+
+.PHONY: build
+build:
+	go build -o bin/ptxdsl ./cmd/ptxdsl
+
+# What the tests need: the assembler as judge, and the linter.
+.PHONY: tools
+tools:
+	scripts/tools.sh judge lint
+
+# What `make corpus` needs besides: the CUDA C++ compiler and Triton, 1.3 GB.
+.PHONY: corpus-tools
+corpus-tools:
+	scripts/tools.sh corpus
+
+.PHONY: generate
+generate:
+	go generate ./...
+
+.PHONY: test
+test: tools style generated unit race agree-ci roundtrip-ci
+	@echo "test: all passed"
+
+.PHONY: style
+style:
+	scripts/style.sh
+
+# Generated files must be what go generate makes of their sources.
+.PHONY: generated
+generated:
+	scripts/generated.sh
+
+.PHONY: unit
+unit:
+	scripts/gotest.sh ./...
+
+.PHONY: race
+race:
+	scripts/gotest.sh -race -short $(RACE)
+
+.PHONY: agree
+agree: tools
+	go run ./internal/agree/cmd/agree
+
+.PHONY: agree-ci
+agree-ci: tools
+	go run ./internal/agree/cmd/agree -slice
+
+.PHONY: roundtrip
+roundtrip: tools
+	go run ./internal/roundtrip/cmd/roundtrip $(DIR)
+
+# The part of the corpus that the repository keeps.
+.PHONY: roundtrip-ci
+roundtrip-ci: tools
+	go run ./internal/roundtrip/cmd/roundtrip internal/corpus/testdata/corpus.tar.gz
+
+# Compiles what is missing in .corpus.
+.PHONY: corpus
+corpus: corpus-tools
+	go run ./internal/corpus/cmd/corpus
+
+# Cuts the repository's slice anew from .corpus.
+.PHONY: corpus-slice
+corpus-slice:
+	go run ./internal/corpus/cmd/corpus -slice internal/corpus/testdata/corpus.tar.gz
+
+# Every fuzz target of every package, one after the other.
+.PHONY: fuzz
+fuzz: tools
+	scripts/fuzz.sh $(FUZZTIME)
+
+.PHONY: bench
+bench:
+	go test -run '^$$' -bench . -benchmem ./ptx ./isa
+
+.PHONY: cover
+cover: tools
+	mkdir -p build
+	go test -coverprofile build/cover.out ./...
+	go tool cover -func build/cover.out | tail -1
+
+.PHONY: clean
+clean:
+	rm -rf bin build

@@ -1,0 +1,110 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Command agree holds the instruction table against the real assembler and prints where they
+// differ. It exits with 1 when agreement is below what the project promises.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ptxdsl/ptxdsl/internal/agree"
+	"github.com/ptxdsl/ptxdsl/internal/gen"
+	"github.com/ptxdsl/ptxdsl/internal/ptxas"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "agree:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	year, week := time.Now().ISOWeek()
+	families := flag.String("family", "", "families to probe, separated by commas; all by default")
+	only := flag.String("only", "", "instructions whose name begins so")
+	spec := flag.String("spec", "", "read the table from this folder of spec files, not from the program")
+	perForm := flag.Int("per-form", 20000, "legal combinations per form")
+	variants := flag.Int("variants", 1, "operand choices per combination, beside the plain one")
+	mutants := flag.Int("mutants", 300, "mutants per form")
+	discover := flag.Int("discover", 600, "random combinations per instruction")
+	slice := flag.Bool("slice", false, "a small slice of everything, as CI runs it")
+	seed := flag.Uint64("seed", uint64(year*100+week), "seed; a new one each week by default")
+	show := flag.Int("show", 40, "disputes to print per family")
+	exceptions := flag.String("exceptions", filepath.Join("isa", "spec", "exceptions"), "file of known differences")
+	quiet := flag.Bool("q", false, "no progress")
+	flag.Parse()
+	if *slice {
+		*perForm, *mutants, *discover = 40, 12, 20
+	}
+	set := isa.Standard()
+	if *spec != "" {
+		loaded, err := load(*spec)
+		if err != nil {
+			return err
+		}
+		set = loaded
+	}
+	tool, err := ptxas.Find()
+	if err != nil {
+		return err
+	}
+	c := agree.Config{
+		Only: *only, PerForm: *perForm, Variants: *variants, Mutants: *mutants, Discover: *discover, Seed: *seed,
+	}
+	if *families != "" {
+		c.Families = strings.Split(*families, ",")
+	}
+	if _, err := os.Stat(*exceptions); err == nil {
+		if c.Exceptions, err = agree.ReadExceptions(*exceptions); err != nil {
+			return err
+		}
+	}
+	if !*quiet {
+		c.Progress = os.Stderr
+	}
+	start := time.Now()
+	report, err := agree.Run(context.Background(), set, tool, c)
+	if err != nil {
+		return err
+	}
+	if !*quiet {
+		fmt.Fprintln(os.Stderr)
+	}
+	report.WriteDisputes(os.Stdout, *show)
+	report.WriteTable(os.Stdout)
+	fmt.Printf("\n%d forms, %d of them sampled; %d probes in %s; seed %d\n",
+		report.Forms, report.Sampled, report.Probes(), time.Since(start).Round(time.Second), *seed)
+	return report.Verdict()
+}
+
+// load reads spec files. A file that is broken is reported and left out, so that work on one family
+// does not stop work on another.
+func load(dir string) (*isa.Set, error) {
+	paths, err := filepath.Glob(filepath.Join(dir, "*.isa"))
+	if err != nil {
+		return nil, err
+	}
+	var good []string
+	for _, path := range paths {
+		name := strings.TrimSuffix(filepath.Base(path), ".isa")
+		if _, err := gen.Load(dir, name); err != nil {
+			fmt.Fprintf(os.Stderr, "left out: %v\n", err)
+			continue
+		}
+		good = append(good, name)
+	}
+	s, err := gen.Load(dir, good...)
+	if err != nil {
+		return nil, err
+	}
+	return s.Set(), nil
+}

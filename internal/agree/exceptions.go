@@ -1,0 +1,88 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package agree
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+)
+
+// Exceptions are known differences: defects of the assembler and documented ambiguities. A line of
+// the file reads
+//
+//	accepts REGEXP -- reason
+//
+// for what the assembler wrongly accepts (or "rejects"); the expression must match all of
+// "VERSION TARGET INSTRUCTION;".
+type Exceptions struct {
+	list []exception
+}
+
+type exception struct {
+	accepts bool
+	rx      *regexp.Regexp
+	reason  string
+	hits    int
+}
+
+// ReadExceptions reads a file of exceptions.
+func ReadExceptions(path string) (*Exceptions, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	ex := &Exceptions{}
+	lines := bufio.NewScanner(f)
+	for n := 1; lines.Scan(); n++ {
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		word, rest, _ := strings.Cut(line, " ")
+		pattern, reason, ok := strings.Cut(rest, " -- ")
+		if !ok || word != "accepts" && word != "rejects" {
+			return nil, fmt.Errorf("%s:%d: want `accepts REGEXP -- reason` or `rejects REGEXP -- reason`", path, n)
+		}
+		rx, err := regexp.Compile("^(?:" + strings.TrimSpace(pattern) + ")$")
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %v", path, n, err)
+		}
+		ex.list = append(ex.list, exception{accepts: word == "accepts", rx: rx, reason: reason})
+	}
+	return ex, lines.Err()
+}
+
+// excuses reports whether a dispute is a known one. accepted is the assembler's side.
+func (ex *Exceptions) excuses(p place, text string, accepted bool) bool {
+	if ex == nil {
+		return false
+	}
+	line := p.String() + " " + text
+	for i := range ex.list {
+		e := &ex.list[i]
+		if e.accepts == accepted && e.rx.MatchString(line) {
+			e.hits++
+			return true
+		}
+	}
+	return false
+}
+
+// Unused lists the exceptions that excused nothing: they may be stale.
+func (ex *Exceptions) Unused() []string {
+	var out []string
+	if ex == nil {
+		return nil
+	}
+	for _, e := range ex.list {
+		if e.hits == 0 {
+			out = append(out, e.rx.String())
+		}
+	}
+	return out
+}

@@ -1,0 +1,191 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package agree
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// A Report is the outcome of a run.
+type Report struct {
+	Seed     uint64
+	Forms    int      // probed
+	Sampled  int      // forms whose product was too large to try whole
+	Dead     []string // forms without any legal combination
+	Unmade   []string // forms whose operands a probe cannot make up
+	Families []*Family
+}
+
+// A Family is the tally of a spec file.
+type Family struct {
+	Name     string
+	Counts   [kinds]Count
+	Disputes []Dispute
+}
+
+// A Count is the tally of one kind of probe.
+type Count struct {
+	Probes       int
+	Excepted     int
+	FalseAccepts int // the table takes it, the assembler does not
+	FalseRejects int // the other way round
+}
+
+// A Dispute is a probe on which the two sides differ.
+type Dispute struct {
+	Kind  Kind
+	What  string
+	Place string
+	Text  string
+	Form  string
+	Ours  string // why the table refuses; "" if it accepts
+	Ptxas string
+}
+
+func (r *Report) family(name string) *Family {
+	for _, f := range r.Families {
+		if f.Name == name {
+			return f
+		}
+	}
+	f := &Family{Name: name}
+	r.Families = append(r.Families, f)
+	return f
+}
+
+// Probes counts all probes so far.
+func (r *Report) Probes() int {
+	n := 0
+	for _, f := range r.Families {
+		for _, c := range f.Counts {
+			n += c.Probes
+		}
+	}
+	return n
+}
+
+func (r *Report) count(ex *Exceptions, p place, x *probe, say both) {
+	c := &x.tally.Counts[x.kind]
+	c.Probes++
+	if (say.ours == "") == say.ptxas.OK() {
+		return
+	}
+	text := x.String()
+	if ex.excuses(p, text, say.ptxas.OK()) {
+		c.Excepted++
+		return
+	}
+	if say.ours == "" {
+		c.FalseAccepts++
+	} else {
+		c.FalseRejects++
+	}
+	x.tally.Disputes = append(x.tally.Disputes, Dispute{
+		Kind: x.kind, What: x.what, Place: p.String(), Text: text, Form: x.form.Template, Ours: say.ours, Ptxas: say.ptxas.String(),
+	})
+}
+
+// Total adds up a kind over all families.
+func (r *Report) Total(k Kind) Count {
+	var t Count
+	for _, f := range r.Families {
+		c := f.Counts[k]
+		t.Probes += c.Probes
+		t.Excepted += c.Excepted
+		t.FalseAccepts += c.FalseAccepts
+		t.FalseRejects += c.FalseRejects
+	}
+	return t
+}
+
+// Agreement is the share of probes on which both sides agree, exceptions left out.
+func (c Count) Agreement() float64 {
+	if c.Probes == c.Excepted {
+		return 1
+	}
+	return 1 - float64(c.FalseAccepts+c.FalseRejects)/float64(c.Probes-c.Excepted)
+}
+
+// Add is the sum of two tallies.
+func (c Count) Add(d Count) Count {
+	return Count{c.Probes + d.Probes, c.Excepted + d.Excepted, c.FalseAccepts + d.FalseAccepts, c.FalseRejects + d.FalseRejects}
+}
+
+// WriteTable prints the tally as a Markdown table.
+func (r *Report) WriteTable(w io.Writer) {
+	fmt.Fprintln(w, "| family | positive | gate | mutant | discovery | excepted | false accepts | false rejects | agreement |")
+	fmt.Fprintln(w, "|---|---:|---:|---:|---:|---:|---:|---:|---:|")
+	row := func(name string, count func(Kind) Count) {
+		var all Count
+		var cells []string
+		for k := range kinds {
+			c := count(k)
+			all = all.Add(c)
+			cells = append(cells, fmt.Sprint(c.Probes))
+		}
+		fmt.Fprintf(w, "| %s | %s | %d | %d | %d | %.4f %% |\n", name, strings.Join(cells, " | "),
+			all.Excepted, all.FalseAccepts, all.FalseRejects, 100*all.Agreement())
+	}
+	for _, f := range r.Families {
+		row(f.Name, func(k Kind) Count { return f.Counts[k] })
+	}
+	row("all", r.Total)
+}
+
+// WriteDisputes prints up to most disputes of each family, spread over their forms.
+func (r *Report) WriteDisputes(w io.Writer, most int) {
+	for _, f := range r.Families {
+		perForm := map[string]int{}
+		shown := 0
+		for _, d := range f.Disputes {
+			key := d.Form + d.Kind.String()
+			if perForm[key]++; perForm[key] > 3 || shown >= most {
+				continue
+			}
+			shown++
+			side := "ptxas rejects, table accepts"
+			if d.Ours != "" {
+				side = "ptxas accepts, table rejects"
+			}
+			fmt.Fprintf(w, "%s: %s (%s %s) at %s\n\t%s\n\tform %s\n\tptxas: %s\n", f.Name, side, d.Kind, d.What, d.Place, d.Text, d.Form, d.Ptxas)
+			if d.Ours != "" {
+				fmt.Fprintf(w, "\ttable: %s\n", d.Ours)
+			}
+		}
+		if n := len(f.Disputes); n > shown {
+			fmt.Fprintf(w, "%s: %d disputes in all, %d shown\n", f.Name, n, shown)
+		}
+	}
+	for _, list := range []struct {
+		what  string
+		forms []string
+	}{{"no legal combination or place", r.Dead}, {"operands cannot be made up", r.Unmade}} {
+		slices.Sort(list.forms)
+		for _, form := range slices.Compact(list.forms) {
+			fmt.Fprintf(w, "not probed, %s: %s\n", list.what, form)
+		}
+	}
+}
+
+// Verdict is an error when agreement is below what the project promises: all of the positive and
+// gate probes, 99.9 % of the others with at most 0.05 % false accepts, and exceptions for less than
+// 0.2 % of the probes.
+func (r *Report) Verdict() error {
+	sure := r.Total(Positive).Add(r.Total(Border))
+	rest := r.Total(Mutant).Add(r.Total(Random))
+	switch {
+	case sure.FalseAccepts+sure.FalseRejects > 0:
+		return fmt.Errorf("%d positive and gate probes disagree", sure.FalseAccepts+sure.FalseRejects)
+	case 500*sure.Excepted > sure.Probes:
+		return fmt.Errorf("%d of %d positive and gate probes are excepted", sure.Excepted, sure.Probes)
+	case rest.Agreement() < 0.999:
+		return fmt.Errorf("mutants and discovery agree on %.3f %%", 100*rest.Agreement())
+	case 2000*rest.FalseAccepts > rest.Probes:
+		return fmt.Errorf("%d of %d mutants and discoveries are accepted wrongly", rest.FalseAccepts, rest.Probes)
+	}
+	return nil
+}

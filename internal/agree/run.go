@@ -1,0 +1,392 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package agree
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/ptxdsl/ptxdsl/internal/ptxas"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// Config says how much to probe.
+type Config struct {
+	Families   []string // all where empty
+	Only       string   // instructions whose name begins so
+	PerForm    int      // legal combinations per form
+	Variants   int      // operand choices per combination, beside the plain one
+	Mutants    int      // per form
+	Discover   int      // random combinations per instruction
+	Seed       uint64
+	Exceptions *Exceptions
+	Progress   io.Writer // nil for none
+}
+
+// A Kind is a way to make probes.
+type Kind uint8
+
+// Kinds of probe.
+const (
+	Positive Kind = iota // what the table says is legal
+	Border               // just outside a gate
+	Mutant               // a legal instruction with one change
+	Random               // modifiers at random
+	kinds
+)
+
+var kindNames = [kinds]string{"positive", "gate", "mutant", "discovery"}
+
+// String is the kind's name.
+func (k Kind) String() string { return kindNames[k] }
+
+// A probe is an instance at a place.
+type probe struct {
+	kind  Kind
+	what  string // how a mutant was made
+	form  *isa.Form
+	at    place
+	tally *Family
+	instance
+}
+
+// A Runner probes an instruction set.
+type Runner struct {
+	set     *isa.Set
+	tool    *ptxas.Tool
+	config  Config
+	report  *Report
+	tally   *Family // of the family whose probes are being made
+	probes  map[place][]probe
+	pending int
+}
+
+// enough is how many probes are collected before they are judged: a place costs at least one run of
+// the assembler, so many probes at a time; and they must fit into memory.
+const enough = 300_000
+
+// Run probes set with tool.
+func Run(ctx context.Context, set *isa.Set, tool *ptxas.Tool, c Config) (*Report, error) {
+	r := &Runner{set: set, tool: tool, config: c, report: &Report{Seed: c.Seed}, probes: map[place][]probe{}}
+	for i := range set.Instructions {
+		ins := &set.Instructions[i]
+		if len(c.Families) > 0 && !slices.Contains(c.Families, ins.Family) || !strings.HasPrefix(ins.Name, c.Only) {
+			continue
+		}
+		r.tally = r.report.family(ins.Family)
+		r.instruction(ins)
+		if r.pending >= enough {
+			if err := r.flush(ctx); err != nil {
+				return r.report, err
+			}
+		}
+	}
+	return r.report, r.flush(ctx)
+}
+
+// flush judges what was collected, as many places at a time as there are processors.
+func (r *Runner) flush(ctx context.Context) error {
+	places := make([]place, 0, len(r.probes))
+	for p := range r.probes {
+		places = append(places, p)
+	}
+	slices.SortFunc(places, func(a, b place) int {
+		return cmp.Or(cmp.Compare(len(r.probes[b]), len(r.probes[a])), cmp.Compare(a.version, b.version), cmp.Compare(a.target, b.target))
+	})
+	var (
+		wait  sync.WaitGroup
+		lock  sync.Mutex
+		first error
+		done  int
+		seats = make(chan struct{}, runtime.NumCPU())
+	)
+	for _, p := range places {
+		seats <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-seats }()
+			verdicts, err := r.ask(ctx, r.probes[p])
+			lock.Lock()
+			defer lock.Unlock()
+			if err != nil && first == nil {
+				first = fmt.Errorf("%s: %w", p, err)
+			}
+			for i := range verdicts {
+				r.report.count(r.config.Exceptions, p, &r.probes[p][i], verdicts[i])
+			}
+			done++
+			if r.config.Progress != nil {
+				fmt.Fprintf(r.config.Progress, "\r%4d of %d places, %9d probes  ", done, len(places), r.report.Probes())
+			}
+		})
+	}
+	wait.Wait()
+	r.probes, r.pending = map[place][]probe{}, 0
+	return first
+}
+
+// rng is a source of its own for every form, so that one form's data do not move another's
+// probes.
+func (r *Runner) rng(ins *isa.Instruction, n int) *rand.Rand {
+	h := fnv.New64a()
+	fmt.Fprint(h, ins.Family, ins.Name, n)
+	return rand.New(rand.NewPCG(r.config.Seed, h.Sum64()))
+}
+
+func (r *Runner) add(p place, kind Kind, what string, f *isa.Form, x instance) {
+	if !declarable(p, x) {
+		return
+	}
+	r.probes[p] = append(r.probes[p], probe{kind, what, f, p, r.tally, x})
+	r.pending++
+}
+
+func (r *Runner) instruction(ins *isa.Instruction) {
+	words := r.vocabulary(ins)
+	var home place
+	for n := range ins.Forms {
+		rng := r.rng(ins, n)
+		f := &ins.Forms[n]
+		list, whole := combinations(f, r.config.PerForm, rng)
+		r.report.Forms++
+		if !whole {
+			r.report.Sampled++
+		}
+		if len(list) == 0 {
+			r.report.Dead = append(r.report.Dead, f.Template)
+		}
+		made := r.form(ins, f, list, rng)
+		if len(made) == 0 {
+			continue
+		}
+		m := &mutator{rng: rng, words: words, all: r.set.Mods[1:]}
+		for range r.config.Mutants {
+			base := made[rng.IntN(len(made))]
+			x, what := m.mutate(base.instance)
+			r.add(base.at, Mutant, what, f, x)
+		}
+		home = made[0].at
+	}
+	if home.version != 0 && len(words) > 0 {
+		r.discover(ins, words, home)
+	}
+}
+
+// A placed instance is one with a place where it is legal.
+type placed struct {
+	instance
+	at place
+}
+
+// form makes the probes of one form and returns instances to spoil.
+func (r *Runner) form(ins *isa.Instruction, f *isa.Form, list [][]isa.Mod, rng *rand.Rand) []placed {
+	var made []placed
+	swept := map[string]border{}
+	matchers := map[place]*isa.Matcher{}
+	plain := &maker{rng: rng, plain: true}
+	varied := &maker{rng: rng}
+	for i, slots := range list {
+		open, gone := f.Bounds(slots)
+		sig := signature(open, gone)
+		b, seen := swept[sig]
+		if !seen {
+			var ok bool
+			if b, ok = borders(open, gone); !ok {
+				r.report.Dead = append(r.report.Dead, f.Template)
+				continue
+			}
+			swept[sig] = b
+		}
+		op := r.set.Opcode(ins, slots)
+		m := matchers[b.newest]
+		if m == nil {
+			m = r.set.Matcher(b.newest.version, b.newest.target)
+			matchers[b.newest] = m
+		}
+		cands, _ := m.Candidates(op)
+		at := slices.IndexFunc(cands, func(c isa.Candidate) bool { return c.Form == f })
+		if at < 0 {
+			continue // another assignment of the same words
+		}
+		x, ok := plain.instance(op, &cands[at])
+		if !ok {
+			r.report.Unmade = append(r.report.Unmade, f.Template)
+			return nil
+		}
+		r.add(b.first, Positive, "", f, x)
+		if b.newest != b.first {
+			r.add(b.newest, Positive, "", f, x)
+		}
+		variants := r.config.Variants
+		if i < 4 {
+			variants *= 4
+		}
+		for range variants {
+			if y, ok := varied.instance(op, &cands[at]); ok {
+				r.add(b.newest, Positive, "", f, y)
+				made = append(made, placed{y, b.newest})
+			}
+		}
+		made = append(made, placed{x, b.newest})
+		r.border(f, x, b, !seen, rng)
+	}
+	return made
+}
+
+// border probes a gate from both sides: everywhere for the first combination with these gates, at
+// two places for the others.
+func (r *Runner) border(f *isa.Form, x instance, b border, everywhere bool, rng *rand.Rand) {
+	if everywhere {
+		for _, p := range b.legal {
+			r.add(p, Positive, "", f, x)
+		}
+		for _, list := range [][]place{b.early, b.never} {
+			for _, p := range list {
+				r.add(p, Border, "", f, x)
+			}
+		}
+		return
+	}
+	for _, list := range [][]place{b.early, b.never} {
+		if len(list) > 0 {
+			r.add(list[rng.IntN(len(list))], Border, "", f, x)
+		}
+	}
+}
+
+// discover throws random modifiers of the instruction's own vocabulary at it.
+func (r *Runner) discover(ins *isa.Instruction, words []string, home place) {
+	rng := r.rng(ins, -1)
+	varied := &maker{rng: rng}
+	for range r.config.Discover {
+		f := &ins.Forms[rng.IntN(len(ins.Forms))]
+		op := ins.Name
+		// Start from a filled form, then trade some of its words, so that the guess is near the truth.
+		for _, s := range f.Slots {
+			switch n := rng.IntN(10); {
+			case n < 6 && (s.Required || rng.IntN(2) == 0):
+				op += r.set.Mods[s.Values[rng.IntN(len(s.Values))].Mod]
+			case n < 7:
+				op += words[rng.IntN(len(words))]
+			case s.Required && n < 9:
+				op += r.set.Mods[s.Values[rng.IntN(len(s.Values))].Mod]
+			}
+		}
+		if rng.IntN(3) == 0 {
+			op += words[rng.IntN(len(words))]
+		}
+		m := r.set.Matcher(home.version, home.target)
+		x := instance{op: op}
+		if cands, _ := m.Candidates(op); len(cands) > 0 {
+			x, _ = varied.instance(op, &cands[0])
+		} else if y, ok := r.likely(ins, f, varied); ok {
+			x.args = y.args
+		}
+		r.add(home, Random, "", f, x)
+	}
+}
+
+// likely makes operands for a form with some legal filling.
+func (r *Runner) likely(ins *isa.Instruction, f *isa.Form, mk *maker) (instance, bool) {
+	list, _ := combinations(f, 8, mk.rng)
+	if len(list) == 0 {
+		return instance{}, false
+	}
+	slots := list[mk.rng.IntN(len(list))]
+	b, ok := borders(f.Bounds(slots))
+	if !ok {
+		return instance{}, false
+	}
+	op := r.set.Opcode(ins, slots)
+	cands, _ := r.set.Matcher(b.newest.version, b.newest.target).Candidates(op)
+	if len(cands) == 0 {
+		return instance{}, false
+	}
+	return mk.instance(op, &cands[0])
+}
+
+// vocabulary is every modifier that forms of the name use.
+func (r *Runner) vocabulary(ins *isa.Instruction) []string {
+	var out []string
+	for _, i := range r.set.Named(ins.Name) {
+		for f := range i.Forms {
+			for _, s := range i.Forms[f].Slots {
+				for _, v := range s.Values {
+					out = append(out, r.set.Mods[v.Mod])
+				}
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// A both is what the two sides say of a probe.
+type both struct {
+	ours  string // why the table refuses; "" if it accepts
+	ptxas ptxas.Verdict
+}
+
+// ask asks both sides about the probes of one place.
+func (r *Runner) ask(ctx context.Context, list []probe) ([]both, error) {
+	p := list[0].at
+	ask := make([]ptxas.Probe, len(list))
+	order := make([]int, len(list)) // neighbours with equal declarations share a kernel
+	for i, x := range list {
+		ask[i] = x.probe()
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(slices.Compare(ask[a].Params, ask[b].Params), slices.Compare(ask[a].Decls, ask[b].Decls))
+	})
+	sorted := make([]ptxas.Probe, len(ask))
+	for i, n := range order {
+		sorted[i] = ask[n]
+	}
+	verdicts, err := r.tool.Judge(ctx, p.version.String(), p.target.String(), sorted)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]both, len(list))
+	m := r.set.Matcher(p.version, p.target)
+	for i, n := range order {
+		out[n].ptxas = verdicts[i]
+		for _, problem := range m.Check(list[n].op, list[n].isaArgs()) {
+			if !problem.Warning {
+				out[n].ours = problem.Rule + ": " + problem.Message
+				break
+			}
+		}
+	}
+	return out, r.again(ctx, list, sorted, order, out)
+}
+
+// patience is how many disputes of a place are judged again.
+const patience = 200
+
+// again judges disputes once more, each in a module of its own: the assembler carries state from a
+// line with an error into the lines after it.
+func (r *Runner) again(ctx context.Context, list []probe, asked []ptxas.Probe, order []int, out []both) error {
+	tries := 0
+	p := list[0].at
+	for i, n := range order {
+		if (out[n].ours == "") == out[n].ptxas.OK() || tries == patience {
+			continue
+		}
+		tries++
+		v, err := r.tool.Judge(ctx, p.version.String(), p.target.String(), asked[i:i+1])
+		if err != nil {
+			return err
+		}
+		out[n].ptxas = v[0]
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package corpus makes PTX as the world writes it: CUDA C++ and Triton kernels of this folder,
+// compiled for every architecture and in several ways. What it makes is what the formatter and the
+// checks are tried on. A compressed slice of it is part of the repository, so that tests need no
+// compiler.
+package corpus
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Unit is one file to make.
+type Unit struct {
+	Source  string   // base name without extension
+	Target  string   // sm_90a
+	Variant string   // name of the way it is compiled
+	Flags   []string // for nvcc
+}
+
+// Name is the name of the file.
+func (u Unit) Name() string { return u.Source + "." + u.Target + "." + u.Variant + ".ptx" }
+
+// variants of compilation, by name.
+func flags(variant string) []string {
+	switch variant {
+	case "plain":
+		return nil
+	case "noopt":
+		return []string{"-Xcicc", "-O0"}
+	case "o1":
+		return []string{"-Xcicc", "-O1"}
+	case "debug":
+		return []string{"-G"}
+	case "lines":
+		return []string{"-lineinfo"}
+	case "source":
+		return []string{"-lineinfo", "-src-in-ptx"}
+	case "fast":
+		return []string{"--use_fast_math"}
+	case "nofma":
+		return []string{"-fmad=false", "-prec-div=false"}
+	case "rdc":
+		return []string{"-rdc=true"}
+	case "regs":
+		return []string{"-maxrregcount=40"}
+	}
+	panic("bug: no variant " + variant)
+}
+
+// A rule compiles sources for every target of a list in every variant of a list.
+type rule struct{ sources, targets, variants string }
+
+// plan says what is made. Sources that need an architecture of their own come for that one and
+// its kin; the others for a spread, and for each target at least once.
+func plan() []rule {
+	return []rule{
+		{"arith intrinsics warp calls control memory", "75 80 86 87 88 89 90 90a 100 100a 100f 103 103a 107 107a 110 110a 120 120a 121 121a", "plain"},
+		{"arith atomics warp coop texture narrow calls control memory apps", "75 90", "noopt lines"},
+		{"intrinsics", "75 90", "lines"},
+		{"atomics coop texture narrow", "75 80 89 90 100a 103f 120f 121f", "plain"},
+		{"math", "75 90 100 120", "plain"},
+		{"math", "80", "fast noopt"},
+		{"apps crypto", "75 80 90 100 107f 110f 120", "plain"},
+		{"apps crypto", "86", "fast nofma o1 regs"},
+		{"calls control memory apps coop", "90", "rdc debug source"},
+		{"calls texture narrow", "100a", "debug"},
+		{"matrix", "75 80 89 90 120a", "plain"},
+		{"async", "80 90 100", "plain lines debug"},
+		{"bulk", "90 90a 100a 103a 110a 120a", "plain"},
+		{"bulk", "90", "noopt debug"},
+		{"wgmma", "90a", "plain noopt lines"},
+		{"tcgen", "100a 103a 110a", "plain"},
+		{"tcgen", "100a", "noopt debug"},
+		{"inline", "75 80 90 90a 100a 120a", "plain"},
+		{"library", "75 80 90 100", "plain"},
+		{"library", "90", "lines noopt"},
+		{"library", "89", "debug"},
+		{"sorting", "80 90 120", "plain"},
+		{"standard", "75 90 100a", "plain noopt"},
+	}
+}
+
+// Units is the CUDA C++ half of the corpus, each file once.
+func Units() []Unit {
+	var list []Unit
+	seen := make(map[string]bool)
+	for _, r := range plan() {
+		for _, source := range strings.Fields(r.sources) {
+			for _, target := range strings.Fields(r.targets) {
+				for _, variant := range strings.Fields(r.variants) {
+					u := Unit{source, "sm_" + target, variant, flags(variant)}
+					if !seen[u.Name()] {
+						seen[u.Name()] = true
+						list = append(list, u)
+					}
+				}
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b Unit) int { return strings.Compare(a.Name(), b.Name()) })
+	return list
+}
+
+// String says what is being made.
+func (u Unit) String() string {
+	return fmt.Sprintf("%s for %s, %s", u.Source, u.Target, u.Variant)
+}

@@ -1,0 +1,174 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ptxas
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+)
+
+// Options say how a module is assembled. The zero Options suit any whole program.
+type Options struct {
+	Target      string   // the target to assemble for, sm_90a; "" is the module's own
+	Relocatable bool     // -c: calls to functions of other modules are left to the linker
+	Flags       []string // further options, such as -O1 or -v
+}
+
+// Parse checks a whole module without generating code. The lines of the verdict's messages are
+// the module's.
+func (t *Tool) Parse(ctx context.Context, text string, o Options) (Verdict, error) {
+	_, v, err := t.module(ctx, text, o, false)
+	return v, err
+}
+
+// Assemble makes a cubin of a module. The cubin is nil when ptxas refuses, and the verdict says
+// why.
+func (t *Tool) Assemble(ctx context.Context, text string, o Options) ([]byte, Verdict, error) {
+	return t.module(ctx, text, o, true)
+}
+
+// JudgeModules parses many modules, each in a process of its own, and answers in their order.
+func (t *Tool) JudgeModules(ctx context.Context, texts []string, o Options) ([]Verdict, error) {
+	verdicts := make([]Verdict, len(texts))
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	work := make(chan int)
+	var group sync.WaitGroup
+	for range min(t.workers(), len(texts)) {
+		group.Go(func() {
+			for i := range work {
+				if ctx.Err() != nil {
+					continue
+				}
+				var err error
+				if verdicts[i], err = t.Parse(ctx, texts[i], o); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	for i := range texts {
+		work <- i
+	}
+	close(work)
+	group.Wait()
+	return verdicts, context.Cause(ctx)
+}
+
+// Diagnostics is the verdict's messages as findings about a file called name.
+func (v Verdict) Diagnostics(name string) diag.List { return Diagnostics(v.Messages, name) }
+
+func (t *Tool) module(ctx context.Context, text string, o Options, generate bool) ([]byte, Verdict, error) {
+	arch, err := t.archFor(ctx, text, o.Target, generate)
+	if err != nil {
+		return nil, Verdict{}, err
+	}
+	folder, done, err := scratch()
+	if err != nil {
+		return nil, Verdict{}, err
+	}
+	defer done()
+	if err := os.WriteFile(filepath.Join(folder, "m.ptx"), []byte(text), 0o600); err != nil {
+		return nil, Verdict{}, err
+	}
+	output := os.DevNull
+	if generate {
+		output = "m.cubin"
+	}
+	args := []string{"-arch", arch, "-o", output}
+	if o.Relocatable {
+		args = append(args, "-c")
+	}
+	args = append(append(args, o.Flags...), "m.ptx")
+	r, err := t.run(ctx, t.limit(), folder, args...)
+	if err != nil {
+		return nil, Verdict{}, err
+	}
+	v := Verdict{Messages: r.messages}
+	for i := range v.Messages {
+		v.Messages[i].File = ""
+	}
+	switch {
+	case r.crash != "":
+		v.Status = Crashed
+		v.Messages = append(v.Messages, Message{Level: Fatal, Text: r.crash})
+	case r.code == 0 && worst(r.messages) < Error:
+		if generate {
+			cubin, err := os.ReadFile(filepath.Join(folder, output))
+			return cubin, v, err
+		}
+	case syntaxError(r.messages):
+		v.Status = Malformed
+	default:
+		v.Status = Rejected
+	}
+	return nil, v, nil
+}
+
+// syntaxError reports whether reading ended before the end of the file.
+func syntaxError(list []Message) bool {
+	for _, m := range list {
+		if m.Level == Fatal && m.Line > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// archFor is the -arch for a module: that of the target asked for, or of its own .target line. A
+// module without a target that ptxas knows gets some architecture, and ptxas will say what is wrong.
+func (t *Tool) archFor(ctx context.Context, text, target string, generate bool) (string, error) {
+	targets, err := t.Targets(ctx)
+	if err != nil {
+		return "", err
+	}
+	if target == "" {
+		target = targetOf(text)
+	} else if _, err := t.Target(ctx, target); err != nil {
+		return "", err
+	}
+	chosen := targets[len(targets)-1]
+	for _, known := range targets {
+		if known.Name == target {
+			chosen = known
+		}
+	}
+	if generate {
+		return chosen.Real, nil
+	}
+	return chosen.Arch, nil
+}
+
+// targetOf finds the sm_ word of the .target line. It reads no more PTX than it must, so that the
+// judge does not depend on the parser it judges.
+func targetOf(text string) string {
+	for text != "" {
+		switch {
+		case strings.HasPrefix(text, "//"):
+			_, text, _ = strings.Cut(text, "\n")
+		case strings.HasPrefix(text, "/*"):
+			_, text, _ = strings.Cut(text, "*/")
+		case strings.HasPrefix(text, ".target"):
+			for word := range strings.FieldsFuncSeq(text[len(".target"):], func(r rune) bool {
+				return strings.ContainsRune(" \t\r\n,/*", r)
+			}) {
+				if strings.HasPrefix(word, "sm_") {
+					return word
+				}
+				if strings.HasPrefix(word, ".") {
+					break
+				}
+			}
+			return ""
+		default:
+			text = text[1:]
+		}
+	}
+	return ""
+}

@@ -1,0 +1,314 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ptxas
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// Judge settles probes under one .version and .target, in parse-only mode, and answers in their
+// order. The error is for what no probe can be blamed for: the pair is impossible, ptxas is
+// missing, the context has ended.
+//
+// An accepted probe has been part of a run of ptxas without any error: a batch in which others
+// failed is run again without them, because some checks of ptxas are only reached when the first
+// ones found nothing. A syntax error ends the reading of a file, so what follows one is judged
+// again in ever smaller files; ptxas reads any number of files in one process, each on its own,
+// and so a malformed probe costs a small file and not a process.
+func (t *Tool) Judge(ctx context.Context, version, target string, probes []Probe) ([]Verdict, error) {
+	at, err := t.Target(ctx, target)
+	if err != nil {
+		return nil, err
+	}
+	if ok, err := t.Supports(ctx, version, target); err != nil {
+		return nil, err
+	} else if !ok {
+		return nil, fmt.Errorf("no probe can be judged: .version %s does not take .target %s", version, target)
+	}
+	folder, done, err := scratch()
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	b := &batch{
+		tool: t, version: version, target: target, arch: at.Arch,
+		probes: probes, verdicts: make([]Verdict, len(probes)),
+	}
+	return b.verdicts, b.all(ctx, folder)
+}
+
+// A batch is one call of Judge.
+type batch struct {
+	tool                  *Tool
+	version, target, arch string
+	probes                []Probe
+	verdicts              []Verdict // each is written by the one worker that holds its probe
+}
+
+// A job is probes for one run of ptxas, in files of a size.
+type job struct {
+	probes []int
+	size   int  // probes in a file
+	alone  bool // they must not share a file
+}
+
+// judgeTime bounds a run over probes, which takes a tenth of a second.
+const judgeTime = 30 * time.Second
+
+const (
+	chunk    = 4096 // probes of one run: beyond, the process start no longer shows
+	maxFiles = 2000 // files of one run
+)
+
+// smaller is the file size for what a syntax error hid.
+func smaller(size int) int {
+	switch {
+	case size > 32:
+		return 32
+	case size > 4:
+		return 4
+	}
+	return 1
+}
+
+// all deals the probes out to the workers.
+func (b *batch) all(ctx context.Context, folder string) error {
+	var together, alone []int
+	for i := range b.probes {
+		if contained(&b.probes[i]) {
+			together = append(together, i)
+		} else {
+			alone = append(alone, i)
+		}
+	}
+	var jobs []job
+	share := min(max(len(together)/b.tool.workers()+1, 256), chunk)
+	for len(together) > 0 {
+		n := min(share, len(together))
+		jobs = append(jobs, job{probes: together[:n], size: n})
+		together = together[n:]
+	}
+	for len(alone) > 0 {
+		n := min(maxFiles, len(alone))
+		jobs = append(jobs, job{probes: alone[:n], size: 1, alone: true})
+		alone = alone[n:]
+	}
+	work := make(chan job)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var group sync.WaitGroup
+	for i := range min(b.tool.workers(), len(jobs)) {
+		group.Go(func() {
+			mine := filepath.Join(folder, strconv.Itoa(i))
+			for j := range work {
+				if err := b.settle(ctx, mine, j); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	for _, j := range jobs {
+		work <- j
+	}
+	close(work)
+	group.Wait()
+	return context.Cause(ctx)
+}
+
+// settle runs a job, and what it leaves open, until every probe has its verdict.
+func (b *batch) settle(ctx context.Context, folder string, first job) error {
+	open := []job{first}
+	for len(open) > 0 {
+		j := open[len(open)-1]
+		open = open[:len(open)-1]
+		if len(j.probes) == 0 {
+			continue
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		sheets, r, err := b.run(ctx, folder, j)
+		if err != nil {
+			return err
+		}
+		if len(sheets) == 1 && r.crash == "" && r.code == 0 && worst(r.messages) < Error {
+			b.accept(sheets[0], r)
+			continue
+		}
+		if r.crash != "" {
+			open = append(open, b.crashed(j, r)...)
+			continue
+		}
+		open = append(open, b.sort(j, sheets, r)...)
+	}
+	return nil
+}
+
+// run writes the files of a job and runs ptxas over them.
+func (b *batch) run(ctx context.Context, folder string, j job) ([]*sheet, result, error) {
+	if err := os.RemoveAll(folder); err != nil {
+		return nil, result{}, err
+	}
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		return nil, result{}, err
+	}
+	var sheets []*sheet
+	args := []string{"-arch", b.arch, "-o", os.DevNull}
+	for rest := j.probes; len(rest) > 0; {
+		n := min(j.size, len(rest))
+		name := strconv.Itoa(len(sheets))
+		s := compose(b.version, b.target, b.probes, rest[:n])
+		if err := os.WriteFile(filepath.Join(folder, name), s.text, 0o600); err != nil {
+			return nil, result{}, err
+		}
+		sheets = append(sheets, s)
+		args = append(args, name)
+		rest = rest[n:]
+	}
+	r, err := b.tool.run(ctx, judgeTime, folder, args...)
+	return sheets, r, err
+}
+
+// accept takes a run over one file without errors. A run over many proves less: ptxas makes its
+// last checks for the last file only.
+func (b *batch) accept(s *sheet, r result) {
+	for _, m := range r.messages {
+		o := s.owner(m.Line)
+		for k := o.first; k <= o.last; k++ {
+			b.note(s.probes[k], m, o)
+		}
+	}
+	for _, n := range s.probes {
+		b.verdicts[n].Status = Accepted
+	}
+}
+
+// note adds a message to a probe's verdict.
+func (b *batch) note(probe int, m Message, o span) {
+	m.File, m.Line = "", o.body
+	v := &b.verdicts[probe]
+	v.Messages = append(v.Messages, m)
+}
+
+func sheetOf(sheets []*sheet, m Message) (*sheet, bool) {
+	i, err := strconv.Atoi(m.File)
+	if err != nil || i < 0 || i >= len(sheets) || m.Line == 0 {
+		return nil, false
+	}
+	return sheets[i], true
+}
+
+// crashed narrows a crash down to a probe.
+func (b *batch) crashed(j job, r result) []job {
+	if len(j.probes) == 1 {
+		v := &b.verdicts[j.probes[0]]
+		v.Status, v.Messages = Crashed, append(r.messages, Message{Level: Fatal, Text: r.crash})
+		return nil
+	}
+	return halves(j)
+}
+
+func halves(j job) []job {
+	half := len(j.probes) / 2
+	return []job{{j.probes[half:], j.size, j.alone}, {j.probes[:half], j.size, j.alone}}
+}
+
+// sort takes a run with errors: it settles the probes that have errors of their own and returns
+// jobs for the others.
+func (b *batch) sort(j job, sheets []*sheet, r result) []job {
+	said := make(map[*sheet][]Message)
+	var lost []Message // errors that name no file
+	for _, m := range r.messages {
+		if s, ok := sheetOf(sheets, m); ok {
+			said[s] = append(said[s], m)
+		} else if m.Level >= Error {
+			lost = append(lost, m)
+		}
+	}
+	var confirm, again []int
+	settled := false
+	for _, s := range sheets {
+		bad, clean, rest := b.read(s, said[s])
+		settled = settled || bad > 0
+		confirm = append(confirm, clean...)
+		again = append(again, rest...)
+	}
+	switch {
+	case settled || len(again) > 0 || len(sheets) > 1:
+	case len(j.probes) == 1:
+		// All that went wrong is this probe's, wherever ptxas saw it.
+		b.verdicts[j.probes[0]] = Verdict{Status: Rejected, Messages: lost}
+		return nil
+	default:
+		return halves(j)
+	}
+	var open []job
+	size := smaller(j.size)
+	for len(again) > 0 {
+		n := min(size*maxFiles, len(again), chunk)
+		open = append(open, job{again[:n], size, j.alone})
+		again = again[n:]
+	}
+	if j.alone {
+		for i := range confirm {
+			open = append(open, job{confirm[i : i+1], 1, true})
+		}
+		return open
+	}
+	return append(open, job{confirm, len(confirm), false})
+}
+
+// read takes the messages of one file. It settles the probes with errors of their own and returns
+// how many, those without errors, and those that must be judged again because a syntax error came
+// before them or an error has several owners.
+func (b *batch) read(s *sheet, said []Message) (bad int, clean, again []int) {
+	status := make([]Status, len(s.probes))
+	shared := make([]bool, len(s.probes))
+	end := len(s.probes) // the first probe that was not read
+	for _, m := range said {
+		o := s.owner(m.Line)
+		if m.Level < Error {
+			continue
+		}
+		mark := Rejected
+		if m.Level == Fatal {
+			mark = Malformed
+			end = o.last + 1
+		}
+		if o.first == o.last {
+			status[o.first] = max(status[o.first], mark)
+			continue
+		}
+		for k := o.first; k <= o.last; k++ {
+			shared[k] = true
+		}
+		if m.Level == Fatal && o.first > 0 {
+			shared[o.first-1] = true // it may be what it left open
+		}
+	}
+	for k, n := range s.probes {
+		switch {
+		case k >= end || shared[k]:
+			again = append(again, n)
+			status[k] = Accepted
+		case status[k] == Accepted:
+			clean = append(clean, n)
+		default:
+			bad++
+			b.verdicts[n] = Verdict{Status: status[k]}
+		}
+	}
+	for _, m := range said {
+		if o := s.owner(m.Line); o.first == o.last && status[o.first] != Accepted {
+			b.note(s.probes[o.first], m, o)
+		}
+	}
+	return bad, clean, again
+}

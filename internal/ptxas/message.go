@@ -1,0 +1,141 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ptxas
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+)
+
+// A Level ranks messages, least first.
+type Level uint8
+
+// Levels. Fatal ends the reading of a file: nothing after its line was judged.
+const (
+	Info Level = iota
+	Warning
+	Error
+	Fatal
+)
+
+// String is ptxas's word for l.
+func (l Level) String() string {
+	switch l {
+	case Info:
+		return "info"
+	case Warning:
+		return "warning"
+	case Error:
+		return "error"
+	}
+	return "fatal"
+}
+
+// A Message is one thing ptxas said.
+type Message struct {
+	File  string // as given to ptxas; "" when it named none
+	Line  int    // from 1; 0 when it named none
+	Level Level
+	Code  string // such as C7515, for advice; "" for most
+	Text  string
+}
+
+// String is the message as ptxas writes it, without the program's name.
+func (m Message) String() string {
+	var b strings.Builder
+	if m.Line > 0 {
+		b.WriteString("line ")
+		b.WriteString(strconv.Itoa(m.Line))
+		b.WriteString("; ")
+	}
+	b.WriteString(m.Level.String())
+	b.WriteString(": ")
+	if m.Code != "" {
+		b.WriteString("(" + m.Code + ") ")
+	}
+	b.WriteString(m.Text)
+	return b.String()
+}
+
+// Diagnostic is m with its place in a file called name. The rule is ptxas's own code where the
+// message has one, "ptxas" otherwise.
+func (m Message) Diagnostic(name string) diag.Diagnostic {
+	d := diag.Diagnostic{Place: diag.Place{File: name, Line: m.Line}, Rule: "ptxas", Message: m.Text}
+	if m.Code != "" {
+		d.Rule = m.Code
+	}
+	switch m.Level {
+	case Info:
+		d.Severity = diag.Note
+	case Warning:
+		d.Severity = diag.Warning
+	default:
+		d.Severity = diag.Error
+	}
+	return d
+}
+
+var (
+	messageLine = regexp.MustCompile(`^ptxas (?:(.+), line (\d+); )?(info|warning|error|fatal)\s*: (.*)$`)
+	messageCode = regexp.MustCompile(`^\(([A-Z]\d+)\) `)
+)
+
+// The last words of every run with errors; they say nothing.
+const aborted = "Ptx assembly aborted due to errors"
+
+// parseMessages reads what ptxas printed. An indented line goes on with the message before it, as
+// the resource lines of -v do.
+func parseMessages(output string) []Message {
+	var list []Message
+	for line := range strings.Lines(output) {
+		line = strings.TrimRight(line, "\r\n")
+		part := messageLine.FindStringSubmatch(line)
+		if part == nil {
+			if len(list) > 0 && strings.HasPrefix(line, " ") {
+				list[len(list)-1].Text += "\n" + strings.TrimSpace(line)
+			}
+			continue
+		}
+		m := Message{File: part[1], Text: part[4]}
+		m.Line, _ = strconv.Atoi(part[2])
+		switch part[3] {
+		case "warning":
+			m.Level = Warning
+		case "error":
+			m.Level = Error
+		case "fatal":
+			m.Level = Fatal
+		}
+		if code := messageCode.FindStringSubmatch(m.Text); code != nil {
+			m.Code = code[1]
+			m.Text = m.Text[len(code[0]):]
+		}
+		if m.Line == 0 && m.Text == aborted {
+			continue
+		}
+		list = append(list, m)
+	}
+	return list
+}
+
+// worst is the highest level in list, Info when it is empty.
+func worst(list []Message) Level {
+	w := Info
+	for _, m := range list {
+		w = max(w, m.Level)
+	}
+	return w
+}
+
+// Diagnostics is the messages as findings about a file called name, sorted.
+func Diagnostics(list []Message, name string) diag.List {
+	var l diag.List
+	for _, m := range list {
+		l = append(l, m.Diagnostic(name))
+	}
+	return l.Sort()
+}

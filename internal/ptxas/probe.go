@@ -1,0 +1,217 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ptxas
+
+import (
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// A Probe is a piece of PTX to be judged. It is put into a kernel in a module with many others:
+//
+//	Module                      once for all probes with the same line
+//	.entry name (Params) {
+//	    Decls                   once for neighbours with equal Params and Decls
+//	    { Body }
+//	}
+//
+// so Decls is the place for registers that many probes share (declaring them costs ptxas more than
+// reading an instruction), and a probe's own names, labels included, go into its Body. Probes that
+// need names of their own at module scope make them unique. A probe that is about the shape of a
+// module (directives, function headers, broken declarations) is a Module for JudgeModules.
+//
+// What a body does to its text may not leave it: bodies with unbalanced braces, block comments, or
+// line markers are found and judged in a module of their own.
+type Probe struct {
+	Module []string // module-scope declarations, one each
+	Params []string // kernel parameters, without commas
+	Decls  []string // declarations at the head of the kernel
+	Body   []string // lines to judge
+}
+
+// A Status is how a probe fared.
+type Status uint8
+
+// Statuses.
+const (
+	// Accepted is no error, in a module without any error.
+	Accepted Status = iota
+	// Rejected is at least one error.
+	Rejected
+	// Malformed is a syntax error: ptxas stopped reading there.
+	Malformed
+	// Crashed is ptxas dying or never answering.
+	Crashed
+)
+
+// String is the lower-case name of s.
+func (s Status) String() string {
+	switch s {
+	case Accepted:
+		return "accepted"
+	case Rejected:
+		return "rejected"
+	case Malformed:
+		return "malformed"
+	}
+	return "crashed"
+}
+
+// A Verdict is what ptxas said of one probe. The line of a message is the number of the Body line
+// it speaks of, from 1; 0 when it speaks of a declaration, or of no line at all.
+type Verdict struct {
+	Status   Status
+	Messages []Message
+}
+
+// OK reports whether the probe was accepted.
+func (v Verdict) OK() bool { return v.Status == Accepted }
+
+// String is the status and the messages, in one line.
+func (v Verdict) String() string {
+	words := make([]string, len(v.Messages))
+	for i, m := range v.Messages {
+		words[i] = m.String()
+	}
+	if len(words) == 0 {
+		return v.Status.String()
+	}
+	return v.Status.String() + ": " + strings.Join(words, "; ")
+}
+
+// sharers bounds the probes of one kernel: enough to make its declarations cheap, and few enough
+// that scopes stay a small list for ptxas.
+const sharers = 64
+
+// A span is who owns a run of lines of a sheet. It ends where the next one begins.
+type span struct {
+	line        int
+	first, last int // the probes that own it, indexes into sheet.probes
+	body        int // number of the Body line, 0 for what surrounds it
+}
+
+// A sheet is a module composed of probes.
+type sheet struct {
+	probes []int // the caller's numbers
+	text   []byte
+	spans  []span
+}
+
+// compose writes the probes with the given numbers into one module.
+func compose(version, target string, all []Probe, numbers []int) *sheet {
+	s := &sheet{probes: numbers}
+	b := make([]byte, 0, 128*len(numbers)+256)
+	line := 1
+	put := func(text string) {
+		b = append(b, text...)
+		b = append(b, '\n')
+		line += 1 + strings.Count(text, "\n")
+	}
+	own := func(first, last, body int) {
+		s.spans = append(s.spans, span{line, first, last, body})
+	}
+	own(0, len(numbers)-1, 0)
+	put(".version " + version)
+	put(".target " + target)
+	if versionOrder(version) >= versionOrder("2.3") {
+		put(".address_size 64") // the directive came with PTX 2.3
+	}
+	seen := make(map[string]bool)
+	for _, n := range numbers {
+		for _, text := range all[n].Module {
+			if !seen[text] {
+				seen[text] = true
+				put(text)
+			}
+		}
+	}
+	for i := 0; i < len(numbers); {
+		head := &all[numbers[i]]
+		j := i + 1
+		for j < len(numbers) && j-i < sharers && sameKernel(head, &all[numbers[j]]) {
+			j++
+		}
+		own(i, j-1, 0)
+		put(".entry p" + strconv.Itoa(i) + " (" + strings.Join(head.Params, ",\n") + ")\n{")
+		for _, text := range head.Decls {
+			put(text)
+		}
+		for k := i; k < j; k++ {
+			own(k, k, 0)
+			put("{")
+			for n, text := range all[numbers[k]].Body {
+				own(k, k, n+1)
+				put(text)
+			}
+			// What is missing at the end of a body is missed at this brace.
+			own(k, k, 0)
+			put("}")
+		}
+		own(i, j-1, 0)
+		put("}")
+		i = j
+	}
+	s.text = b
+	return s
+}
+
+// owner is the span of a line.
+func (s *sheet) owner(line int) span {
+	i := sort.Search(len(s.spans), func(i int) bool { return s.spans[i].line > line })
+	return s.spans[max(i, 1)-1]
+}
+
+func sameKernel(a, b *Probe) bool {
+	return slices.Equal(a.Params, b.Params) && slices.Equal(a.Decls, b.Decls)
+}
+
+// contained reports whether the probe's text cannot reach beyond its place in a sheet: a comment
+// or a string left open, a brace too few or too many, or a line marker would.
+func contained(p *Probe) bool {
+	for _, part := range [...][]string{p.Module, p.Params, p.Decls, p.Body} {
+		depth := 0
+		inside := "" // what ends the comment that goes on
+		for _, text := range part {
+			for len(text) > 0 {
+				if inside != "" {
+					_, after, found := strings.Cut(text, inside)
+					if !found {
+						break
+					}
+					text, inside = after, ""
+					continue
+				}
+				switch c := text[0]; {
+				case c == '{':
+					depth++
+				case c == '}':
+					if depth--; depth < 0 {
+						return false
+					}
+				case c == '"':
+					closing := strings.IndexAny(text[1:], "\"\\\n")
+					if closing < 0 || text[1+closing] != '"' {
+						return false
+					}
+					text = text[1+closing:]
+				case c == '#':
+					return false
+				case strings.HasPrefix(text, "/*"):
+					inside = "*/"
+					text = text[1:]
+				case strings.HasPrefix(text, "//"):
+					_, text, _ = strings.Cut(text, "\n")
+					continue
+				}
+				text = text[1:]
+			}
+		}
+		if depth != 0 || inside != "" {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,299 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ptxas
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// A Target is a word that ptxas takes in a .target line.
+type Target struct {
+	Name string // sm_90a
+	// Arch is the -arch that judges the target without generating code. It is the target's own
+	// virtual architecture where there is one; a target that ptxas only reads (sm_10 to sm_72, and
+	// the renamed sm_101) takes the first one that accepts it.
+	Arch string
+	// Real is the -arch that generates code for it.
+	Real string
+}
+
+// facts is what a Tool knows about its binary.
+type facts struct {
+	release  string
+	versions []string
+	targets  []Target
+	index    map[string]int // target name to targets
+}
+
+// Release is the version of the binary, such as 13.5.37.
+func (t *Tool) Release(ctx context.Context) (string, error) {
+	f, err := t.learn(ctx)
+	return f.release, err
+}
+
+// Versions is every .version the binary takes, oldest first.
+func (t *Tool) Versions(ctx context.Context) ([]string, error) {
+	f, err := t.learn(ctx)
+	return f.versions, err
+}
+
+// NewestPTX is the newest .version the binary takes.
+func (t *Tool) NewestPTX(ctx context.Context) (string, error) {
+	f, err := t.learn(ctx)
+	if err != nil {
+		return "", err
+	}
+	return f.versions[len(f.versions)-1], nil
+}
+
+// Targets is every word the binary takes in a .target line, by number and then suffix.
+func (t *Tool) Targets(ctx context.Context) ([]Target, error) {
+	f, err := t.learn(ctx)
+	return f.targets, err
+}
+
+// Target finds one target by name.
+func (t *Tool) Target(ctx context.Context, name string) (Target, error) {
+	f, err := t.learn(ctx)
+	if err != nil {
+		return Target{}, err
+	}
+	if i, ok := f.index[name]; ok {
+		return f.targets[i], nil
+	}
+	return Target{}, fmt.Errorf("ptxas %s knows no target %q", f.release, name)
+}
+
+// Supports reports whether a .version takes a .target at all, as ptxas sees it.
+func (t *Tool) Supports(ctx context.Context, version, target string) (bool, error) {
+	f, err := t.learn(ctx)
+	if err != nil {
+		return false, err
+	}
+	i, ok := f.index[target]
+	if !ok || !slices.Contains(f.versions, version) {
+		return false, nil
+	}
+	key := pair{version, target}
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	if ok, known := t.pairs[key]; known {
+		return ok, nil
+	}
+	// The check comes at the very end of a run and sees the last file only, so each pair is a run.
+	ok, err = t.accepts(ctx, f.targets[i].Arch, header(version, target))
+	if err != nil {
+		return false, err
+	}
+	if t.pairs == nil {
+		t.pairs = make(map[pair]bool)
+	}
+	t.pairs[key] = ok
+	return ok, nil
+}
+
+// Since is the first .version that takes a .target.
+func (t *Tool) Since(ctx context.Context, target string) (string, error) {
+	versions, err := t.Versions(ctx)
+	if err != nil {
+		return "", err
+	}
+	i := sort.Search(len(versions), func(i int) bool {
+		ok, e := t.Supports(ctx, versions[i], target)
+		err = cmp.Or(err, e)
+		return ok
+	})
+	if err == nil && i == len(versions) {
+		err = fmt.Errorf("no .version takes .target %s", target)
+	}
+	if err != nil {
+		return "", err
+	}
+	return versions[i], nil
+}
+
+type pair struct{ version, target string }
+
+// header is the smallest module for a target.
+func header(version, target string) string {
+	return ".version " + version + "\n.target " + target + "\n.entry k { ret; }\n"
+}
+
+// accepts reports whether one module passes the parse-only check.
+func (t *Tool) accepts(ctx context.Context, arch, text string) (bool, error) {
+	folder, done, err := scratch()
+	if err != nil {
+		return false, err
+	}
+	defer done()
+	if err := os.WriteFile(filepath.Join(folder, "t"), []byte(text), 0o600); err != nil {
+		return false, err
+	}
+	r, err := t.run(ctx, judgeTime, folder, "-arch", arch, "t", "-o", os.DevNull)
+	return r.code == 0 && r.crash == "", err
+}
+
+func (t *Tool) learn(ctx context.Context) (facts, error) {
+	t.once.Do(func() { t.facts, t.err = t.probe(context.WithoutCancel(ctx)) })
+	return t.facts, t.err
+}
+
+var (
+	releaseText = regexp.MustCompile(`release [\d.]+, V([\d.]+)`)
+	archText    = regexp.MustCompile(`'compute_(\d+[a-z]?)'`)
+	versionText = regexp.MustCompile(`^\d+\.\d+$`)
+)
+
+// probe asks the binary. The lists come from its own help; which .target words it reads and since
+// which .version is not in there, so every word of the right shape is tried.
+func (t *Tool) probe(ctx context.Context) (facts, error) {
+	var f facts
+	text, err := t.ask(ctx, "--version")
+	if err != nil {
+		return f, err
+	}
+	if m := releaseText.FindStringSubmatch(text); m != nil {
+		f.release = m[1]
+	}
+	if text, err = t.ask(ctx, "--list-version"); err != nil {
+		return f, err
+	}
+	for _, v := range strings.Fields(text) {
+		if versionText.MatchString(v) {
+			f.versions = append(f.versions, v)
+		}
+	}
+	if text, err = t.ask(ctx, "--help"); err != nil {
+		return f, err
+	}
+	var archs []string
+	for _, m := range archText.FindAllStringSubmatch(text, -1) {
+		archs = append(archs, m[1])
+	}
+	slices.SortFunc(archs, archOrder)
+	if archs = slices.Compact(archs); len(f.versions) == 0 || len(archs) == 0 {
+		return f, fmt.Errorf("%s does not answer as ptxas does: no versions or architectures in its help", t.Path)
+	}
+	slices.SortFunc(f.versions, func(a, b string) int { return versionOrder(a) - versionOrder(b) })
+	if f.targets, err = t.probeTargets(ctx, f.versions[len(f.versions)-1], archs); err != nil {
+		return f, err
+	}
+	f.index = make(map[string]int, len(f.targets))
+	for i, target := range f.targets {
+		f.index[target.Name] = i
+	}
+	return f, nil
+}
+
+func (t *Tool) ask(ctx context.Context, option string) (string, error) {
+	r, err := t.run(ctx, judgeTime, "", option)
+	if err != nil {
+		return "", err
+	}
+	if r.code != 0 {
+		return "", fmt.Errorf("%s %s: exit status %d", t.Path, option, r.code)
+	}
+	return r.output, nil
+}
+
+// probeTargets tries every word of the right shape in a .target line. One process reads any number
+// of files and refuses an unknown word in each, so this costs one run.
+func (t *Tool) probeTargets(ctx context.Context, version string, archs []string) ([]Target, error) {
+	folder, done, err := scratch()
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	var names []string
+	for n := 10; n < 200; n++ {
+		for _, suffix := range []string{"", "a", "f"} {
+			names = append(names, strconv.Itoa(n)+suffix)
+		}
+	}
+	args := []string{"-arch", "compute_" + archs[0], "-o", os.DevNull}
+	for _, name := range names {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(header(version, "sm_"+name)), 0o600); err != nil {
+			return nil, err
+		}
+	}
+	r, err := t.run(ctx, judgeTime, folder, append(args, names...)...)
+	if err != nil {
+		return nil, err
+	}
+	if r.crash != "" {
+		return nil, errors.New("ptxas died while its targets were probed: " + r.crash)
+	}
+	refused := make(map[string]bool)
+	for _, m := range r.messages {
+		if m.Level == Fatal {
+			refused[m.File] = true
+		}
+	}
+	var list []Target
+	for _, name := range names {
+		if refused[name] {
+			continue
+		}
+		arch, err := t.archOf(ctx, version, name, archs)
+		if err != nil {
+			return nil, err
+		}
+		if arch != "" {
+			list = append(list, Target{Name: "sm_" + name, Arch: "compute_" + arch, Real: "sm_" + arch})
+		}
+	}
+	return list, nil
+}
+
+// archOf is the architecture to judge a target with. A word that ptxas reads but has no
+// architecture for goes to the nearest later one that takes it.
+func (t *Tool) archOf(ctx context.Context, version, name string, archs []string) (string, error) {
+	if slices.Contains(archs, name) {
+		return name, nil
+	}
+	number, suffix := splitArch(name)
+	for _, arch := range archs {
+		if n, s := splitArch(arch); s != suffix || n < number {
+			continue
+		}
+		if ok, err := t.accepts(ctx, "compute_"+arch, header(version, "sm_"+name)); ok || err != nil {
+			return arch, err
+		}
+	}
+	return "", nil
+}
+
+// splitArch takes "90a" apart.
+func splitArch(name string) (number int, suffix string) {
+	digits := strings.TrimRight(name, "af")
+	number, _ = strconv.Atoi(digits)
+	return number, name[len(digits):]
+}
+
+func archOrder(a, b string) int {
+	m, s := splitArch(a)
+	n, u := splitArch(b)
+	if m != n {
+		return m - n
+	}
+	return strings.Compare(s, u)
+}
+
+// versionOrder is a number that grows with the version.
+func versionOrder(v string) int {
+	major, minor, _ := strings.Cut(v, ".")
+	a, _ := strconv.Atoi(major)
+	b, _ := strconv.Atoi(minor)
+	return a*100 + b
+}

@@ -1,0 +1,85 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Command roundtrip formats every PTX module under the folders, archives and files given, assembles
+// it before and after, and compares the machine code and the verdicts.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"time"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/form"
+	"github.com/ptxdsl/ptxdsl/internal/ptxas"
+	"github.com/ptxdsl/ptxdsl/internal/roundtrip"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+func main() {
+	quick := flag.Bool("quick", false, "do not assemble a formatted text whose tokens are the original's")
+	quiet := flag.Bool("q", false, "no progress")
+	flag.Parse()
+	if flag.NArg() == 0 {
+		fmt.Fprintln(os.Stderr, "usage: roundtrip [-quick] [-q] folder|archive.tar.gz|file.ptx ...")
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	bad, err := run(ctx, flag.Args(), *quick, *quiet)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "roundtrip:", err)
+		os.Exit(2)
+	}
+	if bad {
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, paths []string, quick, quiet bool) (bad bool, err error) {
+	tool, err := ptxas.Find()
+	if err != nil {
+		return false, err
+	}
+	var list []roundtrip.Source
+	for _, path := range paths {
+		more, err := roundtrip.Sources(path)
+		if err != nil {
+			return false, err
+		}
+		list = append(list, more...)
+	}
+	c := roundtrip.Config{Tool: tool, Format: ptx.Format, Check: check, Quick: quick}
+	if !quiet {
+		c.Progress = progress(os.Stderr)
+	}
+	start := time.Now()
+	reports, err := roundtrip.Run(ctx, c, list)
+	if err != nil {
+		return false, err
+	}
+	bad = roundtrip.Summary(os.Stdout, reports)
+	fmt.Fprintf(os.Stderr, "roundtrip: %.1f s\n", time.Since(start).Seconds())
+	return bad, nil
+}
+
+func check(name, text string) diag.List {
+	file, list := ptx.Parse(name, text)
+	return append(list, form.Check(file, form.Options{})...).Sort()
+}
+
+// progress writes a line every two seconds.
+func progress(w io.Writer) func(done, of int) {
+	last := time.Now()
+	return func(done, of int) {
+		if time.Since(last) > 2*time.Second {
+			last = time.Now()
+			fmt.Fprintf(w, "roundtrip: %d of %d\n", done, of)
+		}
+	}
+}

@@ -1,0 +1,209 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package roundtrip proves on whole files that formatting does not change a program and that the
+// checks agree with the assembler: each module is formatted, both texts are assembled, and the
+// machine code is compared byte for byte.
+package roundtrip
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/internal/ptxas"
+	"github.com/ptxdsl/ptxdsl/internal/ptxas/cubin"
+)
+
+// A Config says what is tried and how.
+type Config struct {
+	Tool   *ptxas.Tool
+	Format func(name, text string) (string, diag.List)
+	Check  func(name, text string) diag.List
+	// Quick leaves out the second assembly where both texts have the same tokens: ptxas is
+	// deterministic.
+	Quick bool
+	// Progress hears of each file done, in no order; it may be nil.
+	Progress func(done, of int)
+}
+
+// A Source is one module.
+type Source struct {
+	Name string
+	Text string
+}
+
+// A Report is what happened to one module.
+type Report struct {
+	Name     string
+	Bytes    int
+	Accepted bool     // by ptxas
+	Same     bool     // formatting left every token in its place
+	Compared int      // bytes of sections that were compared
+	Problems []string // empty when all is well
+	Refusal  string   // why ptxas refuses the module
+}
+
+// Run tries every source, in parallel, and reports in their order. The error is for what is no
+// module's fault.
+func Run(ctx context.Context, c Config, list []Source) ([]Report, error) {
+	reports := make([]Report, len(list))
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	work := make(chan int)
+	var group sync.WaitGroup
+	var mutex sync.Mutex
+	done := 0
+	for range min(runtime.GOMAXPROCS(0), len(list)) {
+		group.Go(func() {
+			for i := range work {
+				if ctx.Err() != nil {
+					continue
+				}
+				var err error
+				if reports[i], err = c.try(ctx, list[i]); err != nil {
+					cancel(fmt.Errorf("%s: %w", list[i].Name, err))
+				}
+				if c.Progress != nil {
+					mutex.Lock()
+					done++
+					c.Progress(done, len(list))
+					mutex.Unlock()
+				}
+			}
+		})
+	}
+	for i := range list {
+		work <- i
+	}
+	close(work)
+	group.Wait()
+	return reports, context.Cause(ctx)
+}
+
+// try tries one module.
+func (c *Config) try(ctx context.Context, s Source) (Report, error) {
+	r := Report{Name: s.Name, Bytes: len(s.Text)}
+	problem := func(format string, args ...any) { r.Problems = append(r.Problems, fmt.Sprintf(format, args...)) }
+	before := Lines(s.Text)
+	image, verdict, o, err := c.assemble(ctx, before)
+	if err != nil {
+		return r, err
+	}
+	r.Accepted = verdict.OK()
+	findings := c.Check(s.Name, s.Text)
+	if !r.Accepted {
+		// The lines of this verdict are those of a text nobody wrote.
+		if real, err := c.Tool.Parse(ctx, s.Text, o); err != nil {
+			return r, err
+		} else if !real.OK() {
+			verdict = real
+		}
+		r.Refusal = verdict.String()
+		if findings.Errors() == 0 {
+			problem("ptxas refuses it and verify does not: %s", shorten(r.Refusal))
+		}
+	} else {
+		for i, d := range findings {
+			if i == 5 {
+				problem("and %d findings more", len(findings)-i)
+				break
+			}
+			problem("ptxas accepts it, verify reports %v: %s %v: %s", d.Place, d.Rule, d.Severity, d.Message)
+		}
+	}
+	formatted, syntax := c.Format(s.Name, s.Text)
+	if syntax.Errors() > 0 {
+		if r.Accepted {
+			problem("it does not parse: %v: %s", syntax[0].Place, syntax[0].Message)
+		}
+		return r, nil
+	}
+	if again, _ := c.Format(s.Name, formatted); again != formatted {
+		problem("formatting twice is not formatting once: %s", firstDifference(formatted, again))
+	}
+	after := Lines(formatted)
+	r.Same = before == after
+	if !r.Accepted {
+		if _, v, err := c.Tool.Assemble(ctx, after, o); err != nil {
+			return r, err
+		} else if v.OK() {
+			problem("formatting makes a module that ptxas accepts of one that it refuses")
+		}
+		return r, nil
+	}
+	return r, c.compare(ctx, &r, image, after, o)
+}
+
+// compare assembles the formatted text and holds it against the cubin of the first.
+func (c *Config) compare(ctx context.Context, r *Report, image []byte, after string, o ptxas.Options) error {
+	a, err := cubin.Read(image)
+	if err != nil {
+		return err
+	}
+	for _, s := range a.Sections {
+		r.Compared += len(s.Text)
+	}
+	if c.Quick && r.Same {
+		return nil
+	}
+	other, v, err := c.Tool.Assemble(ctx, after, o)
+	if err != nil {
+		return err
+	}
+	if !v.OK() {
+		r.Problems = append(r.Problems, "ptxas refuses the formatted text: "+shorten(v.String()))
+		return nil
+	}
+	b, err := cubin.Read(other)
+	if err != nil {
+		return err
+	}
+	for _, line := range cubin.Diff(a, b) {
+		r.Problems = append(r.Problems, "the formatted text has other code: "+line)
+	}
+	return nil
+}
+
+// assemble assembles a module as a whole program, and as a part of one if it calls what it does
+// not define.
+func (c *Config) assemble(ctx context.Context, text string) ([]byte, ptxas.Verdict, ptxas.Options, error) {
+	var o ptxas.Options
+	image, v, err := c.Tool.Assemble(ctx, text, o)
+	if err == nil && !v.OK() && unresolved(v) {
+		o.Relocatable = true
+		image, v, err = c.Tool.Assemble(ctx, text, o)
+	}
+	return image, v, o, err
+}
+
+func unresolved(v ptxas.Verdict) bool {
+	for _, m := range v.Messages {
+		if strings.Contains(m.Text, "Unresolved extern") {
+			return true
+		}
+	}
+	return false
+}
+
+func shorten(s string) string {
+	const limit = 300
+	if len(s) > limit {
+		return s[:limit] + " ..."
+	}
+	return s
+}
+
+// firstDifference names the first line that differs.
+func firstDifference(a, b string) string {
+	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
+	for i := range min(len(x), len(y)) {
+		if x[i] != y[i] {
+			return fmt.Sprintf("line %d is %q, then %q", i+1, x[i], y[i])
+		}
+	}
+	return fmt.Sprintf("%d lines, then %d", len(x), len(y))
+}
