@@ -1,0 +1,176 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package form
+
+import (
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+// A body is the state of reading one function.
+type body struct {
+	fn     *function
+	block  *ptx.Block
+	loads  []load // of .param variables, to be held against calls
+	labels bool   // one was passed, so what follows may run before what precedes
+}
+
+// A load is an ld.param of a variable that only a call can fill.
+type load struct {
+	sym *symbol
+	at  ptx.Span
+}
+
+// readBody checks the statements of a function. The scope of its parameters is open already and
+// is that of the outermost block too.
+func (c *checker) readBody(b *ptx.Block, f *function) {
+	c.body = &body{fn: f, block: b}
+	clear(c.locs)
+	c.statements(b.Stmts)
+	for _, l := range c.body.loads {
+		if !l.sym.called {
+			c.fault(&ruleNoCall, l.at, "%s is read and no call puts a result into it", clip(l.sym.name)).
+				related(l.sym.at, "the declaration is here")
+		}
+	}
+	c.body = nil
+}
+
+// statements checks a block in the scope that is open.
+func (c *checker) statements(list []ptx.Node) {
+	for _, n := range list {
+		if l, ok := n.(*ptx.Label); ok {
+			c.label(l.Name, label)
+		}
+	}
+	for _, n := range list {
+		switch n := n.(type) {
+		case *ptx.Instr:
+			c.instruction(n)
+		case *ptx.Label:
+			c.body.labels = true
+		case *ptx.Var:
+			c.variable(n, inBody)
+		case *ptx.Directive:
+			c.bodyDirective(n)
+		case *ptx.Block:
+			c.push()
+			c.statements(n.Stmts)
+			c.pop()
+		case *ptx.Func:
+			c.bodyFunction(n)
+		case *ptx.Section:
+			c.fault(&ruleDirectivePlace, n, ".section stands in a function; it belongs to the module")
+		}
+	}
+}
+
+// bodyFunction checks a prototype, or a declaration inside a function, which the module gets.
+func (c *checker) bodyFunction(n *ptx.Func) {
+	if n.Kind.Text != ".callprototype" {
+		if n.Body == nil {
+			f := c.signature(n)
+			c.tuning(n, f)
+			c.enter(n, f)
+		}
+		return
+	}
+	c.need(n.Kind, ".callprototype", 2, 1, 20)
+	f := c.signature(n)
+	c.tuning(n, f)
+	if sym := c.label(n.Label, prototype); sym != nil {
+		sym.fn = f
+		sym.arg.Kind = isa.ArgProto
+	}
+}
+
+// label enters a label, or the label of a list or prototype. Labels share their names with the
+// variables of the block.
+func (c *checker) label(w ptx.Word, k kind) *symbol {
+	if w.Text == "" {
+		return nil
+	}
+	sym := c.symbol()
+	*sym = symbol{kind: k, name: w.Text, at: w.Span, arg: isa.Arg{Kind: isa.ArgLabel}}
+	s := c.scope()
+	if old := s.names[w.Text]; old != nil {
+		c.twice(sym, w.Text, old)
+		return nil
+	}
+	s.names[w.Text] = sym
+	return sym
+}
+
+// branchList checks .branchtargets.
+func (c *checker) branchList(d *ptx.Directive) {
+	c.need(d.Name, ".branchtargets", 6, 0, 30)
+	c.listLabel(d)
+	for i := range d.Args {
+		o := &d.Args[i]
+		if o.Kind != ptx.Name {
+			continue
+		}
+		sym := c.find(o.Text, o.At)
+		switch {
+		case sym == nil && o.Text == d.Label.Text:
+		case sym == nil:
+			c.unknown(o, o.Text, func(s *symbol) bool { return s.kind == label })
+		case sym.kind == variable || sym.kind == routine:
+			c.fault(&ruleTargets, o, "%s is %s; a branch goes to a label", clip(o.Text), kindWords[sym.kind])
+		}
+	}
+	if sym := c.label(d.Label, branchTargets); sym != nil {
+		sym.arg.Kind = isa.ArgTargets
+	}
+}
+
+// callList checks .calltargets, whose functions are declared before it.
+func (c *checker) callList(d *ptx.Directive) {
+	c.need(d.Name, ".calltargets", 2, 1, 20)
+	c.listLabel(d)
+	sym := c.label(d.Label, callTargets)
+	for i := range d.Args {
+		o := &d.Args[i]
+		f := c.find(o.Text, o.At)
+		switch {
+		case f == nil:
+			c.unknown(o, o.Text, func(s *symbol) bool { return s.kind == routine })
+		case f.kind != routine:
+			c.fault(&ruleTargets, o, "%s is %s; .calltargets lists functions", clip(o.Text), kindWords[f.kind])
+		case sym != nil:
+			sym.targets = append(sym.targets, f.fn)
+		}
+	}
+	if sym != nil {
+		sym.arg.Kind = isa.ArgTargets
+	}
+}
+
+func (c *checker) listLabel(d *ptx.Directive) {
+	if d.Label.Text == "" {
+		c.fault(&ruleTargets, d, "%s has no label before it, by which an instruction could name it", d.Name.Text)
+	}
+}
+
+// guard checks @p and @!p.
+func (c *checker) guard(in *ptx.Instr) {
+	w := in.Guard.Word
+	sym := c.find(w.Text, w.At)
+	if sym == nil {
+		if s, ok := isa.SpecialRegister(w.Text); ok {
+			c.fault(&ruleGuard, w, "guard %s is a special register of type %s; a predicate is expected", clip(w.Text), s.Type)
+			return
+		}
+		c.unknown(w, w.Text, func(s *symbol) bool { return s.kind == variable && s.shape.typ == c.types.pred })
+		return
+	}
+	if sym.kind != variable {
+		c.fault(&ruleGuard, w, "guard %s is %s; a predicate is expected", clip(w.Text), kindWords[sym.kind])
+		return
+	}
+	if sym.shape.typ != c.types.pred {
+		c.fault(&ruleGuard, w, "guard %s is %s; a predicate is expected", clip(w.Text), sym.shape.String()).
+			related(sym.at, "the declaration is here")
+	}
+}

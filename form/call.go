@@ -1,0 +1,242 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package form
+
+import (
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+// A callSite is a call taken apart: (results), target, (arguments), prototype.
+type callSite struct {
+	results, target, args, proto *ptx.Operand
+}
+
+func siteOf(in *ptx.Instr) (s callSite, ok bool) {
+	list := in.Args
+	if len(list) > 0 && list[0].Kind == ptx.List {
+		s.results, list = &in.Args[0], list[1:]
+	}
+	if len(list) == 0 || list[0].Kind != ptx.Name {
+		return s, false
+	}
+	s.target, list = &list[0], list[1:]
+	if len(list) > 0 && list[0].Kind == ptx.List {
+		s.args, list = &list[0], list[1:]
+	}
+	if len(list) > 0 {
+		s.proto = &list[0]
+	}
+	return s, len(list) < 2
+}
+
+// callOperand is an operand of call for the instruction set, which judges the modifiers; names,
+// signatures and targets are judged here.
+func (c *checker) callOperand(in *ptx.Instr, i int) isa.Arg {
+	if in.Args[i].Kind == ptx.List {
+		return isa.Arg{Kind: isa.ArgList}
+	}
+	return isa.Arg{}
+}
+
+// call checks target, prototype and the passing of arguments.
+func (c *checker) call(in *ptx.Instr, op *opcode) {
+	s, ok := siteOf(in)
+	if !ok {
+		c.fault(&ruleCall, in, "call has the form: call (result), function, (arguments), prototype")
+		return
+	}
+	sym := c.find(s.target.Text, s.target.At)
+	if sym == nil {
+		c.unknown(s.target, s.target.Text, func(s *symbol) bool { return s.kind == routine })
+		c.callParts(s)
+		return
+	}
+	switch {
+	case sym.kind == routine:
+		c.directCall(s, sym.fn)
+	case sym.kind == variable && sym.shape.space == isa.Reg:
+		c.indirectCall(s, sym)
+	default:
+		c.fault(&ruleCallTarget, s.target, "%s is %s; a function, or a register with its address, is expected", clip(s.target.Text), kindWords[sym.kind])
+		c.callParts(s)
+	}
+}
+
+// callParts resolves results and arguments where there is no signature to hold them against.
+func (c *checker) callParts(s callSite) {
+	for _, list := range []*ptx.Operand{s.results, s.args} {
+		if list == nil {
+			continue
+		}
+		for i := range list.Args {
+			if o := &list.Args[i]; o.Kind == ptx.Name && o.Text != "_" && c.find(o.Text, o.At) == nil {
+				c.unknown(o, o.Text, passable)
+			}
+		}
+	}
+}
+
+func passable(s *symbol) bool {
+	return s.kind == variable && (s.shape.space == isa.Reg || s.shape.space == isa.Param && s.role == noRole)
+}
+
+func (c *checker) directCall(s callSite, f *function) {
+	if f.entry {
+		c.fault(&ruleCallTarget, s.target, "%s is an .entry; only a .func can be called", clip(f.name)).related(f.at, "it is declared here")
+		c.callParts(s)
+		return
+	}
+	if f.called.At == ptx.NoPos {
+		f.called = s.target.Span
+	}
+	if s.proto != nil {
+		c.fault(&ruleCallTarget, s.proto, "%s is called by name, so the call takes no prototype", clip(f.name))
+	}
+	c.pass(s, f)
+}
+
+// indirectCall checks a call through a register: the prototype, list of targets or table that says
+// what is called.
+func (c *checker) indirectCall(s callSite, reg *symbol) {
+	t := reg.shape.typ
+	if !t.Whole() || t.Bits() < 32 || t.Bits() > 64 || reg.shape.vec > 1 {
+		c.fault(&ruleCallTarget, s.target, "%s is %s; the address of a function is a .b64 register", clip(s.target.Text), reg.shape.String())
+	}
+	if s.proto == nil {
+		c.fault(&rulePrototype, s.target, "the call through %s names no prototype, which says what is passed", clip(s.target.Text))
+		c.callParts(s)
+		return
+	}
+	sym := c.find(s.proto.Text, s.proto.At)
+	switch {
+	case sym == nil:
+		c.unknown(s.proto, s.proto.Text, func(s *symbol) bool { return s.kind == prototype || s.kind == callTargets })
+	case sym.kind == prototype:
+		c.pass(s, sym.fn)
+		return
+	case sym.kind == callTargets:
+		for _, f := range sym.targets {
+			if !c.pass(s, f) {
+				break
+			}
+		}
+		return
+	case sym.kind != variable:
+		c.fault(&rulePrototype, s.proto, "%s is %s; a prototype, a list of call targets or a table of functions is expected", clip(s.proto.Text), kindWords[sym.kind])
+	case sym.shape.space != isa.Global && sym.shape.space != isa.Const:
+		c.fault(&rulePrototype, s.proto, "%s is in %s; a table of functions is a .global or .const array", clip(s.proto.Text), sym.shape.space)
+	case !sym.holds:
+		c.fault(&rulePrototype, s.proto, "%s is not initialised with functions, so it says nothing of what is called", clip(s.proto.Text))
+	}
+	c.callParts(s)
+}
+
+// pass holds results and arguments against a signature; it reports false after the first fault.
+func (c *checker) pass(s callSite, f *function) bool {
+	good := c.passList(s, s.results, f, f.returns, "result", "results", output)
+	return c.passList(s, s.args, f, f.params, "argument", "arguments", input) && good
+}
+
+func (c *checker) passList(s callSite, list *ptx.Operand, f *function, formals []formal, one, many string, r role) bool {
+	var actual []ptx.Operand
+	if list != nil {
+		actual = list.Args
+	}
+	least := len(formals)
+	if r == input && least > 0 && formals[least-1].shape.incomplete() {
+		least--
+	}
+	if len(actual) < least || len(actual) > len(formals) {
+		at := s.target
+		if list != nil {
+			at = list
+		}
+		name := f.name
+		if name == "_" {
+			name = "the prototype"
+		}
+		want := many
+		if len(formals) == 1 {
+			want = one
+		}
+		c.fault(&ruleCallCount, at, "%s has %d %s; the call gives %d", clip(name), len(formals), want, len(actual)).
+			related(f.at, "the declaration is here")
+		c.callParts(s)
+		return false
+	}
+	good := true
+	for i := range actual {
+		good = c.passOne(&actual[i], f, &formals[i], i, one, r) && good
+	}
+	return good
+}
+
+// passOne holds one argument or result against its parameter.
+func (c *checker) passOne(o *ptx.Operand, f *function, p *formal, i int, one string, r role) bool {
+	bad := func(format string, args ...any) bool {
+		c.fault(&ruleCallType, o, format, args...).related(p.at, "the parameter is here")
+		return false
+	}
+	if isConstant(o) {
+		v := c.evaluate(o)
+		switch class := p.shape.typ.Class(); {
+		case v.sort == noSort:
+			return false
+		case r == output:
+			return bad("result %d is the constant %s; a variable or _ is expected", i+1, clip(c.text(o)))
+		case len(p.shape.dims) > 0 || p.shape.vec > 1 || class == isa.Pred:
+			return bad("argument %d is a constant and the parameter %s", i+1, p.shape.String())
+		case v.integer() && (class == isa.Float || class == isa.Half):
+			return bad("argument %d is an integer and the parameter %s; a floating-point constant is expected", i+1, p.shape.String())
+		case v.real() && (class == isa.Signed || class == isa.Unsigned):
+			return bad("argument %d is a floating-point constant and the parameter %s; an integer is expected", i+1, p.shape.String())
+		}
+		return true
+	}
+	if o.Kind != ptx.Name {
+		return bad("%s %d is %s; a register, a .param variable or a constant is expected", one, i+1, clip(c.text(o)))
+	}
+	if o.Text == "_" {
+		return r == output || bad("argument %d is _, which has no value", i+1)
+	}
+	sym := c.find(o.Text, o.At)
+	switch {
+	case sym == nil:
+		if _, ok := isa.SpecialRegister(o.Text); ok {
+			return bad("%s %d is a special register; move it to a register first", one, i+1)
+		}
+		c.unknown(o, o.Text, passable)
+		return false
+	case sym.kind != variable || sym.shape.space != isa.Reg && sym.shape.space != isa.Param:
+		return bad("%s %d is %s; a register or a .param variable is expected", one, i+1, whatIs(sym))
+	case sym.shape.space == isa.Param && sym.role != noRole:
+		return bad("%s %d is %s, a parameter of the function itself; copy it to a .param variable", one, i+1, clip(o.Text))
+	}
+	if r == output {
+		sym.called = true
+	}
+	actual := sym.shape
+	switch {
+	case !passes(&p.shape, &actual):
+		return bad("%s %d of %s is %s; the signature says %s", one, i+1, clip(callee(f)), actual.String(), p.shape.String())
+	case actual.align != p.shape.align:
+		return bad("%s %d of %s is aligned to %d; the signature says %d", one, i+1, clip(callee(f)), actual.align, p.shape.align)
+	}
+	return true
+}
+
+func whatIs(sym *symbol) string {
+	if sym.kind == variable {
+		return "in " + sym.shape.space.String()
+	}
+	return kindWords[sym.kind]
+}
+
+func callee(f *function) string {
+	if f.name == "_" || f.name == "" {
+		return "the call"
+	}
+	return f.name
+}

@@ -1,0 +1,112 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package form
+
+import (
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+// Options changes what Check asks of a module.
+type Options struct {
+	// Whole says that the module is not linked with others: a function that is called must be
+	// defined here even if it is declared .extern.
+	Whole bool
+}
+
+// Check reports what is wrong with the form of a module, sorted by place. A module with syntax
+// errors can be checked too: what could not be parsed is passed over, since the parser has reported it.
+func Check(f *ptx.File, opt Options) diag.List {
+	c := newChecker(f, opt)
+	c.file()
+	return c.list.Sort()
+}
+
+// A checker is the state of one Check.
+type checker struct {
+	src  *ptx.File
+	opt  Options
+	list diag.List
+
+	dropped diag.Diagnostic // takes what is said of findings beyond the limit
+	advice  int             // names for which others were searched
+
+	header header
+	match  *isa.Matcher // nil where version or target are not known
+	types  knownTypes
+
+	module *scope
+	scopes []*scope // from module to innermost
+	spare  []*scope
+	chunk  []symbol
+
+	order   []*function // functions in the order they appear
+	aliased map[string]string
+	banks   constants
+	opcodes map[string]*opcode
+	locs    map[location]bool
+	marks   map[string]bool // labels of debug sections
+	inlined []ptx.Operand   // names of inlined functions
+	files   map[int64]ptx.Span
+	debug   bool // a .section was seen
+
+	body    *body     // the function being read, nil at module level
+	heading *function // the function whose directives are being read
+	args    []isa.Arg
+	elems   []isa.Arg
+}
+
+// knownTypes are the types that the checks name.
+type knownTypes struct {
+	pred, b32, u32, b64, f32, f64, b128, f16, f16x2, bits isa.Type
+}
+
+func newChecker(f *ptx.File, opt Options) *checker {
+	c := &checker{src: f, opt: opt, aliased: make(map[string]string), files: make(map[int64]ptx.Span), opcodes: make(map[string]*opcode), marks: make(map[string]bool)}
+	named := func(word string) isa.Type {
+		t, _ := isa.ParseType(word)
+		return t
+	}
+	c.types = knownTypes{
+		pred: named(".pred"), b32: named(".b32"), u32: named(".u32"), b64: named(".b64"), f32: named(".f32"),
+		f64: named(".f64"), b128: named(".b128"), f16: named(".f16"), f16x2: named(".f16x2"),
+	}
+	c.elems = make([]isa.Arg, 0, 256)
+	c.module = c.push()
+	return c
+}
+
+// file checks the whole module, declarations in source order as the assembler reads them.
+func (c *checker) file() {
+	rest := c.readHeader(c.src.Decls)
+	if c.header.known() {
+		c.match = isa.NewMatcher(c.header.version, c.header.target)
+	}
+	for _, n := range rest {
+		c.topLevel(n)
+	}
+	c.finish()
+}
+
+func (c *checker) topLevel(n ptx.Node) {
+	switch n := n.(type) {
+	case *ptx.Directive:
+		c.moduleDirective(n)
+	case *ptx.Var:
+		c.variable(n, atModule)
+	case *ptx.Func:
+		c.function(n)
+	case *ptx.Section:
+		c.section(n)
+	}
+}
+
+// finish checks what only the whole module tells.
+func (c *checker) finish() {
+	c.finishHeader()
+	c.finishConstants()
+	c.finishDebug()
+	c.unresolved()
+}

@@ -1,0 +1,168 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package form
+
+import (
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+// A location is file, line and column of a .loc.
+type location [3]int64
+
+// sourceFile checks .file index "name", time, size.
+func (c *checker) sourceFile(d *ptx.Directive) {
+	if len(d.Args) < 2 || len(d.Args) > 4 {
+		c.fault(&ruleFile, d, ".file takes an index and a name in quotes, and may give time and size")
+		return
+	}
+	for i := range d.Args {
+		if i == 1 {
+			if d.Args[i].Kind != ptx.String {
+				c.fault(&ruleFile, d.Args[i], "%s is not a file name in quotes", clip(c.text(&d.Args[i])))
+			}
+			continue
+		}
+		if _, ok := c.plainInteger(&d.Args[i]); !ok {
+			c.fault(&ruleFile, d.Args[i], "%s is not an integer", clip(c.text(&d.Args[i])))
+			return
+		}
+	}
+	n, _ := c.plainInteger(&d.Args[0])
+	if old, ok := c.files[n]; ok {
+		c.fault(&ruleFileTwice, d.Args[0], "file index %d is given twice", n).related(old, "it was given here")
+		return
+	}
+	c.files[n] = d.Span
+}
+
+// locationNumbers checks the three numbers of .loc.
+func (c *checker) locationNumbers(d *ptx.Directive) (at location, ok bool) {
+	n := 0
+	for i := range d.Args {
+		if d.Args[i].Kind == ptx.Tuple {
+			continue
+		}
+		v, good := c.plainInteger(&d.Args[i])
+		if !good {
+			c.fault(&ruleLocation, d.Args[i], "%s is not an integer; %s takes file, line and column", clip(c.text(&d.Args[i])), d.Name.Text)
+			return at, false
+		}
+		if n < 3 {
+			at[n] = v
+		}
+		n++
+	}
+	if n != 3 {
+		c.fault(&ruleLocation, d, "%s takes three numbers, file, line and column; %d are given", d.Name.Text, n)
+		return at, false
+	}
+	return at, true
+}
+
+// location checks .loc and the place it says it was inlined at.
+func (c *checker) location(d *ptx.Directive) {
+	at, ok := c.locationNumbers(d)
+	if !ok {
+		return
+	}
+	if c.locs == nil {
+		c.locs = make(map[location]bool)
+	}
+	for i := range d.Args {
+		t := &d.Args[i]
+		if t.Kind == ptx.Tuple && t.Text == "function_name" && len(t.Args) > 0 {
+			name := t.Args[0]
+			for name.Kind == ptx.Binary {
+				name = name.Args[0]
+			}
+			c.inlined = append(c.inlined, name)
+		}
+		if t.Kind != ptx.Tuple || t.Text != "inlined_at" {
+			continue
+		}
+		var from location
+		good := len(t.Args) == 3
+		for j := range t.Args {
+			v, isInteger := c.plainInteger(&t.Args[j])
+			if good = good && isInteger; good {
+				from[j] = v
+			}
+		}
+		if !good {
+			c.fault(&ruleLocation, t, "inlined_at takes three numbers, file, line and column")
+		} else if !c.locs[from] {
+			c.fault(&ruleInlined, t, "inlined_at names %d %d %d, which no .loc of this function gave before", from[0], from[1], from[2])
+		}
+	}
+	c.locs[at] = true
+}
+
+// finishDebug checks that the names of inlined functions are labels of debug sections.
+func (c *checker) finishDebug() {
+	for i := range c.inlined {
+		if o := &c.inlined[i]; !c.marks[o.Text] {
+			c.fault(&ruleFunctionName, o, "%s is not a label of a .section of this module; function_name takes one", clip(o.Text))
+		}
+	}
+}
+
+// section checks the data of a DWARF section.
+func (c *checker) section(n *ptx.Section) {
+	c.need(n, ".section", 2, 0, 0)
+	c.debug = true
+	labels := make(map[string]*ptx.Label)
+	for _, line := range n.Lines {
+		switch line := line.(type) {
+		case *ptx.Label:
+			if old := labels[line.Name.Text]; old != nil {
+				c.fault(&ruleTwice, line.Name, "label %s is declared twice in this section", clip(line.Name.Text)).
+					related(old.Name, "the first declaration is here")
+				continue
+			}
+			labels[line.Name.Text] = line
+			c.marks[line.Name.Text] = true
+		case *ptx.Data:
+			c.sectionData(line)
+		}
+	}
+}
+
+// sectionData checks .b8 1, 2 and .b32 label.
+func (c *checker) sectionData(line *ptx.Data) {
+	width := uint(0)
+	switch line.Type.Text {
+	case ".b8":
+		width = 8
+	case ".b16":
+		width = 16
+	case ".b32":
+		width = 32
+	case ".b64":
+		width = 64
+	default:
+		c.fault(&ruleSectionData, line.Type, "%s is not a type of debug data; there are .b8, .b16, .b32 and .b64", clip(line.Type.Text))
+		return
+	}
+	for i := range line.Args {
+		o := &line.Args[i]
+		if !isConstant(o) {
+			if len(line.Args) > 1 {
+				c.fault(&ruleSectionData, o, "%s is an address, which stands alone on its line", clip(c.text(o)))
+				return
+			}
+			if width < 32 && o.Kind != ptx.Binary {
+				c.fault(&ruleSectionData, o, "%s is an address, which %s does not hold; .b32 or .b64 is expected", clip(c.text(o)), line.Type.Text)
+			}
+			continue
+		}
+		v := c.evaluate(o)
+		if v.sort == noSort || width >= 32 {
+			continue
+		}
+		n := int64(v.bits)
+		if !v.integer() || n >= 1<<width || n < -(1<<(width-1)) {
+			c.fault(&ruleSectionData, o, "%s does not fit into %s", clip(c.text(o)), line.Type.Text)
+		}
+	}
+}

@@ -1,0 +1,122 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package form
+
+import (
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+// moduleDirective checks a directive at module scope, behind the header.
+func (c *checker) moduleDirective(d *ptx.Directive) {
+	switch name := d.Name.Text; name {
+	case ".version", ".target", ".address_size":
+		c.fault(&ruleLateHeader, d, "%s stands after other declarations; it belongs to the head of the module", name)
+	case ".pragma":
+		c.pragma(d, false)
+	case ".alias":
+		c.alias(d)
+	case ".file":
+		c.sourceFile(d)
+	case "@@DWARF":
+		c.gone(d, "@@DWARF", 2, 0)
+	case ".nv_intermediate_source_section":
+		c.need(d.Name, name, 9, 4, 0)
+	case ".loc", ".loc_intermediate", ".branchtargets", ".calltargets":
+		c.fault(&ruleDirectivePlace, d, "%s stands at module scope; it belongs into a function", name)
+	default:
+		if _, ok := tunedNamed(name); ok {
+			c.fault(&ruleDirectivePlace, d, "%s stands alone; it belongs between a function's header and its body", name)
+			return
+		}
+		c.unknownDirective(d, []string{".pragma", ".alias", ".file", ".global", ".shared", ".const", ".extern", ".visible",
+			".weak", ".common", ".entry", ".func", ".section"})
+	}
+}
+
+// bodyDirective checks a directive inside a function.
+func (c *checker) bodyDirective(d *ptx.Directive) {
+	switch name := d.Name.Text; name {
+	case ".pragma":
+		c.pragma(d, true)
+	case ".loc":
+		c.location(d)
+	case ".loc_intermediate":
+		c.need(d.Name, name, 9, 4, 0)
+		c.locationNumbers(d)
+	case ".branchtargets":
+		c.branchList(d)
+	case ".calltargets":
+		c.callList(d)
+	case ".alias":
+		c.alias(d)
+	case ".target":
+		c.readTarget(d, true)
+	case ".version", ".address_size", ".file":
+		c.fault(&ruleDirectivePlace, d, "%s stands in a function; it belongs to the module", name)
+	case "@@DWARF":
+		c.gone(d, "@@DWARF", 2, 0)
+	default:
+		if _, ok := tunedNamed(name); ok {
+			c.fault(&ruleDirectivePlace, d, "%s stands in the body; it belongs before the {", name)
+			return
+		}
+		c.unknownDirective(d, []string{".pragma", ".loc", ".reg", ".local", ".shared", ".param", ".global", ".const",
+			".branchtargets", ".calltargets", ".callprototype"})
+	}
+}
+
+func (c *checker) unknownDirective(d *ptx.Directive, known []string) {
+	c.fault(&ruleUnknownDirective, d.Name, "%s is not a directive that can stand here", clip(d.Name.Text)).
+		instead(d.Name, diag.Nearest(d.Name.Text, known))
+}
+
+// alias checks .alias name, function.
+func (c *checker) alias(d *ptx.Directive) {
+	c.need(d.Name, ".alias", 6, 3, 30)
+	if len(d.Args) != 2 {
+		c.fault(&ruleAlias, d, ".alias takes two names: the alias and the function it stands for")
+		return
+	}
+	name, target := &d.Args[0], &d.Args[1]
+	a, b := c.aliasPart(name), c.aliasPart(target)
+	if a == nil || b == nil {
+		return
+	}
+	switch {
+	case a == b:
+		c.fault(&ruleAlias, target, "%s cannot be an alias of itself", clip(name.Text))
+	case c.aliased[a.name] != "":
+		c.fault(&ruleAlias, name, "%s is an alias of %s already", clip(a.name), clip(c.aliased[a.name]))
+	case a.defined:
+		c.fault(&ruleAlias, name, "%s has a body; an alias is a .func that is declared only", clip(a.name)).related(a.at, "the body is here")
+	case b.linkage == ".weak" || b.linkage == ".extern":
+		c.fault(&ruleAlias, target, "%s is %s; an alias stands for a function that this module defines for good", clip(b.name), b.linkage)
+	case a.noreturn != b.noreturn:
+		c.fault(&ruleAlias, name, "%s and %s differ in .noreturn", clip(a.name), clip(b.name))
+	default:
+		if what := differ(b, a); what != "" {
+			c.fault(&ruleAlias, name, "%s differs from %s: %s", clip(a.name), clip(b.name), what).related(b.at, "%s is here", clip(b.name))
+		}
+	}
+	if c.aliased[a.name] == "" {
+		c.aliased[a.name] = b.name
+	}
+}
+
+// aliasPart finds one of the two functions of an .alias.
+func (c *checker) aliasPart(o *ptx.Operand) *function {
+	sym := c.module.here(o.Text)
+	switch {
+	case sym == nil:
+		c.unknown(o, o.Text, func(s *symbol) bool { return s.kind == routine })
+	case sym.kind != routine:
+		c.fault(&ruleAlias, o, "%s is %s; aliases are for functions", clip(o.Text), kindWords[sym.kind])
+	case sym.fn.entry:
+		c.fault(&ruleAlias, o, "%s is an .entry; aliases are for a .func", clip(o.Text))
+	default:
+		return sym.fn
+	}
+	return nil
+}

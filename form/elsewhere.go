@@ -1,0 +1,91 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package form
+
+import "github.com/ptxdsl/ptxdsl/ptx"
+
+// elsewhere reports a name that is not visible where it is used and yet declared: further down, in
+// another block, or in another function. It reads the tree again, which only mistakes cost.
+func (c *checker) elsewhere(at ptx.Node, name string) bool {
+	if c.body != nil && c.body.block != nil {
+		if d, ok := declaration(c.body.block.Stmts, name); ok {
+			word := "in a block that does not reach here"
+			if d.At > at.Pos() {
+				word = "further down"
+				if _, same := labelIn(c.body.block.Stmts, name); same {
+					word = "in another block"
+				}
+			}
+			c.fault(&ruleUndeclared, at, "%s is not declared here; its declaration is %s", clip(name), word).
+				related(d, "the declaration is here")
+			return true
+		}
+	}
+	for _, n := range c.src.Decls {
+		if n.Pos() <= at.Pos() {
+			continue
+		}
+		if d, ok := named(n, name); ok {
+			c.fault(&ruleUndeclared, at, "%s is not declared here; its declaration is further down", clip(name)).
+				related(d, "the declaration is here")
+			return true
+		}
+	}
+	return false
+}
+
+// declaration finds the declaration of a name in a list of statements, blocks included.
+func declaration(list []ptx.Node, name string) (ptx.Span, bool) {
+	for _, n := range list {
+		if b, ok := n.(*ptx.Block); ok {
+			if d, found := declaration(b.Stmts, name); found {
+				return d, true
+			}
+			continue
+		}
+		if d, ok := named(n, name); ok {
+			return d, true
+		}
+	}
+	return ptx.Span{}, false
+}
+
+// labelIn finds a label of a name in a list of statements, blocks included.
+func labelIn(list []ptx.Node, name string) (ptx.Span, bool) {
+	for _, n := range list {
+		switch n := n.(type) {
+		case *ptx.Label:
+			if n.Name.Text == name {
+				return n.Name.Span, true
+			}
+		case *ptx.Block:
+			if d, ok := labelIn(n.Stmts, name); ok {
+				return d, true
+			}
+		}
+	}
+	return ptx.Span{}, false
+}
+
+// named is the place of a name in a declaration.
+func named(n ptx.Node, name string) (ptx.Span, bool) {
+	switch n := n.(type) {
+	case *ptx.Label:
+		return n.Name.Span, n.Name.Text == name
+	case *ptx.Func:
+		if n.Label.Text == name {
+			return n.Label.Span, name != ""
+		}
+		return n.Name.Span, n.Name.Text == name
+	case *ptx.Directive:
+		return n.Label.Span, n.Label.Text == name
+	case *ptx.Var:
+		for i := range n.Names {
+			if d := &n.Names[i]; d.Name.Text == name && d.Count == nil {
+				return d.Name.Span, true
+			}
+		}
+	}
+	return ptx.Span{}, false
+}

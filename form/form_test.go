@@ -1,0 +1,240 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package form
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/internal/ptxas"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+// judge is ptxas.
+func judge(t testing.TB) *ptxas.Tool {
+	t.Helper()
+	tool, err := ptxas.Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tool
+}
+
+// accepts asks ptxas for the whole truth: with code generation, as a part of a program or as all
+// of it.
+func accepts(t testing.TB, tool *ptxas.Tool, text string) (bool, string) {
+	t.Helper()
+	v, _ := verdict(text)
+	read, err := tool.Parse(t.Context(), text, ptxas.Options{Relocatable: v >= 301})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !read.OK() { // generating code takes longer and finds no less
+		return false, read.String()
+	}
+	_, said, err := tool.Assemble(t.Context(), text, ptxas.Options{Relocatable: v >= 301})
+	if err == nil && !said.OK() {
+		_, alone, _ := tool.Assemble(t.Context(), text, ptxas.Options{})
+		if alone.OK() {
+			said = alone
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return said.OK(), said.String()
+}
+
+// verdict reads the .version of a module without the parser.
+func verdict(text string) (int, bool) {
+	m := regexp.MustCompile(`\.version[ \t]+(\d+)\.(\d+)`).FindStringSubmatch(text)
+	if m == nil {
+		return 0, false
+	}
+	major, _ := strconv.Atoi(m[1])
+	minor, _ := strconv.Atoi(m[2])
+	return major*100 + minor, true
+}
+
+// findings is all that verify says of a text: syntax and form.
+func findings(name, text string) diag.List {
+	f, list := ptx.Parse(name, text)
+	return append(list, Check(f, Options{})...).Sort()
+}
+
+// A want is an expected finding: a line, a column (0 for any), and a pattern for "rule message".
+type want struct {
+	line, column int
+	rx           *regexp.Regexp
+}
+
+var wantComment = regexp.MustCompile(`// want (.*)`)
+var wantItem = regexp.MustCompile(`^\s*(?:(\d+):)?("(?:[^"\\]|\\.)*"|` + "`[^`]*`)")
+
+func wants(t *testing.T, text string) []want {
+	t.Helper()
+	var list []want
+	for i, line := range strings.Split(text, "\n") {
+		m := wantComment.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		for rest := m[1]; strings.TrimSpace(rest) != ""; {
+			item := wantItem.FindStringSubmatch(rest)
+			if item == nil {
+				t.Fatalf("line %d: malformed want %q", i+1, rest)
+			}
+			rest = rest[len(item[0]):]
+			column, _ := strconv.Atoi(item[1])
+			pattern, err := strconv.Unquote(item[2])
+			if err != nil {
+				t.Fatalf("line %d: %v", i+1, err)
+			}
+			rx, err := regexp.Compile(pattern)
+			if err != nil {
+				t.Fatalf("line %d: %v", i+1, err)
+			}
+			list = append(list, want{i + 1, column, rx})
+		}
+	}
+	return list
+}
+
+// TestBroken holds each file of testdata/broken against its wants, and asks ptxas to refuse it too.
+func TestBroken(t *testing.T) {
+	tool := judge(t)
+	names, _ := filepath.Glob("testdata/broken/*.ptx")
+	if len(names) < 200 {
+		t.Errorf("%d broken files; 200 are the least", len(names))
+	}
+	for _, name := range names {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			t.Parallel()
+			text := read(t, name)
+			list := findings(name, text)
+			missing := wants(t, text)
+			for _, d := range list {
+				found := false
+				for i, w := range missing {
+					said := d.Rule + " " + d.Message
+					if w.line == d.Place.Line && (w.column == 0 || w.column == d.Place.Column) && w.rx.MatchString(said) {
+						missing = append(missing[:i], missing[i+1:]...)
+						found = true
+						break
+					}
+				}
+				if !found {
+					t.Errorf("%v: unexpected %s %s", d.Place, d.Rule, d.Message)
+				}
+			}
+			for _, w := range missing {
+				t.Errorf("line %d: nothing matches %v", w.line, w.rx)
+			}
+			if ok, _ := accepts(t, tool, text); ok && list.Errors() > 0 {
+				t.Error("ptxas accepts it")
+			}
+		})
+	}
+}
+
+// TestOK holds the files of testdata/ok against silence, and asks ptxas to accept them too.
+func TestOK(t *testing.T) {
+	tool := judge(t)
+	names, _ := filepath.Glob("testdata/ok/*.ptx")
+	if len(names) == 0 {
+		t.Error("no files")
+	}
+	for _, name := range names {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			t.Parallel()
+			text := read(t, name)
+			for _, d := range findings(name, text) {
+				t.Errorf("%v: %s %s", d.Place, d.Rule, d.Message)
+			}
+			if ok, said := accepts(t, tool, text); !ok {
+				t.Errorf("ptxas refuses it: %s", said)
+			}
+		})
+	}
+}
+
+func read(t testing.TB, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// module makes a whole module of a rule's example: one that has its head is whole, declarations and
+// functions get a head, and statements get a kernel with registers too.
+func module(example string) string {
+	const head = ".version 9.5\n.target sm_90\n.address_size 64\n"
+	example = strings.Trim(example, "\n") + "\n"
+	if strings.Contains(example, ".version ") || strings.HasPrefix(example, ".target") {
+		return example
+	}
+	for _, word := range []string{".entry ", ".func ", ".global ", ".shared ", ".const", ".extern ", ".visible ", ".common ", ".file ",
+		".section ", ".alias ", `.pragma "`} {
+		if strings.HasPrefix(example, word) || strings.Contains(example, ".entry ") {
+			return head + example
+		}
+	}
+	return head + ".entry k() {\n.reg .pred %p<3>;\n.reg .b32 %r<10>;\n.reg .b64 %rd<10>;\n.reg .f32 %f<10>;\n" + example + "ret;\n}\n"
+}
+
+// TestRules proves each rule's page: the wrong example breaks that rule and ptxas refuses it, the
+// right one breaks none and ptxas accepts it.
+func TestRules(t *testing.T) {
+	tool := judge(t)
+	seen := make(map[string]bool)
+	for _, r := range Rules() {
+		if seen[r.ID] {
+			t.Errorf("%s is the id of two rules", r.ID)
+		}
+		seen[r.ID] = true
+		if r.Title == "" || r.What == "" || r.Why == "" || r.Fix == "" || r.Section == "" || r.Layer != "form" {
+			t.Errorf("%s: the page is not complete", r.ID)
+		}
+		if r.Wrong == "" {
+			continue
+		}
+		t.Run(r.ID, func(t *testing.T) {
+			t.Parallel()
+			wrong, right := module(r.Wrong), module(r.Right)
+			found := false
+			list := findings("wrong.ptx", wrong)
+			for _, d := range list {
+				found = found || d.Rule == r.ID
+			}
+			if !found {
+				t.Errorf("the wrong example does not break the rule: %s\n%s", said(list), wrong)
+			}
+			if ok, _ := accepts(t, tool, wrong); ok != (r.Severity != diag.Error) {
+				t.Errorf("ptxas and the rule disagree on the wrong example\n%s", wrong)
+			}
+			if list := findings("right.ptx", right); len(list) > 0 {
+				t.Errorf("the right example breaks rules: %s\n%s", said(list), right)
+			}
+			if ok, said := accepts(t, tool, right); !ok {
+				t.Errorf("ptxas refuses the right example: %s\n%s", said, right)
+			}
+		})
+	}
+}
+
+func said(list diag.List) string {
+	var b strings.Builder
+	for _, d := range list {
+		fmt.Fprintf(&b, "\n%v: %s %s", d.Place, d.Rule, d.Message)
+	}
+	return b.String()
+}

@@ -1,0 +1,358 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package form
+
+import (
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+// A function is an .entry, a .func or a call prototype.
+type function struct {
+	name     string
+	at       ptx.Span // the name
+	entry    bool
+	linkage  string
+	returns  []formal
+	params   []formal
+	defined  bool
+	noreturn bool
+	memory   bool     // has .minperctamemory
+	called   ptx.Span // the first call
+	preserve [2]int64 // .abi_preserve and .abi_preserve_control, plus one
+	unified  [2]int64
+	labelled bool // unified holds
+}
+
+// A formal is a parameter or return value.
+type formal struct {
+	name  string
+	at    ptx.Span
+	shape shape
+}
+
+// function checks a declaration or definition at module scope, body included.
+func (c *checker) function(n *ptx.Func) {
+	f := c.signature(n)
+	c.tuning(n, f)
+	c.enter(n, f)
+	if n.Body == nil {
+		return
+	}
+	c.push()
+	c.parameters(n, f)
+	c.readBody(n.Body, f)
+	c.pop()
+}
+
+// signature reads a function's header.
+func (c *checker) signature(n *ptx.Func) *function {
+	f := &function{name: n.Name.Text, at: n.Name.Span, entry: n.Kind.Text == ".entry", defined: n.Body != nil}
+	f.called.At = ptx.NoPos
+	if len(n.Linkage) > 0 {
+		word := n.Linkage[0]
+		f.linkage = word.Text
+		switch word.Text {
+		case ".weak":
+			c.need(word, ".weak", 3, 1, 0)
+		case ".common":
+			c.fault(&ruleLinkage, word, ".common is for .global variables, not for functions")
+		}
+		if len(n.Linkage) > 1 {
+			c.fault(&ruleLinkage, n.Linkage[1], "%s follows %s; a declaration takes one of .extern, .visible and .weak", n.Linkage[1].Text, word.Text)
+		}
+	}
+	if f.entry && len(n.Returns) > 0 {
+		c.fault(&ruleReturns, n.Returns[0], "%s is an .entry, which returns nothing", clip(f.name))
+	}
+	for _, v := range n.Returns {
+		f.returns = append(f.returns, c.formal(v, f, n.Kind.Text == ".callprototype", output))
+	}
+	for i, v := range n.Params {
+		p := c.formal(v, f, n.Kind.Text == ".callprototype", input)
+		if p.shape.incomplete() {
+			c.unsized(v, f, i == len(n.Params)-1)
+		}
+		f.params = append(f.params, p)
+	}
+	c.results(n, f)
+	if f.entry {
+		c.parameterSpace(n, f)
+	}
+	return f
+}
+
+// results checks that only registers are returned in number.
+func (c *checker) results(n *ptx.Func, f *function) {
+	if len(f.returns) < 2 {
+		return
+	}
+	for i := range f.returns {
+		if f.returns[i].shape.space == isa.Param {
+			c.fault(&ruleReturns, n.Returns[i], "of several return values each is a .reg; %s is a .param", clip(f.returns[i].name))
+			return
+		}
+	}
+}
+
+// unsized checks an array parameter without a size.
+func (c *checker) unsized(v *ptx.Var, f *function, last bool) {
+	switch {
+	case f.entry:
+		c.fault(&ruleUnsized, v, "a parameter of an .entry has a size; this array has none")
+	case !last:
+		c.fault(&ruleUnsized, v, "only the last parameter may be an array without a size")
+	default:
+		c.need(v, "an array parameter without a size", 6, 0, 30)
+	}
+}
+
+// formal checks one parameter or return value.
+func (c *checker) formal(v *ptx.Var, f *function, prototype bool, r role) formal {
+	var p formal
+	s, ok := c.readType(v)
+	if len(v.Names) > 0 {
+		d := &v.Names[0]
+		p.name, p.at = d.Name.Text, d.Name.Span
+		s.dims = c.dimensions(d.Dims, nil)
+		if len(s.dims) > 1 {
+			c.fault(&ruleArray, d, "parameter %s has %d dimensions; one is the most", clip(p.name), len(s.dims))
+		}
+		if d.Count != nil {
+			c.fault(&ruleRange, d, "a parameter is one name; %s<...> declares several", clip(p.name))
+		}
+		if d.Init != nil {
+			c.fault(&ruleInitialised, d.Init, "parameter %s cannot have an initial value", clip(p.name))
+		}
+		if p.name == "_" && !prototype {
+			c.fault(&ruleParameterName, d, "a parameter of a function has a name; _ is for prototypes")
+		}
+	}
+	p.shape = s
+	c.formalPlace(v, &s, f, r, ok)
+	if !prototype {
+		c.formalType(v, &s, f, ok)
+	} else if ok && len(s.dims) == 0 && (s.typ.Class() == isa.Pred || c.small(&s)) {
+		c.fault(&ruleParameterType, v, "%s is not a type that functions pass; %s is", s.typ, wider(s.typ))
+	}
+	if r == output && s.incomplete() {
+		c.fault(&ruleUnsized, v, "a return value has a size; this array has none")
+	}
+	return p
+}
+
+// formalPlace checks the space and the .ptr of a parameter.
+func (c *checker) formalPlace(v *ptx.Var, s *shape, f *function, r role, ok bool) {
+	for i := range v.Attrs {
+		if v.Attrs[i].Name.Text == ".ptr" {
+			if !f.entry {
+				c.fault(&rulePointer, v.Attrs[i], ".ptr is for parameters of an .entry")
+			}
+			c.need(v.Attrs[i].Name, ".ptr", 2, 2, 0)
+		}
+	}
+	switch {
+	case s.space == isa.Param:
+		if f.entry {
+			c.need(v, "a kernel's parameter list", 1, 4, 0)
+			return
+		}
+		if h := &c.header; h.hasVersion && !h.since(2, 0) {
+			c.fault(&ruleParameterSpace, v.Space, "with PTX %s, parameters of a .func are registers", h.version)
+		} else if !h.on(20) {
+			c.fault(&ruleParameterSpace, v.Space, "on %s, parameters of a .func are registers", h.target)
+		}
+	case s.space != isa.Reg && !f.entry && ok:
+		c.fault(&ruleParameterSpace, v, "a parameter of a .func is a .reg or a .param; this one is in %s", clip(v.Space.Text))
+	case f.entry:
+		c.fault(&ruleParameterSpace, v.Space, "a parameter of an .entry is a .param; this one is in %s", clip(v.Space.Text)).
+			fix(v.Space, ".param", "write .param")
+	}
+}
+
+// formalType checks the type of a parameter that is declared, not merely described.
+func (c *checker) formalType(v *ptx.Var, s *shape, f *function, ok bool) {
+	if s.typ.Class() == isa.Opaque {
+		switch {
+		case s.space == isa.Reg:
+			c.fault(&ruleOpaque, v, "%s cannot be a register", s.typ)
+		case !f.entry:
+			c.fault(&ruleOpaque, v, "%s can be a parameter of an .entry, not of a .func", s.typ)
+		}
+		c.samplerMode(v, s)
+		return
+	}
+	if !f.entry && len(s.dims) == 0 && ok && (c.header.since(3, 0) && s.typ.Class() == isa.Pred && s.space == isa.Reg || c.small(s)) {
+		c.fault(&ruleParameterType, v, "%s is not a type that functions pass; %s is", s.typ, wider(s.typ))
+		return
+	}
+	if s.space == isa.Reg {
+		if len(s.dims) > 0 {
+			c.fault(&ruleArray, v, "an array cannot be a register; .param is expected")
+		}
+		return
+	}
+	if s.typ.Class() == isa.Pred && ok {
+		c.fault(&rulePredicate, v.Type, "a predicate lives in a register; this one is a parameter in %s", clip(v.Space.Text))
+		return
+	}
+	if s.space == isa.Param {
+		c.parameterType(v, s)
+		if s.align > 128 && !f.entry {
+			c.fault(&ruleAlign, v, "a parameter of a .func cannot be aligned to %d bytes; 128 is the most", s.align)
+		}
+	}
+}
+
+// small reports whether a scalar is too narrow to be passed: integers of 8 and 16 bits.
+func (c *checker) small(s *shape) bool {
+	return c.header.since(3, 0) && s.typ.Bits() < 32 && (s.typ.Class() == isa.Signed || s.typ.Class() == isa.Unsigned)
+}
+
+// wider is the type in which a narrow one is passed.
+func wider(t isa.Type) string {
+	if t.Class() == isa.Signed {
+		return ".s32"
+	}
+	return ".u32"
+}
+
+// parameterSpace adds up the parameters of a kernel.
+func (c *checker) parameterSpace(n *ptx.Func, f *function) {
+	end := int64(0)
+	for i := range f.params {
+		s := &f.params[i].shape
+		if s.align > 0 {
+			end = (end + s.align - 1) &^ (s.align - 1)
+		}
+		end = min(end+s.size(), 1<<62)
+	}
+	most := int64(32764)
+	switch {
+	case !c.header.since(1, 5):
+		most = 256
+	case !c.header.since(8, 1):
+		most = 4352
+	}
+	if end > most {
+		c.fault(&ruleParameterBytes, n.Name, "the parameters of %s take %d bytes; PTX %s has %d", clip(f.name), end, c.header.version, most)
+	} else if end > 4352 {
+		c.need(n.Name, "more than 4352 bytes of parameters", 8, 1, 70)
+	}
+}
+
+// parameters enters the parameters of a definition into its scope.
+func (c *checker) parameters(n *ptx.Func, f *function) {
+	enter := func(list []formal, r role) {
+		for i := range list {
+			p := &list[i]
+			if p.name == "" || p.name == "_" {
+				continue
+			}
+			sym := c.symbol()
+			*sym = symbol{kind: variable, role: r, entry: f.entry, name: p.name, at: p.at, shape: p.shape, arg: argument(&p.shape)}
+			c.declare(sym)
+		}
+	}
+	enter(f.returns, output)
+	enter(f.params, input)
+}
+
+// enter makes a function known, and compares it with what was declared before.
+func (c *checker) enter(n *ptx.Func, f *function) {
+	if f.name == "" {
+		return
+	}
+	if f.defined && f.linkage == ".extern" {
+		c.fault(&ruleRedefined, n.Name, "%s is .extern and has a body; .visible is expected", clip(f.name)).
+			fix(n.Linkage[0], ".visible", "write .visible")
+	}
+	if target := c.aliased[f.name]; target != "" && f.defined {
+		c.fault(&ruleAlias, n.Name, "%s is an alias of %s, so it cannot have a body", clip(f.name), clip(target))
+	}
+	old := c.module.here(f.name)
+	if old == nil {
+		sym := c.symbol()
+		*sym = symbol{kind: routine, name: f.name, at: f.at, fn: f, linkage: f.linkage, arg: isa.Arg{Kind: isa.ArgFunc}}
+		c.module.names[f.name] = sym
+		c.order = append(c.order, f)
+		return
+	}
+	if old.kind != routine {
+		c.fault(&ruleTwice, n.Name, "%s is declared twice: as a function and as a variable", clip(f.name)).
+			related(old.at, "the first declaration is here")
+		return
+	}
+	c.redeclare(n, f, old)
+}
+
+// redeclare compares a function with its earlier declaration and merges the two.
+func (c *checker) redeclare(n *ptx.Func, f *function, sym *symbol) {
+	old := sym.fn
+	bad := func(format string, args ...any) {
+		c.fault(&ruleRedefined, n.Name, format, args...).related(old.at, "the first declaration is here")
+	}
+	switch {
+	case old.entry != f.entry:
+		bad("%s is an .entry here and a .func there, or the other way round", clip(f.name))
+	case old.defined && f.defined:
+		bad("%s is defined twice", clip(f.name))
+	case old.defined:
+		bad("%s is declared after its definition", clip(f.name))
+	case f.defined && old.linkage == ".extern":
+		bad("%s is declared .extern and defined in this module; declare it .visible", clip(f.name))
+	case old.linkage != f.linkage && !(f.linkage == "" && (old.linkage == ".visible" || old.linkage == ".weak")):
+		bad("%s is %s here and %s there", clip(f.name), linkageWord(f.linkage), linkageWord(old.linkage))
+	case old.noreturn != f.noreturn:
+		bad("%s has .noreturn in one declaration and not in the other", clip(f.name))
+	case old.preserve != f.preserve:
+		bad("%s has other .abi_preserve directives than before", clip(f.name))
+	case f.labelled && old.labelled && f.unified != old.unified:
+		bad("%s has another .unified identifier than before", clip(f.name))
+	default:
+		if what := differ(old, f); what != "" {
+			c.fault(&ruleMismatch, n.Name, "%s differs from its declaration: %s", clip(f.name), what).
+				related(old.at, "the first declaration is here")
+		}
+	}
+	if f.defined && !old.defined {
+		if f.linkage == "" {
+			f.linkage = old.linkage
+		}
+		f.called = old.called
+		sym.fn, sym.at = f, f.at
+		c.order = append(c.order, f)
+	}
+}
+
+func linkageWord(word string) string {
+	if word == "" {
+		return "private"
+	}
+	return word
+}
+
+// unresolved reports functions without a body: those that are not .extern, which the module itself
+// must define, and in a module that is not linked with others those that are called.
+func (c *checker) unresolved() {
+	for _, f := range c.order {
+		sym := c.module.names[f.name]
+		if sym == nil || sym.fn != f || f.defined || c.aliased[f.name] != "" {
+			continue
+		}
+		if f.linkage != ".extern" {
+			c.fault(&ruleUnresolved, f.at, "%s is declared and never defined; one that another module defines is .extern", clip(f.name))
+			continue
+		}
+		if !c.opt.Whole || f.called.At == ptx.NoPos {
+			continue
+		}
+		switch f.name {
+		case "vprintf", "malloc", "free", "__assertfail": // the driver has them
+			continue
+		}
+		c.fault(&ruleUnresolved, f.called, "%s is called and not defined in this module", clip(f.name)).
+			related(f.at, "the declaration is here")
+	}
+}

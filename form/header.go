@@ -1,0 +1,238 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package form
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+// A header is what the first directives of a module say.
+type header struct {
+	version    isa.Version
+	target     isa.Target
+	hasVersion bool // version is one that exists
+	hasTarget  bool // target is one that exists
+	targetWord ptx.Operand
+	address    int64       // 32 or 64
+	addressAt  ptx.Operand // where it is written
+	mode       string      // texmode_...
+	debug      *ptx.Operand
+}
+
+// known reports whether gates can be judged.
+func (h *header) known() bool { return h.hasVersion && h.hasTarget }
+
+// independent reports whether textures and samplers are apart.
+func (h *header) independent() bool { return h.mode == "texmode_independent" }
+
+// since reports whether the module may use what came with a version.
+func (h *header) since(major, minor int) bool {
+	return !h.hasVersion || h.version >= isa.MakeVersion(major, minor)
+}
+
+// on reports whether the module may use what needs an architecture.
+func (h *header) on(number int) bool { return !h.hasTarget || h.target.Info().Number >= number }
+
+// readHeader checks .version, .target and .address_size, which begin a module in this order, and
+// returns what follows them.
+func (c *checker) readHeader(list []ptx.Node) []ptx.Node {
+	c.header.address = 64
+	next := func(name string) *ptx.Directive {
+		if len(list) == 0 {
+			return nil
+		}
+		d, ok := list[0].(*ptx.Directive)
+		if !ok || d.Name.Text != name || d.Label.Text != "" {
+			return nil
+		}
+		list = list[1:]
+		return d
+	}
+	at := ptx.Span{}
+	if len(list) > 0 {
+		at = ptx.Span{At: list[0].Pos(), To: list[0].End()}
+	}
+	if d := next(".version"); d != nil {
+		c.readVersion(d)
+	} else {
+		c.fault(&ruleNoVersion, at, "the module does not begin with .version").
+			fixAt(at.At, at.At, ".version "+isa.Newest().String()+"\n", "begin with .version %s", isa.Newest())
+	}
+	if len(list) > 0 {
+		at = ptx.Span{At: list[0].Pos(), To: list[0].End()}
+	}
+	d := next(".target")
+	if d == nil {
+		c.fault(&ruleNoTarget, at, "the module does not name its .target after .version")
+	}
+	for first := true; d != nil; d, first = next(".target"), false {
+		c.readTarget(d, first)
+	}
+	if d := next(".address_size"); d != nil {
+		c.readAddressSize(d)
+	}
+	return list
+}
+
+func (c *checker) readVersion(d *ptx.Directive) {
+	if len(d.Args) == 0 {
+		c.fault(&ruleVersion, d, ".version names no version")
+		return
+	}
+	arg := d.Args[0]
+	major, minor, ok := strings.Cut(arg.Text, ".")
+	a, err1 := strconv.Atoi(major)
+	b, err2 := strconv.Atoi(minor)
+	if len(d.Args) != 1 || !ok || err1 != nil || err2 != nil || arg.Kind != ptx.Literal {
+		c.fault(&ruleVersion, arg, "%s is not a version: two numbers are expected, as in %s", clip(arg.Text), isa.Newest())
+		return
+	}
+	// The assembler reads 8.10 as ten tenths more than 8, which is 9.0.
+	tenths := a*10 + b
+	v := isa.MakeVersion(tenths/10, tenths%10)
+	if !v.Known() {
+		f := c.fault(&ruleVersion, arg, "there is no PTX version %s", clip(arg.Text))
+		if v > isa.Newest() {
+			f.d.Message = "PTX version " + clip(arg.Text) + " is not known; the newest is " + isa.Newest().String()
+			f.fix(arg, isa.Newest().String(), "write %s", isa.Newest())
+		}
+		return
+	}
+	c.header.version, c.header.hasVersion = v, true
+}
+
+// readTarget reads one .target. Of several the last architecture counts.
+func (c *checker) readTarget(d *ptx.Directive, first bool) {
+	if len(d.Args) == 0 {
+		c.fault(&ruleTarget, d, ".target names no architecture")
+		return
+	}
+	for i, arg := range d.Args {
+		switch word := arg.Text; {
+		case strings.HasPrefix(word, "sm_") || strings.HasPrefix(word, "compute_"):
+			c.readArchitecture(arg)
+		case first && i == 0:
+			c.fault(&ruleTarget, arg, "%s is not an architecture, which .target names first", clip(word)).
+				instead(arg, diag.Nearest(strings.ToLower(word), targetNames()))
+			return
+		case word == "texmode_unified" || word == "texmode_independent":
+			if c.header.mode != "" && c.header.mode != word {
+				c.fault(&ruleTargetOption, arg, "%s contradicts %s", word, c.header.mode)
+			}
+			c.header.mode = word
+			c.need(arg, word, 1, 5, 0)
+		case word == "debug":
+			c.header.debug = &d.Args[i]
+			c.need(arg, word, 3, 0, 0)
+		case word == "map_f64_to_f32":
+			if c.header.hasTarget && c.header.on(13) {
+				c.fault(&ruleTargetOption, arg, "map_f64_to_f32 is for targets before sm_13; %s has .f64", c.header.target)
+			}
+		default:
+			c.fault(&ruleTarget, arg, "%s is neither an architecture nor an option of .target", clip(word)).
+				instead(arg, diag.Nearest(word, []string{"texmode_unified", "texmode_independent", "debug", "map_f64_to_f32"}))
+		}
+	}
+}
+
+func (c *checker) readArchitecture(arg ptx.Operand) {
+	t, ok := isa.ParseTarget(arg.Text)
+	if !ok {
+		c.fault(&ruleTarget, arg, "there is no target %s", clip(arg.Text)).
+			instead(arg, diag.Nearest(arg.Text, targetNames()))
+		return
+	}
+	h := &c.header
+	if h.hasTarget && h.target.Info().Number == t.Info().Number && t.Info().Suffix == 0 {
+		return // what the letter of the earlier one gives stays
+	}
+	h.target, h.hasTarget, h.targetWord = t, true, arg
+}
+
+func targetNames() []string {
+	names := make([]string, len(isa.Targets))
+	for i, t := range isa.Targets {
+		names[i] = t.Name
+	}
+	return names
+}
+
+func (c *checker) readAddressSize(d *ptx.Directive) {
+	c.need(d.Name, ".address_size", 2, 3, 0)
+	if len(d.Args) == 1 {
+		v, ok := c.plainInteger(&d.Args[0])
+		if ok && (v == 32 || v == 64) {
+			c.header.address, c.header.addressAt = v, d.Args[0]
+			if v == 32 {
+				c.fault(&ruleAddressSize, d.Args[0], "addresses of 32 bits are no longer supported by the assembler; 64 is expected").
+					fix(d.Args[0], "64", "write 64")
+			}
+			return
+		}
+		c.fault(&ruleAddressSize, d.Args[0], ".address_size %s is neither 32 nor 64", clip(c.text(&d.Args[0])))
+		return
+	}
+	c.fault(&ruleAddressSize, d, ".address_size takes one number, 32 or 64")
+}
+
+// finishHeader checks what depends on the rest of the module: a module with nothing in it may name
+// a target that its version does not have.
+func (c *checker) finishHeader() {
+	h := &c.header
+	if h.known() && len(c.src.Decls) > 0 {
+		info := h.target.Info()
+		arg := h.targetWord
+		switch {
+		case !c.beyondHeader():
+		case h.version < info.Since:
+			c.fault(&ruleTargetSince, arg, "%s came with PTX %s; this file says %s", clip(arg.Text), info.Since, h.version)
+		case info.Until != 0 && h.version > info.Until:
+			c.fault(&ruleTargetSince, arg, "%s is not a target after PTX %s; this file says %s", clip(arg.Text), info.Until, h.version)
+		}
+	}
+	if h.debug != nil && !c.debug {
+		c.fault(&ruleDebug, *h.debug, "the option debug asks for debug information, and the module has no .section with any")
+	}
+}
+
+// beyondHeader reports whether the module declares anything.
+func (c *checker) beyondHeader() bool {
+	for _, n := range c.src.Decls {
+		d, ok := n.(*ptx.Directive)
+		if !ok || d.Name.Text != ".version" && d.Name.Text != ".target" && d.Name.Text != ".address_size" {
+			return true
+		}
+	}
+	return false
+}
+
+// need reports a feature that the module's version or target does not have; number 0 is any target.
+func (c *checker) need(at ptx.Node, feature string, major, minor, number int) {
+	h := &c.header
+	if v := isa.MakeVersion(major, minor); h.hasVersion && h.version < v {
+		c.fault(&ruleFeature, at, "%s needs PTX %s; this file says %s", clip(feature), v, h.version)
+		return
+	}
+	if h.hasTarget && h.target.Info().Number < number {
+		c.fault(&ruleFeature, at, "%s needs sm_%d or later; this file says %s", clip(feature), number, h.target)
+	}
+}
+
+// gate is need for a gate of the tables.
+func (c *checker) gate(at ptx.Node, feature string, open, gone isa.Gate) {
+	h := &c.header
+	if !h.known() {
+		return
+	}
+	if !open.Open(h.version, h.target) {
+		c.fault(&ruleFeature, at, "%s needs %s; this file says %s, %s", clip(feature), open, h.version, h.target)
+	} else if len(gone.Clauses) > 0 && gone.Open(h.version, h.target) {
+		c.fault(&ruleGone, at, "%s is gone since %s; this file says %s, %s", clip(feature), gone, h.version, h.target)
+	}
+}

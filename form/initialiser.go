@@ -1,0 +1,200 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package form
+
+import (
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+// initialiser checks the value that a declaration gives a variable.
+func (c *checker) initialiser(d *ptx.Declarator, s *shape, linkage string, ok bool) {
+	if d.Init == nil {
+		return
+	}
+	switch {
+	case s.space != isa.Global && s.space != isa.Const:
+		c.fault(&ruleInitialised, d.Init, "%s is in %s, where variables have no initial value; only .global and .const have", clip(d.Name.Text), s.space)
+		return
+	case linkage == ".extern":
+		c.fault(&ruleInitialised, d.Init, "%s is .extern; the module that defines it gives the value", clip(d.Name.Text))
+		return
+	case !ok:
+		return
+	}
+	if s.typ.Class() == isa.Opaque {
+		c.opaqueValue(d.Init, s, s.dims)
+		return
+	}
+	if s.typ == c.types.f16 {
+		c.fault(&ruleValue, d.Init, "a variable of type .f16 has no initial value; declare %s as .b16 and give the bits", clip(d.Name.Text))
+		return
+	}
+	c.value(d.Init, d.Name.Text, s, s.dims)
+}
+
+// value checks one initial value against the dimensions that are left.
+func (c *checker) value(o *ptx.Operand, name string, s *shape, dims []int64) {
+	if len(dims) > 0 {
+		if o.Kind != ptx.Vector {
+			c.fault(&ruleValue, o, "%s is an array; its value is a list in braces", clip(name))
+			return
+		}
+		if dims[0] > 0 && int64(len(o.Args)) > dims[0] {
+			c.fault(&ruleValueCount, o.Args[dims[0]], "%s has room for %s here; the list gives %d", clip(name), plural(int(dims[0]), "value"), len(o.Args))
+			return
+		}
+		for i := range o.Args {
+			c.value(&o.Args[i], name, s, dims[1:])
+		}
+		return
+	}
+	if s.vec > 1 {
+		switch {
+		case o.Kind != ptx.Vector:
+			c.fault(&ruleValue, o, "%s is a vector; its value is a list in braces", clip(name))
+		case len(o.Args) != s.vec:
+			c.fault(&ruleValueCount, o, "%s has %d elements; the list gives %d", clip(name), s.vec, len(o.Args))
+		default:
+			for i := range o.Args {
+				c.scalarValue(&o.Args[i], name, s)
+			}
+		}
+		return
+	}
+	if o.Kind == ptx.Vector {
+		c.fault(&ruleValue, o, "the list gives several values where %s has one", clip(name))
+		return
+	}
+	c.scalarValue(o, name, s)
+}
+
+// scalarValue checks a constant expression or an address.
+func (c *checker) scalarValue(o *ptx.Operand, name string, s *shape) {
+	if !isConstant(o) {
+		c.addressValue(o, name, s)
+		return
+	}
+	v := c.evaluate(o)
+	if v.sort == noSort {
+		return
+	}
+	switch class := s.typ.Class(); {
+	case class == isa.Float && !v.real():
+		f := c.fault(&ruleValue, o, "%s is %s and %s an integer; a floating-point constant is expected", clip(name), s.typ, clip(c.text(o)))
+		if o.Kind == ptx.Literal {
+			f.fix(o, o.Text+".0", "write %s.0", o.Text)
+		}
+	case (class == isa.Signed || class == isa.Unsigned) && v.real():
+		c.fault(&ruleValue, o, "%s is %s and %s a floating-point constant; an integer is expected", clip(name), s.typ, clip(c.text(o)))
+	case class == isa.Half && v.real():
+		c.fault(&ruleValue, o, "%s is %s, which no floating-point constant initialises; give the bits as an integer", clip(name), s.typ)
+	}
+}
+
+// An address is a decoded initial value: 0xff(generic(name)+offset).
+type address struct {
+	name    *ptx.Operand
+	generic *ptx.Operand
+	mask    *ptx.Operand
+	offset  *ptx.Operand
+}
+
+// decode takes an address expression apart.
+func (c *checker) decode(o *ptx.Operand) (a address, ok bool) {
+	for {
+		switch {
+		case o.Kind == ptx.Name:
+			a.name = o
+			return a, true
+		case o.Kind == ptx.Call && o.Text == "generic" && len(o.Args) == 1 && a.generic == nil:
+			a.generic, o = o, &o.Args[0]
+			if o.Kind != ptx.Name {
+				return a, false
+			}
+		case o.Kind == ptx.Call && o.Text != "generic" && len(o.Args) == 1 && a.mask == nil:
+			a.mask, o = o, &o.Args[0]
+		case o.Kind == ptx.Binary && o.Text == "+" && isConstant(&o.Args[1]):
+			a.offset, o = &o.Args[1], &o.Args[0]
+		default:
+			return a, false
+		}
+	}
+}
+
+// addressValue checks an initial value that names a variable or function.
+func (c *checker) addressValue(o *ptx.Operand, name string, s *shape) {
+	a, ok := c.decode(o)
+	if !ok {
+		c.fault(&ruleValue, o, "%s is neither a constant nor the address of a variable, plus a constant at most", clip(c.text(o)))
+		return
+	}
+	if a.generic != nil {
+		c.need(a.generic, "generic()", 3, 1, 0)
+	}
+	if !c.addressType(o, &a, name, s) {
+		return
+	}
+	if a.offset != nil {
+		v := c.evaluate(a.offset)
+		c.wantInteger(a.offset, v, "the offset")
+	}
+	if a.name.Text == name && c.scope().here(name) == nil {
+		return // the variable itself
+	}
+	sym := c.find(a.name.Text, a.name.At)
+	switch {
+	case sym == nil:
+		c.unknown(a.name, a.name.Text, func(s *symbol) bool {
+			return s.kind == routine || s.kind == variable && (s.shape.space == isa.Global || s.shape.space == isa.Const)
+		})
+	case sym.kind == routine:
+		if a.generic != nil || a.offset != nil {
+			c.fault(&ruleValue, o, "%s is a function; its address is written as it is, without generic() and offset", clip(a.name.Text))
+		}
+	case sym.kind != variable || sym.shape.space != isa.Global && sym.shape.space != isa.Const:
+		c.fault(&ruleValueSpace, a.name, "%s is not in .global or .const; an initial value is the address of a variable there, or of a function", clip(a.name.Text))
+	}
+}
+
+// addressType checks that the variable can hold an address, or, with a mask, one byte of it.
+func (c *checker) addressType(o *ptx.Operand, a *address, name string, s *shape) bool {
+	t := s.typ
+	unsigned := t.Class() == isa.Unsigned
+	if a.mask == nil {
+		if unsigned && t.Bits() >= 32 {
+			return true
+		}
+		c.fault(&ruleValue, o, "%s is %s; an address is the value of a .u64 variable", clip(name), t)
+		return false
+	}
+	c.need(a.mask, "a mask in an initial value", 7, 1, 0)
+	if !unsigned || t.Bits() != 8 && t.Bits() != 64 {
+		c.fault(&ruleValue, o, "%s is %s; a masked address is the value of a .u8 variable", clip(name), t)
+		return false
+	}
+	m, _, _ := number(a.mask.Text)
+	if !slices.ContainsFunc([]uint{0, 8, 16, 24, 32, 40, 48, 56}, func(n uint) bool { return m.bits == 0xff<<n }) {
+		c.fault(&ruleMask, a.mask, "mask %s does not cut one whole byte out of an address; 0xff, 0xff00 and so on do", clip(a.mask.Text))
+		return false
+	}
+	return true
+}
+
+// holdsFunctions reports whether an initial value names functions only, so that the variable can
+// be a table of call targets.
+func (c *checker) holdsFunctions(o *ptx.Operand) bool {
+	if o.Kind == ptx.Vector {
+		for i := range o.Args {
+			if !c.holdsFunctions(&o.Args[i]) {
+				return false
+			}
+		}
+		return len(o.Args) > 0
+	}
+	sym := c.find(o.Text, o.At)
+	return o.Kind == ptx.Name && sym != nil && sym.kind == routine
+}

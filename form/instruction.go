@@ -1,0 +1,229 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package form
+
+import (
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+// An opcode is what the checks outside the instruction set know of an opcode's text.
+type opcode struct {
+	head   string
+	video  bool // operands may select bytes
+	minus  bool // operands may be negated
+	vector bool // takes a special register whole
+	narrow bool // 32-bit address registers do not reach its space
+	loads  bool // ld.param
+	stores bool // st.param
+	space  string
+	width  isa.Type // of mov
+}
+
+// opcode decodes the text of an opcode; files have few different ones.
+func (c *checker) opcode(text string) *opcode {
+	if op := c.opcodes[text]; op != nil {
+		return op
+	}
+	head, rest, _ := strings.Cut(text, ".")
+	op := &opcode{head: head}
+	words := strings.Split(rest, ".")
+	has := func(word string) bool {
+		for _, w := range words {
+			if w == word {
+				return true
+			}
+		}
+		return false
+	}
+	spaced := false
+	for _, w := range words {
+		base, _, _ := strings.Cut(w, "::")
+		switch base {
+		case "shared", "local", "const", "param":
+			spaced = true
+			if base == "param" {
+				op.space = w
+			}
+		}
+		if head == "mov" {
+			if t, ok := isa.ParseType("." + w); ok {
+				op.width = t
+			}
+		}
+	}
+	switch head {
+	case "ld", "ldu", "st", "atom", "red", "prefetch", "prefetchu", "discard", "applypriority", "mbarrier", "multimem":
+		op.narrow = !spaced && !has("tensormap") && !has("async") && !has("bulk")
+	case "vmad":
+		op.minus = true
+	case "mov":
+		op.vector = has("v4")
+	}
+	switch head {
+	case "vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vmad", "vset",
+		"vadd2", "vsub2", "vavrg2", "vabsdiff2", "vmin2", "vmax2", "vset2",
+		"vadd4", "vsub4", "vavrg4", "vabsdiff4", "vmin4", "vmax4", "vset4":
+		op.video = true
+	}
+	op.loads = head == "ld" && op.space != ""
+	op.stores = head == "st" && op.space != ""
+	c.opcodes[text] = op
+	return op
+}
+
+// instruction checks one instruction: guard, names, and the whole against the instruction set.
+func (c *checker) instruction(in *ptx.Instr) {
+	op := c.opcode(in.Op.Text)
+	if in.Guard.Text != "" {
+		c.guard(in)
+	}
+	before := len(c.list)
+	c.args, c.elems = c.args[:0], c.elems[:0]
+	if op.head == "call" {
+		c.call(in, op)
+	}
+	for i := range in.Args {
+		if op.head == "call" {
+			c.args = append(c.args, c.callOperand(in, i))
+			continue
+		}
+		o := &in.Args[i]
+		if i > 0 && o.Kind == ptx.Name && o.Text == "_" {
+			c.args = append(c.args, isa.Arg{}) // the parser has reported it
+			continue
+		}
+		c.args = append(c.args, c.operand(op, o))
+	}
+	if op.width != 0 || op.loads || op.stores || op.head == "cvta" {
+		c.special(in, op)
+	}
+	if c.match == nil {
+		return
+	}
+	problems := c.match.Check(in.Op.Text, c.args)
+	for i := range problems {
+		// A branch to a label that is not there, and the like, is reported once.
+		if problems[i].Arg < 0 || len(c.list) == before {
+			c.problem(in, &problems[i])
+		}
+	}
+}
+
+// problem reports what the instruction set finds wrong.
+func (c *checker) problem(in *ptx.Instr, p *isa.Problem) {
+	from, to := in.Op.At, in.Op.To
+	plain := int(to-from) == len(in.Op.Text) // no blanks inside
+	word := false
+	switch {
+	case p.Arg >= 0 && p.Arg < len(in.Args):
+		o := &in.Args[p.Arg]
+		if p.Elem >= 0 && p.Elem < len(o.Args) {
+			o = &o.Args[p.Elem]
+		}
+		from, to = o.At, o.To
+	case p.Mod >= 0 && plain:
+		if a, b, ok := modifier(in.Op.Text, p.Mod); ok {
+			from, to, word = in.Op.At+ptx.Pos(a), in.Op.At+ptx.Pos(b), true
+		}
+	}
+	severity := diag.Error
+	if p.Rule == "F208" {
+		severity = diag.Warning
+	}
+	f := c.add(p.Rule, severity, from, to, p.Message)
+	switch {
+	case p.Want == "" || p.Arg >= 0:
+	case word && strings.HasPrefix(p.Want, "."):
+		f.fixAt(from, to, p.Want, "write %s", p.Want)
+	case !strings.HasPrefix(p.Want, "."):
+		f.fixAt(in.Op.At, in.Op.To, p.Want, "write %s", p.Want)
+	}
+	if f.d.Fix != nil {
+		f.d.Fix.Guess = true // the nearest form need not be the one that was meant
+	}
+}
+
+// modifier is the extent of the n-th modifier of an opcode, its dot included.
+func modifier(op string, n int) (from, to int, ok bool) {
+	for i := 0; i < len(op); i++ {
+		if op[i] != '.' {
+			continue
+		}
+		if n == 0 {
+			to = i + 1
+			for to < len(op) && op[to] != '.' {
+				to++
+			}
+			return i, to, true
+		}
+		n--
+	}
+	return 0, 0, false
+}
+
+// checkAddress reports a base register of 32 bits in a space that needs 64, and parameters that
+// are read or written the wrong way.
+func (c *checker) checkAddress(op *opcode, o *ptx.Operand, a *isa.Arg) {
+	if len(a.Elems) == 0 {
+		return
+	}
+	base := &a.Elems[0]
+	switch {
+	case base.Kind == isa.ArgReg && op.narrow && base.Type.Whole() && base.Type.Bits() == 32 && base.Count <= 1:
+		c.fault(&ruleAddress32, &o.Args[0], "address register %s has 32 bits; %s here takes an address of 64 bits", clip(c.text(&o.Args[0])), op.head)
+	case base.Kind == isa.ArgSym && (op.loads || op.stores):
+		c.parameterAccess(op, &o.Args[0])
+	}
+}
+
+// special checks the addresses that mov and cvta take.
+func (c *checker) special(in *ptx.Instr, op *opcode) {
+	if op.loads || op.stores {
+		c.guardedParameter(in, op)
+		return
+	}
+	if op.head == "cvta" {
+		if strings.HasSuffix(in.Op.Text, ".u32") {
+			c.fault(&ruleAddress32, in.Op, "addresses have 64 bits; cvta with .u64 is expected")
+		}
+		return
+	}
+	if len(c.args) != 2 || c.args[1].Kind != isa.ArgSym {
+		return
+	}
+	o := &in.Args[1]
+	sym := c.symbolOf(o)
+	switch {
+	case sym == nil:
+	case sym.shape.space == isa.Param && sym.role == noRole:
+		c.fault(&ruleParameterAddress, o, "%s is a .param variable of a call; it has no address to take", clip(sym.name))
+		c.args[1] = isa.Arg{}
+	case sym.shape.space == isa.Global && op.width.Bits() == 32 && o.Kind != ptx.Binary:
+		c.fault(&ruleAddress32, o, "the address of %s, in .global, has 64 bits; %s takes 32 of them", clip(sym.name), clip(in.Op.Text))
+	case sym.shape.typ.Class() == isa.Opaque && op.width.String() != ".u64":
+		c.fault(&ruleOpaque, o, "%s is a %s, whose handle is taken with mov.u64", clip(sym.name), sym.shape.typ)
+		c.args[1] = isa.Arg{}
+	}
+}
+
+// symbolOf is the variable at the bottom of an operand.
+func (c *checker) symbolOf(o *ptx.Operand) *symbol {
+	for o.Kind == ptx.Binary || o.Kind == ptx.Index || o.Kind == ptx.Address {
+		if len(o.Args) == 0 {
+			return nil
+		}
+		o = &o.Args[0]
+	}
+	if o.Kind != ptx.Name {
+		return nil
+	}
+	if sym := c.find(o.Text, o.At); sym != nil && sym.kind == variable {
+		return sym
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package form
+
+import (
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+// opaquePlaced checks where a texture, sampler or surface may be declared.
+func (c *checker) opaquePlaced(v *ptx.Var, s *shape, at level) bool {
+	c.samplerMode(v, s)
+	switch {
+	case at != atModule:
+		c.fault(&ruleOpaque, v, "%s is declared at module scope or as a parameter of an .entry, not in a body", s.typ)
+	case s.space != isa.Global:
+		c.fault(&ruleOpaque, v.Space, "%s is declared in .global, not in %s", s.typ, s.space).fix(v.Space, ".global", "declare it in .global")
+	default:
+		return true
+	}
+	return false
+}
+
+func (c *checker) samplerMode(v *ptx.Var, s *shape) {
+	if s.typ.String() == ".samplerref" && !c.header.independent() {
+		c.fault(&ruleTextureMode, v.Type, ".samplerref needs .target ..., texmode_independent; textures carry their samplers otherwise")
+	}
+}
+
+// Fields of opaque variables, and the words that stand as their values.
+func opaqueFields(typ string) []string {
+	common := []string{"width", "height", "depth", "channel_data_type", "channel_order", "array_size",
+		"num_mipmap_levels", "num_samples"}
+	sampler := []string{"filter_mode", "addr_mode_0", "addr_mode_1", "addr_mode_2"}
+	switch typ {
+	case ".samplerref":
+		return append(sampler, "force_unnormalized_coords")
+	case ".surfref":
+		return append(common, "memory_layout")
+	}
+	return append(append(common, "normalized_coords"), sampler...)
+}
+
+func opaqueWords() []string {
+	return []string{"nearest", "linear", "wrap", "mirror", "clamp_ogl", "clamp_to_edge", "clamp_to_border"}
+}
+
+// opaqueValue checks { field = value, ... }, in a list where the variable is an array.
+func (c *checker) opaqueValue(o *ptx.Operand, s *shape, dims []int64) {
+	if o.Kind != ptx.Vector {
+		c.fault(&ruleField, o, "the value of %s is a list of fields in braces", s.typ)
+		return
+	}
+	if len(dims) > 0 {
+		if dims[0] > 0 && int64(len(o.Args)) > dims[0] {
+			c.fault(&ruleValueCount, o.Args[dims[0]], "the array has room for %s; the list gives %d", plural(int(dims[0]), "value"), len(o.Args))
+			return
+		}
+		for i := range o.Args {
+			c.opaqueValue(&o.Args[i], s, dims[1:])
+		}
+		return
+	}
+	fields := opaqueFields(s.typ.String())
+	for i := range o.Args {
+		f := &o.Args[i]
+		name, val, ok := fieldOf(f)
+		if !ok {
+			c.fault(&ruleField, f, "%s names no field; name = value is expected", clip(c.text(f)))
+			continue
+		}
+		if !slices.Contains(fields, name.Text) {
+			c.fault(&ruleField, name, "%s has no field %s", s.typ, clip(name.Text)).instead(name, diag.Nearest(name.Text, fields))
+			continue
+		}
+		if val.Kind == ptx.Name && !slices.Contains(opaqueWords(), val.Text) && val.Text != "WARP_SZ" {
+			c.fault(&ruleField, val, "%s is not a value of %s", clip(val.Text), name.Text).instead(val, diag.Nearest(val.Text, opaqueWords()))
+		}
+	}
+}
+
+// fieldOf takes name = value apart.
+func fieldOf(o *ptx.Operand) (name, val *ptx.Operand, ok bool) {
+	if o.Kind == ptx.Binary && o.Text == "=" && len(o.Args) == 2 && o.Args[0].Kind == ptx.Name {
+		return &o.Args[0], &o.Args[1], true
+	}
+	return nil, nil, false
+}

@@ -1,0 +1,318 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package form
+
+import (
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+// take reserves n arguments for the parts of an operand.
+func (c *checker) take(n int) []isa.Arg {
+	if len(c.elems)+n > cap(c.elems) {
+		c.elems = make([]isa.Arg, 0, max(256, 2*cap(c.elems), 2*n))
+	}
+	at := len(c.elems)
+	c.elems = c.elems[:at+n]
+	return c.elems[at : at+n : at+n]
+}
+
+// operand resolves an operand to what the instruction set judges. What is wrong with its names or
+// constants is reported here, and the result is then unknown.
+func (c *checker) operand(op *opcode, o *ptx.Operand) isa.Arg {
+	switch o.Kind {
+	case ptx.Name:
+		return c.name(op, o)
+	case ptx.Literal, ptx.Cond, ptx.Cast, ptx.Paren:
+		return c.immediate(o)
+	case ptx.Unary:
+		if isConstant(&o.Args[0]) {
+			return c.immediate(o)
+		}
+		return c.negated(op, o)
+	case ptx.Binary:
+		if isConstant(&o.Args[0]) {
+			return c.immediate(o)
+		}
+		return c.offset(op, o)
+	case ptx.Index:
+		return c.indexed(op, o)
+	case ptx.Vector:
+		return c.group(op, o, isa.ArgVector)
+	case ptx.Pair:
+		return c.group(op, o, isa.ArgPair)
+	case ptx.List:
+		return c.group(op, o, isa.ArgList)
+	case ptx.Address:
+		a := c.group(op, o, isa.ArgAddress)
+		c.checkAddress(op, o, &a)
+		return a
+	}
+	c.fault(&ruleOperand, o, "%s is not an operand", clip(c.text(o)))
+	return isa.Arg{}
+}
+
+func (c *checker) group(op *opcode, o *ptx.Operand, k isa.ArgKind) isa.Arg {
+	elems := c.take(len(o.Args))
+	for i := range o.Args {
+		elems[i] = c.operand(op, &o.Args[i])
+	}
+	return isa.Arg{Kind: k, Elems: elems}
+}
+
+// immediate is a constant expression.
+func (c *checker) immediate(o *ptx.Operand) isa.Arg {
+	v := c.evaluate(o)
+	switch v.sort {
+	case noSort:
+		return isa.Arg{}
+	case double:
+		return isa.Arg{Kind: isa.ArgFloat, Type: c.types.f64}
+	case single:
+		return isa.Arg{Kind: isa.ArgFloat, Type: c.types.f32}
+	}
+	return isa.Arg{Kind: isa.ArgInt, Value: int64(v.bits)}
+}
+
+// name is a register, variable, label, function, special register or sink.
+func (c *checker) name(op *opcode, o *ptx.Operand) isa.Arg {
+	text := o.Text
+	if text == "_" {
+		return isa.Arg{Kind: isa.ArgSink}
+	}
+	if i := strings.IndexByte(text, '.'); i >= 0 {
+		return c.component(op, o, text[:i], text[i:])
+	}
+	if sym := c.find(text, o.At); sym != nil {
+		return sym.arg
+	}
+	if text == "WARP_SZ" {
+		return isa.Arg{Kind: isa.ArgInt, Value: 32}
+	}
+	if s, ok := isa.SpecialRegister(text); ok {
+		c.specialUse(o, s)
+		a := isa.Arg{Kind: isa.ArgSreg, Type: s.Type}
+		if s.Vector {
+			a.Count = 4
+			if !op.vector {
+				c.fault(&ruleComponent, o, "%s has components; one of %s.x, %s.y and %s.z is expected", text, text, text, text).
+					fix(o, text+".x", "write %s.x", text)
+				return isa.Arg{}
+			}
+			a.Kind = isa.ArgUnknown
+		}
+		return a
+	}
+	c.unknownName(o, text)
+	return isa.Arg{}
+}
+
+// unknownName reports an operand that nothing declares.
+func (c *checker) unknownName(o *ptx.Operand, text string) {
+	if len(text) > 1 && text[0] == '%' {
+		if near := nearestSpecial(text); near != "" && !c.likeRange(text) {
+			c.fault(&ruleUndeclared, o, "%s is not declared here and is no special register", clip(text)).instead(o, near)
+			return
+		}
+	}
+	c.unknown(o, text, nil)
+}
+
+// likeRange reports whether a name belongs to a range by its letters.
+func (c *checker) likeRange(text string) bool {
+	stem := strings.TrimRight(text, "0123456789")
+	for _, s := range c.scopes {
+		if s.ranges[stem] != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// nearestSpecial is the special register one letter away from a name.
+func nearestSpecial(text string) string {
+	for i := range isa.Specials {
+		name := isa.Specials[i].Name
+		if len(text) > 4 && oneApart(text, name) {
+			return name
+		}
+	}
+	return ""
+}
+
+func oneApart(a, b string) bool {
+	i, j := 0, 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
+	}
+	for j < len(a)-i && j < len(b)-i && a[len(a)-1-j] == b[len(b)-1-j] {
+		j++
+	}
+	return max(len(a), len(b))-i-j == 1
+}
+
+// component is v.x of a vector, %tid.x, or the part of a register that a video instruction takes.
+func (c *checker) component(op *opcode, o *ptx.Operand, base, field string) isa.Arg {
+	at := ptx.Span{At: o.At, To: o.At + ptx.Pos(len(base))}
+	part := ptx.Span{At: o.To - ptx.Pos(len(field)), To: o.To}
+	sym := c.find(base, o.At)
+	if sym == nil {
+		return c.specialPart(o, at, part, base, field)
+	}
+	if sym.kind != variable || sym.shape.space != isa.Reg {
+		c.fault(&ruleComponent, o, "%s is %s; only a register has the part %s", clip(base), kindWords[sym.kind], field)
+		return isa.Arg{}
+	}
+	a := sym.arg
+	if sym.shape.vec > 1 {
+		n := strings.Index(".x.y.z.w", field) / 2
+		if strings.Index(".r.g.b.a", field) >= 0 {
+			n = strings.Index(".r.g.b.a", field) / 2
+		} else if strings.Index(".x.y.z.w", field) < 0 {
+			n = -1
+		}
+		if n < 0 || n >= sym.shape.vec || len(field) != 2 {
+			c.fault(&ruleComponent, part, "%s has %d components; %s is none of them", clip(base), sym.shape.vec, clip(field))
+			return isa.Arg{}
+		}
+		a.Count = 1
+		return a
+	}
+	if op.video && selector(field) {
+		a.Part = field
+		return a
+	}
+	if op.video {
+		c.fault(&ruleComponent, part, "%s does not select bytes or half words of a register, as .b0 and .h1 do", clip(field))
+	} else {
+		c.fault(&ruleComponent, part, "%s is not a vector, so it has no component %s", clip(base), clip(field)).
+			fixAt(part.At, part.To, "", "drop %s", clip(field))
+	}
+	return isa.Arg{}
+}
+
+// selector reports whether a field selects bytes (.b0, .b3210) or half words (.h1, .h10) of video operands.
+// Which of them an operand can take is the instruction's business.
+func selector(field string) bool {
+	if len(field) < 3 || len(field) > 6 || field[1] != 'b' && field[1] != 'h' {
+		return false
+	}
+	for i := range len(field) - 2 {
+		if c := field[2+i]; c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// specialPart is a component of a special register.
+func (c *checker) specialPart(o *ptx.Operand, at, part ptx.Span, base, field string) isa.Arg {
+	s, ok := isa.SpecialRegister(base)
+	if !ok {
+		if near := nearestSpecial(base); near != "" {
+			c.fault(&ruleUndeclared, at, "%s is not declared here and is no special register", clip(base)).instead(at, near)
+			return isa.Arg{}
+		}
+		c.unknown(at, base, nil)
+		return isa.Arg{}
+	}
+	c.specialUse(at, s)
+	switch {
+	case !s.Vector:
+		c.fault(&ruleComponent, part, "%s has no components", base).fixAt(part.At, part.To, "", "drop %s", clip(field))
+		return isa.Arg{}
+	case len(field) != 2 || !strings.Contains(".x.y.z.w.r.g.b.a", field):
+		c.fault(&ruleComponent, part, "%s has the components .x, .y, .z and .w; %s is none of them", base, clip(field))
+		return isa.Arg{}
+	}
+	return isa.Arg{Kind: isa.ArgSreg, Type: s.Type}
+}
+
+// negated is !p or -a.
+func (c *checker) negated(op *opcode, o *ptx.Operand) isa.Arg {
+	a := c.operand(op, &o.Args[0])
+	if a.Kind == isa.ArgUnknown {
+		return a
+	}
+	if o.Text == "!" {
+		if a.Kind == isa.ArgReg && a.Type == c.types.pred {
+			a.Not = true
+			return a
+		}
+		c.fault(&ruleNegation, o, "%s is %s; only a predicate can be negated with !", clip(c.text(&o.Args[0])), describe(&a))
+		return isa.Arg{}
+	}
+	if op.minus && a.Kind == isa.ArgReg {
+		a.Minus = true
+		return a
+	}
+	c.fault(&ruleNegation, o, "%s negates operand %s; %s takes operands as they are", o.Text, clip(c.text(&o.Args[0])), op.head)
+	return isa.Arg{}
+}
+
+// describe says what an operand is.
+func describe(a *isa.Arg) string {
+	switch a.Kind {
+	case isa.ArgReg:
+		return "a register of type " + a.Type.String()
+	case isa.ArgSym:
+		return "a variable in " + a.Space.String()
+	case isa.ArgSreg:
+		return "a special register"
+	case isa.ArgLabel:
+		return "a label"
+	case isa.ArgFunc:
+		return "a function"
+	case isa.ArgInt, isa.ArgFloat:
+		return "a constant"
+	}
+	return "no register"
+}
+
+// offset is a name plus a constant.
+func (c *checker) offset(op *opcode, o *ptx.Operand) isa.Arg {
+	if o.Text != "+" || len(o.Args) != 2 {
+		c.fault(&ruleOperand, o, "%s is not an operand", clip(c.text(o)))
+		return isa.Arg{}
+	}
+	a := c.operand(op, &o.Args[0])
+	v := c.evaluate(&o.Args[1])
+	if !c.wantInteger(&o.Args[1], v, "the offset") {
+		return isa.Arg{}
+	}
+	a.Value = int64(v.bits)
+	return a
+}
+
+// indexed is array[i], an address in most instructions and a variable's address in mov.
+func (c *checker) indexed(op *opcode, o *ptx.Operand) isa.Arg {
+	a := c.operand(op, &o.Args[0])
+	i := c.operand(op, &o.Args[1])
+	switch {
+	case a.Kind == isa.ArgUnknown || i.Kind == isa.ArgUnknown:
+		return isa.Arg{}
+	case a.Kind != isa.ArgSym || !c.isArray(&o.Args[0]):
+		c.fault(&ruleIndex, &o.Args[0], "%s is not an array, so it takes no index", clip(c.text(&o.Args[0])))
+		return isa.Arg{}
+	case i.Kind != isa.ArgInt && (i.Kind != isa.ArgReg || !i.Type.Whole()):
+		c.fault(&ruleIndex, &o.Args[1], "index %s is %s; an integer is expected", clip(c.text(&o.Args[1])), describe(&i))
+		return isa.Arg{}
+	}
+	if op.head == "mov" || op.head == "cvta" {
+		return a
+	}
+	elems := c.take(1)
+	elems[0] = a
+	return isa.Arg{Kind: isa.ArgAddress, Elems: elems}
+}
+
+func (c *checker) isArray(o *ptx.Operand) bool {
+	if o.Kind != ptx.Name {
+		return false
+	}
+	sym := c.find(o.Text, o.At)
+	return sym != nil && sym.kind == variable && len(sym.shape.dims) > 0
+}

@@ -1,0 +1,51 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package form
+
+import (
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+// parameterAccess checks ld.param and st.param of a parameter by name.
+func (c *checker) parameterAccess(op *opcode, o *ptx.Operand) {
+	sym := c.symbolOf(o)
+	if sym == nil || sym.shape.space != isa.Param {
+		return
+	}
+	switch {
+	case op.stores && sym.role == input:
+		c.fault(&ruleParameterWrite, o, "%s is an input parameter; st.param cannot write it", clip(sym.name)).
+			related(sym.at, "the declaration is here")
+	case op.loads && sym.role == output:
+		c.fault(&ruleParameterRead, o, "%s is a return value; ld.param cannot read it", clip(sym.name)).
+			related(sym.at, "the declaration is here")
+	case op.space == "param::func" && sym.entry:
+		c.fault(&ruleParameterSide, o, "%s is a parameter of an .entry; .param::entry is expected", clip(sym.name))
+	case op.space == "param::entry" && sym.role == noRole:
+		c.fault(&ruleParameterSide, o, "%s is a .param variable of a call; .param::func is expected", clip(sym.name))
+	case op.loads && sym.role == noRole && !sym.called && !c.body.labels && c.header.since(2, 0):
+		c.fault(&ruleNoCall, o, "%s is read before any call puts a result into it", clip(sym.name)).
+			related(sym.at, "the declaration is here")
+	case op.loads && sym.role == noRole && c.header.since(2, 0):
+		c.body.loads = append(c.body.loads, load{sym, o.Span})
+	}
+}
+
+// guardedParameter checks that what belongs to a call sequence is not guarded.
+func (c *checker) guardedParameter(in *ptx.Instr, op *opcode) {
+	if in.Guard.Text == "" {
+		return
+	}
+	for i := range in.Args {
+		o := &in.Args[i]
+		if o.Kind != ptx.Address && o.Kind != ptx.Index {
+			continue
+		}
+		if sym := c.symbolOf(o); sym != nil && sym.shape.space == isa.Param && sym.role == noRole {
+			c.fault(&ruleParameterGuard, in, "%s.param of %s belongs to a call; it cannot have a guard", op.head, clip(sym.name)).
+				related(sym.at, "the declaration is here")
+		}
+	}
+}

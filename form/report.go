@@ -1,0 +1,108 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package form
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+// A finding is the latest entry of the list, to be completed by the reporter at once.
+type finding struct {
+	c *checker
+	d *diag.Diagnostic
+}
+
+// Limits that keep a module with a mistake on every line from costing more than a correct one.
+const (
+	maxFindings = 10_000
+	maxAdvice   = 100 // names for which others are searched
+)
+
+// advise reports whether the search for a better name is still worth its time.
+func (c *checker) advise() bool {
+	c.advice++
+	return c.advice <= maxAdvice
+}
+
+// fault reports a breach of r at the extent of n.
+func (c *checker) fault(r *diag.Rule, n ptx.Node, format string, args ...any) finding {
+	return c.faultAt(r, n.Pos(), n.End(), format, args...)
+}
+
+func (c *checker) faultAt(r *diag.Rule, from, to ptx.Pos, format string, args ...any) finding {
+	return c.add(r.ID, r.Severity, from, to, fmt.Sprintf(format, args...))
+}
+
+func (c *checker) add(rule string, s diag.Severity, from, to ptx.Pos, message string) finding {
+	if len(c.list) >= maxFindings {
+		c.dropped = diag.Diagnostic{}
+		return finding{c, &c.dropped}
+	}
+	if len(c.list) == maxFindings-1 {
+		rule, message = "F108", fmt.Sprintf("more than %d findings, the rest is not reported", maxFindings-1)
+	}
+	c.list = append(c.list, diag.Diagnostic{Place: c.place(from, to), Rule: rule, Severity: s, Message: message})
+	return finding{c, &c.list[len(c.list)-1]}
+}
+
+// related adds another place, such as that of the first declaration.
+func (f finding) related(n ptx.Node, format string, args ...any) finding {
+	f.d.Related = append(f.d.Related, diag.Related{Place: f.c.place(n.Pos(), n.End()), Message: fmt.Sprintf(format, args...)})
+	return f
+}
+
+// fix adds the edit that replaces the extent of n.
+func (f finding) fix(n ptx.Node, text, format string, args ...any) finding {
+	return f.fixAt(n.Pos(), n.End(), text, format, args...)
+}
+
+func (f finding) fixAt(from, to ptx.Pos, text, format string, args ...any) finding {
+	f.d.Fix = &diag.Fix{
+		Message: fmt.Sprintf(format, args...),
+		Edits:   []diag.Edit{{Place: f.c.place(from, to), New: text}},
+	}
+	return f
+}
+
+// instead suggests another name for the word at n, where one is near.
+func (f finding) instead(n ptx.Node, name string) finding {
+	if name == "" {
+		return f
+	}
+	f.d.Message += fmt.Sprintf("; did you mean %s?", clip(name))
+	f = f.fix(n, name, "write %s", clip(name))
+	f.d.Fix.Guess = true
+	return f
+}
+
+// place turns offsets into lines and columns.
+func (c *checker) place(from, to ptx.Pos) diag.Place { return c.src.Place(from, to) }
+
+// clip makes a word of the source fit for a message.
+func clip(word string) string {
+	if len(word) > 80 {
+		word = word[:77] + "..."
+	}
+	return strings.ToValidUTF8(word, "?")
+}
+
+// listed is words as "a, b and c".
+func listed(words []string) string {
+	if n := len(words); n > 1 {
+		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
+	}
+	return strings.Join(words, "")
+}
+
+// plural is "1 argument", "2 arguments".
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,158 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package form
+
+import "github.com/ptxdsl/ptxdsl/diag"
+
+// Rules of calls and parameters.
+var (
+	ruleCall = diag.Rule{
+		ID: "F620", Title: "malformed call", Layer: "form", Severity: diag.Error,
+		What:    "A call without a target, or with more behind it than arguments and a prototype.",
+		Why:     "The assembler rejects the module.",
+		Wrong:   "",
+		Right:   "",
+		Fix:     "Write call (result), function, (arguments), prototype.",
+		Section: "9.7.12.5 call",
+	}
+	ruleCallTarget = diag.Rule{
+		ID: "F621", Title: "call of something that cannot be called", Layer: "form", Severity: diag.Error,
+		What: "A call of a kernel, a variable or a label, or a prototype where the function is named.",
+		Why:  "The assembler rejects the module.",
+		Wrong: `
+.entry j() { ret; }
+.entry k() { call j; ret; }
+`,
+		Right: `
+.func j() { ret; }
+.entry k() { call j; ret; }
+`,
+		Fix:     "Call a .func, or a register that holds its address.",
+		Section: "9.7.12.5 call",
+	}
+	rulePrototype = diag.Rule{
+		ID: "F622", Title: "indirect call without a prototype", Layer: "form", Severity: diag.Error,
+		What:  "A call through a register that names no prototype, list of call targets, or table of functions.",
+		Why:   "The assembler rejects the module.",
+		Wrong: "call %rd1, (%r1);",
+		Right: `
+p: .callprototype _ (.param .b32 _);
+call %rd1, (%r1), p;
+`,
+		Fix:     "Write a .callprototype before the call and name it.",
+		Section: "9.7.12.5 call",
+	}
+	ruleCallCount = diag.Rule{
+		ID: "F623", Title: "wrong number of arguments", Layer: "form", Severity: diag.Error,
+		What: "A call with more or fewer arguments or results than the signature has.",
+		Why:  "The assembler rejects the module.",
+		Wrong: `
+.func f(.param .b32 a) { ret; }
+.entry k() { call f; ret; }
+`,
+		Right: `
+.func f(.param .b32 a) { ret; }
+.entry k() { call f, (1); ret; }
+`,
+		Fix:     "Pass what the signature says.",
+		Section: "9.7.12.5 call",
+	}
+	ruleCallType = diag.Rule{
+		ID: "F624", Title: "argument that does not match", Layer: "form", Severity: diag.Error,
+		What: "An argument or result whose type, size or alignment is not that of the signature, or that is neither register, .param variable nor constant.",
+		Why:  "The assembler rejects the module.",
+		Wrong: `
+.func f(.param .b32 a) { ret; }
+.entry k() { .param .b64 p; call f, (p); ret; }
+`,
+		Right: `
+.func f(.param .b32 a) { ret; }
+.entry k() { .param .b32 p; call f, (p); ret; }
+`,
+		Fix:     "Declare the variable like the parameter.",
+		Section: "7.1 Function Declarations and Definitions",
+	}
+	ruleTargets = diag.Rule{
+		ID: "F625", Title: "list of targets with something else", Layer: "form", Severity: diag.Error,
+		What: ".branchtargets with something that is no label, .calltargets with something that is no function.",
+		Why:  "The assembler rejects the module.",
+		Wrong: `
+.global .b32 g;
+.entry k() { t: .branchtargets g; ret; }
+`,
+		Right:   ".entry k() { t: .branchtargets l; l: ret; }",
+		Fix:     "List labels for branches, functions for calls.",
+		Section: "11.3 Control Flow Directives",
+	}
+	ruleParameterWrite = diag.Rule{
+		ID: "F630", Title: "store to an input parameter", Layer: "form", Severity: diag.Error,
+		What:    "st.param of a parameter that the function receives.",
+		Why:     "The assembler rejects the module.",
+		Wrong:   ".func f(.param .b32 a) { st.param.b32 [a], 1; ret; }",
+		Right:   ".func (.param .b32 a) f() { st.param.b32 [a], 1; ret; }",
+		Fix:     "Copy the value to a register or to local memory.",
+		Section: "5.1.6.4 Device Function Parameters",
+	}
+	ruleParameterRead = diag.Rule{
+		ID: "F631", Title: "load of a return value", Layer: "form", Severity: diag.Error,
+		What:    "ld.param of the value that the function returns.",
+		Why:     "The assembler rejects the module.",
+		Wrong:   ".func (.param .b32 a) f() { .reg .b32 r; ld.param.b32 r, [a]; ret; }",
+		Right:   ".func f(.param .b32 a) { .reg .b32 r; ld.param.b32 r, [a]; ret; }",
+		Fix:     "Keep the value in a register until it is stored.",
+		Section: "5.1.6.4 Device Function Parameters",
+	}
+	ruleParameterSide = diag.Rule{
+		ID: "F632", Title: ".param::entry and .param::func exchanged", Layer: "form", Severity: diag.Error,
+		What:    "ld.param::func of a kernel parameter, or .param::entry of the variables of a call.",
+		Why:     "The assembler rejects the module.",
+		Wrong:   ".entry k(.param .b32 a) { .reg .b32 r; ld.param::func.b32 r, [a]; ret; }",
+		Right:   ".entry k(.param .b32 a) { .reg .b32 r; ld.param::entry.b32 r, [a]; ret; }",
+		Fix:     "Write the side that the parameter is on.",
+		Section: "5.1.6 Parameter State Space",
+	}
+	ruleParameterAddress = diag.Rule{
+		ID: "F633", Title: "address of a call argument", Layer: "form", Severity: diag.Error,
+		What: "mov of the address of a .param variable in a function body.",
+		Why:  "The assembler rejects the module.",
+		Wrong: `
+.param .b32 a;
+mov.b64 %rd1, a;
+`,
+		Right: `
+.local .b32 a;
+mov.b64 %rd1, a;
+`,
+		Fix:     "Keep the value in local memory.",
+		Section: "5.1.6.4 Device Function Parameters",
+	}
+	ruleParameterGuard = diag.Rule{
+		ID: "F634", Title: "guard in a call sequence", Layer: "form", Severity: diag.Error,
+		What: "A guarded st.param or ld.param of a .param variable of a call.",
+		Why:  "The assembler rejects the module.",
+		Wrong: `
+.func f(.param .b32 a) { ret; }
+.entry k() { .reg .pred %p; .param .b32 q; @%p st.param.b32 [q], 1; call f, (q); ret; }
+`,
+		Right: `
+.func f(.param .b32 a) { ret; }
+.entry k() { .reg .b32 %r; .reg .pred %p; .param .b32 q; selp.b32 %r, 1, 0, %p; st.param.b32 [q], %r; call f, (q); ret; }
+`,
+		Fix:     "Choose the value before (selp), and pass it always.",
+		Section: "7.1 Function Declarations and Definitions",
+	}
+	ruleNoCall = diag.Rule{
+		ID: "F635", Title: "result read that no call gives", Layer: "form", Severity: diag.Error,
+		What:  "ld.param of a .param variable in a body that no call of the function gives as its result.",
+		Why:   "The assembler rejects the module. Parse-only runs of the assembler do not see it.",
+		Wrong: ".entry k() { .reg .b32 r; .param .b32 p; ld.param.b32 r, [p]; ret; }",
+		Right: `
+.extern .func (.param .b32 a) f();
+.entry k() { .reg .b32 r; .param .b32 p; call (p), f; ld.param.b32 r, [p]; ret; }
+`,
+		Fix:     "Call first.",
+		Gaps:    "A load that runs before the call, in a function that has one, is not reported.",
+		Section: "7.1 Function Declarations and Definitions",
+	}
+)

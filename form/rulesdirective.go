@@ -1,0 +1,189 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package form
+
+import "github.com/ptxdsl/ptxdsl/diag"
+
+// Rules of directives.
+var (
+	ruleTuningValue = diag.Rule{
+		ID: "F701", Title: "wrong number for a directive", Layer: "form", Severity: diag.Error,
+		What:    "A directive of a function with too few, too many, or impossible numbers.",
+		Why:     "The assembler rejects the module.",
+		Wrong:   ".entry k() .maxntid 0 { ret; }",
+		Right:   ".entry k() .maxntid 128 { ret; }",
+		Fix:     "Give what the directive takes.",
+		Section: "11.4 Performance-Tuning Directives",
+	}
+	ruleTuningConflict = diag.Rule{
+		ID: "F702", Title: "directives that exclude each other", Layer: "form", Severity: diag.Error,
+		What:    ".maxntid with .reqntid, or .maxclusterrank with .reqnctapercluster.",
+		Why:     "The assembler rejects the module.",
+		Wrong:   ".entry k() .maxntid 128 .reqntid 128 { ret; }",
+		Right:   ".entry k() .reqntid 128 { ret; }",
+		Fix:     "Keep one of them.",
+		Section: "11.4.3 .reqntid",
+	}
+	ruleTuningNeeds = diag.Rule{
+		ID: "F703", Title: "directive that lacks its companions", Layer: "form", Severity: diag.Error,
+		What:    ".blocksareclusters without .reqntid and .reqnctapercluster, or %perctamemorysize and %perctamemoryoffset in a kernel without .minperctamemory.",
+		Why:     "The assembler rejects the module.",
+		Wrong:   ".entry k() .blocksareclusters { ret; }",
+		Right:   ".entry k() .reqntid 128 .reqnctapercluster 2 .blocksareclusters { ret; }",
+		Fix:     "Add them.",
+		Section: "11.8.1 .blocksareclusters",
+	}
+	ruleTuningPlace = diag.Rule{
+		ID: "F704", Title: "directive on the wrong kind of function", Layer: "form", Severity: diag.Error,
+		What:    "A directive of kernels on a .func, or the other way round.",
+		Why:     "The assembler stops there and reads no further.",
+		Wrong:   ".func f() .maxntid 128 { ret; }",
+		Right:   ".entry k() .maxntid 128 { ret; }",
+		Fix:     "Move it, or drop it.",
+		Section: "11.4 Performance-Tuning Directives",
+	}
+	ruleTuningTwice = diag.Rule{
+		ID: "F705", Title: "directive given twice", Layer: "form", Severity: diag.Error,
+		What:    ".abi_preserve, .abi_preserve_control or .noreturn twice on one function.",
+		Why:     "The assembler rejects the module.",
+		Wrong:   ".func f() .abi_preserve 8 .abi_preserve 9 { ret; }",
+		Right:   ".func f() .abi_preserve 8 { ret; }",
+		Fix:     "Keep one of them.",
+		Section: "11.4.8 .abi_preserve",
+	}
+	ruleTuningIdle = diag.Rule{
+		ID: "F706", Title: "directive without effect", Layer: "form", Severity: diag.Warning,
+		What:    ".minnctapersm without .maxntid or .reqntid.",
+		Why:     "The assembler ignores it.",
+		Wrong:   ".entry k() .minnctapersm 2 { ret; }",
+		Right:   ".entry k() .maxntid 128 .minnctapersm 2 { ret; }",
+		Fix:     "Say how many threads a CTA has.",
+		Section: "11.4.4 .minnctapersm",
+	}
+	ruleLanguage = diag.Rule{
+		ID: "F707", Title: "unknown language", Layer: "form", Severity: diag.Error,
+		What:    ".language with a name or number that is none.",
+		Why:     "The assembler rejects the module.",
+		Wrong:   `.entry k() .language "c++" { ret; }`,
+		Right:   `.entry k() .language "cuda c++" { ret; }`,
+		Fix:     "Write a name from the list, in any case, or its number.",
+		Section: "9.4:11.8.2 .language",
+	}
+	rulePragma = diag.Rule{
+		ID: "F710", Title: "malformed pragma", Layer: "form", Severity: diag.Error,
+		What:    "A pragma without the argument that it takes, or not in quotes.",
+		Why:     "The assembler rejects the module.",
+		Wrong:   `.entry k() { .pragma "frequency"; ret; }`,
+		Right:   `.entry k() { .pragma "frequency 4"; ret; }`,
+		Fix:     "Write the argument.",
+		Section: "11.4.7 .pragma",
+	}
+	rulePragmaPlace = diag.Rule{
+		ID: "F711", Title: "pragma in the wrong place", Layer: "form", Severity: diag.Error,
+		What: "A pragma of statements outside of a body, or one of kernels in a .func.",
+		Why:  "The assembler rejects the module.",
+		Wrong: `
+.pragma "enable_smem_spilling";
+.entry k() { ret; }
+`,
+		Right:   `.entry k() { .pragma "enable_smem_spilling"; ret; }`,
+		Fix:     "Move it into the kernel.",
+		Section: "12 Descriptions of .pragma Strings",
+	}
+	rulePragmaUnknown = diag.Rule{
+		ID: "F712", Title: "unknown pragma", Layer: "form", Severity: diag.Warning,
+		What:    "A pragma in a function that no list has.",
+		Why:     "The assembler ignores it.",
+		Wrong:   `.entry k() { .pragma "nounrol"; ret; }`,
+		Right:   `.entry k() { .pragma "nounroll"; ret; }`,
+		Fix:     "Write the pragma that was meant.",
+		Section: "12 Descriptions of .pragma Strings",
+	}
+	ruleFile = diag.Rule{
+		ID: "F720", Title: "malformed .file", Layer: "form", Severity: diag.Error,
+		What:    ".file without an index and a name in quotes.",
+		Why:     "The assembler stops there and reads no further.",
+		Wrong:   "",
+		Right:   "",
+		Fix:     `Write .file 1 "name".`,
+		Section: "11.5.3 .file",
+	}
+	ruleFileTwice = diag.Rule{
+		ID: "F721", Title: "file index given twice", Layer: "form", Severity: diag.Error,
+		What: "Two .file directives with one index.",
+		Why:  "The assembler rejects the module.",
+		Wrong: `
+.file 1 "a.cu"
+.file 1 "b.cu"
+`,
+		Right: `
+.file 1 "a.cu"
+.file 2 "b.cu"
+`,
+		Fix:     "Number the files apart.",
+		Section: "11.5.3 .file",
+	}
+	ruleLocation = diag.Rule{
+		ID: "F722", Title: "malformed .loc", Layer: "form", Severity: diag.Error,
+		What:    ".loc without file, line and column.",
+		Why:     "The assembler stops there and reads no further.",
+		Wrong:   "",
+		Right:   "",
+		Fix:     "Write .loc file line column.",
+		Section: "11.5.4 .loc",
+	}
+	ruleInlined = diag.Rule{
+		ID: "F723", Title: "place of inlining that was never given", Layer: "form", Severity: diag.Error,
+		What: "inlined_at with a file, line and column that no .loc before it in the function has.",
+		Why:  "The assembler rejects the module.",
+		Wrong: `
+.file 1 "a.cu"
+.entry k() {
+.loc 1 5 1, function_name $n, inlined_at 1 9 1
+ret; }
+.section .debug_str { $n: .b8 1 }
+`,
+		Right: `
+.file 1 "a.cu"
+.entry k() {
+.loc 1 9 1
+.loc 1 5 1, function_name $n, inlined_at 1 9 1
+ret; }
+.section .debug_str { $n: .b8 1 }
+`,
+		Fix:     "Emit the .loc of the call first.",
+		Section: "11.5.4 .loc",
+	}
+	ruleSectionData = diag.Rule{
+		ID: "F724", Title: "debug data that does not fit", Layer: "form", Severity: diag.Error,
+		What:    "A value beyond .b8 or .b16, an address in them or beside other data on a line, or another type in a .section.",
+		Why:     "The assembler rejects the module.",
+		Wrong:   ".section .debug_str { .b8 300 }",
+		Right:   ".section .debug_str { .b16 300 }",
+		Fix:     "Use a wider type.",
+		Section: "11.5.2 .section",
+	}
+	ruleFunctionName = diag.Rule{
+		ID: "F725", Title: "function_name that is no label", Layer: "form", Severity: diag.Error,
+		What: "function_name of a .loc with a name that no .section of the module has as a label.",
+		Why:  "The assembler rejects the module.",
+		Wrong: `
+.file 1 "a.cu"
+.entry k() {
+.loc 1 9 1
+.loc 1 5 1, function_name $n, inlined_at 1 9 1
+ret; }
+`,
+		Right: `
+.file 1 "a.cu"
+.entry k() {
+.loc 1 9 1
+.loc 1 5 1, function_name $n, inlined_at 1 9 1
+ret; }
+.section .debug_str { $n: .b8 1 }
+`,
+		Fix:     "Emit the section with the name, usually .debug_str.",
+		Section: "11.5.4 .loc",
+	}
+)

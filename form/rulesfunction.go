@@ -1,0 +1,144 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package form
+
+import "github.com/ptxdsl/ptxdsl/diag"
+
+// Rules of functions.
+var (
+	ruleRedefined = diag.Rule{
+		ID: "F601", Title: "function declared in two ways", Layer: "form", Severity: diag.Error,
+		What: "A function defined twice, declared after its definition, or with different linkage, kind or .noreturn in two declarations.",
+		Why:  "The assembler rejects the module.",
+		Wrong: `
+.func f() { ret; }
+.func f() { ret; }
+`,
+		Right: `
+.func f();
+.func f() { ret; }
+`,
+		Fix:     "Keep one definition, and declarations before it that say the same.",
+		Section: "11.2.2 .func",
+	}
+	ruleMismatch = diag.Rule{
+		ID: "F602", Title: "declaration and definition differ", Layer: "form", Severity: diag.Error,
+		What: "Parameters or return values of two declarations of a function that differ in number, space, type or alignment.",
+		Why:  "The assembler rejects the module.",
+		Wrong: `
+.func f(.param .b32 a);
+.func f(.param .b64 a) { ret; }
+`,
+		Right: `
+.func f(.param .b64 a);
+.func f(.param .b64 a) { ret; }
+`,
+		Fix:     "Make the signatures equal.",
+		Section: "11.2.2 .func",
+	}
+	ruleReturns = diag.Rule{
+		ID: "F603", Title: "return values that cannot be", Layer: "form", Severity: diag.Error,
+		What:    "Several return values of which one is a .param.",
+		Why:     "The assembler rejects the module.",
+		Wrong:   ".func (.param .b32 a, .param .b32 b) f() { ret; }",
+		Right:   ".func (.param .align 4 .b8 a[8]) f() { ret; }",
+		Fix:     "Return an array.",
+		Section: "11.2.2 .func",
+	}
+	ruleParameterSpace = diag.Rule{
+		ID: "F604", Title: "parameter in the wrong space", Layer: "form", Severity: diag.Error,
+		What:    "A parameter of an .entry that is no .param, or one of a .func that is neither .reg nor .param.",
+		Why:     "The assembler rejects the module.",
+		Wrong:   ".entry k(.reg .b32 a) { ret; }",
+		Right:   ".entry k(.param .b32 a) { ret; }",
+		Fix:     "Write .param.",
+		Section: "5.1.6 Parameter State Space",
+	}
+	ruleParameterType = diag.Rule{
+		ID: "F605", Title: "type that a parameter cannot have", Layer: "form", Severity: diag.Error,
+		What:    "A .f16x2 or a vector in the parameter space, or, in a .func or a prototype, a predicate or an integer of 8 or 16 bits.",
+		Why:     "The assembler rejects the module.",
+		Wrong:   ".func f(.param .v2 .b32 a) { ret; }",
+		Right:   ".func f(.param .align 8 .b32 a[2]) { ret; }",
+		Fix:     "Pass an array, or untyped bits.",
+		Section: "5.1.6 Parameter State Space",
+	}
+	ruleParameterName = diag.Rule{
+		ID: "F606", Title: "parameter without a name", Layer: "form", Severity: diag.Error,
+		What:    "_ as the name of a parameter of a function.",
+		Why:     "The assembler rejects the module.",
+		Wrong:   ".func f(.param .b32 _) { ret; }",
+		Right:   ".func f(.param .b32 a) { ret; }",
+		Fix:     "Name it.",
+		Section: "11.2.2 .func",
+	}
+	ruleParameterBytes = diag.Rule{
+		ID: "F607", Title: "too many bytes of parameters", Layer: "form", Severity: diag.Error,
+		What:    "Parameters of a kernel beyond 32764 bytes, or beyond 4352 before PTX 8.1 or sm_70.",
+		Why:     "The assembler rejects the module.",
+		Wrong:   ".entry k(.param .b8 a[40000]) { ret; }",
+		Right:   ".entry k(.param .b8 a[4000]) { ret; }",
+		Fix:     "Pass a pointer to global memory.",
+		Section: "11.2.1 .entry",
+	}
+	ruleUnsized = diag.Rule{
+		ID: "F608", Title: "parameter without a size", Layer: "form", Severity: diag.Error,
+		What:    "An array without a size that is not the last parameter of a .func.",
+		Why:     "The assembler rejects the module.",
+		Wrong:   ".func f(.param .b8 a[], .param .b32 b) { ret; }",
+		Right:   ".func f(.param .b32 b, .param .b8 a[]) { ret; }",
+		Fix:     "Give the size, or make it the last parameter.",
+		Section: "7.2 Variadic Functions",
+	}
+	rulePointer = diag.Rule{
+		ID: "F609", Title: ".ptr on a parameter of a .func", Layer: "form", Severity: diag.Error,
+		What:    ".ptr outside of the parameter list of an .entry.",
+		Why:     "The assembler rejects the module.",
+		Wrong:   ".func f(.param .u64 .ptr .global a) { ret; }",
+		Right:   ".entry k(.param .u64 .ptr .global a) { ret; }",
+		Fix:     "Drop it.",
+		Section: "5.1.6.3 .ptr",
+	}
+	ruleAlias = diag.Rule{
+		ID: "F610", Title: "alias that cannot be", Layer: "form", Severity: diag.Error,
+		What: "An .alias of or for something that is no .func, with a body, a different signature, or a target that is .weak or .extern.",
+		Why:  "The assembler rejects the module.",
+		Wrong: `
+.func f() { ret; }
+.func g(.param .b32 a);
+.alias g, f;
+`,
+		Right: `
+.func f() { ret; }
+.func g();
+.alias g, f;
+`,
+		Fix:     "Declare the alias like the function it stands for.",
+		Section: "11.2.3 .alias",
+	}
+	ruleNoReturn = diag.Rule{
+		ID: "F611", Title: ".noreturn that returns a value", Layer: "form", Severity: diag.Error,
+		What:    ".noreturn on a function with a return value.",
+		Why:     "The assembler rejects the module.",
+		Wrong:   ".func (.reg .b32 r) f() .noreturn { exit; }",
+		Right:   ".func f() .noreturn { exit; }",
+		Fix:     "Drop one of the two.",
+		Section: "11.4.6 .noreturn",
+	}
+	ruleUnresolved = diag.Rule{
+		ID: "F612", Title: "function without a body", Layer: "form", Severity: diag.Error,
+		What: "A function that is declared without .extern and never defined, or, in a module that is not linked with others, one that is called and not defined.",
+		Why:  "The assembler rejects the module. Parse-only runs of the assembler do not see it.",
+		Wrong: `
+.func f();
+.entry k() { call f; ret; }
+`,
+		Right: `
+.extern .func f();
+.entry k() { call f; ret; }
+`,
+		Fix:     "Define it, or declare it .extern and link.",
+		Section: "11.6.1 .extern",
+	}
+)

@@ -1,0 +1,38 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package form
+
+import "github.com/ptxdsl/ptxdsl/diag"
+
+// Rules of versions and targets.
+var (
+	ruleFeature = diag.Rule{
+		ID: "F410", Title: "declaration or directive from a later version or target", Layer: "form", Severity: diag.Error,
+		What: "A directive, type, attribute or special register that the .version or .target of the module does not have.",
+		Why:  "The assembler rejects the module.",
+		Wrong: `
+.version 7.0
+.target sm_90
+.address_size 64
+.entry k() .reqnctapercluster 2 { ret; }
+`,
+		Right: `
+.version 7.8
+.target sm_90
+.address_size 64
+.entry k() .reqnctapercluster 2 { ret; }
+`,
+		Fix:     "Raise .version or .target, or do without.",
+		Section: "11 Directives",
+	}
+	ruleGone = diag.Rule{
+		ID: "F411", Title: "feature that was taken out", Layer: "form", Severity: diag.Error,
+		What:    "A directive or declaration that PTX had once.",
+		Why:     "The assembler rejects the module.",
+		Wrong:   ".entry k() .maxntid 32 .maxnctapersm 2 { ret; }",
+		Right:   ".entry k() .maxntid 32 .minnctapersm 2 { ret; }",
+		Fix:     "Use what came in its place.",
+		Section: "11 Directives",
+	}
+)

@@ -1,0 +1,191 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package form
+
+import "github.com/ptxdsl/ptxdsl/diag"
+
+// Rules of the module and its head.
+var (
+	ruleNoVersion = diag.Rule{
+		ID: "F110", Title: "no .version at the head", Layer: "form", Severity: diag.Error,
+		What: "A module whose first directive is not .version with a number.",
+		Why:  "The assembler stops there and reads no further.",
+		Wrong: `
+.target sm_90
+.address_size 64
+.entry k() { ret; }
+`,
+		Right: `
+.version 9.5
+.target sm_90
+.address_size 64
+.entry k() { ret; }
+`,
+		Fix:     "Begin with .version and the smallest PTX version that has what the module uses.",
+		Section: "11.1.1 .version",
+	}
+	ruleVersion = diag.Rule{
+		ID: "F111", Title: "unknown PTX version", Layer: "form", Severity: diag.Error,
+		What: "A .version that is no version of PTX, or one newer than this tool and its assembler know.",
+		Why:  "The assembler stops there and reads no further.",
+		Wrong: `
+.version 9.9
+.target sm_90
+.address_size 64
+`,
+		Right: `
+.version 9.5
+.target sm_90
+.address_size 64
+`,
+		Fix:     "Write a version that exists.",
+		Gaps:    "The assembler reads 8.10 as 9.0; so does this check.",
+		Section: "11.1.1 .version",
+	}
+	ruleNoTarget = diag.Rule{
+		ID: "F112", Title: "no .target behind .version", Layer: "form", Severity: diag.Error,
+		What: "A module whose second directive is not .target.",
+		Why:  "The assembler stops there and reads no further.",
+		Wrong: `
+.version 9.5
+.address_size 64
+.target sm_90
+`,
+		Right: `
+.version 9.5
+.target sm_90
+.address_size 64
+`,
+		Fix:     "Write .target behind .version.",
+		Section: "11.1.2 .target",
+	}
+	ruleTarget = diag.Rule{
+		ID: "F113", Title: "unknown target", Layer: "form", Severity: diag.Error,
+		What: "A .target that names no architecture first, or a word that is no option.",
+		Why:  "The assembler stops there and reads no further.",
+		Wrong: `
+.version 9.5
+.target sm_99
+.address_size 64
+`,
+		Right: `
+.version 9.5
+.target sm_90
+.address_size 64
+`,
+		Fix:     "Name an architecture, such as sm_90a, and then options.",
+		Gaps:    "The assembler overlooks unknown letters behind a number it knows (sm_90x); this check does not.",
+		Section: "11.1.2 .target",
+	}
+	ruleTargetOption = diag.Rule{
+		ID: "F114", Title: "options of .target that contradict", Layer: "form", Severity: diag.Error,
+		What: "Both texture modes, or map_f64_to_f32 on a target that has .f64.",
+		Why:  "The assembler rejects the module.",
+		Wrong: `
+.version 9.5
+.target sm_90, texmode_unified, texmode_independent
+.address_size 64
+`,
+		Right: `
+.version 9.5
+.target sm_90, texmode_independent
+.address_size 64
+`,
+		Fix:     "Keep one of them.",
+		Section: "11.1.2 .target",
+	}
+	ruleTargetSince = diag.Rule{
+		ID: "F115", Title: "target newer than the version", Layer: "form", Severity: diag.Error,
+		What: "A target that the .version does not know yet.",
+		Why:  "The assembler rejects the module.",
+		Wrong: `
+.version 8.5
+.target sm_100a
+.address_size 64
+.entry k() { ret; }
+`,
+		Right: `
+.version 8.6
+.target sm_100a
+.address_size 64
+.entry k() { ret; }
+`,
+		Fix:     "Raise .version, or lower .target.",
+		Section: "11.1.2 .target",
+	}
+	ruleAddressSize = diag.Rule{
+		ID: "F116", Title: "wrong address size", Layer: "form", Severity: diag.Error,
+		What: "An .address_size that is not 64. Addresses of 32 bits parse, and code generation refuses them.",
+		Why:  "The assembler rejects the module.",
+		Wrong: `
+.version 9.5
+.target sm_90
+.address_size 48
+`,
+		Right: `
+.version 9.5
+.target sm_90
+.address_size 64
+`,
+		Fix:     "Write .address_size 64.",
+		Section: "11.1.3 .address_size",
+	}
+	ruleLateHeader = diag.Rule{
+		ID: "F117", Title: "head directive too late", Layer: "form", Severity: diag.Error,
+		What: "A second .version, .target or .address_size behind other declarations.",
+		Why:  "The assembler stops there and reads no further.",
+		Wrong: `
+.version 9.5
+.target sm_90
+.address_size 64
+.global .b32 a;
+.address_size 64
+`,
+		Right: `
+.version 9.5
+.target sm_90
+.address_size 64
+.global .b32 a;
+`,
+		Fix:     "Move it to the head of the module.",
+		Section: "11.1 PTX Module Directives",
+	}
+	ruleDebug = diag.Rule{
+		ID: "F118", Title: "debug information missing", Layer: "form", Severity: diag.Error,
+		What: "The option debug of .target in a module without a debug .section.",
+		Why:  "The assembler rejects the module.",
+		Wrong: `
+.version 9.5
+.target sm_90, debug
+.address_size 64
+.entry k() { ret; }
+`,
+		Right: `
+.version 9.5
+.target sm_90
+.address_size 64
+.entry k() { ret; }
+`,
+		Fix:     "Drop the option, or emit the sections.",
+		Section: "11.1.2 .target",
+	}
+	ruleDirectivePlace = diag.Rule{
+		ID: "F120", Title: "directive in the wrong place", Layer: "form", Severity: diag.Error,
+		What:    "A directive of functions at module scope, or one of the module inside a function.",
+		Why:     "The assembler stops there and reads no further.",
+		Wrong:   ".entry k() { .maxntid 32; ret; }",
+		Right:   ".entry k() .maxntid 32 { ret; }",
+		Fix:     "Move it to where it belongs.",
+		Section: "11 Directives",
+	}
+	ruleUnknownDirective = diag.Rule{
+		ID: "F121", Title: "unknown directive", Layer: "form", Severity: diag.Error,
+		What:    "A word with a dot that is no directive, or none that can stand there.",
+		Why:     "The assembler stops there and reads no further.",
+		Wrong:   ".entry k() .maxthreads 32 { ret; }",
+		Right:   ".entry k() .maxntid 32 { ret; }",
+		Fix:     "Write the directive that was meant.",
+		Section: "11 Directives",
+	}
+)

@@ -1,0 +1,279 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package form
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+// A kind says what a name stands for.
+type kind uint8
+
+const (
+	variable kind = iota
+	label
+	routine       // a .func or .entry
+	prototype     // a label of .callprototype
+	callTargets   // a label of .calltargets
+	branchTargets // a label of .branchtargets
+)
+
+var kindWords = [...]string{
+	variable: "a variable", label: "a label", routine: "a function", prototype: "a call prototype",
+	callTargets: "a list of call targets", branchTargets: "a list of branch targets",
+}
+
+// A role says which side of a function a parameter is on.
+type role uint8
+
+const (
+	noRole role = iota
+	input
+	output
+)
+
+// A symbol is a declared name.
+type symbol struct {
+	kind    kind
+	role    role
+	entry   bool // a parameter of an .entry
+	set     bool // has an initialiser
+	holds   bool // the initialiser names functions
+	called  bool // a .param that receives a call's result
+	linkage string
+	name    string
+	at      ptx.Span
+	shape   shape
+	count   int64       // names that a range declares
+	number  ptx.Operand // where a range says so
+	arg     isa.Arg     // as an operand
+	fn      *function   // of a routine or prototype
+	targets []*function // of call targets
+}
+
+// A scope is a block's names. Those of name<n> are apart: no entry is made for each.
+type scope struct {
+	names  map[string]*symbol
+	ranges map[string]*symbol
+}
+
+func (c *checker) push() *scope {
+	var s *scope
+	if n := len(c.spare); n > 0 {
+		s, c.spare = c.spare[n-1], c.spare[:n-1]
+	} else {
+		s = &scope{names: make(map[string]*symbol), ranges: make(map[string]*symbol)}
+	}
+	c.scopes = append(c.scopes, s)
+	return s
+}
+
+func (c *checker) pop() {
+	n := len(c.scopes) - 1
+	s := c.scopes[n]
+	c.scopes = c.scopes[:n]
+	clear(s.names)
+	clear(s.ranges)
+	c.spare = append(c.spare, s)
+}
+
+func (c *checker) scope() *scope { return c.scopes[len(c.scopes)-1] }
+
+// symbol is a new symbol; they are made in chunks, because a module has many.
+func (c *checker) symbol() *symbol {
+	if len(c.chunk) == 0 {
+		c.chunk = make([]symbol, 64)
+	}
+	s := &c.chunk[0]
+	c.chunk = c.chunk[1:]
+	return s
+}
+
+// here finds a name declared in s itself, one of a range included.
+func (s *scope) here(name string) *symbol {
+	if sym := s.names[name]; sym != nil {
+		return sym
+	}
+	if len(s.ranges) == 0 {
+		return nil
+	}
+	digits := len(name)
+	for digits > 0 && name[digits-1] >= '0' && name[digits-1] <= '9' {
+		digits--
+	}
+	if digits == len(name) {
+		return nil
+	}
+	sym := s.ranges[name[:digits]]
+	if sym == nil {
+		return nil
+	}
+	n := int64(0)
+	for i := digits; i < len(name); i++ {
+		n = n*10 + int64(name[i]-'0')
+		if n >= sym.count {
+			return nil
+		}
+	}
+	return sym
+}
+
+// find looks a name up from the innermost scope outwards, as seen at a place: a label that comes
+// later counts only where nothing else has the name.
+func (c *checker) find(name string, at ptx.Pos) *symbol {
+	var later *symbol
+	for i := len(c.scopes) - 1; i >= 0; i-- {
+		sym := c.scopes[i].here(name)
+		if sym == nil {
+			continue
+		}
+		if sym.kind == label && sym.at.At > at {
+			if later == nil {
+				later = sym
+			}
+			continue
+		}
+		return sym
+	}
+	return later
+}
+
+// declare enters a name into the innermost scope, and reports false where it is taken.
+func (c *checker) declare(sym *symbol) bool {
+	s := c.scope()
+	if old := s.here(sym.name); old != nil {
+		c.twice(sym, sym.name, old)
+		return false
+	}
+	s.names[sym.name] = sym
+	return true
+}
+
+// declareRange enters name<count>.
+func (c *checker) declareRange(sym *symbol) bool {
+	s := c.scope()
+	if old := s.ranges[sym.name]; old != nil {
+		f := c.fault(&ruleTwice, sym.at, "%s is declared twice in this scope", rangeName(sym)).
+			related(old.at, "the first declaration is here")
+		if old.count < sym.count {
+			f.d.Message = rangeName(sym) + " declares " + sym.name + "0 to " + sym.name + strconv.FormatInt(old.count-1, 10) + " a second time in this scope"
+		}
+		return false
+	}
+	if old, name := s.within(sym); old != nil {
+		c.twice(sym, name, old)
+		return false
+	}
+	s.ranges[sym.name] = sym
+	return true
+}
+
+// within finds a name of s that a new range would declare again.
+func (s *scope) within(sym *symbol) (*symbol, string) {
+	if sym.count <= int64(len(s.names)) {
+		for i := range sym.count {
+			name := sym.name + strconv.FormatInt(i, 10)
+			if old := s.names[name]; old != nil && old.kind != label {
+				return old, name
+			}
+		}
+		return nil, ""
+	}
+	var best *symbol
+	for name, old := range s.names {
+		if len(name) <= len(sym.name) || name[:len(sym.name)] != sym.name {
+			continue
+		}
+		digits := name[len(sym.name):]
+		n, err := strconv.ParseInt(digits, 10, 64)
+		if old.kind == label || err != nil || n < 0 || n >= sym.count || strconv.FormatInt(n, 10) != digits {
+			continue
+		}
+		if best == nil || old.at.At < best.at.At {
+			best = old
+		}
+	}
+	if best == nil {
+		return nil, ""
+	}
+	return best, best.name
+}
+
+func (c *checker) twice(sym *symbol, name string, old *symbol) {
+	what := name
+	if old.kind != sym.kind {
+		what += ", " + kindWords[old.kind] + ","
+	}
+	first, second := old.at, sym.at
+	if first.At > second.At { // labels are entered before the statements around them
+		first, second = second, first
+	}
+	c.fault(&ruleTwice, second, "%s is declared twice in this scope", clip(what)).
+		related(first, "the first declaration is here")
+}
+
+func rangeName(sym *symbol) string { return sym.name + "<" + strconv.FormatInt(sym.count, 10) + ">" }
+
+// unknown reports a name that nothing declares here: one just outside a range, one that is
+// declared further down, or one much like another.
+func (c *checker) unknown(at ptx.Node, name string, fits func(*symbol) bool) {
+	digits := len(name)
+	for digits > 0 && name[digits-1] >= '0' && name[digits-1] <= '9' {
+		digits--
+	}
+	for i := len(c.scopes) - 1; i >= 0 && digits < len(name); i-- {
+		sym := c.scopes[i].ranges[name[:digits]]
+		n, err := strconv.ParseInt(name[digits:], 10, 32)
+		if sym == nil || err != nil || fits != nil && !fits(sym) {
+			continue
+		}
+		last := "nothing"
+		if sym.count > 0 {
+			last = sym.name + "0 to " + sym.name + strconv.FormatInt(sym.count-1, 10)
+		}
+		c.fault(&ruleUndeclared, at, "%s is not declared: %s declares %s", clip(name), rangeName(sym), last).
+			related(sym.at, "the declaration is here").
+			fix(sym.number, strconv.FormatInt(n+1, 10), "declare %s<%d>", sym.name, n+1)
+		return
+	}
+	if !c.advise() {
+		c.fault(&ruleUndeclared, at, "%s is not declared here", clip(name))
+		return
+	}
+	if c.elsewhere(at, name) {
+		return
+	}
+	c.fault(&ruleUndeclared, at, "%s is not declared here", clip(name)).
+		instead(at, diag.Nearest(name, c.visible(at.Pos(), fits)))
+}
+
+// visible lists the names that can be written at a place; of a range the first few stand for all.
+func (c *checker) visible(at ptx.Pos, fits func(*symbol) bool) []string {
+	var names []string
+	for i := len(c.scopes) - 1; i >= 0; i-- {
+		s := c.scopes[i]
+		for _, name := range slices.Sorted(maps.Keys(s.names)) {
+			if sym := s.names[name]; fits == nil || fits(sym) {
+				names = append(names, name)
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(s.ranges)) {
+			if sym := s.ranges[name]; fits == nil || fits(sym) {
+				for n := range min(sym.count, 100) {
+					names = append(names, name+strconv.FormatInt(n, 10))
+				}
+			}
+		}
+		if len(names) > 4000 {
+			break
+		}
+	}
+	return names
+}

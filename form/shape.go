@@ -1,0 +1,232 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package form
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+// A shape is the type of a variable: element type, vector length, dimensions, space, alignment.
+type shape struct {
+	typ   isa.Type
+	space isa.Space
+	vec   int     // 1 for a scalar
+	dims  []int64 // -1 for []
+	align int64   // as written or natural
+}
+
+func (s *shape) element() int64 { return max(1, int64(s.typ.Bits()+7)/8) * int64(max(1, s.vec)) }
+
+// incomplete reports whether the size is left open by [] or [0].
+func (s *shape) incomplete() bool { return len(s.dims) > 0 && s.dims[0] <= 0 }
+
+// size is the number of bytes, clamped.
+func (s *shape) size() int64 {
+	const most = 1 << 62
+	n := s.element()
+	for _, d := range s.dims {
+		switch {
+		case d <= 0:
+			return 0
+		case n > most/d:
+			return most
+		}
+		n *= d
+	}
+	return n
+}
+
+// same reports whether two shapes are the same type, alignment and space aside.
+func (s *shape) same(o *shape) bool {
+	if s.typ != o.typ || s.vec != o.vec || len(s.dims) != len(o.dims) {
+		return false
+	}
+	for i, d := range s.dims {
+		if d != o.dims[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// String is the type as a declaration writes it, without name and space.
+func (s *shape) String() string {
+	var b strings.Builder
+	if s.vec > 1 {
+		b.WriteString(".v" + strconv.Itoa(s.vec) + " ")
+	}
+	b.WriteString(s.typ.String())
+	for _, d := range s.dims {
+		b.WriteByte('[')
+		if d >= 0 {
+			b.WriteString(strconv.FormatInt(d, 10))
+		}
+		b.WriteByte(']')
+	}
+	return b.String()
+}
+
+// readType fills in the element type, vector length and alignment that a declaration begins with,
+// and checks what can be said of them without a name.
+func (c *checker) readType(v *ptx.Var) (s shape, ok bool) {
+	s.vec, ok = 1, true
+	s.space, _ = isa.ParseSpace(v.Space.Text)
+	if v.Type.Text == "" {
+		c.fault(&ruleType, v, "the declaration names no type")
+		return s, false
+	}
+	t, known := isa.ParseType(v.Type.Text)
+	switch {
+	case !known:
+		c.fault(&ruleType, v.Type, "%s is not a type", clip(v.Type.Text)).
+			instead(v.Type, nearestType(v.Type.Text))
+		return s, false
+	case !t.Register() && t.Class() != isa.Opaque:
+		f := c.fault(&ruleType, v.Type, "%s is a type of instructions, not of variables; %s holds it", t, holder(t))
+		f.fix(v.Type, holder(t), "declare %s", holder(t))
+		ok = false
+	}
+	s.typ = t
+	switch v.Vec.Text {
+	case "":
+	case ".v2":
+		s.vec = 2
+	case ".v4":
+		s.vec = 4
+	default:
+		c.fault(&ruleVector, v.Vec, "%s is not a vector of variables; there are .v2 and .v4", clip(v.Vec.Text))
+		ok = false
+	}
+	if s.vec > 1 && ok {
+		switch {
+		case t.Class() == isa.Pred:
+			c.fault(&ruleVector, v.Vec, "a predicate cannot be a vector")
+			ok = false
+		case t.Class() == isa.Opaque:
+			c.fault(&ruleVector, v.Vec, "%s cannot be a vector", t)
+			ok = false
+		case t.Bits()*s.vec > 128:
+			c.fault(&ruleVector, v.Vec, "%s %s has %d bits; a vector has at most 128", v.Vec.Text, t, t.Bits()*s.vec)
+			ok = false
+		}
+	}
+	if t == c.types.b128 {
+		c.need(v.Type, ".b128", 8, 3, 70)
+	}
+	s.align = c.readAttributes(v, &s)
+	if s.align == 0 {
+		s.align = s.element()
+	}
+	return s, ok
+}
+
+// holder is the type of registers that hold values of an instruction type.
+func holder(t isa.Type) string {
+	switch b := t.Bits(); {
+	case b <= 8:
+		return ".b8"
+	case b <= 16:
+		return ".b16"
+	case b <= 32:
+		return ".b32"
+	}
+	return ".b64"
+}
+
+// readAttributes reads .align, .ptr and .attribute, and returns the alignment asked for, 0 where
+// there is none.
+func (c *checker) readAttributes(v *ptx.Var, s *shape) int64 {
+	align := int64(0)
+	pointer := ptx.NoPos
+	for i := range v.Attrs {
+		a := &v.Attrs[i]
+		switch a.Name.Text {
+		case ".align":
+			n := c.alignment(a)
+			if pointer == ptx.NoPos {
+				align = n
+			}
+		case ".ptr":
+			pointer = a.At
+		case ".attribute":
+			c.variableAttributes(a, s)
+		case ".const", ".global", ".local", ".shared":
+			if pointer == ptx.NoPos {
+				c.fault(&ruleAttribute, a, "%s is out of place here", a.Name.Text)
+			}
+		default:
+			c.fault(&ruleAttribute, a, "%s is not an attribute of a variable", clip(a.Name.Text))
+		}
+		if a.Name.Text == ".align" && pointer == ptx.NoPos && v.Type.Text != "" && a.At > v.Type.At {
+			c.fault(&ruleAttribute, a, ".align stands after the type; it belongs before it")
+		}
+	}
+	return align
+}
+
+// alignment checks the number of .align and returns it, 0 where it is wrong.
+func (c *checker) alignment(a *ptx.Attr) int64 {
+	if len(a.Args) != 1 {
+		c.fault(&ruleAlign, a, ".align takes one number")
+		return 0
+	}
+	n, ok := c.plainInteger(&a.Args[0])
+	if !ok || n <= 0 || n&(n-1) != 0 || n > 1<<31 {
+		f := c.fault(&ruleAlign, a.Args[0], ".align %s is not a power of two", clip(c.text(&a.Args[0])))
+		if ok && n > 0 && n < 1<<30 {
+			next := int64(1)
+			for next < n {
+				next *= 2
+			}
+			f.fix(a.Args[0], strconv.FormatInt(next, 10), "write %d", next)
+		}
+		return 0
+	}
+	return n
+}
+
+// variableAttributes checks .attribute(.managed) and .attribute(.unified(a, b)) of a variable.
+func (c *checker) variableAttributes(a *ptx.Attr, s *shape) {
+	c.need(a.Name, ".attribute", 4, 0, 0)
+	if len(a.Args) == 0 {
+		c.fault(&ruleAttribute, a, ".attribute names no attribute")
+	}
+	for i := range a.Args {
+		arg := &a.Args[i]
+		switch arg.Text {
+		case ".managed":
+			c.need(arg, ".managed", 4, 0, 30)
+		case ".unified":
+			c.unified(arg)
+		default:
+			c.fault(&ruleAttribute, arg, "%s is not an attribute; there are .managed and .unified", clip(c.text(arg)))
+			continue
+		}
+		if s.space != isa.Global {
+			c.fault(&ruleAttribute, arg, "%s is for .global variables; this one is in %s", arg.Text, s.space)
+		}
+	}
+}
+
+// unified checks .unified(upper, lower).
+func (c *checker) unified(o *ptx.Operand) (id [2]int64, ok bool) {
+	c.need(o, ".unified", 8, 0, 90)
+	if len(o.Args) != 2 {
+		c.fault(&ruleAttribute, o, ".unified takes the two halves of an identifier, as in .unified(1, 2)")
+		return id, false
+	}
+	for i := range o.Args {
+		n, good := c.plainInteger(&o.Args[i])
+		if !good {
+			c.fault(&ruleAttribute, o.Args[i], "%s is not an integer, which .unified takes", clip(c.text(&o.Args[i])))
+			return id, false
+		}
+		id[i] = n
+	}
+	return id, true
+}

@@ -1,0 +1,75 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package form
+
+import (
+	"fmt"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// differ says how two signatures differ, in words; "" if they are the same.
+func differ(a, b *function) string {
+	if len(a.params) != len(b.params) {
+		return fmt.Sprintf("%s there, %d here", plural(len(a.params), "parameter"), len(b.params))
+	}
+	if len(a.returns) != len(b.returns) {
+		return fmt.Sprintf("%s there, %d here", plural(len(a.returns), "return value"), len(b.returns))
+	}
+	for i := range a.returns {
+		if what := differFormal(&a.returns[i], &b.returns[i]); what != "" {
+			return fmt.Sprintf("return value %d is %s", i+1, what)
+		}
+	}
+	for i := range a.params {
+		if what := differFormal(&a.params[i], &b.params[i]); what != "" {
+			return fmt.Sprintf("parameter %d is %s", i+1, what)
+		}
+	}
+	return ""
+}
+
+func differFormal(a, b *formal) string {
+	switch {
+	case a.shape.space != b.shape.space:
+		return fmt.Sprintf("a %s there, a %s here", a.shape.space, b.shape.space)
+	case !a.shape.same(&b.shape):
+		return fmt.Sprintf("%s there, %s here", a.shape.String(), b.shape.String())
+	case a.shape.align != b.shape.align:
+		return fmt.Sprintf("aligned to %d there, to %d here", a.shape.align, b.shape.align)
+	}
+	return ""
+}
+
+// passes reports whether a variable can be passed for a parameter, their spaces aside: scalars
+// and vectors by element type, arrays by size and element type.
+func passes(formal, actual *shape) bool {
+	if formal.vec != actual.vec && (len(formal.dims) == 0 || len(actual.dims) == 0) {
+		return false
+	}
+	if !agree(formal.typ, actual.typ, len(formal.dims) > 0) {
+		return false
+	}
+	if len(formal.dims) != len(actual.dims) {
+		return false
+	}
+	return len(formal.dims) == 0 || formal.incomplete() || formal.size() == actual.size()
+}
+
+// agree reports whether one element type goes for another. Elements of arrays may differ in width.
+func agree(formal, actual isa.Type, array bool) bool {
+	if formal == actual {
+		return true
+	}
+	fc, ac := formal.Class(), actual.Class()
+	if fc == isa.Pred || ac == isa.Pred || !array && formal.Bits() != actual.Bits() {
+		return false
+	}
+	whole := func(c isa.Class) bool { return c == isa.Signed || c == isa.Unsigned }
+	float := func(c isa.Class) bool { return c == isa.Float || c == isa.Half }
+	if fc == isa.Bits || ac == isa.Bits {
+		return true
+	}
+	return formal.Bits() == actual.Bits() && (whole(fc) && whole(ac) || float(fc) && float(ac))
+}

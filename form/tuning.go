@@ -1,0 +1,229 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package form
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+// A tuned directive stands between a function's header and its body.
+type tuned struct {
+	entry, routine bool // where it may stand
+	least, most    int  // how many numbers it takes
+	positive       bool // the numbers are above zero
+	once           bool
+	major, minor   int
+	target         int
+}
+
+// tunedNamed is what is known of a directive of functions. Versions and targets are the
+// assembler's own (PTX ISA 9.4, "Directives").
+func tunedNamed(name string) (t tuned, ok bool) {
+	switch name {
+	case ".maxntid":
+		return tuned{entry: true, least: 1, most: 3, positive: true, major: 1, minor: 3}, true
+	case ".reqntid":
+		return tuned{entry: true, least: 1, most: 3, positive: true, major: 2, minor: 1}, true
+	case ".maxnreg":
+		return tuned{entry: true, least: 1, most: 1, positive: true, major: 1, minor: 3}, true
+	case ".minnctapersm":
+		return tuned{entry: true, least: 1, most: 1, positive: true, major: 2}, true
+	case ".maxnctapersm":
+		return tuned{entry: true, least: 1, most: 1, positive: true, major: 1, minor: 3}, true
+	case ".maxclusterrank":
+		return tuned{entry: true, least: 1, most: 1, major: 7, minor: 8, target: 90}, true
+	case ".reqnctapercluster":
+		return tuned{entry: true, least: 1, most: 3, major: 7, minor: 8, target: 90}, true
+	case ".explicitcluster":
+		return tuned{entry: true, major: 7, minor: 8, target: 90}, true
+	case ".blocksareclusters":
+		return tuned{entry: true, major: 9, target: 90}, true
+	case ".minperctamemory":
+		return tuned{entry: true, least: 1, most: 1, major: 9, minor: 4}, true
+	case ".language":
+		return tuned{entry: true, routine: true, least: 1, most: 64}, true
+	case ".noreturn":
+		return tuned{routine: true, once: true, major: 6, minor: 4, target: 30}, true
+	case ".abi_preserve", ".abi_preserve_control":
+		return tuned{routine: true, least: 1, most: 1, once: true, major: 9, target: 80}, true
+	}
+	return tuned{}, false
+}
+
+// tuning checks the directives of a function.
+func (c *checker) tuning(n *ptx.Func, f *function) {
+	if len(n.Attrs) == 0 {
+		return
+	}
+	c.heading = f
+	defer func() { c.heading = nil }()
+	first := make(map[string]*ptx.Directive, len(n.Attrs))
+	for _, d := range n.Attrs {
+		name := d.Name.Text
+		switch name {
+		case ".pragma":
+			c.pragma(d, false)
+			if !f.entry {
+				c.fault(&ruleTuningPlace, d, ".pragma cannot stand before the body of a .func; write it inside")
+			}
+			continue
+		case ".attribute":
+			c.functionAttribute(d, f)
+			continue
+		case ".local_maxnreg":
+			continue // known to the assembler alone
+		}
+		t, ok := tunedNamed(name)
+		if !ok {
+			c.fault(&ruleUnknownDirective, d.Name, "%s is not a directive of a function", clip(name)).
+				instead(d.Name, diag.Nearest(name, tunedNames(f.entry)))
+			continue
+		}
+		c.tuned(d, f, &t)
+		if v, ok := int64(0), len(d.Args) == 1; ok && strings.HasPrefix(name, ".abi_preserve") {
+			v, _ = c.plainInteger(&d.Args[0])
+			if name == ".abi_preserve" {
+				f.preserve[0] = v + 1
+			} else {
+				f.preserve[1] = v + 1
+			}
+		}
+		if first[name] == nil {
+			first[name] = d
+		} else if t.once {
+			c.fault(&ruleTuningTwice, d, "%s is given twice", name).related(first[name], "it was given here")
+		}
+	}
+	f.memory = first[".minperctamemory"] != nil
+	f.noreturn = first[".noreturn"] != nil
+	if f.noreturn && len(f.returns) > 0 {
+		c.fault(&ruleNoReturn, first[".noreturn"], "%s returns a value; a .noreturn function does not", clip(f.name))
+	}
+	c.together(first)
+}
+
+func tunedNames(entry bool) []string {
+	if entry {
+		return []string{".maxntid", ".reqntid", ".maxnreg", ".minnctapersm", ".maxclusterrank", ".reqnctapercluster",
+			".explicitcluster", ".blocksareclusters", ".minperctamemory", ".language", ".pragma"}
+	}
+	return []string{".noreturn", ".abi_preserve", ".abi_preserve_control", ".language"}
+}
+
+// tuned checks the place, gate and numbers of one directive.
+func (c *checker) tuned(d *ptx.Directive, f *function, t *tuned) {
+	name := d.Name.Text
+	if f.entry && !t.entry || !f.entry && !t.routine {
+		kind := map[bool]string{true: "an .entry", false: "a .func"}
+		c.fault(&ruleTuningPlace, d, "%s is for %s; %s is %s", name, kind[!f.entry], clip(f.name), kind[f.entry])
+		return
+	}
+	c.need(d.Name, name, max(1, t.major), t.minor, t.target)
+	if name == ".maxnctapersm" {
+		c.gone(d.Name, name, 2, 1)
+	}
+	if name == ".language" {
+		c.language(d)
+		return
+	}
+	if len(d.Args) < t.least || len(d.Args) > t.most {
+		want := plural(t.most, "number")
+		if t.least != t.most {
+			want = "one to three numbers"
+		}
+		if t.most == 0 {
+			want = "nothing"
+		}
+		c.fault(&ruleTuningValue, d, "%s takes %s; %d are given", name, want, len(d.Args))
+		return
+	}
+	for i := range d.Args {
+		v, ok := c.plainInteger(&d.Args[i])
+		switch {
+		case !ok:
+			c.fault(&ruleTuningValue, d.Args[i], "%s takes an integer; %s is none", name, clip(c.text(&d.Args[i])))
+		case v < 0 || v >= 1<<32:
+			c.fault(&ruleTuningValue, d.Args[i], "%s does not fit into 32 bits", clip(c.text(&d.Args[i])))
+		case v == 0 && t.positive:
+			c.fault(&ruleTuningValue, d.Args[i], "%s takes a number above zero", name)
+		case v >= 256 && strings.HasPrefix(name, ".abi_preserve"):
+			c.fault(&ruleTuningValue, d.Args[i], "%s %d is more registers than a thread has; 255 is the most", name, v)
+		}
+	}
+}
+
+// language checks the numbers and names of .language (PTX ISA 9.4, section 11.8.2).
+func (c *checker) language(d *ptx.Directive) {
+	names := []string{"unknown", "ptx", "nvvm", "cuda c++", "cuda c++ tile", "tile ir", "python-cutile", "fortran", "optix"}
+	for i := range d.Args {
+		a := &d.Args[i]
+		if a.Kind == ptx.String {
+			name := strings.ToLower(strings.Trim(a.Text, `"`))
+			if !slices.Contains(names, name) {
+				f := c.fault(&ruleLanguage, a, "%s is not a language that .language knows", clip(a.Text))
+				if near := diag.Nearest(name, names); near != "" {
+					f.instead(a, strconv.Quote(near))
+				}
+			}
+			continue
+		}
+		v, ok := c.plainInteger(a)
+		if !ok || v < 0 || v > 10 {
+			c.fault(&ruleLanguage, a, ".language takes a number from 0 to 10; %s is none", clip(c.text(a)))
+		}
+	}
+}
+
+// together checks directives that exclude or need one another.
+func (c *checker) together(first map[string]*ptx.Directive) {
+	conflict := func(a, b string) {
+		x, y := first[a], first[b]
+		if x == nil || y == nil {
+			return
+		}
+		if x.At > y.At {
+			x, y = y, x
+		}
+		c.fault(&ruleTuningConflict, y, "%s and %s exclude each other", a, b).related(x, "%s is here", x.Name.Text)
+	}
+	conflict(".maxntid", ".reqntid")
+	conflict(".maxclusterrank", ".reqnctapercluster")
+	if d := first[".blocksareclusters"]; d != nil && (first[".reqntid"] == nil || first[".reqnctapercluster"] == nil) {
+		c.fault(&ruleTuningNeeds, d, ".blocksareclusters needs .reqntid and .reqnctapercluster")
+	}
+	if d := first[".minnctapersm"]; d != nil && first[".maxntid"] == nil && first[".reqntid"] == nil {
+		c.fault(&ruleTuningIdle, d, ".minnctapersm does nothing without .maxntid or .reqntid")
+	}
+}
+
+// functionAttribute checks .attribute(.unified(a, b)) of a function.
+func (c *checker) functionAttribute(d *ptx.Directive, f *function) {
+	if f.entry {
+		c.fault(&ruleTuningPlace, d, ".attribute is for a .func and for variables; %s is an .entry", clip(f.name))
+		return
+	}
+	c.need(d.Name, ".attribute", 4, 0, 0)
+	for i := range d.Args {
+		a := &d.Args[i]
+		if a.Text != ".unified" {
+			c.fault(&ruleAttribute, a, "%s is not an attribute of a function; there is .unified", clip(c.text(a)))
+			continue
+		}
+		f.unified, f.labelled = c.unified(a)
+	}
+}
+
+// specialUse checks the gate of a special register, and the directive that one of them needs.
+func (c *checker) specialUse(at ptx.Node, s *isa.Special) {
+	c.gate(at, s.Name, s.Gate, isa.Gate{})
+	if strings.HasPrefix(s.Name, "%perctamemory") && c.body != nil && c.body.fn.entry && !c.body.fn.memory {
+		c.fault(&ruleTuningNeeds, at, "%s is read in %s, which has no .minperctamemory", s.Name, clip(c.body.fn.name))
+	}
+}

@@ -1,0 +1,312 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package form
+
+import (
+	"strconv"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+// A level says where a declaration stands.
+type level uint8
+
+const (
+	atModule level = iota
+	inBody
+)
+
+// variable checks a declaration and enters its names.
+func (c *checker) variable(v *ptx.Var, at level) {
+	s, ok := c.readType(v)
+	if v.Space.Text == "" {
+		c.fault(&ruleSpace, v, "the declaration names no state space")
+		return
+	}
+	ok = c.placed(v, &s, at) && ok
+	linkage := c.linkage(v, &s, at)
+	for i := range v.Names {
+		c.declarator(v, &v.Names[i], s, linkage, ok)
+	}
+}
+
+// placed checks that variables of the space and type may stand here.
+func (c *checker) placed(v *ptx.Var, s *shape, at level) bool {
+	if s.typ.Class() == isa.Opaque {
+		return c.opaquePlaced(v, s, at)
+	}
+	if s.typ.Class() == isa.Pred && s.space != isa.Reg {
+		c.fault(&rulePredicate, v.Type, "a predicate lives in a register; this one is in %s", clip(v.Space.Text)).
+			fix(v.Space, ".reg", "declare it in .reg")
+		return false
+	}
+	switch s.space {
+	case isa.Reg, isa.Local:
+		if at == atModule && c.header.since(3, 0) {
+			c.fault(&ruleSpace, v.Space, "%s variables cannot be declared at module scope; they belong into a function", v.Space.Text)
+			return false
+		}
+	case isa.Param:
+		if at == atModule {
+			c.fault(&ruleSpace, v.Space, ".param variables cannot be declared at module scope; they belong into a function or its parameter list")
+			return false
+		}
+		return c.bodyParameter(v, s)
+	case isa.Tex:
+		c.gone(v.Space, ".tex", 1, 5)
+		if at != atModule {
+			c.fault(&ruleSpace, v.Space, ".tex variables are declared at module scope")
+		}
+		if s.typ.Class() != isa.Unsigned || s.typ.Bits() < 32 || s.vec > 1 || len(v.Names) > 0 && len(v.Names[0].Dims) > 0 {
+			c.fault(&ruleType, v.Type, "a .tex variable has type .u32 or .u64; this one is %s", s.typ)
+		}
+	case isa.Const, isa.Global, isa.Shared:
+	default:
+		c.fault(&ruleSpace, v.Space, "no variable can be declared in %s", clip(v.Space.Text))
+		return false
+	}
+	c.bank(v)
+	return true
+}
+
+// bodyParameter checks a .param variable inside a body: arguments of a call, or, in PTX before
+// 1.4, parameters of the kernel.
+func (c *checker) bodyParameter(v *ptx.Var, s *shape) bool {
+	ok := c.parameterType(v, s)
+	if s.align > 128 {
+		c.fault(&ruleAlign, v, "a parameter cannot be aligned to %d bytes; 128 is the most", s.align)
+		ok = false
+	}
+	if c.header.hasVersion && !c.header.since(2, 0) && c.body != nil {
+		if c.header.since(1, 4) || !c.body.fn.entry {
+			c.fault(&ruleSpace, v.Space, "with PTX %s, .param variables belong into the parameter list of an .entry", c.header.version)
+			ok = false
+		}
+	}
+	return ok
+}
+
+// parameterType checks the types that the parameter space does not take.
+func (c *checker) parameterType(v *ptx.Var, s *shape) bool {
+	array := len(v.Names) > 0 && len(v.Names[0].Dims) > 0
+	if s.typ == c.types.f16x2 && !array {
+		c.fault(&ruleParameterType, v.Type, ".f16x2 cannot be the type of a parameter; .b32 holds it").fix(v.Type, ".b32", "declare .b32")
+		return false
+	}
+	if s.vec > 1 && !array {
+		c.fault(&ruleParameterType, v.Vec, "a parameter cannot be a vector; an array holds it")
+		return false
+	}
+	return true
+}
+
+// gone reports a feature that was taken out with a version.
+func (c *checker) gone(at ptx.Node, feature string, major, minor int) {
+	if h := &c.header; h.hasVersion && h.version >= isa.MakeVersion(major, minor) {
+		c.fault(&ruleGone, at, "%s is gone since PTX %s; this file says %s", feature, isa.MakeVersion(major, minor), h.version)
+	}
+}
+
+// bank checks .const[n].
+func (c *checker) bank(v *ptx.Var) {
+	if v.Bank == nil {
+		return
+	}
+	c.gone(v.Bank, "a numbered bank of constants", 2, 2)
+	n, ok := c.plainInteger(v.Bank)
+	switch {
+	case !ok || n < 0 || n > 10:
+		c.fault(&ruleBank, v.Bank, "%s is not a bank of constants; there are 0 to 10", clip(c.text(v.Bank)))
+	case n > 0 && !incompleteExtern(v):
+		c.fault(&ruleBank, v.Bank, "bank %d is reserved for .extern arrays without a size", n)
+	}
+}
+
+func incompleteExtern(v *ptx.Var) bool {
+	extern := len(v.Linkage) > 0 && v.Linkage[0].Text == ".extern"
+	for i := range v.Names {
+		if d := v.Names[i].Dims; len(d) == 0 || d[0].Kind != ptx.Empty {
+			return false
+		}
+	}
+	return extern
+}
+
+// linkage checks .extern, .visible, .weak and .common and returns the word.
+func (c *checker) linkage(v *ptx.Var, s *shape, at level) string {
+	if len(v.Linkage) == 0 {
+		return ""
+	}
+	word := v.Linkage[0]
+	if len(v.Linkage) > 1 {
+		c.fault(&ruleLinkage, v.Linkage[1], "%s follows %s; a declaration takes one of .extern, .visible, .weak and .common", v.Linkage[1].Text, word.Text)
+	}
+	if at != atModule {
+		return word.Text // the parser has reported it
+	}
+	switch word.Text {
+	case ".weak":
+		c.need(word, ".weak", 3, 1, 0)
+	case ".common":
+		c.need(word, ".common", 5, 0, 20)
+		if s.space != isa.Global {
+			c.fault(&ruleLinkage, word, ".common is for .global variables; this one is in %s", s.space)
+		} else if s.typ.Class() == isa.Opaque {
+			c.fault(&ruleLinkage, word, ".common is not for %s", s.typ)
+		}
+	}
+	return word.Text
+}
+
+// declarator checks one name of a declaration and enters it.
+func (c *checker) declarator(v *ptx.Var, d *ptx.Declarator, s shape, linkage string, ok bool) {
+	if d.Name.Text == "" {
+		return
+	}
+	sym := c.symbol()
+	*sym = symbol{kind: variable, name: d.Name.Text, at: d.Name.Span, linkage: linkage, set: d.Init != nil}
+	s.dims = c.dimensions(d.Dims, d.Init)
+	if len(s.dims) > 0 && s.space == isa.Reg {
+		c.fault(&ruleArray, d, "%s is an array, which a register cannot be", clip(sym.name))
+		ok = false
+	}
+	c.initialiser(d, &s, linkage, ok)
+	if s.incomplete() && linkage != ".extern" && s.space != isa.Reg {
+		c.fault(&ruleIncomplete, d, "%s has no size; only an .extern array goes without", clip(sym.name))
+	}
+	sym.shape = s
+	sym.arg = argument(&s)
+	if s.space == isa.Const && linkage != ".extern" {
+		c.banks.add(&s)
+	}
+	if d.Init != nil {
+		sym.holds = c.holdsFunctions(d.Init)
+	}
+	if d.Count != nil {
+		c.ranged(v, d, sym)
+		return
+	}
+	if c.scope() == c.module {
+		c.declareGlobal(sym)
+		return
+	}
+	c.declare(sym)
+}
+
+// argument is a variable as an operand.
+func argument(s *shape) isa.Arg {
+	a := isa.Arg{Kind: isa.ArgSym, Type: s.typ, Space: s.space, Count: s.vec}
+	if s.space == isa.Reg {
+		a.Kind, a.Space = isa.ArgReg, isa.Generic
+	}
+	return a
+}
+
+// dimensions reads [4][], where only the first may be left open.
+func (c *checker) dimensions(list []ptx.Operand, init *ptx.Operand) []int64 {
+	if len(list) == 0 {
+		return nil
+	}
+	dims := make([]int64, len(list))
+	for i := range list {
+		if list[i].Kind == ptx.Empty {
+			dims[i] = -1
+			if i > 0 {
+				c.fault(&ruleIncomplete, list[i], "only the first dimension may be left open")
+			}
+			continue
+		}
+		n, ok := c.plainInteger(&list[i])
+		if !ok {
+			c.fault(&ruleArray, list[i], "dimension %s is not a positive integer", clip(c.text(&list[i])))
+		}
+		if ok && n < 0 {
+			n = 1 << 62
+		}
+		dims[i] = n
+	}
+	if dims[0] == -1 && init != nil && init.Kind == ptx.Vector {
+		dims[0] = int64(len(init.Args))
+	}
+	return dims
+}
+
+// ranged checks name<count> and enters it.
+func (c *checker) ranged(v *ptx.Var, d *ptx.Declarator, sym *symbol) {
+	n, ok := c.plainInteger(d.Count)
+	switch {
+	case !ok || n < 0:
+		c.fault(&ruleRange, d.Count, "%s is not a number of names", clip(c.text(d.Count)))
+		n = 0
+	case n >= 1<<32:
+		c.fault(&ruleRange, d.Count, "%s<%d> is more names than 32 bits count", clip(sym.name), n)
+	}
+	if len(d.Dims) > 0 || d.Init != nil {
+		c.fault(&ruleRange, d, "%s<%d> declares several names; it takes neither dimensions nor a value", clip(sym.name), n)
+	}
+	sym.count, sym.number = n, *d.Count
+	if c.declareRange(sym) && c.scope() == c.module {
+		sym.linkage = ""
+	}
+}
+
+// declareGlobal enters a module-scope variable. An .extern declaration may stand beside a
+// definition that other modules can see, if their types agree.
+func (c *checker) declareGlobal(sym *symbol) {
+	old := c.module.here(sym.name)
+	if old == nil || old.kind != variable || old.linkage != ".extern" && sym.linkage != ".extern" {
+		c.declare(sym)
+		return
+	}
+	extern, other := old, sym
+	if sym.linkage == ".extern" {
+		extern, other = sym, old
+	}
+	if other.linkage == "" {
+		c.fault(&ruleExternClash, sym.at, "%s is .extern here and private to the module there; .visible is expected", clip(sym.name)).
+			related(old.at, "the other declaration is here")
+		return
+	}
+	a, b := extern.shape, other.shape
+	if a.incomplete() && len(a.dims) == len(b.dims) {
+		a.dims = b.dims
+	} else if b.incomplete() && len(a.dims) == len(b.dims) {
+		b.dims = a.dims
+	}
+	if !a.same(&b) {
+		c.fault(&ruleExternClash, sym.at, "%s is %s here and %s there", clip(sym.name), sym.shape.String(), old.shape.String()).
+			related(old.at, "the other declaration is here")
+		return
+	}
+	if old == extern {
+		c.module.names[sym.name] = sym
+	}
+}
+
+// constants adds up the constant variables of a module.
+type constants struct {
+	end int64
+}
+
+func (b *constants) add(s *shape) {
+	if s.align > 0 {
+		b.end = (b.end + s.align - 1) &^ (s.align - 1)
+	}
+	b.end = min(b.end+s.size(), 1<<62)
+}
+
+// finishConstants holds the constant variables against the bank that they share.
+func (c *checker) finishConstants() {
+	if c.banks.end > 0x10000 {
+		c.faultAt(&ruleConstants, 0, 0, "the .const variables of the module take %s bytes; there are 65536", strconv.FormatInt(c.banks.end, 10))
+	}
+}
+
+// nearestType is the type that can be declared and is spelt most like a word.
+func nearestType(word string) string {
+	return diag.Nearest(word, []string{".pred", ".b8", ".b16", ".b32", ".b64", ".b128", ".u8", ".u16", ".u32", ".u64",
+		".s8", ".s16", ".s32", ".s64", ".f16", ".f16x2", ".f32", ".f64", ".texref", ".samplerref", ".surfref"})
+}
