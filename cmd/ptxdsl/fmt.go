@@ -1,0 +1,145 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/internal/diff"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+func fmtCommand() *command {
+	return &command{
+		name:  "fmt",
+		args:  "[flags] [path ...]",
+		short: "format PTX",
+		long: `
+Fmt writes PTX in the one style described in docs/format.md. It changes white
+space, the order of modifiers that ptxas takes in any order, and nothing that a
+program could notice: the assembled code is the same byte for byte.
+
+Without a path it formats standard input to standard output. A file is
+formatted whatever its name; of a folder, all files in and under it whose names
+end in .ptx and do not begin with a dot. Without a flag the formatted text goes
+to standard output, files after one another in the order given.
+
+Line ends become LF. What fmt does not know, such as an instruction of a future
+version, it formats all the same. A file that is not PTX at all is left alone,
+and what is wrong with it goes to standard error.
+
+Exit codes: 0 all done, 1 with -d where something differs, 2 where a file could
+not be read, understood or written.`,
+		examples: `
+    ptxdsl fmt < a.ptx          format standard input
+    ptxdsl fmt -l .             list the files that are not in style
+    ptxdsl fmt -d a.ptx         show what would change
+    ptxdsl fmt -w kernels a.ptx rewrite a folder and a file`,
+		run: runFmt,
+	}
+}
+
+// fmtFlags are the flags of fmt, with gofmt's meaning.
+type fmtFlags struct{ list, write, diff, all bool }
+
+func runFmt(c *call) int {
+	var f fmtFlags
+	c.flags.BoolVar(&f.diff, "d", false, "print diffs instead of the text")
+	c.flags.BoolVar(&f.all, "e", false, "report all errors, not the first ten of a file")
+	c.flags.BoolVar(&f.list, "l", false, "list the files whose formatting differs")
+	c.flags.BoolVar(&f.write, "w", false, "write the result to the file instead of standard output")
+	if code, ok := c.parse(); !ok {
+		return code
+	}
+	inputs := func(yield func(input) bool) { walk(c.flags.Args(), yield) }
+	if c.flags.NArg() == 0 {
+		if f.write {
+			return c.trouble(errors.New("error: cannot use -w with standard input"))
+		}
+		inputs = func(yield func(input) bool) { yield(input{name: standardInput}) }
+	}
+	code := exitClean
+	each(c, inputs, "formatting", func(in *input) formatted { return f.format(c, in) }, func(r formatted) {
+		code = max(code, f.report(c, &r))
+	})
+	return code
+}
+
+// A formatted is what became of one file.
+type formatted struct {
+	in       *input
+	text     string // as it was
+	result   string
+	diff     string // with -d
+	findings diag.List
+	err      error
+}
+
+// format does the work on one file, and with -w writes it.
+func (f *fmtFlags) format(c *call, in *input) formatted {
+	r := formatted{in: in}
+	if r.text, r.err = in.read(c.stdin); r.err != nil {
+		return r
+	}
+	r.result, r.findings = ptx.Format(in.name, r.text)
+	if r.findings.Errors() > 0 || r.result == r.text {
+		return r
+	}
+	if f.write {
+		r.err = replace(in.name, in.info, r.result)
+	}
+	if f.diff {
+		name := filepath.ToSlash(in.name)
+		r.diff = diff.Unified(name+".orig", r.text, name, r.result)
+	}
+	return r
+}
+
+// report prints what became of one file, and is its exit code.
+func (f *fmtFlags) report(c *call, r *formatted) int {
+	switch {
+	case errors.As(r.err, &emptyFolder{}):
+		// gofmt says nothing here; whoever mistyped a folder's name would like to know.
+		fmt.Fprintln(c.stderr, r.err)
+		return exitClean
+	case r.err != nil:
+		return c.trouble(r.err)
+	case r.findings.Errors() > 0:
+		c.findings(c.stderr, r.in.name, r.text, r.findings, f.all)
+		return exitTrouble
+	}
+	if r.result != r.text {
+		if f.list {
+			fmt.Fprintln(c.stdout, r.in.name)
+		}
+		if f.diff {
+			fmt.Fprint(c.stdout, r.diff)
+			return exitFindings
+		}
+	}
+	if !f.list && !f.write && !f.diff {
+		fmt.Fprint(c.stdout, r.result)
+	}
+	return exitClean
+}
+
+// shown is how many findings of a file are printed unless all are asked for.
+const shown = 10
+
+// findings prints the findings of one file for people.
+func (c *call) findings(w *output, name, text string, l diag.List, all bool) {
+	rest := 0
+	if !all && len(l) > shown {
+		rest = len(l) - shown
+		l = l[:shown]
+	}
+	p := diag.Printer{Source: diag.Texts(map[string]string{name: text}), Color: w.colour()}
+	_ = p.Print(w, l) // w keeps its error
+	if rest > 0 {
+		fmt.Fprintf(c.stderr, "%s: and %d more; -e shows all\n", name, rest)
+	}
+}

@@ -1,0 +1,78 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+)
+
+// usage lists the commands.
+func usage(w io.Writer) {
+	fmt.Fprint(w, `ptxdsl formats and checks PTX, the assembly language of NVIDIA GPUs.
+
+usage: ptxdsl command [flags] [arguments]
+
+`)
+	for _, cmd := range commands() {
+		fmt.Fprintf(w, "    %-10s %s\n", cmd.name, cmd.short)
+	}
+	fmt.Fprint(w, `    help       say more of a command: ptxdsl help fmt
+
+Examples:
+    ptxdsl fmt -w kernel.ptx     rewrite a file in style
+    ptxdsl verify kernel.ptx     find what is wrong with it
+    ptxdsl isa cvt               see the forms of an instruction
+
+Exit codes: 0 clean, 1 errors found or differences, 2 something could not be read or understood.
+`)
+}
+
+// help is the command of that name.
+func (c *call) help(args []string) int {
+	if len(args) == 0 {
+		usage(c.stdout)
+		return exitClean
+	}
+	for _, cmd := range commands() {
+		if cmd.name == args[0] {
+			c.command = cmd
+			c.args = []string{"-h"}
+			c.flags = flag.NewFlagSet(cmd.name, flag.ContinueOnError)
+			c.flags.SetOutput(io.Discard)
+			return cmd.run(c)
+		}
+	}
+	if args[0] == "help" {
+		usage(c.stdout)
+		return exitClean
+	}
+	fmt.Fprintf(c.stderr, "ptxdsl help: no command %q%s\n", args[0], didYouMean("", diag.Nearest(args[0], names())))
+	return exitTrouble
+}
+
+// commandHelp is the page of one command, made from its texts and its flags.
+func (c *call) commandHelp(w io.Writer, cmd *command) {
+	fmt.Fprintf(w, "usage: ptxdsl %s\n\n%s\n", cmd.synopsis(), strings.Trim(cmd.long, "\n"))
+	head := "\nFlags:\n"
+	c.flags.VisitAll(func(f *flag.Flag) {
+		value, what := flag.UnquoteUsage(f)
+		name := "-" + f.Name
+		if value != "" {
+			name += " " + value
+		}
+		if f.DefValue != "" && f.DefValue != "false" {
+			what += " (default " + f.DefValue + ")"
+		}
+		fmt.Fprintf(w, "%s    %-18s %s\n", head, name, strings.ReplaceAll(what, "\n", "\n                       "))
+		head = ""
+	})
+	if cmd.examples != "" {
+		fmt.Fprintf(w, "\nExamples:\n%s\n", strings.Trim(cmd.examples, "\n"))
+	}
+}

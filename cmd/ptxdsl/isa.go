@@ -1,0 +1,302 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+func isaCommand() *command {
+	return &command{
+		name:  "isa",
+		args:  "[flags] [pattern ...]",
+		short: "print the instruction set",
+		long: `
+Isa prints what the table knows: the forms of an instruction with the values of
+each modifier, what may stand as each operand, and from which PTX version and
+on which targets each is legal. The table is what verify judges by, and it is
+held against the real assembler.
+
+A pattern is the name of an instruction (add), an opcode with modifiers
+(ld.global.v4), a name with stars (*mbarrier*), a modifier (.multicast::cluster),
+a special register (%tid), a directive (.maxntid), or a piece of any name.
+Without a pattern it lists all instructions.
+
+Optional parts stand in braces. A bracket behind a value says from which PTX
+version and on which targets it is legal: sm_90+ is sm_90 and all after it,
+sm_100f the family of sm_100, sm_100a that target alone.
+
+Exit codes: 0 found, 2 nothing matches.`,
+		examples: `
+    ptxdsl isa                              every instruction, a line each
+    ptxdsl isa mbarrier.try_wait            its forms
+    ptxdsl isa -target=sm_90a -ptx=8.0 mma  those that sm_90a has in PTX 8.0
+    ptxdsl isa -json cvt                    one object a form, one form a line
+    ptxdsl isa -stats                       how many there are, by family`,
+		run: runISA,
+	}
+}
+
+// isaFlags are the flags of isa, understood.
+type isaFlags struct {
+	json, stats bool
+	filter      filter
+}
+
+func runISA(c *call) int {
+	var f isaFlags
+	var target, version string
+	c.flags.BoolVar(&f.json, "json", false, "one object a form, one form a line")
+	c.flags.StringVar(&version, "ptx", "", "only what PTX `version` has, such as 8.5")
+	c.flags.BoolVar(&f.stats, "stats", false, "count opcodes and forms by family")
+	c.flags.StringVar(&target, "target", "", "only what `target` has, such as sm_90a")
+	if code, ok := c.parse(); !ok {
+		return code
+	}
+	f.filter.version = isa.Newest()
+	if version != "" {
+		v, err := isa.ParseVersion(version)
+		if err == nil && !v.Known() {
+			err = fmt.Errorf("the table knows PTX %s to %s", isa.Versions[0].Version, isa.Newest())
+		}
+		if err != nil {
+			return c.misuse("-ptx=%s: %v", version, err)
+		}
+		f.filter.version = v
+	}
+	f.filter.wanted = version != "" || target != ""
+	if target != "" {
+		t, ok := isa.ParseTarget(target)
+		if !ok {
+			var known []string
+			for _, info := range isa.Targets {
+				known = append(known, info.Name)
+			}
+			return c.misuse("-target=%s: no such target%s", target, didYouMean("", diag.Nearest(target, known)))
+		}
+		f.filter.target = &t
+	}
+	found := f.find(c)
+	switch {
+	case found == nil:
+		return exitTrouble
+	case f.stats:
+		printStats(c.stdout, found.instructions, c.flags.NArg() == 0)
+	case f.json:
+		printISAJSON(c.stdout, found.instructions)
+	default:
+		found.print(c.stdout, c.flags.NArg() == 0)
+	}
+	return exitClean
+}
+
+// A selection is the part of the table that someone asked for.
+type selection struct {
+	instructions []isa.Instruction
+	specials     []isa.Special
+	directives   []isa.DirectiveInfo
+}
+
+// find is what the patterns name; nil, with a message, where one names nothing.
+func (f *isaFlags) find(c *call) *selection {
+	all := isa.Standard().Instructions
+	out := &selection{}
+	patterns := c.flags.Args()
+	if len(patterns) == 0 {
+		patterns = []string{"*"}
+	}
+	for _, p := range patterns {
+		if !out.add(strings.TrimSuffix(p, ";"), all) {
+			fmt.Fprintf(c.stderr, "ptxdsl isa: nothing in the table matches %q%s\n", p, didYouMean("", nearestWord(p, all)))
+			return nil
+		}
+	}
+	if f.filter.wanted {
+		out.instructions = f.filter.apply(out.instructions)
+	}
+	if len(out.instructions)+len(out.specials)+len(out.directives) == 0 {
+		where := "PTX " + f.filter.version.String()
+		if f.filter.target != nil {
+			where += " on " + f.filter.target.String()
+		}
+		fmt.Fprintf(c.stderr, "ptxdsl isa: %s has nothing of %s\n", where, strings.Join(patterns, " "))
+		return nil
+	}
+	return out
+}
+
+// add adds what one pattern names, by the first way of reading it that finds something.
+func (s *selection) add(pattern string, all []isa.Instruction) bool {
+	switch {
+	case strings.HasPrefix(pattern, "%"):
+		return s.addSpecials(pattern)
+	case strings.HasPrefix(pattern, "."):
+		for _, d := range isa.Directives {
+			if d.Name == pattern {
+				s.directives = append(s.directives, d)
+			}
+		}
+		with := withModifiers(all, []string{pattern})
+		s.instructions = append(s.instructions, with...)
+		return len(with)+len(s.directives) > 0
+	case strings.ContainsAny(pattern, "*?["):
+		return s.addWhere(all, func(name string) bool {
+			ok, err := path.Match(pattern, name)
+			return ok && err == nil
+		})
+	}
+	return s.addWhere(all, func(name string) bool { return name == pattern || strings.HasPrefix(name, pattern+".") }) ||
+		s.addOpcode(all, pattern) ||
+		s.addWhere(all, func(name string) bool { return strings.Contains(name, pattern) })
+}
+
+func (s *selection) addWhere(all []isa.Instruction, ok func(name string) bool) bool {
+	found := false
+	for _, ins := range all {
+		if ok(ins.Name) {
+			s.instructions = append(s.instructions, ins)
+			found = true
+		}
+	}
+	return found
+}
+
+// addOpcode reads the pattern as a name followed by modifiers, and takes the forms that have them.
+func (s *selection) addOpcode(all []isa.Instruction, pattern string) bool {
+	found := false
+	for name := pattern; !found && name != ""; {
+		i := strings.LastIndexByte(name, '.')
+		if i < 0 {
+			break
+		}
+		name = name[:i]
+		var named []isa.Instruction
+		for _, ins := range all {
+			if ins.Name == name {
+				named = append(named, ins)
+			}
+		}
+		var mods []string
+		for word := range strings.SplitSeq(pattern[i+1:], ".") {
+			mods = append(mods, "."+word)
+		}
+		with := withModifiers(named, mods)
+		s.instructions = append(s.instructions, with...)
+		found = len(with) > 0
+	}
+	return found
+}
+
+func (s *selection) addSpecials(pattern string) bool {
+	found := false
+	for _, sp := range isa.Specials {
+		ok, err := path.Match(pattern, sp.Name)
+		base, _, _ := strings.Cut(pattern, ".")
+		if ok && err == nil || sp.Name == base {
+			s.specials = append(s.specials, sp)
+			found = true
+		}
+	}
+	for _, sp := range isa.Specials {
+		if !found && strings.Contains(sp.Name, pattern) {
+			s.specials = append(s.specials, sp)
+		}
+	}
+	return len(s.specials) > 0
+}
+
+// withModifiers keeps the forms that can carry all the modifiers.
+func withModifiers(list []isa.Instruction, mods []string) []isa.Instruction {
+	var out []isa.Instruction
+	for _, ins := range list {
+		ins.Forms = slices.DeleteFunc(slices.Clone(ins.Forms), func(form isa.Form) bool {
+			for _, m := range mods {
+				if !slices.ContainsFunc(form.Slots, func(s isa.Slot) bool {
+					return slices.ContainsFunc(s.Values, func(v isa.Value) bool { return word(v.Mod) == m })
+				}) {
+					return true
+				}
+			}
+			return false
+		})
+		if len(ins.Forms) > 0 {
+			out = append(out, ins)
+		}
+	}
+	return out
+}
+
+// nearestWord is the name that a pattern was most likely meant to be.
+func nearestWord(pattern string, all []isa.Instruction) string {
+	var words []string
+	for _, ins := range all {
+		words = append(words, ins.Name)
+	}
+	for _, s := range isa.Specials {
+		words = append(words, s.Name)
+	}
+	for _, d := range isa.Directives {
+		words = append(words, d.Name)
+	}
+	return diag.Nearest(pattern, words)
+}
+
+// A filter keeps what a PTX version and a target have.
+type filter struct {
+	wanted  bool
+	version isa.Version
+	target  *isa.Target // nil for any
+}
+
+func (f *filter) open(g isa.Gate) bool {
+	if f.target != nil {
+		return g.Open(f.version, *f.target)
+	}
+	return len(g.Clauses) == 0 || slices.ContainsFunc(g.Clauses, func(c isa.Clause) bool { return f.version >= c.Since })
+}
+
+// apply drops forms, and values of modifiers, that are not there.
+func (f *filter) apply(list []isa.Instruction) []isa.Instruction {
+	var out []isa.Instruction
+	for _, ins := range list {
+		var forms []isa.Form
+		for _, form := range ins.Forms {
+			if f.form(&form) {
+				forms = append(forms, form)
+			}
+		}
+		if ins.Forms = forms; len(forms) > 0 {
+			out = append(out, ins)
+		}
+	}
+	return out
+}
+
+func (f *filter) form(form *isa.Form) bool {
+	for _, g := range form.Gates {
+		if !f.open(g) {
+			return false
+		}
+	}
+	for _, g := range form.Gone {
+		if f.target != nil && len(g.Clauses) > 0 && f.open(g) {
+			return false
+		}
+	}
+	form.Slots = slices.Clone(form.Slots)
+	for i := range form.Slots {
+		s := &form.Slots[i]
+		s.Values = slices.DeleteFunc(slices.Clone(s.Values), func(v isa.Value) bool { return !f.open(v.Gate) })
+		if s.Required && len(s.Values) == 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,244 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// The fields of a form and their order are an interface: programs read them.
+type (
+	jsonForm struct {
+		Name     string        `json:"name"`
+		Family   string        `json:"family"`
+		What     string        `json:"what"`
+		Form     string        `json:"form"`
+		Section  string        `json:"section"`
+		Slots    []jsonSlot    `json:"modifiers"`
+		Operands []jsonOperand `json:"operands"`
+		Since    [][]jsonGate  `json:"since"` // all of them, each by any of its clauses
+		Until    [][]jsonGate  `json:"until,omitempty"`
+		When     []jsonWhen    `json:"when,omitempty"`
+		Rules    []string      `json:"rules,omitempty"`
+		Tables   []jsonTable   `json:"tables,omitempty"`
+		Effects  []string      `json:"effects,omitempty"`
+		Notes    []string      `json:"notes,omitempty"`
+		Lenient  string        `json:"not_in_manual,omitempty"`
+	}
+	jsonSlot struct {
+		Name     string      `json:"name"`
+		Required bool        `json:"required"`
+		Values   []jsonValue `json:"values"`
+	}
+	jsonValue struct {
+		Word  string     `json:"word"`
+		Since []jsonGate `json:"since,omitempty"`
+	}
+	jsonGate struct {
+		PTX     string   `json:"ptx"`
+		Targets []string `json:"targets,omitempty"` // sm_90+ and later, sm_100f the family, sm_100a alone
+	}
+	jsonWhen struct {
+		If    string     `json:"if"`
+		Since []jsonGate `json:"since,omitempty"`
+		Until []jsonGate `json:"until,omitempty"`
+	}
+	jsonTable struct {
+		Columns []string  `json:"columns"`
+		Lengths []string  `json:"lengths,omitempty"` // names of vector lengths, as operands speak of them
+		Rows    []jsonRow `json:"rows"`
+	}
+	jsonRow struct {
+		Cells   []string   `json:"cells"` // "*" any, "-" not written, "(a b)" either
+		Lengths []int      `json:"lengths,omitempty"`
+		Since   []jsonGate `json:"since,omitempty"`
+	}
+	jsonOperand struct {
+		Name     string        `json:"name,omitempty"`
+		Access   string        `json:"access,omitempty"`
+		Kinds    []string      `json:"kinds,omitempty"`
+		Presence string        `json:"presence"`
+		If       string        `json:"if,omitempty"`
+		Inside   []jsonOperand `json:"inside,omitempty"`
+		Parts    []jsonOperand `json:"parts,omitempty"`
+		Pair     *jsonOperand  `json:"pair,omitempty"`
+	}
+)
+
+// printISAJSON writes one object for each form.
+func printISAJSON(w io.Writer, list []isa.Instruction) {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	for _, ins := range list {
+		for i := range ins.Forms {
+			if enc.Encode(formJSON(&ins, &ins.Forms[i])) != nil {
+				return // w keeps its error
+			}
+		}
+	}
+}
+
+func formJSON(ins *isa.Instruction, f *isa.Form) jsonForm {
+	out := jsonForm{
+		Name: ins.Name, Family: ins.Family, What: ins.What, Section: f.Section,
+		Form:  f.Template + prefixed(" ", operandList(f, f.Operands)),
+		Slots: []jsonSlot{}, Operands: operandsJSON(f, f.Operands), Since: [][]jsonGate{},
+		Effects: f.Effects, Notes: f.Notes, Lenient: f.Lenient,
+	}
+	for _, s := range f.Slots {
+		slot := jsonSlot{s.Name, s.Required, []jsonValue{}}
+		for _, v := range s.Values {
+			slot.Values = append(slot.Values, jsonValue{word(v.Mod), gateJSON(v.Gate)})
+		}
+		out.Slots = append(out.Slots, slot)
+	}
+	for _, g := range f.Gates {
+		out.Since = append(out.Since, gateJSON(g))
+	}
+	for _, g := range f.Gone {
+		out.Until = append(out.Until, gateJSON(g))
+	}
+	for _, c := range f.When {
+		if exprText(f, c.If) == never {
+			continue
+		}
+		when := jsonWhen{If: exprText(f, c.If), Since: gateJSON(c.Gate)}
+		if c.Gone {
+			when.Since, when.Until = nil, when.Since
+		}
+		out.When = append(out.When, when)
+	}
+	for _, r := range f.Rules {
+		out.Rules = append(out.Rules, r.Text)
+	}
+	for i := range f.Tables {
+		out.Tables = append(out.Tables, tableJSON(f, &f.Tables[i]))
+	}
+	return out
+}
+
+func tableJSON(f *isa.Form, t *isa.Table) jsonTable {
+	out := jsonTable{Columns: columnNames(f, t), Lengths: t.Names}
+	for _, r := range t.Rows {
+		row := jsonRow{Cells: []string{}, Lengths: r.Lengths, Since: gateJSON(r.Gate)}
+		for _, cell := range r.Cells {
+			row.Cells = append(row.Cells, cellText(cell))
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	return out
+}
+
+func gateJSON(g isa.Gate) []jsonGate {
+	var out []jsonGate
+	for _, c := range g.Clauses {
+		j := jsonGate{PTX: c.Since.String()}
+		for on := range strings.FieldsSeq(c.On) {
+			j.Targets = append(j.Targets, targetWord(on))
+		}
+		out = append(out, j)
+	}
+	return out
+}
+
+func operandsJSON(f *isa.Form, list []isa.Operand) []jsonOperand {
+	out := []jsonOperand{}
+	for _, o := range list {
+		if absent(f, &o) {
+			continue
+		}
+		j := jsonOperand{Name: o.Name, Presence: "always"}
+		switch o.Presence {
+		case isa.Maybe:
+			j.Presence = "optional"
+		case isa.PresentIf:
+			j.Presence, j.If = "if", exprText(f, o.If)
+		case isa.PresentWhen:
+			j.Presence, j.If = "optional if", exprText(f, o.If)
+		}
+		if o.Inside != nil {
+			j.Inside = operandsJSON(f, o.Inside)
+		} else {
+			j.Access = [...]string{"read", "write", "read write"}[o.Access]
+		}
+		for _, k := range o.Kinds {
+			j.Kinds = append(j.Kinds, kindText(f, &k, o.Access))
+			if len(k.Parts) > 0 {
+				j.Parts = append(j.Parts, operandsJSON(f, k.Parts)...)
+			}
+		}
+		if o.Pair != nil {
+			pair := operandsJSON(f, []isa.Operand{*o.Pair})[0]
+			j.Pair = &pair
+		}
+		out = append(out, j)
+	}
+	return out
+}
+
+// A count is a row of the statistics.
+type count struct {
+	heads, words        map[string]bool
+	names, forms, gates int
+}
+
+// printStats counts opcodes (the first word), instructions (the name), forms, and values of
+// modifiers, by family.
+func printStats(w io.Writer, list []isa.Instruction, whole bool) {
+	total := count{heads: map[string]bool{}, words: map[string]bool{}}
+	rows := map[string]*count{}
+	var families []string
+	for _, ins := range list {
+		row := rows[ins.Family]
+		if row == nil {
+			row = &count{heads: map[string]bool{}, words: map[string]bool{}}
+			rows[ins.Family] = row
+			families = append(families, ins.Family)
+		}
+		for _, c := range []*count{row, &total} {
+			c.add(&ins)
+		}
+	}
+	fmt.Fprintf(w, "%-12s %8s %13s %7s %10s %7s\n", "family", "opcodes", "instructions", "forms", "modifiers", "gates")
+	for _, family := range families {
+		rows[family].print(w, family)
+	}
+	total.print(w, "total")
+	if whole {
+		fmt.Fprintf(w, "\n%d special registers, %d directives, %d pragmas, %d targets, PTX %s to %s (%d versions)\n",
+			len(isa.Specials), len(isa.Directives), len(isa.Pragmas), len(isa.Targets),
+			isa.Versions[0].Version, isa.Newest(), len(isa.Versions))
+	}
+}
+
+func (c *count) add(ins *isa.Instruction) {
+	head, _, _ := strings.Cut(ins.Name, ".")
+	c.heads[head] = true
+	c.names++
+	c.forms += len(ins.Forms)
+	for i := range ins.Forms {
+		f := &ins.Forms[i]
+		c.gates += len(f.Gates) + len(f.Gone) + len(f.When)
+		for _, s := range f.Slots {
+			for _, v := range s.Values {
+				c.words[word(v.Mod)] = true
+				c.gates += min(1, len(v.Gate.Clauses))
+			}
+		}
+		for _, t := range f.Tables {
+			for _, r := range t.Rows {
+				c.gates += min(1, len(r.Gate.Clauses))
+			}
+		}
+	}
+}
+
+func (c *count) print(w io.Writer, name string) {
+	fmt.Fprintf(w, "%-12s %8d %13d %7d %10d %7d\n", name, len(c.heads), c.names, c.forms, len(c.words), c.gates)
+}

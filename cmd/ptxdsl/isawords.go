@@ -1,0 +1,281 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// kindText says in words what may stand as an operand.
+func kindText(f *isa.Form, k *isa.Kind, access isa.Access) string {
+	t := typeText(f, k.Type)
+	s := ""
+	kind := k.Word
+	if kind == isa.KValue && access != isa.Read {
+		kind = isa.KReg
+	}
+	switch kind {
+	case isa.KValue:
+		s = prefixed(t+" ", "register or constant")
+		if k.Relax {
+			s = t + " register, or wider and of any class"
+		}
+	case isa.KReg:
+		s = prefixed(t+" ", "register")
+		if k.Relax {
+			s += ", or wider and of any class"
+		}
+	case isa.KImm:
+		s = strings.TrimSpace(t + " constant")
+	case isa.KPred:
+		s = "predicate"
+		if access == isa.Read {
+			s += ", may be negated"
+		}
+	case isa.KSreg:
+		s = "special register"
+	case isa.KSym:
+		s = "variable"
+	case isa.KLabel:
+		s = "label"
+	case isa.KFunc:
+		s = "function"
+	case isa.KTexref:
+		s = "texture, by name or 64-bit handle"
+	case isa.KSampler:
+		s = "sampler, by name or 64-bit handle"
+	case isa.KSurfref:
+		s = "surface, by name or 64-bit handle"
+	case isa.KSink:
+		s = "_"
+	case isa.KMem:
+		s = spaceText(f, k.Space)
+	case isa.KParts:
+		s = "vector of parts"
+	case isa.KRets:
+		s = "list of results"
+	case isa.KArgs:
+		s = "list of arguments"
+	case isa.KProto:
+		s = "prototype or list of functions"
+	case isa.KTargets:
+		s = "list of labels"
+	default:
+		s = "anything"
+	}
+	if len(k.Range) > 0 {
+		s += " " + rangeText(k.Range)
+	}
+	return s + countText(f, k.Count)
+}
+
+func typeText(f *isa.Form, t isa.TypeRef) string {
+	word := ""
+	if t.Slot >= 0 {
+		word = f.Slots[t.Slot].Name
+	} else {
+		word = t.Type.String()
+	}
+	if bits, ok := strings.CutPrefix(word, ".i"); ok { // the table's own word
+		word = bits + "-bit integer"
+	}
+	switch {
+	case word == "":
+		return ""
+	case t.Scale == 4:
+		return "twice as wide as " + word + ","
+	case t.Scale == 1:
+		return "half as wide as " + word + ","
+	}
+	return word
+}
+
+// spaceText is an address in the space that a reference names.
+func spaceText(f *isa.Form, s isa.SpaceRef) string {
+	var generic isa.Space
+	text := "address in " + s.Space.String()
+	switch {
+	case s.Slot >= 0 && len(f.Slots[s.Slot].Values) == 1:
+		text = "address in " + word(f.Slots[s.Slot].Values[0].Mod)
+	case s.Slot >= 0:
+		text = "address in the space of " + f.Slots[s.Slot].Name
+	case s.Space == generic:
+		text = "generic address"
+	}
+	if s.Symbols != generic {
+		text += ", or a variable in " + s.Symbols.String()
+	}
+	return text
+}
+
+func rangeText(list []isa.Span) string {
+	words := make([]string, len(list))
+	for i, s := range list {
+		words[i] = fmt.Sprintf("%d to %d", s.Low, s.High)
+		if s.Low == s.High {
+			words[i] = fmt.Sprint(s.Low)
+		}
+		if s.Step > 1 {
+			words[i] += fmt.Sprintf(" in steps of %d", s.Step)
+		}
+	}
+	return strings.Join(words, " or ")
+}
+
+func countText(f *isa.Form, c isa.Count) string {
+	switch c.From {
+	case isa.Fixed:
+		return fmt.Sprintf(", vector of %d", c.N)
+	case isa.FromSlot:
+		return ", vector of " + f.Slots[c.N].Name
+	case isa.FromTable:
+		return ", vector of " + f.Tables[c.In].Names[c.N]
+	}
+	return ""
+}
+
+// tableLines is a table of what goes together: its columns, then its rows.
+func tableLines(f *isa.Form, t *isa.Table) []string {
+	out := []string{"(" + strings.Join(columnNames(f, t), " ") + ") is one of"}
+	for _, r := range t.Rows {
+		var cells []string
+		for _, cell := range r.Cells {
+			cells = append(cells, cellText(cell))
+		}
+		row := strings.Join(cells, " ")
+		for i, n := range r.Lengths {
+			if i == 0 {
+				row += " gives"
+			}
+			row += fmt.Sprintf(" %s=%d", t.Names[i], n)
+		}
+		if g := shortGate(r.Gate); g != "" {
+			row += " [" + g + "]"
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+func columnNames(f *isa.Form, t *isa.Table) []string {
+	var out []string
+	for _, c := range t.Columns {
+		if c.Slot >= 0 {
+			out = append(out, f.Slots[c.Slot].Name)
+		} else {
+			out = append(out, word(c.Mod))
+		}
+	}
+	return out
+}
+
+func cellText(cell []isa.Mod) string {
+	if cell == nil {
+		return "*"
+	}
+	words := make([]string, len(cell))
+	for i, m := range cell {
+		words[i] = word(m)
+		if m == isa.NoMod {
+			words[i] = "-"
+		}
+	}
+	if len(words) == 1 {
+		return words[0]
+	}
+	return "(" + strings.Join(words, " ") + ")"
+}
+
+// never is the text of a condition that no way of writing the form meets: it speaks of a modifier
+// that only other forms of the instruction have.
+const never = "never"
+
+// exprText writes a condition the way the spec does.
+func exprText(f *isa.Form, x isa.Expr) string {
+	type part struct {
+		text string
+		rank int // how strongly it binds
+	}
+	var stack []part
+	pop := func() part {
+		p := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		return p
+	}
+	in := func(p part, rank int) string {
+		if p.rank < rank {
+			return "(" + p.text + ")"
+		}
+		return p.text
+	}
+	two := func(op string, rank int) {
+		b, a := pop(), pop()
+		switch {
+		case op == " & " && (a.text == never || b.text == never):
+			stack = append(stack, part{never, 9})
+			return
+		case op == " | " && a.text == never:
+			stack = append(stack, b)
+			return
+		case op == " | " && b.text == never:
+			stack = append(stack, a)
+			return
+		}
+		stack = append(stack, part{in(a, rank) + op + in(b, rank), rank})
+	}
+	for _, op := range x {
+		switch op.Code {
+		case isa.OpMod:
+			text := never
+			if op.N >= 0 {
+				text = word(isa.Mod(op.N))
+			}
+			stack = append(stack, part{text, 9})
+		case isa.OpSlot:
+			stack = append(stack, part{f.Slots[op.N].Name, 9})
+		case isa.OpOperand:
+			stack = append(stack, part{operandNamed(f.Operands, op.N), 9})
+		case isa.OpAtMost:
+			stack = append(stack, part{operandNamed(f.Operands, op.N) + " <= " + operandNamed(f.Operands, op.M), 9})
+		case isa.OpNot:
+			stack = append(stack, part{"!" + in(pop(), 8), 8})
+		case isa.OpAnd:
+			two(" & ", 3)
+		case isa.OpOr:
+			two(" | ", 2)
+		default:
+			two(" -> ", 1)
+		}
+	}
+	if len(stack) == 0 {
+		return "anything"
+	}
+	return stack[0].text
+}
+
+// operandNamed is the name of the operand with a number.
+func operandNamed(list []isa.Operand, id int) string {
+	for _, o := range list {
+		if o.ID == id && o.Inside == nil {
+			return o.Name
+		}
+		inside := o.Inside
+		for _, k := range o.Kinds {
+			inside = append(inside[:len(inside):len(inside)], k.Parts...)
+		}
+		if o.Pair != nil {
+			inside = append(inside[:len(inside):len(inside)], *o.Pair)
+		}
+		if s := operandNamed(inside, id); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// word is a modifier as it is written, dot included.
+func word(m isa.Mod) string { return isa.Standard().Mods[m] }

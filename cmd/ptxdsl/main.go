@@ -1,0 +1,177 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Command ptxdsl formats and checks PTX, and tells what it knows of the language. It is the only
+// place of the project with flags and exit codes; all it does is found in the packages beside it.
+package main
+
+import (
+	"cmp"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+)
+
+// Exit codes, the same for every command.
+const (
+	exitClean    = 0 // nothing to say
+	exitFindings = 1 // errors in the PTX, or differences
+	exitTrouble  = 2 // something could not be read, written or understood
+)
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// A command is one word after ptxdsl.
+type command struct {
+	name, args string // "fmt", "[flags] [path ...]"
+	short      string // one line
+	long       string // what ptxdsl help prints above the flags
+	examples   string // and below them
+	run        func(*call) int
+}
+
+func (cmd *command) synopsis() string { return strings.TrimSpace(cmd.name + " " + cmd.args) }
+
+// commands is the list of them, in the order of the help.
+func commands() []*command {
+	return []*command{fmtCommand(), verifyCommand(), explainCommand(), isaCommand(), versionCommand()}
+}
+
+// A call is one run of a command.
+type call struct {
+	command        *command
+	flags          *flag.FlagSet
+	args           []string // what followed the command's name
+	stdin          io.Reader
+	stdout, stderr *output
+}
+
+// run is the whole program but for the process around it.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	c := &call{stdin: stdin, stdout: &output{w: stdout}, stderr: &output{w: stderr}}
+	code := c.dispatch(args)
+	if err := c.stdout.err; err != nil {
+		fmt.Fprintf(c.stderr, "ptxdsl: writing the output: %v\n", err)
+		return exitTrouble
+	}
+	return code
+}
+
+func (c *call) dispatch(args []string) int {
+	if len(args) == 0 {
+		usage(c.stderr)
+		return exitTrouble
+	}
+	name, rest := args[0], args[1:]
+	switch strings.TrimLeft(name, "-") {
+	case "help", "h":
+		return c.help(rest)
+	case "version":
+		name = "version"
+	}
+	for _, cmd := range commands() {
+		if cmd.name == name {
+			c.command, c.args = cmd, rest
+			c.flags = flag.NewFlagSet(name, flag.ContinueOnError)
+			c.flags.SetOutput(io.Discard)
+			return cmd.run(c)
+		}
+	}
+	what := "command"
+	if strings.HasPrefix(name, "-") {
+		what = "flag before the command"
+	} else if _, err := os.Stat(name); err == nil {
+		fmt.Fprintf(c.stderr, "ptxdsl: %s is a file, not a command; did you mean ptxdsl verify %s?\n", name, name)
+		return exitTrouble
+	}
+	fmt.Fprintf(c.stderr, "ptxdsl: unknown %s %q%s\nRun 'ptxdsl help' for the commands.\n",
+		what, name, didYouMean("", diag.Nearest(strings.ToLower(name), names())))
+	return exitTrouble
+}
+
+func names() []string {
+	out := []string{"help"}
+	for _, cmd := range commands() {
+		out = append(out, cmd.name)
+	}
+	return out
+}
+
+func didYouMean(before, word string) string {
+	if word == "" {
+		return ""
+	}
+	return "; did you mean " + before + word + "?"
+}
+
+// parse reads the flags of the command. Where it is not ok the command returns code.
+func (c *call) parse() (code int, ok bool) {
+	err := c.flags.Parse(c.args)
+	if errors.Is(err, flag.ErrHelp) {
+		c.commandHelp(c.stdout, c.command)
+		return exitClean, false
+	}
+	if err == nil {
+		return exitClean, true
+	}
+	message := err.Error()
+	if word, found := strings.CutPrefix(message, "flag provided but not defined: -"); found {
+		var defined []string
+		c.flags.VisitAll(func(f *flag.Flag) { defined = append(defined, f.Name) })
+		near := didYouMean("-", diag.Nearest(word, defined))
+		if letters := strings.Split(word, ""); !slices.ContainsFunc(letters, func(l string) bool { return !slices.Contains(defined, l) }) {
+			near = didYouMean("-", strings.Join(letters, " -"))
+		}
+		message = fmt.Sprintf("there is no flag -%s%s", word, near)
+	}
+	return c.misuse("%s", message), false
+}
+
+// misuse says what is wrong with the command line.
+func (c *call) misuse(format string, args ...any) int {
+	fmt.Fprintf(c.stderr, "ptxdsl %s: %s\nusage: ptxdsl %s\nRun 'ptxdsl help %s' for more.\n",
+		c.command.name, fmt.Sprintf(format, args...), c.command.synopsis(), c.command.name)
+	return exitTrouble
+}
+
+// trouble reports what could not be done.
+func (c *call) trouble(err error) int {
+	fmt.Fprintln(c.stderr, err)
+	return exitTrouble
+}
+
+// An output remembers that writing failed, so that a full disk is not mistaken for success.
+type output struct {
+	w   io.Writer
+	err error
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	if o.err != nil {
+		return 0, o.err
+	}
+	n, err := o.w.Write(p)
+	o.err = cmp.Or(o.err, err)
+	return n, err
+}
+
+// terminal reports whether o is a screen that someone looks at.
+func (o *output) terminal() bool {
+	f, ok := o.w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
+}
+
+// colour reports whether o shows colours and its reader wants them (no-color.org).
+func (o *output) colour() bool { return os.Getenv("NO_COLOR") == "" && o.terminal() }

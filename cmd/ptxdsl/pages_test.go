@@ -1,0 +1,81 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/form"
+)
+
+// frames are the surroundings in which the PTX of a rule's page is tried: a whole module, the
+// declarations of one, the body of an entry, that of a function.
+var frames = []struct{ name, before, after string }{
+	{"module", "", "\n"},
+	{"declarations", ".version 9.0\n.target sm_90a\n.address_size 64\n", "\n"},
+	{"version", ".target sm_90a\n", "\n"},
+	{"headless body", "", ""},
+	{"body", ".version 9.0\n.target sm_90a\n.address_size 64\n" + things + ".visible .entry k(.param .u64 p)\n{\n" + registers + "{\n", "\n}\nDONE: ret;\n}\n"},
+	{"function", ".version 9.0\n.target sm_90a\n.address_size 64\n" + things + ".func (.param .b32 out) f(.param .b32 in)\n{\n" + registers + "{\n", "\n}\nDONE: ret;\n}\n"},
+	{"body sm_70", ".version 6.0\n.target sm_60\n.address_size 64\n" + things + ".visible .entry k(.param .u64 p)\n{\n" + registers + "{\n", "\n}\nDONE: ret;\n}\n"},
+}
+
+const (
+	things    = ".shared .align 16 .b32 sh[64];\n.global .align 16 .b32 gv[64];\n"
+	registers = ".reg .pred %p<10>; .reg .b16 %rs<10>; .reg .b32 %r<10>; .reg .b64 %rd<10>; .reg .f32 %f<10>; .reg .f64 %fd<10>;\n"
+)
+
+// TestRulePages tries what the pages say: the wrong PTX breaks the rule, the right PTX breaks none.
+func TestRulePages(t *testing.T) {
+	var opt form.Options
+	for _, r := range rules() {
+		if r.Wrong == "" {
+			continue
+		}
+		t.Run(r.ID, func(t *testing.T) {
+			var tried []string
+			for _, f := range frames {
+				// A text that brings its own head has it instead of the frame's.
+				frame := func(text string) string {
+					head := ""
+					lines := strings.Split(strings.Trim(text, "\n"), "\n")
+					for len(lines) > 1 && (strings.HasPrefix(lines[0], ".version") || strings.HasPrefix(lines[0], ".target") || strings.HasPrefix(lines[0], ".address_size")) {
+						head += lines[0] + "\n"
+						lines = lines[1:]
+					}
+					before := f.before
+					if head != "" && f.name != "module" {
+						_, rest, _ := strings.Cut(before, ".address_size 64\n")
+						before = head + rest
+					}
+					if f.name == "module" {
+						return text + "\n"
+					}
+					return before + strings.Join(lines, "\n") + f.after
+				}
+				wrong, right := check("wrong.ptx", frame(r.Wrong), opt), check("right.ptx", frame(r.Right), opt)
+				if hits(wrong, r.ID) && (r.Severity != diag.Error || right.Errors() == 0) && !hits(right, r.ID) {
+					return
+				}
+				var b strings.Builder
+				_ = (diag.Printer{}).Print(&b, wrong)
+				b.WriteString("right:\n")
+				_ = (diag.Printer{}).Print(&b, right)
+				tried = append(tried, f.name+":\n"+b.String())
+			}
+			t.Errorf("%s: in no surroundings does the wrong PTX break the rule and the right PTX none\n%s", r.ID, strings.Join(tried, "\n"))
+		})
+	}
+}
+
+func hits(l diag.List, id string) bool {
+	for _, d := range l {
+		if d.Rule == id {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,68 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/form"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+// home is where the project lives.
+const home = "https://github.com/ptxdsl/ptxdsl"
+
+// rules are those of all layers, by id.
+func rules() diag.Rules {
+	return diag.Rules(slices.Concat(ptx.Rules(), isa.Rules(), form.Rules())).Sorted()
+}
+
+// check is all findings of a text, of all layers.
+func check(name, text string, opt form.Options) diag.List {
+	file, l := ptx.Parse(name, text)
+	return append(l, form.Check(file, opt)...).Sort()
+}
+
+// selectRules is the set of rule ids that a list of ids, beginnings of ids and layers means, nil
+// for an empty list.
+func selectRules(list string, all diag.Rules) (map[string]bool, error) {
+	if list == "" {
+		return nil, nil
+	}
+	known := []string{}
+	for _, r := range all {
+		known = append(known, r.ID)
+		if !slices.Contains(known, r.Layer) {
+			known = append(known, r.Layer)
+		}
+	}
+	set := make(map[string]bool)
+	for word := range strings.SplitSeq(list, ",") {
+		word = strings.TrimSpace(word)
+		found := false
+		for _, r := range all {
+			if word != "" && (strings.EqualFold(word, r.Layer) || strings.HasPrefix(r.ID, strings.ToUpper(word))) {
+				set[r.ID] = true
+				found = true
+			}
+		}
+		if !found {
+			return nil, fmt.Errorf("-rules: %q is no rule and no layer%s (ptxdsl explain lists them)",
+				word, didYouMean("", nearestRule(word, known)))
+		}
+	}
+	return set, nil
+}
+
+// nearestRule is the rule or layer that was meant; rules are written in any case.
+func nearestRule(word string, known []string) string {
+	if near := diag.Nearest(strings.ToUpper(word), known); near != "" {
+		return near
+	}
+	return diag.Nearest(strings.ToLower(word), known)
+}
