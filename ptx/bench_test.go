@@ -29,3 +29,13 @@ func BenchmarkScan(b *testing.B) {
 		ptx.Scan(text)
 	}
 }
+func BenchmarkFormat(b *testing.B) {
+	text := generate(5 << 20)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if out, errs := ptx.Format("bench.ptx", text); out == "" {
+			b.Fatal(errs[0])
+		}
+	}
+}

@@ -131,7 +131,9 @@ func (p *printer) function(n *Func) {
 			continue
 		}
 		p.end(p.prev)
+		p.open = true // no blank lines in a header
 		p.leading(a.At)
+		p.open = true
 		p.begin(a.At, plainLine)
 		p.directiveText(a)
 		if a.Semi {
@@ -188,9 +190,11 @@ func (p *printer) parameterLines(n *Func) {
 		}
 		p.end(v.To)
 	}
-	p.leading(p.find(p.prev, ')'))
+	closing := p.find(p.prev, ')')
+	p.leading(closing)
 	p.indent--
 	p.open = true
-	p.begin(p.prev, plainLine)
+	p.begin(closing, plainLine)
 	p.put(")")
+	p.prev = closing + 1
 }

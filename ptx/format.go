@@ -69,9 +69,9 @@ func (p *printer) module() {
 		isHeader := headerLine(n)
 		switch {
 		case i > 0 && header && !isHeader:
-			p.blank(n.Pos())
+			p.blank()
 		case i > 0 && (tall(n) || tall(p.file.Decls[i-1])):
-			p.blank(n.Pos())
+			p.blank()
 		}
 		header = isHeader
 		p.node(n)
@@ -131,12 +131,11 @@ func (p *printer) node(n Node) {
 func (p *printer) instr(n *Instr) {
 	p.begin(n.At, instrLine)
 	if n.Guard.Text != "" {
-		p.interior(n.Guard.At)
 		p.put("@")
 		if n.Guard.Not {
 			p.put("!")
 		}
-		p.put(n.Guard.Text)
+		p.word(n.Guard.Word)
 		p.put(" ")
 	}
 	p.interior(n.Op.At)
@@ -214,13 +213,17 @@ func (p *printer) block(n *Block) {
 	p.body(n.Stmts, n.To)
 }
 
-// body prints statements up to the closing brace that ends at to.
+// body prints statements up to the closing brace that ends at to. A blank line sets off the
+// declarations at the head of a function.
 func (p *printer) body(list []Node, to Pos) {
 	p.indent++
 	p.open = true
+	head := p.indent == 1
 	for i, n := range list {
-		if i > 0 && declares(list[i-1]) && !declares(n) {
-			p.blank(n.Pos())
+		if head && !declares(n) {
+			if head = false; i > 0 {
+				p.blank()
+			}
 		}
 		p.node(n)
 	}
@@ -232,7 +235,7 @@ func (p *printer) body(list []Node, to Pos) {
 	p.end(to)
 }
 
-// declares reports whether n declares variables; a blank line sets declarations off.
+// declares reports whether n declares variables.
 func declares(n Node) bool {
 	_, ok := n.(*Var)
 	return ok

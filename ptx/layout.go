@@ -35,13 +35,11 @@ const (
 	tabWidth   = 8
 )
 
-// blank asks for a blank line before what begins at pos: before its leading comments, if it has
-// any.
-func (p *printer) blank(pos Pos) {
+// blank puts a blank line before what comes next, its comments included.
+func (p *printer) blank() {
 	p.flush()
 	p.separate()
 	p.open = true
-	_ = pos
 }
 
 // separate ends the text with exactly one blank line.
@@ -137,7 +135,8 @@ func (p *printer) interior(pos Pos) {
 		c := p.comments[0]
 		p.comments = p.comments[1:]
 		text := strings.TrimRight(c.Text, " \t\r")
-		if n := len(p.buf); n > p.run[len(p.run)-1].head && p.buf[n-1] != ' ' && p.buf[n-1] != '\t' {
+		l := &p.run[len(p.run)-1]
+		if n := len(p.buf); n > max(l.head, l.tail) && !strings.ContainsRune(" \t([{@!", rune(p.buf[n-1])) {
 			p.put(" ")
 		}
 		p.put(text)

@@ -127,8 +127,18 @@ func (p *parser) base() (Operand, bool) {
 	return x, true
 }
 
-// address reads [base] or [base, more, {coordinates}].
+// address reads a bracketed address, and .unified behind it.
 func (p *parser) address() (Operand, bool) {
+	x, ok := p.bracket()
+	if ok && p.tok.kind == dot && p.textOf(p.tok) == ".unified" {
+		x.Text, x.To = ".unified", p.tok.to
+		p.advance()
+	}
+	return x, ok
+}
+
+// bracket reads [base] or [base, more, {coordinates}].
+func (p *parser) bracket() (Operand, bool) {
 	open := p.tok
 	p.advance()
 	if x, ok := p.plainAddress(open); ok {

@@ -41,7 +41,7 @@ func Rules() diag.Rules {
 			"Write the number out in full."),
 		rule(unclosed, "bracket, string or comment that is not closed",
 			"A bracket, scope, string or comment that is still open where it must not be, such as at the end of the file.",
-			stops, "ld.global.u32 %r1, [%rd1;", "ld.global.u32 %r1, [%rd1];",
+			stops, ".visible .entry k()\n{\n\tret;", ".visible .entry k()\n{\n\tret;\n}",
 			"Close it where it ends."),
 		rule(tooDeep, "nesting too deep",
 			"Scopes, braces or parentheses inside each other more than 200 deep.",
@@ -61,7 +61,7 @@ func Rules() diag.Rules {
 			"It is hardly PTX at all.", "", "", "Look at the first errors."),
 		rule(structure, "part of a module in the wrong place",
 			"Statements outside of a function, .branchtargets without a label, .version broken over lines.",
-			stops, ".branchtargets L1, L2;", "targets: .branchtargets L1, L2;",
+			stops, ".visible .entry k() { ret; }\n}", ".visible .entry k() { ret; }",
 			"Write it where the manual wants it."),
 	}
 }

@@ -1,0 +1,110 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ptx_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// TestFormat holds the house style: testdata/format/NAME.input becomes NAME.golden.
+func TestFormat(t *testing.T) {
+	inputs, err := filepath.Glob("testdata/format/*.input")
+	if err != nil || len(inputs) == 0 {
+		t.Fatalf("no inputs: %v", err)
+	}
+	for _, input := range inputs {
+		name := strings.TrimSuffix(filepath.Base(input), ".input")
+		t.Run(name, func(t *testing.T) {
+			text, err := os.ReadFile(input)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, errs := ptx.Format(input, string(text))
+			if errs.Errors() > 0 {
+				t.Fatalf("%s: %s", errs[0].Place, errs[0].Message)
+			}
+			golden := strings.TrimSuffix(input, ".input") + ".golden"
+			if *update {
+				if err := os.WriteFile(golden, []byte(got), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
+			}
+			checkFormat(t, string(text), got)
+		})
+	}
+}
+
+// checkFormat holds what is true of all formatted text: formatting it again changes nothing, all
+// comments are there in their order, and so is every token but for the order of modifiers.
+func checkFormat(t *testing.T, text, got string) {
+	t.Helper()
+	again, errs := ptx.Format("formatted", got)
+	if errs.Errors() > 0 {
+		t.Fatalf("formatted text has errors: %s: %s\n%s", errs[0].Place, errs[0].Message, got)
+	}
+	if diff := cmp.Diff(got, again); diff != "" {
+		t.Errorf("formatting again changes it: -once +twice\n%s", diff)
+	}
+	before, _ := ptx.Parse("before", text)
+	after, _ := ptx.Parse("after", got)
+	if diff := cmp.Diff(comments(before), comments(after)); diff != "" {
+		t.Errorf("comments: -before +after\n%s", diff)
+	}
+	if diff := cmp.Diff(letters(before), letters(after)); diff != "" {
+		t.Errorf("code: -before +after\n%s", diff)
+	}
+}
+
+// comments are the comments of a file, ends of lines aside.
+func comments(f *ptx.File) []string {
+	var out []string
+	for _, c := range f.Comments {
+		text := strings.ReplaceAll(c.Text, "\r", "")
+		out = append(out, strings.TrimRight(text, " \t"))
+	}
+	return out
+}
+
+// letters are the letters of a file outside comments, white space aside, word by word between
+// punctuation; the modifiers of an opcode stand in order.
+func letters(f *ptx.File) string {
+	var code strings.Builder
+	at := 0
+	for _, c := range f.Comments {
+		code.WriteString(f.Text[at:c.At])
+		code.WriteByte(' ')
+		at = int(c.At) + len(c.Text)
+	}
+	code.WriteString(f.Text[at:])
+	var out []string
+	for statement := range strings.FieldsFuncSeq(code.String(), func(r rune) bool { return strings.ContainsRune(";{}", r) }) {
+		parts := strings.FieldsFunc(statement, func(r rune) bool { return strings.ContainsRune(" \t\r\n,.", r) })
+		slices.Sort(parts)
+		// A blank between a guard's @ and its name, or around an operator, is not a difference.
+		joined := strings.Join(parts, "")
+		runes := []rune(joined)
+		slices.Sort(runes)
+		out = append(out, string(runes))
+	}
+	out = slices.DeleteFunc(out, func(s string) bool { return s == "" })
+	return strings.Join(out, "\n")
+}
