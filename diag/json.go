@@ -44,7 +44,7 @@ type (
 
 func toJSON(p Place) jsonPlace {
 	p = p.closed()
-	return jsonPlace{p.File, p.Line, p.Column, p.EndLine, p.EndColumn}
+	return jsonPlace(p)
 }
 
 // JSON writes one object for each finding, each on a line of its own. Lines and columns count from

@@ -4,6 +4,7 @@
 package form
 
 import (
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
@@ -111,6 +112,9 @@ func (c *checker) finishDebug() {
 func (c *checker) section(n *ptx.Section) {
 	c.need(n, ".section", 2, 0, 0)
 	c.debug = true
+	if _, ok := isa.ParseType(n.Name.Text); ok {
+		c.fault(&ruleSectionData, n.Name, "%s is a type, not the name of a section", n.Name.Text)
+	}
 	labels := make(map[string]*ptx.Label)
 	for _, line := range n.Lines {
 		switch line := line.(type) {
@@ -160,7 +164,7 @@ func (c *checker) sectionData(line *ptx.Data) {
 		if v.sort == noSort || width >= 32 {
 			continue
 		}
-		n := int64(v.bits)
+		n := int64(int32(v.bits)) // the assembler drops what is above 32 bits
 		if !v.integer() || n >= 1<<width || n < -(1<<(width-1)) {
 			c.fault(&ruleSectionData, o, "%s does not fit into %s", clip(c.text(o)), line.Type.Text)
 		}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/internal/filetest"
 	"github.com/ptxdsl/ptxdsl/internal/ptxas"
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
@@ -32,12 +33,12 @@ func judge(t testing.TB) *ptxas.Tool {
 func accepts(t testing.TB, tool *ptxas.Tool, text string) (bool, string) {
 	t.Helper()
 	v, _ := verdict(text)
-	read, err := tool.Parse(t.Context(), text, ptxas.Options{Relocatable: v >= 301})
+	parsed, err := tool.Parse(t.Context(), text, ptxas.Options{Relocatable: v >= 301})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !read.OK() { // generating code takes longer and finds no less
-		return false, read.String()
+	if !parsed.OK() { // generating code takes longer and finds no less
+		return false, parsed.String()
 	}
 	_, said, err := tool.Assemble(t.Context(), text, ptxas.Options{Relocatable: v >= 301})
 	if err == nil && !said.OK() {
@@ -69,44 +70,6 @@ func findings(name, text string) diag.List {
 	return append(list, Check(f, Options{})...).Sort()
 }
 
-// A want is an expected finding: a line, a column (0 for any), and a pattern for "rule message".
-type want struct {
-	line, column int
-	rx           *regexp.Regexp
-}
-
-var wantComment = regexp.MustCompile(`// want (.*)`)
-var wantItem = regexp.MustCompile(`^\s*(?:(\d+):)?("(?:[^"\\]|\\.)*"|` + "`[^`]*`)")
-
-func wants(t *testing.T, text string) []want {
-	t.Helper()
-	var list []want
-	for i, line := range strings.Split(text, "\n") {
-		m := wantComment.FindStringSubmatch(line)
-		if m == nil {
-			continue
-		}
-		for rest := m[1]; strings.TrimSpace(rest) != ""; {
-			item := wantItem.FindStringSubmatch(rest)
-			if item == nil {
-				t.Fatalf("line %d: malformed want %q", i+1, rest)
-			}
-			rest = rest[len(item[0]):]
-			column, _ := strconv.Atoi(item[1])
-			pattern, err := strconv.Unquote(item[2])
-			if err != nil {
-				t.Fatalf("line %d: %v", i+1, err)
-			}
-			rx, err := regexp.Compile(pattern)
-			if err != nil {
-				t.Fatalf("line %d: %v", i+1, err)
-			}
-			list = append(list, want{i + 1, column, rx})
-		}
-	}
-	return list
-}
-
 // TestBroken holds each file of testdata/broken against its wants, and asks ptxas to refuse it too.
 func TestBroken(t *testing.T) {
 	tool := judge(t)
@@ -118,26 +81,8 @@ func TestBroken(t *testing.T) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			t.Parallel()
 			text := read(t, name)
-			list := findings(name, text)
-			missing := wants(t, text)
-			for _, d := range list {
-				found := false
-				for i, w := range missing {
-					said := d.Rule + " " + d.Message
-					if w.line == d.Place.Line && (w.column == 0 || w.column == d.Place.Column) && w.rx.MatchString(said) {
-						missing = append(missing[:i], missing[i+1:]...)
-						found = true
-						break
-					}
-				}
-				if !found {
-					t.Errorf("%v: unexpected %s %s", d.Place, d.Rule, d.Message)
-				}
-			}
-			for _, w := range missing {
-				t.Errorf("line %d: nothing matches %v", w.line, w.rx)
-			}
-			if ok, _ := accepts(t, tool, text); ok && list.Errors() > 0 {
+			filetest.Check(t, name, text, findings(name, text))
+			if ok, _ := accepts(t, tool, text); ok {
 				t.Error("ptxas accepts it")
 			}
 		})

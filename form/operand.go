@@ -48,6 +48,7 @@ func (c *checker) operand(op *opcode, o *ptx.Operand) isa.Arg {
 		return c.group(op, o, isa.ArgList)
 	case ptx.Address:
 		a := c.group(op, o, isa.ArgAddress)
+		a.Unified = o.Text == ".unified"
 		c.checkAddress(op, o, &a)
 		return a
 	}

@@ -98,12 +98,18 @@ func (c *checker) symbol() *symbol {
 
 // here finds a name declared in s itself, one of a range included.
 func (s *scope) here(name string) *symbol {
-	if sym := s.names[name]; sym != nil {
-		return sym
+	named := s.names[name]
+	if named != nil && named.kind != label || len(s.ranges) == 0 {
+		return named
 	}
-	if len(s.ranges) == 0 {
-		return nil
+	if ranged := s.ranged(name); ranged != nil {
+		return ranged // before a label of the same name
 	}
+	return named
+}
+
+// ranged finds the range of s that declares a name.
+func (s *scope) ranged(name string) *symbol {
 	digits := len(name)
 	for digits > 0 && name[digits-1] >= '0' && name[digits-1] <= '9' {
 		digits--

@@ -164,6 +164,10 @@ func (c *checker) language(d *ptx.Directive) {
 	names := []string{"unknown", "ptx", "nvvm", "cuda c++", "cuda c++ tile", "tile ir", "python-cutile", "fortran", "optix"}
 	for i := range d.Args {
 		a := &d.Args[i]
+		if i > 0 && !strings.Contains(c.src.Text[d.Args[i-1].To:a.At], ",") {
+			c.fault(&ruleLanguage, a, "the languages of .language are parted by commas").fixAt(d.Args[i-1].To, d.Args[i-1].To, ",", "write a comma")
+			return
+		}
 		if a.Kind == ptx.String {
 			name := strings.ToLower(strings.Trim(a.Text, `"`))
 			if !slices.Contains(names, name) {

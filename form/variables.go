@@ -228,7 +228,7 @@ func (c *checker) dimensions(list []ptx.Operand, init *ptx.Operand) []int64 {
 		}
 		dims[i] = n
 	}
-	if dims[0] == -1 && init != nil && init.Kind == ptx.Vector {
+	if dims[0] <= 0 && init != nil && init.Kind == ptx.Vector {
 		dims[0] = int64(len(init.Args))
 	}
 	return dims

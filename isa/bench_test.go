@@ -29,7 +29,7 @@ func stream() (list []struct {
 	add("\tcvta.to.global.u64 \t%rd2, %rd1;\n", "cvta.to.global.u64", b64, b64)
 	add("\tmov.u32 \t%r1, %ctaid.x;\n", "mov.u32", b32, isa.Arg{Kind: isa.ArgSreg, Type: isa.U32})
 	add("\tmad.lo.s32 \t%r4, %r1, %r2, %r3;\n", "mad.lo.s32", b32, b32, b32, b32)
-	
+
 	add("\tsetp.ge.s32 \t%p1, %r4, %r5;\n", "setp.ge.s32", p, b32, b32)
 	add("\tmul.wide.s32 \t%rd3, %r4, 4;\n", "mul.wide.s32", b64, b32, n(4))
 	add("\tadd.s64 \t%rd4, %rd2, %rd3;\n", "add.s64", b64, b64, b64)

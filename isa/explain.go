@@ -53,20 +53,28 @@ func (m *Matcher) unknownMod(list []*Instruction, word string, at int) Problem {
 		return problem("F203", at, "%s has no modifier %s; it is a word of %s", list[0].Name, word, with)
 	}
 	p := problem("F202", at, "%s is not a modifier of PTX", word)
-	best, cost := NoMod, 3
+	cost := 3
+	near := func(candidate string) {
+		if d := distance(word, candidate, cost); d < cost {
+			p.Want, cost = candidate, d
+		}
+	}
 	for _, ins := range list {
 		for i := range ins.Forms {
 			for _, s := range ins.Forms[i].Slots {
 				for _, v := range s.Values {
-					if d := distance(word, m.set.Mods[v.Mod], cost); d < cost {
-						best, cost = v.Mod, d
-					}
+					near(m.set.Mods[v.Mod])
 				}
 			}
 		}
 	}
-	if best != NoMod {
-		p.Want = m.set.Mods[best]
+	for i := range m.set.Instructions { // the words of longer names: mad.low for mad.lo
+		if rest, ok := strings.CutPrefix(m.set.Instructions[i].Name, list[0].Name+"."); ok {
+			first, _, _ := strings.Cut(rest, ".")
+			near("." + first)
+		}
+	}
+	if p.Want != "" {
 		p.Message += "; did you mean " + p.Want
 	}
 	return p

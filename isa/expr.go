@@ -93,7 +93,7 @@ func (x Expr) holds(slots []Mod, given *tally) bool {
 		case OpOperand:
 			push(given.has(op.N))
 		case OpAtMost:
-			both := given.consts>>op.N&given.consts>>op.M&1 != 0
+			both := (given.consts>>op.N)&(given.consts>>op.M)&1 != 0
 			push(!both || uint32(given.value[op.N]) <= uint32(given.value[op.M]))
 		case OpNot:
 			push(!pop())

@@ -5,7 +5,6 @@ package isa
 
 import (
 	"fmt"
-	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -83,9 +82,6 @@ const AllTargets = ^TargetSet(0)
 
 // Has reports whether t is in s.
 func (s TargetSet) Has(t Target) bool { return s>>t&1 != 0 }
-
-// Len counts the targets of s.
-func (s TargetSet) Len() int { return bits.OnesCount64(uint64(s)) }
 
 // TargetsNamed is the set a gate's word stands for: "90" is sm_90 and all later ones, "100f" the
 // members of its family from 100 on, "100a" sm_100a alone. sm_101 is an older name of sm_110, so

@@ -7,7 +7,7 @@ package isa
 
 // arithTable is the family arith: integer arithmetic.
 var arithTable = []Instruction{
-	{Name: "add", Family: "arith", What: "sum of two integers", Repeats: []Mod{23, 24}, Forms: []Form{
+	{Name: "add", Family: "arith", What: "sum of two integers", Repeats: []Mod{14, 15}, Forms: []Form{
 		{Template: "add.int", Section: "9.7.1.1", Slots: []Slot{
 			{Name: ".int", Values: []Value{
 				{Mod: 1},
@@ -27,10 +27,10 @@ var arithTable = []Instruction{
 			{Name: "b", ID: 2, Kinds: []Kind{
 				{Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "add.sat.s32", Section: "9.2:9.7.1.1", Slots: []Slot{
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}, Required: true},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
@@ -45,15 +45,15 @@ var arithTable = []Instruction{
 			{Name: "b", ID: 2, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "add.sat.sum", Section: "9.7.1.1", Slots: []Slot{
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}, Required: true},
 			{Name: ".sum", Values: []Value{
 				{Mod: 2},
-				{Mod: 25},
-				{Mod: 26},
+				{Mod: 16},
+				{Mod: 17},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -70,11 +70,11 @@ var arithTable = []Instruction{
 				{Since: 902, Targets: 0x6c0000000000, On: "120f"},
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "add.pair", Section: "9.2:9.7.1.1", Slots: []Slot{
 			{Name: ".pair", Values: []Value{
-				{Mod: 25},
-				{Mod: 26},
+				{Mod: 16},
+				{Mod: 17},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -90,14 +90,14 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 800, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "add{.sat}.quad", Section: "9.7.2.1", Slots: []Slot{
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".quad", Values: []Value{
-				{Mod: 27},
-				{Mod: 28},
+				{Mod: 18},
+				{Mod: 19},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -114,10 +114,10 @@ var arithTable = []Instruction{
 				{Since: 902, Targets: 0x6c0000000000, On: "120f"},
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "add.cc.word", Section: "9.7.1.1", Slots: []Slot{
 			{Name: ".cc", Values: []Value{
-				{Mod: 24},
+				{Mod: 15},
 			}, Required: true},
 			{Name: ".word", Values: []Value{
 				{Mod: 2},
@@ -137,10 +137,10 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 102, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}, Notes: []string{"writes the carry out to the condition code"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}, Notes: []string{"writes the carry out to the condition code"}},
 		{Template: "add.cc.long", Section: "9.7.1.1", Slots: []Slot{
 			{Name: ".cc", Values: []Value{
-				{Mod: 24},
+				{Mod: 15},
 			}, Required: true},
 			{Name: ".long", Values: []Value{
 				{Mod: 3},
@@ -160,9 +160,9 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 403, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}, Notes: []string{"writes the carry out to the condition code"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}, Notes: []string{"writes the carry out to the condition code"}},
 	}},
-	{Name: "sub", Family: "arith", What: "difference of two integers", Repeats: []Mod{23, 24}, Forms: []Form{
+	{Name: "sub", Family: "arith", What: "difference of two integers", Repeats: []Mod{14, 15}, Forms: []Form{
 		{Template: "sub.int", Section: "9.7.1.2", Slots: []Slot{
 			{Name: ".int", Values: []Value{
 				{Mod: 1},
@@ -182,10 +182,10 @@ var arithTable = []Instruction{
 			{Name: "b", ID: 2, Kinds: []Kind{
 				{Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "sub.sat.s32", Section: "9.2:9.7.1.2", Slots: []Slot{
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}, Required: true},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
@@ -200,14 +200,14 @@ var arithTable = []Instruction{
 			{Name: "b", ID: 2, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "sub{.sat}.quad", Section: "9.7.2.3", Slots: []Slot{
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".quad", Values: []Value{
-				{Mod: 27},
-				{Mod: 28},
+				{Mod: 18},
+				{Mod: 19},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -224,10 +224,10 @@ var arithTable = []Instruction{
 				{Since: 902, Targets: 0x6c0000000000, On: "120f"},
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "sub.cc.word", Section: "9.7.1.2", Slots: []Slot{
 			{Name: ".cc", Values: []Value{
-				{Mod: 24},
+				{Mod: 15},
 			}, Required: true},
 			{Name: ".word", Values: []Value{
 				{Mod: 2},
@@ -247,10 +247,10 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 103, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}, Notes: []string{"writes the borrow out to the condition code"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}, Notes: []string{"writes the borrow out to the condition code"}},
 		{Template: "sub.cc.long", Section: "9.7.1.2", Slots: []Slot{
 			{Name: ".cc", Values: []Value{
-				{Mod: 24},
+				{Mod: 15},
 			}, Required: true},
 			{Name: ".long", Values: []Value{
 				{Mod: 3},
@@ -270,9 +270,9 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 403, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}, Notes: []string{"writes the borrow out to the condition code"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}, Notes: []string{"writes the borrow out to the condition code"}},
 	}},
-	{Name: "addc", Family: "arith", What: "sum of two integers and the carry in", Repeats: []Mod{23, 24}, Forms: []Form{
+	{Name: "addc", Family: "arith", What: "sum of two integers and the carry in", Repeats: []Mod{14, 15}, Forms: []Form{
 		{Template: "addc.word", Section: "9.7.2.2", Slots: []Slot{
 			{Name: ".word", Values: []Value{
 				{Mod: 2},
@@ -292,10 +292,10 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 102, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "addc.cc.word", Section: "9.7.2.2", Slots: []Slot{
 			{Name: ".cc", Values: []Value{
-				{Mod: 24},
+				{Mod: 15},
 			}, Required: true},
 			{Name: ".word", Values: []Value{
 				{Mod: 2},
@@ -315,7 +315,7 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 102, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "addc.wide", Section: "9.7.2.2", Slots: []Slot{
 			{Name: ".wide", Values: []Value{
 				{Mod: 1},
@@ -337,10 +337,10 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 102, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}, Lenient: "16-bit sums, and 64-bit ones before PTX 4.3, as long as no carry goes out"},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Lenient: "16-bit sums, and 64-bit ones before PTX 4.3, as long as no carry goes out"},
 		{Template: "addc.cc.long", Section: "9.7.2.2", Slots: []Slot{
 			{Name: ".cc", Values: []Value{
-				{Mod: 24},
+				{Mod: 15},
 			}, Required: true},
 			{Name: ".long", Values: []Value{
 				{Mod: 3},
@@ -363,10 +363,10 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 403, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "addc.sat.s32", Section: "9.7.2.2", Slots: []Slot{
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}, Required: true},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
@@ -385,9 +385,9 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 102, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}, Lenient: "saturation beside the carry in"},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Lenient: "saturation beside the carry in"},
 	}},
-	{Name: "subc", Family: "arith", What: "difference of two integers and the borrow in", Repeats: []Mod{23, 24}, Forms: []Form{
+	{Name: "subc", Family: "arith", What: "difference of two integers and the borrow in", Repeats: []Mod{14, 15}, Forms: []Form{
 		{Template: "subc.word", Section: "9.7.2.4", Slots: []Slot{
 			{Name: ".word", Values: []Value{
 				{Mod: 2},
@@ -407,10 +407,10 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 103, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "subc.cc.word", Section: "9.7.2.4", Slots: []Slot{
 			{Name: ".cc", Values: []Value{
-				{Mod: 24},
+				{Mod: 15},
 			}, Required: true},
 			{Name: ".word", Values: []Value{
 				{Mod: 2},
@@ -430,7 +430,7 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 103, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "subc.wide", Section: "9.7.2.4", Slots: []Slot{
 			{Name: ".wide", Values: []Value{
 				{Mod: 1},
@@ -452,10 +452,10 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 103, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}, Lenient: "16-bit differences, and 64-bit ones before PTX 4.3, as long as no borrow goes out"},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Lenient: "16-bit differences, and 64-bit ones before PTX 4.3, as long as no borrow goes out"},
 		{Template: "subc.cc.long", Section: "9.7.2.4", Slots: []Slot{
 			{Name: ".cc", Values: []Value{
-				{Mod: 24},
+				{Mod: 15},
 			}, Required: true},
 			{Name: ".long", Values: []Value{
 				{Mod: 3},
@@ -478,10 +478,10 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 403, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "subc.sat.s32", Section: "9.7.2.4", Slots: []Slot{
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}, Required: true},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
@@ -500,7 +500,7 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 103, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}, Lenient: "saturation beside the borrow in"},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Lenient: "saturation beside the borrow in"},
 	}},
 	{Name: "mul.lo", Family: "arith", What: "lower half of a product", Forms: []Form{
 		{Template: "mul.lo.int", Section: "9.7.1.3", Slots: []Slot{
@@ -522,7 +522,7 @@ var arithTable = []Instruction{
 			{Name: "b", ID: 2, Kinds: []Kind{
 				{Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 	{Name: "mul.hi", Family: "arith", What: "upper half of a product", Forms: []Form{
 		{Template: "mul.hi.int", Section: "9.7.1.3", Slots: []Slot{
@@ -544,7 +544,7 @@ var arithTable = []Instruction{
 			{Name: "b", ID: 2, Kinds: []Kind{
 				{Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 	{Name: "mul.wide", Family: "arith", What: "product of twice the width", Forms: []Form{
 		{Template: "mul.wide.narrow", Section: "9.7.1.3", Slots: []Slot{
@@ -564,9 +564,9 @@ var arithTable = []Instruction{
 			{Name: "b", ID: 2, Kinds: []Kind{
 				{Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
-	{Name: "mad.lo", Family: "arith", What: "lower half of a product, plus an addend", Repeats: []Mod{24}, Forms: []Form{
+	{Name: "mad.lo", Family: "arith", What: "lower half of a product, plus an addend", Repeats: []Mod{15}, Forms: []Form{
 		{Template: "mad.lo.int", Section: "9.7.2.5", Slots: []Slot{
 			{Name: ".int", Values: []Value{
 				{Mod: 1},
@@ -589,10 +589,10 @@ var arithTable = []Instruction{
 			{Name: "c", ID: 3, Kinds: []Kind{
 				{Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "mad.lo.cc.word", Section: "9.7.1.4", Slots: []Slot{
 			{Name: ".cc", Values: []Value{
-				{Mod: 24},
+				{Mod: 15},
 			}, Required: true},
 			{Name: ".word", Values: []Value{
 				{Mod: 2},
@@ -615,10 +615,10 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "mad.lo.cc.long", Section: "9.7.1.4", Slots: []Slot{
 			{Name: ".cc", Values: []Value{
-				{Mod: 24},
+				{Mod: 15},
 			}, Required: true},
 			{Name: ".long", Values: []Value{
 				{Mod: 3},
@@ -641,9 +641,9 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 403, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
-	{Name: "mad.hi", Family: "arith", What: "upper half of a product, plus an addend", Repeats: []Mod{23, 24}, Forms: []Form{
+	{Name: "mad.hi", Family: "arith", What: "upper half of a product, plus an addend", Repeats: []Mod{14, 15}, Forms: []Form{
 		{Template: "mad.hi.int", Section: "9.7.1.4", Slots: []Slot{
 			{Name: ".int", Values: []Value{
 				{Mod: 1},
@@ -666,10 +666,10 @@ var arithTable = []Instruction{
 			{Name: "c", ID: 3, Kinds: []Kind{
 				{Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "mad.hi.sat.s32", Section: "9.7.2.5", Slots: []Slot{
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}, Required: true},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
@@ -687,10 +687,10 @@ var arithTable = []Instruction{
 			{Name: "c", ID: 3, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "mad.hi.cc.word", Section: "9.7.1.4", Slots: []Slot{
 			{Name: ".cc", Values: []Value{
-				{Mod: 24},
+				{Mod: 15},
 			}, Required: true},
 			{Name: ".word", Values: []Value{
 				{Mod: 2},
@@ -713,10 +713,10 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "mad.hi.cc.long", Section: "9.7.1.4", Slots: []Slot{
 			{Name: ".cc", Values: []Value{
-				{Mod: 24},
+				{Mod: 15},
 			}, Required: true},
 			{Name: ".long", Values: []Value{
 				{Mod: 3},
@@ -739,7 +739,7 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 403, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 	{Name: "mad.wide", Family: "arith", What: "product of twice the width, plus an addend of that width", Forms: []Form{
 		{Template: "mad.wide.narrow", Section: "9.7.1.4", Slots: []Slot{
@@ -762,9 +762,9 @@ var arithTable = []Instruction{
 			{Name: "c", ID: 3, Kinds: []Kind{
 				{Type: TypeRef{Scale: 4}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
-	{Name: "madc.lo", Family: "arith", What: "lower half of a product, plus an addend and the carry in", Repeats: []Mod{24}, Forms: []Form{
+	{Name: "madc.lo", Family: "arith", What: "lower half of a product, plus an addend and the carry in", Repeats: []Mod{15}, Forms: []Form{
 		{Template: "madc.lo.word", Section: "9.7.2.6", Slots: []Slot{
 			{Name: ".word", Values: []Value{
 				{Mod: 2},
@@ -787,10 +787,10 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "madc.lo.cc.word", Section: "9.7.2.6", Slots: []Slot{
 			{Name: ".cc", Values: []Value{
-				{Mod: 24},
+				{Mod: 15},
 			}, Required: true},
 			{Name: ".word", Values: []Value{
 				{Mod: 2},
@@ -813,7 +813,7 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "madc.lo.wide", Section: "9.7.2.6", Slots: []Slot{
 			{Name: ".wide", Values: []Value{
 				{Mod: 1},
@@ -838,10 +838,10 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}, Lenient: "16-bit sums, and 64-bit ones before PTX 4.3, as long as no carry goes out"},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Lenient: "16-bit sums, and 64-bit ones before PTX 4.3, as long as no carry goes out"},
 		{Template: "madc.lo.cc.long", Section: "9.7.2.6", Slots: []Slot{
 			{Name: ".cc", Values: []Value{
-				{Mod: 24},
+				{Mod: 15},
 			}, Required: true},
 			{Name: ".long", Values: []Value{
 				{Mod: 3},
@@ -867,9 +867,9 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 403, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
-	{Name: "madc.hi", Family: "arith", What: "upper half of a product, plus an addend and the carry in", Repeats: []Mod{23, 24}, Forms: []Form{
+	{Name: "madc.hi", Family: "arith", What: "upper half of a product, plus an addend and the carry in", Repeats: []Mod{14, 15}, Forms: []Form{
 		{Template: "madc.hi.word", Section: "9.7.2.6", Slots: []Slot{
 			{Name: ".word", Values: []Value{
 				{Mod: 2},
@@ -892,10 +892,10 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "madc.hi.cc.word", Section: "9.7.2.6", Slots: []Slot{
 			{Name: ".cc", Values: []Value{
-				{Mod: 24},
+				{Mod: 15},
 			}, Required: true},
 			{Name: ".word", Values: []Value{
 				{Mod: 2},
@@ -918,7 +918,7 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "madc.hi.wide", Section: "9.7.2.6", Slots: []Slot{
 			{Name: ".wide", Values: []Value{
 				{Mod: 1},
@@ -943,10 +943,10 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}, Lenient: "16-bit sums, and 64-bit ones before PTX 4.3, as long as no carry goes out"},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Lenient: "16-bit sums, and 64-bit ones before PTX 4.3, as long as no carry goes out"},
 		{Template: "madc.hi.cc.long", Section: "9.7.2.6", Slots: []Slot{
 			{Name: ".cc", Values: []Value{
-				{Mod: 24},
+				{Mod: 15},
 			}, Required: true},
 			{Name: ".long", Values: []Value{
 				{Mod: 3},
@@ -972,10 +972,10 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 403, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "madc.hi.sat.s32", Section: "9.7.2.6", Slots: []Slot{
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}, Required: true},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
@@ -997,7 +997,7 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}, Lenient: "saturation beside the carry in"},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Lenient: "saturation beside the carry in"},
 	}},
 	{Name: "mul24.lo", Family: "arith", What: "lower half of a product of 24-bit values", Forms: []Form{
 		{Template: "mul24.lo.word", Section: "9.7.1.5", Slots: []Slot{
@@ -1015,7 +1015,7 @@ var arithTable = []Instruction{
 			{Name: "b", ID: 2, Kinds: []Kind{
 				{Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 	{Name: "mul24.hi", Family: "arith", What: "upper half of a product of 24-bit values", Forms: []Form{
 		{Template: "mul24.hi.word", Section: "9.7.1.5", Slots: []Slot{
@@ -1033,7 +1033,7 @@ var arithTable = []Instruction{
 			{Name: "b", ID: 2, Kinds: []Kind{
 				{Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 	{Name: "mad24.lo", Family: "arith", What: "lower half of a product of 24-bit values, plus an addend", Forms: []Form{
 		{Template: "mad24.lo.word", Section: "9.7.1.6", Slots: []Slot{
@@ -1054,9 +1054,9 @@ var arithTable = []Instruction{
 			{Name: "c", ID: 3, Kinds: []Kind{
 				{Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
-	{Name: "mad24.hi", Family: "arith", What: "upper half of a product of 24-bit values, plus an addend", Repeats: []Mod{23}, Forms: []Form{
+	{Name: "mad24.hi", Family: "arith", What: "upper half of a product of 24-bit values, plus an addend", Repeats: []Mod{14}, Forms: []Form{
 		{Template: "mad24.hi.word", Section: "9.7.1.6", Slots: []Slot{
 			{Name: ".word", Values: []Value{
 				{Mod: 2},
@@ -1075,10 +1075,10 @@ var arithTable = []Instruction{
 			{Name: "c", ID: 3, Kinds: []Kind{
 				{Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "mad24.hi.sat.s32", Section: "9.7.1.6", Slots: []Slot{
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}, Required: true},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
@@ -1096,7 +1096,7 @@ var arithTable = []Instruction{
 			{Name: "c", ID: 3, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 	{Name: "clmad.lo", Family: "arith", What: "lower half of a carry-less product, xor an addend", Forms: []Form{
 		{Template: "clmad.lo.u64", Section: "9.4:9.7.1.5", Slots: []Slot{
@@ -1120,7 +1120,7 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 903, Targets: 0x7ffffff80000, On: "80"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "clmad.lo.s64", Section: "9.4:9.7.1.5", Slots: []Slot{
 			{Name: ".s64", Values: []Value{
 				{Mod: 6},
@@ -1142,7 +1142,7 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 903, Targets: 0x7ffffff80000, On: "80"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}, Lenient: "signed, which means the same"},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Lenient: "signed, which means the same"},
 	}},
 	{Name: "clmad.hi", Family: "arith", What: "upper half of a carry-less product, xor an addend", Forms: []Form{
 		{Template: "clmad.hi.u64", Section: "9.4:9.7.1.5", Slots: []Slot{
@@ -1166,7 +1166,7 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 903, Targets: 0x7ffffff80000, On: "80"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "clmad.hi.s64", Section: "9.4:9.7.1.5", Slots: []Slot{
 			{Name: ".s64", Values: []Value{
 				{Mod: 6},
@@ -1188,7 +1188,7 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 903, Targets: 0x7ffffff80000, On: "80"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}, Lenient: "signed, which means the same"},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Lenient: "signed, which means the same"},
 	}},
 	{Name: "sad", Family: "arith", What: "sum of an absolute difference and an addend", Forms: []Form{
 		{Template: "sad.int", Section: "9.7.1.7", Slots: []Slot{
@@ -1213,7 +1213,7 @@ var arithTable = []Instruction{
 			{Name: "c", ID: 3, Kinds: []Kind{
 				{Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 	{Name: "div", Family: "arith", What: "quotient of two integers", Forms: []Form{
 		{Template: "div.int", Section: "9.7.1.8", Slots: []Slot{
@@ -1235,7 +1235,7 @@ var arithTable = []Instruction{
 			{Name: "b", ID: 2, Kinds: []Kind{
 				{Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 	{Name: "rem", Family: "arith", What: "remainder of a division of two integers", Forms: []Form{
 		{Template: "rem.int", Section: "9.7.1.9", Slots: []Slot{
@@ -1257,7 +1257,7 @@ var arithTable = []Instruction{
 			{Name: "b", ID: 2, Kinds: []Kind{
 				{Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 	{Name: "abs", Family: "arith", What: "absolute value of an integer", Forms: []Form{
 		{Template: "abs.sint", Section: "9.7.1.10", Slots: []Slot{
@@ -1273,7 +1273,7 @@ var arithTable = []Instruction{
 			{Name: "a", ID: 1, Kinds: []Kind{
 				{Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 	}},
 	{Name: "neg", Family: "arith", What: "negative of an integer", Forms: []Form{
 		{Template: "neg.sint", Section: "9.2:9.7.1.11", Slots: []Slot{
@@ -1289,10 +1289,10 @@ var arithTable = []Instruction{
 			{Name: "a", ID: 1, Kinds: []Kind{
 				{Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "neg.s8x4", Section: "9.7.1.11", Slots: []Slot{
 			{Name: ".s8x4", Values: []Value{
-				{Mod: 28},
+				{Mod: 19},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1306,9 +1306,9 @@ var arithTable = []Instruction{
 				{Since: 902, Targets: 0x6c0000000000, On: "120f"},
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 	}},
-	{Name: "min", Family: "arith", What: "smaller of two integers", Repeats: []Mod{29}, Forms: []Form{
+	{Name: "min", Family: "arith", What: "smaller of two integers", Repeats: []Mod{20}, Forms: []Form{
 		{Template: "min.int", Section: "9.7.1.12", Slots: []Slot{
 			{Name: ".int", Values: []Value{
 				{Mod: 1},
@@ -1328,10 +1328,10 @@ var arithTable = []Instruction{
 			{Name: "b", ID: 2, Kinds: []Kind{
 				{Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "min.relu.s32", Section: "9.7.1.12", Slots: []Slot{
 			{Name: ".relu", Values: []Value{
-				{Mod: 29},
+				{Mod: 20},
 			}, Required: true},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
@@ -1350,10 +1350,10 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 800, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "min.u16x2", Section: "9.7.1.12", Slots: []Slot{
 			{Name: ".u16x2", Values: []Value{
-				{Mod: 25},
+				{Mod: 16},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1369,13 +1369,13 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 800, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "min{.relu}.s16x2", Section: "9.2:9.7.1.12", Slots: []Slot{
 			{Name: ".relu", Values: []Value{
-				{Mod: 29},
+				{Mod: 20},
 			}},
 			{Name: ".s16x2", Values: []Value{
-				{Mod: 26},
+				{Mod: 17},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1391,10 +1391,10 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 800, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "min.u8x4", Section: "9.7.1.12", Slots: []Slot{
 			{Name: ".u8x4", Values: []Value{
-				{Mod: 27},
+				{Mod: 18},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1411,13 +1411,13 @@ var arithTable = []Instruction{
 				{Since: 902, Targets: 0x6c0000000000, On: "120f"},
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "min{.relu}.s8x4", Section: "9.7.1.12", Slots: []Slot{
 			{Name: ".relu", Values: []Value{
-				{Mod: 29},
+				{Mod: 20},
 			}},
 			{Name: ".s8x4", Values: []Value{
-				{Mod: 28},
+				{Mod: 19},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1434,9 +1434,9 @@ var arithTable = []Instruction{
 				{Since: 902, Targets: 0x6c0000000000, On: "120f"},
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 	}},
-	{Name: "max", Family: "arith", What: "larger of two integers", Repeats: []Mod{29}, Forms: []Form{
+	{Name: "max", Family: "arith", What: "larger of two integers", Repeats: []Mod{20}, Forms: []Form{
 		{Template: "max.int", Section: "9.7.1.13", Slots: []Slot{
 			{Name: ".int", Values: []Value{
 				{Mod: 1},
@@ -1456,10 +1456,10 @@ var arithTable = []Instruction{
 			{Name: "b", ID: 2, Kinds: []Kind{
 				{Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "max.relu.s32", Section: "9.7.1.13", Slots: []Slot{
 			{Name: ".relu", Values: []Value{
-				{Mod: 29},
+				{Mod: 20},
 			}, Required: true},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
@@ -1478,10 +1478,10 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 800, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "max.u16x2", Section: "9.7.1.13", Slots: []Slot{
 			{Name: ".u16x2", Values: []Value{
-				{Mod: 25},
+				{Mod: 16},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1497,13 +1497,13 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 800, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "max{.relu}.s16x2", Section: "9.2:9.7.1.13", Slots: []Slot{
 			{Name: ".relu", Values: []Value{
-				{Mod: 29},
+				{Mod: 20},
 			}},
 			{Name: ".s16x2", Values: []Value{
-				{Mod: 26},
+				{Mod: 17},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1519,10 +1519,10 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 800, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "max.u8x4", Section: "9.7.1.13", Slots: []Slot{
 			{Name: ".u8x4", Values: []Value{
-				{Mod: 27},
+				{Mod: 18},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1539,13 +1539,13 @@ var arithTable = []Instruction{
 				{Since: 902, Targets: 0x6c0000000000, On: "120f"},
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "max{.relu}.s8x4", Section: "9.7.1.13", Slots: []Slot{
 			{Name: ".relu", Values: []Value{
-				{Mod: 29},
+				{Mod: 20},
 			}},
 			{Name: ".s8x4", Values: []Value{
-				{Mod: 28},
+				{Mod: 19},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1562,7 +1562,7 @@ var arithTable = []Instruction{
 				{Since: 902, Targets: 0x6c0000000000, On: "120f"},
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 	}},
 	{Name: "popc", Family: "arith", What: "number of bits that are set", Forms: []Form{
 		{Template: "popc.bits", Section: "9.7.1.14", Slots: []Slot{
@@ -1581,7 +1581,7 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 	{Name: "clz", Family: "arith", What: "number of zeros before the highest bit that is set", Forms: []Form{
 		{Template: "clz.bits", Section: "9.7.1.15", Slots: []Slot{
@@ -1600,12 +1600,12 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
-	{Name: "bfind", Family: "arith", What: "position of the highest bit that differs from the sign", Repeats: []Mod{30}, Forms: []Form{
+	{Name: "bfind", Family: "arith", What: "position of the highest bit that differs from the sign", Repeats: []Mod{21}, Forms: []Form{
 		{Template: "bfind{.shiftamt}.type", Section: "9.7.1.16", Slots: []Slot{
 			{Name: ".shiftamt", Values: []Value{
-				{Mod: 30},
+				{Mod: 21},
 			}},
 			{Name: ".type", Values: []Value{
 				{Mod: 2},
@@ -1624,7 +1624,7 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 	{Name: "fns", Family: "arith", What: "position of the n-th bit that is set", Forms: []Form{
 		{Template: "fns.b32", Section: "9.7.1.17", Slots: []Slot{
@@ -1648,7 +1648,7 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 600, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 	{Name: "brev", Family: "arith", What: "bits in reverse order", Forms: []Form{
 		{Template: "brev.bits", Section: "9.7.1.18", Slots: []Slot{
@@ -1667,7 +1667,7 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 	{Name: "bfe", Family: "arith", What: "bit field, extended to a word", Forms: []Form{
 		{Template: "bfe.type", Section: "9.7.1.19", Slots: []Slot{
@@ -1698,7 +1698,7 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 	{Name: "bfi", Family: "arith", What: "bit field set into a word", Forms: []Form{
 		{Template: "bfi.bits", Section: "9.7.1.20", Slots: []Slot{
@@ -1730,13 +1730,13 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 	{Name: "szext", Family: "arith", What: "sign or zero extension from a bit position", Forms: []Form{
 		{Template: "szext.mode.word", Section: "9.7.1.21", Slots: []Slot{
 			{Name: ".mode", Values: []Value{
-				{Mod: 31},
-				{Mod: 32},
+				{Mod: 22},
+				{Mod: 23},
 			}, Required: true},
 			{Name: ".word", Values: []Value{
 				{Mod: 2},
@@ -1756,13 +1756,13 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 706, Targets: 0x7fffffff0000, On: "70"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 	{Name: "bmsk", Family: "arith", What: "mask of bits at a position", Forms: []Form{
 		{Template: "bmsk.mode.b32", Section: "9.7.1.22", Slots: []Slot{
 			{Name: ".mode", Values: []Value{
-				{Mod: 31},
-				{Mod: 32},
+				{Mod: 22},
+				{Mod: 23},
 			}, Required: true},
 			{Name: ".b32", Values: []Value{
 				{Mod: 7},
@@ -1781,7 +1781,7 @@ var arithTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 706, Targets: 0x7fffffff0000, On: "70"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 	{Name: "dp4a", Family: "arith", What: "dot product of four byte pairs, plus an addend", Forms: []Form{
 		{Template: "dp4a.atype.btype", Section: "9.7.1.23", Slots: []Slot{

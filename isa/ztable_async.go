@@ -10,26 +10,26 @@ var asyncTable = []Instruction{
 	{Name: "cp.async", Family: "async", What: "copy 4, 8 or 16 bytes from global to shared memory in the background", Forms: []Form{
 		{Template: "cp.async.ca.dst.src{.L2::cache_hint}{.ahead}", Section: "9.7.9.25.3.1", Slots: []Slot{
 			{Name: ".ca", Values: []Value{
-				{Mod: 39},
+				{Mod: 30},
 			}, Required: true},
 			{Name: ".dst", Values: []Value{
-				{Mod: 33},
-				{Mod: 34},
+				{Mod: 24},
+				{Mod: 25},
 			}, Required: true, Order: '\x02'},
 			{Name: ".src", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true, Order: '\x02'},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".ahead", Values: []Value{
-				{Mod: 36, Gate: Gate{Clauses: []Clause{
+				{Mod: 27, Gate: Gate{Clauses: []Clause{
 					{Since: 704, Targets: AllTargets},
 				}}},
-				{Mod: 37, Gate: Gate{Clauses: []Clause{
+				{Mod: 28, Gate: Gate{Clauses: []Clause{
 					{Since: 704, Targets: AllTargets},
 				}}},
-				{Mod: 38, Gate: Gate{Clauses: []Clause{
+				{Mod: 29, Gate: Gate{Clauses: []Clause{
 					{Since: 704, Targets: AllTargets},
 				}}},
 			}},
@@ -69,29 +69,29 @@ var asyncTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 704, Targets: AllTargets},
 			}}},
-		}, Effects: []string{"async", "load", "store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
 		{Template: "cp.async.ca.dst.src{.L2::cache_hint}{.ahead}", Section: "9.7.9.25.3.1", Slots: []Slot{
 			{Name: ".ca", Values: []Value{
-				{Mod: 39},
+				{Mod: 30},
 			}, Required: true},
 			{Name: ".dst", Values: []Value{
-				{Mod: 33},
-				{Mod: 34},
+				{Mod: 24},
+				{Mod: 25},
 			}, Required: true, Order: '\x02'},
 			{Name: ".src", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true, Order: '\x02'},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".ahead", Values: []Value{
-				{Mod: 36, Gate: Gate{Clauses: []Clause{
+				{Mod: 27, Gate: Gate{Clauses: []Clause{
 					{Since: 704, Targets: AllTargets},
 				}}},
-				{Mod: 37, Gate: Gate{Clauses: []Clause{
+				{Mod: 28, Gate: Gate{Clauses: []Clause{
 					{Since: 704, Targets: AllTargets},
 				}}},
-				{Mod: 38, Gate: Gate{Clauses: []Clause{
+				{Mod: 29, Gate: Gate{Clauses: []Clause{
 					{Since: 704, Targets: AllTargets},
 				}}},
 			}},
@@ -131,29 +131,29 @@ var asyncTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 704, Targets: AllTargets},
 			}}},
-		}, Effects: []string{"async", "load", "store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
 		{Template: "cp.async.ca.dst.src{.L2::cache_hint}{.ahead}", Section: "9.7.9.25.3.1", Slots: []Slot{
 			{Name: ".ca", Values: []Value{
-				{Mod: 39},
+				{Mod: 30},
 			}, Required: true},
 			{Name: ".dst", Values: []Value{
-				{Mod: 33},
-				{Mod: 34},
+				{Mod: 24},
+				{Mod: 25},
 			}, Required: true, Order: '\x02'},
 			{Name: ".src", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true, Order: '\x02'},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".ahead", Values: []Value{
-				{Mod: 36, Gate: Gate{Clauses: []Clause{
+				{Mod: 27, Gate: Gate{Clauses: []Clause{
 					{Since: 704, Targets: AllTargets},
 				}}},
-				{Mod: 37, Gate: Gate{Clauses: []Clause{
+				{Mod: 28, Gate: Gate{Clauses: []Clause{
 					{Since: 704, Targets: AllTargets},
 				}}},
-				{Mod: 38, Gate: Gate{Clauses: []Clause{
+				{Mod: 29, Gate: Gate{Clauses: []Clause{
 					{Since: 704, Targets: AllTargets},
 				}}},
 			}},
@@ -193,29 +193,29 @@ var asyncTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 704, Targets: AllTargets},
 			}}},
-		}, Effects: []string{"async", "load", "store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
 		{Template: "cp.async.cg.dst.src{.L2::cache_hint}{.ahead}", Section: "9.7.9.25.3.1", Slots: []Slot{
 			{Name: ".cg", Values: []Value{
-				{Mod: 41},
+				{Mod: 32},
 			}, Required: true},
 			{Name: ".dst", Values: []Value{
-				{Mod: 33},
-				{Mod: 34},
+				{Mod: 24},
+				{Mod: 25},
 			}, Required: true, Order: '\x02'},
 			{Name: ".src", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true, Order: '\x02'},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".ahead", Values: []Value{
-				{Mod: 36, Gate: Gate{Clauses: []Clause{
+				{Mod: 27, Gate: Gate{Clauses: []Clause{
 					{Since: 704, Targets: AllTargets},
 				}}},
-				{Mod: 37, Gate: Gate{Clauses: []Clause{
+				{Mod: 28, Gate: Gate{Clauses: []Clause{
 					{Since: 704, Targets: AllTargets},
 				}}},
-				{Mod: 38, Gate: Gate{Clauses: []Clause{
+				{Mod: 29, Gate: Gate{Clauses: []Clause{
 					{Since: 704, Targets: AllTargets},
 				}}},
 			}},
@@ -255,29 +255,29 @@ var asyncTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 704, Targets: AllTargets},
 			}}},
-		}, Effects: []string{"async", "load", "store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
 		{Template: "cp.async.ca.dst.src{.L2::cache_hint}{.ahead}", Section: "9.7.9.25.3.1", Slots: []Slot{
 			{Name: ".ca", Values: []Value{
-				{Mod: 39},
+				{Mod: 30},
 			}, Required: true},
 			{Name: ".dst", Values: []Value{
-				{Mod: 33},
-				{Mod: 34},
+				{Mod: 24},
+				{Mod: 25},
 			}, Required: true, Order: '\x02'},
 			{Name: ".src", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true, Order: '\x02'},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".ahead", Values: []Value{
-				{Mod: 36, Gate: Gate{Clauses: []Clause{
+				{Mod: 27, Gate: Gate{Clauses: []Clause{
 					{Since: 704, Targets: AllTargets},
 				}}},
-				{Mod: 37, Gate: Gate{Clauses: []Clause{
+				{Mod: 28, Gate: Gate{Clauses: []Clause{
 					{Since: 704, Targets: AllTargets},
 				}}},
-				{Mod: 38, Gate: Gate{Clauses: []Clause{
+				{Mod: 29, Gate: Gate{Clauses: []Clause{
 					{Since: 704, Targets: AllTargets},
 				}}},
 			}},
@@ -322,29 +322,29 @@ var asyncTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 704, Targets: AllTargets},
 			}}},
-		}, Effects: []string{"async", "load", "store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
 		{Template: "cp.async.cg.dst.src{.L2::cache_hint}{.ahead}", Section: "9.7.9.25.3.1", Slots: []Slot{
 			{Name: ".cg", Values: []Value{
-				{Mod: 41},
+				{Mod: 32},
 			}, Required: true},
 			{Name: ".dst", Values: []Value{
-				{Mod: 33},
-				{Mod: 34},
+				{Mod: 24},
+				{Mod: 25},
 			}, Required: true, Order: '\x02'},
 			{Name: ".src", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true, Order: '\x02'},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".ahead", Values: []Value{
-				{Mod: 36, Gate: Gate{Clauses: []Clause{
+				{Mod: 27, Gate: Gate{Clauses: []Clause{
 					{Since: 704, Targets: AllTargets},
 				}}},
-				{Mod: 37, Gate: Gate{Clauses: []Clause{
+				{Mod: 28, Gate: Gate{Clauses: []Clause{
 					{Since: 704, Targets: AllTargets},
 				}}},
-				{Mod: 38, Gate: Gate{Clauses: []Clause{
+				{Mod: 29, Gate: Gate{Clauses: []Clause{
 					{Since: 704, Targets: AllTargets},
 				}}},
 			}},
@@ -387,14 +387,14 @@ var asyncTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 704, Targets: AllTargets},
 			}}},
-		}, Effects: []string{"async", "load", "store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
 	}},
 	{Name: "cp.async.commit_group", Family: "async", What: "close a group of background copies", Forms: []Form{
 		{Template: "cp.async.commit_group", Section: "9.7.9.25.3.2", Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
 			}},
-		}, Effects: []string{"commit"}},
+		}, Ignored: []Mod{9}, Effects: []string{"commit"}},
 	}},
 	{Name: "cp.async.wait_group", Family: "async", What: "wait until few enough groups of copies are pending", Forms: []Form{
 		{Template: "cp.async.wait_group", Section: "9.7.9.25.3.3", Operands: []Operand{
@@ -405,43 +405,43 @@ var asyncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
 			}},
-		}, Effects: []string{"wait"}},
+		}, Ignored: []Mod{9}, Effects: []string{"wait"}},
 	}},
 	{Name: "cp.async.wait_all", Family: "async", What: "wait for all background copies of this thread", Forms: []Form{
 		{Template: "cp.async.wait_all", Section: "9.7.9.25.3.3", Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
 			}},
-		}, Effects: []string{"commit", "wait"}},
+		}, Ignored: []Mod{9}, Effects: []string{"commit", "wait"}},
 	}},
 	{Name: "st.async", Family: "async", What: "store in the background and tell a barrier object", Forms: []Form{
 		{Template: "st.async{.mode}{.shared::cluster}.mbarrier::complete_tx::bytes{.vec}.type", Section: "9.7.9.12", Slots: []Slot{
 			{Name: ".mode", Values: []Value{
-				{Mod: 42},
-				{Mod: 43},
+				{Mod: 33},
+				{Mod: 34},
 			}},
 			{Name: ".shared::cluster", Values: []Value{
-				{Mod: 55},
+				{Mod: 46},
 			}},
 			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 56},
+				{Mod: 47},
 			}, Required: true},
 			{Name: ".vec", Values: []Value{
-				{Mod: 46},
-				{Mod: 47},
+				{Mod: 37},
+				{Mod: 38},
 			}},
 			{Name: ".type", Values: []Value{
 				{Mod: 7},
 				{Mod: 8},
-				{Mod: 48, Gate: Gate{Clauses: []Clause{
+				{Mod: 39, Gate: Gate{Clauses: []Clause{
 					{Since: 902, Targets: 0x7fffff000000, On: "90"},
 				}}},
 				{Mod: 2},
 				{Mod: 3},
 				{Mod: 5},
 				{Mod: 6},
-				{Mod: 49},
-				{Mod: 50},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
@@ -467,39 +467,39 @@ var asyncTable = []Instruction{
 				{Slot: 4},
 			}, Rows: []Row{
 				{Cells: [][]Mod{{0}, nil}},
-				{Cells: [][]Mod{{46}, {7, 2, 5, 49, 8, 3, 6, 50}}},
-				{Cells: [][]Mod{{47}, {7, 2, 5, 49}}},
+				{Cells: [][]Mod{{37}, {7, 2, 5, 40, 8, 3, 6, 41}}},
+				{Cells: [][]Mod{{38}, {7, 2, 5, 40}}},
 			}},
-		}, Effects: []string{"async", "store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}},
 		{Template: "st.async{.mmio}.release.scope{.global}.any", Section: "9.7.9.12", Slots: []Slot{
 			{Name: ".mmio", Values: []Value{
-				{Mod: 57},
+				{Mod: 48},
 			}},
 			{Name: ".release", Values: []Value{
-				{Mod: 58},
+				{Mod: 49},
 			}, Required: true},
 			{Name: ".scope", Values: []Value{
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 35},
+				{Mod: 36},
 			}, Required: true},
 			{Name: ".global", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}},
 			{Name: ".any", Values: []Value{
-				{Mod: 51},
-				{Mod: 52},
+				{Mod: 42},
+				{Mod: 43},
 				{Mod: 7},
 				{Mod: 8},
-				{Mod: 53},
+				{Mod: 44},
 				{Mod: 1},
 				{Mod: 2},
 				{Mod: 3},
-				{Mod: 54},
+				{Mod: 45},
 				{Mod: 4},
 				{Mod: 5},
 				{Mod: 6},
-				{Mod: 49},
-				{Mod: 50},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
@@ -517,37 +517,37 @@ var asyncTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{Code: 1},
-				{N: 45},
+				{N: 36},
 				{Code: 7},
 			}, Text: "require .mmio -> .sys"},
-		}, Effects: []string{"async", "store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}},
 		{Template: "st.async{.mode}{.shared::cluster}.mbarrier::complete_tx::bytes.vec.type", Section: "9.7.9.12", Slots: []Slot{
 			{Name: ".mode", Values: []Value{
-				{Mod: 42},
-				{Mod: 43},
+				{Mod: 33},
+				{Mod: 34},
 			}},
 			{Name: ".shared::cluster", Values: []Value{
-				{Mod: 55},
+				{Mod: 46},
 			}},
 			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 56},
+				{Mod: 47},
 			}, Required: true},
 			{Name: ".vec", Values: []Value{
-				{Mod: 46},
-				{Mod: 47},
+				{Mod: 37},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".type", Values: []Value{
 				{Mod: 7},
 				{Mod: 8},
-				{Mod: 48, Gate: Gate{Clauses: []Clause{
+				{Mod: 39, Gate: Gate{Clauses: []Clause{
 					{Since: 902, Targets: 0x7fffff000000, On: "90"},
 				}}},
 				{Mod: 2},
 				{Mod: 3},
 				{Mod: 5},
 				{Mod: 6},
-				{Mod: 49},
-				{Mod: 50},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
@@ -572,36 +572,36 @@ var asyncTable = []Instruction{
 				{Slot: 3},
 				{Slot: 4},
 			}, Rows: []Row{
-				{Cells: [][]Mod{{46}, {7, 2, 5, 49, 8, 3, 6, 50}}},
-				{Cells: [][]Mod{{47}, {7, 2, 5, 49}}},
+				{Cells: [][]Mod{{37}, {7, 2, 5, 40, 8, 3, 6, 41}}},
+				{Cells: [][]Mod{{38}, {7, 2, 5, 40}}},
 			}},
-		}, Effects: []string{"async", "store"}, Lenient: "one register is taken for a vector"},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}, Lenient: "one register is taken for a vector"},
 		{Template: "st.async{.mode}{.shared::cluster}.mbarrier::complete_tx::bytes.any", Section: "9.7.9.12", Slots: []Slot{
 			{Name: ".mode", Values: []Value{
-				{Mod: 42},
-				{Mod: 43},
+				{Mod: 33},
+				{Mod: 34},
 			}},
 			{Name: ".shared::cluster", Values: []Value{
-				{Mod: 55},
+				{Mod: 46},
 			}},
 			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 56},
+				{Mod: 47},
 			}, Required: true},
 			{Name: ".any", Values: []Value{
-				{Mod: 51},
-				{Mod: 52},
+				{Mod: 42},
+				{Mod: 43},
 				{Mod: 7},
 				{Mod: 8},
-				{Mod: 53},
+				{Mod: 44},
 				{Mod: 1},
 				{Mod: 2},
 				{Mod: 3},
-				{Mod: 54},
+				{Mod: 45},
 				{Mod: 4},
 				{Mod: 5},
 				{Mod: 6},
-				{Mod: 49},
-				{Mod: 50},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
@@ -616,34 +616,34 @@ var asyncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 801, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Effects: []string{"async", "store"}, Lenient: "the barrier object may be missing"},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}, Lenient: "the barrier object may be missing"},
 		{Template: "st.async{.weak}.near{.mbarrier::complete_tx::bytes}{.vec}.type", Section: "9.7.9.12", Slots: []Slot{
 			{Name: ".weak", Values: []Value{
-				{Mod: 42},
+				{Mod: 33},
 			}},
 			{Name: ".near", Values: []Value{
-				{Mod: 33},
-				{Mod: 34},
+				{Mod: 24},
+				{Mod: 25},
 			}, Required: true},
 			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 56},
+				{Mod: 47},
 			}},
 			{Name: ".vec", Values: []Value{
-				{Mod: 46},
-				{Mod: 47},
+				{Mod: 37},
+				{Mod: 38},
 			}},
 			{Name: ".type", Values: []Value{
 				{Mod: 7},
 				{Mod: 8},
-				{Mod: 48, Gate: Gate{Clauses: []Clause{
+				{Mod: 39, Gate: Gate{Clauses: []Clause{
 					{Since: 902, Targets: 0x7fffff000000, On: "90"},
 				}}},
 				{Mod: 2},
 				{Mod: 3},
 				{Mod: 5},
 				{Mod: 6},
-				{Mod: 49},
-				{Mod: 50},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
@@ -670,36 +670,36 @@ var asyncTable = []Instruction{
 				{Slot: 4},
 			}, Rows: []Row{
 				{Cells: [][]Mod{{0}, nil}},
-				{Cells: [][]Mod{{46}, {7, 2, 5, 49, 8, 3, 6, 50}}},
-				{Cells: [][]Mod{{47}, {7, 2, 5, 49}}},
+				{Cells: [][]Mod{{37}, {7, 2, 5, 40, 8, 3, 6, 41}}},
+				{Cells: [][]Mod{{38}, {7, 2, 5, 40}}},
 			}},
-		}, Effects: []string{"async", "store"}, Lenient: "shared memory of this block is taken"},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}, Lenient: "shared memory of this block is taken"},
 		{Template: "st.async{.weak}.near{.mbarrier::complete_tx::bytes}.any", Section: "9.7.9.12", Slots: []Slot{
 			{Name: ".weak", Values: []Value{
-				{Mod: 42},
+				{Mod: 33},
 			}},
 			{Name: ".near", Values: []Value{
-				{Mod: 33},
-				{Mod: 34},
+				{Mod: 24},
+				{Mod: 25},
 			}, Required: true},
 			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 56},
+				{Mod: 47},
 			}},
 			{Name: ".any", Values: []Value{
-				{Mod: 51},
-				{Mod: 52},
+				{Mod: 42},
+				{Mod: 43},
 				{Mod: 7},
 				{Mod: 8},
-				{Mod: 53},
+				{Mod: 44},
 				{Mod: 1},
 				{Mod: 2},
 				{Mod: 3},
-				{Mod: 54},
+				{Mod: 45},
 				{Mod: 4},
 				{Mod: 5},
 				{Mod: 6},
-				{Mod: 49},
-				{Mod: 50},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
@@ -714,31 +714,31 @@ var asyncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 801, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Effects: []string{"async", "store"}, Lenient: "shared memory of this block is taken, without a barrier object"},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}, Lenient: "shared memory of this block is taken, without a barrier object"},
 		{Template: "st.async{.how}{.global}.any", Section: "9.7.9.12", Slots: []Slot{
 			{Name: ".how", Values: []Value{
-				{Mod: 42},
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 33},
+				{Mod: 35},
+				{Mod: 36},
 			}},
 			{Name: ".global", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}},
 			{Name: ".any", Values: []Value{
-				{Mod: 51},
-				{Mod: 52},
+				{Mod: 42},
+				{Mod: 43},
 				{Mod: 7},
 				{Mod: 8},
-				{Mod: 53},
+				{Mod: 44},
 				{Mod: 1},
 				{Mod: 2},
 				{Mod: 3},
-				{Mod: 54},
+				{Mod: 45},
 				{Mod: 4},
 				{Mod: 5},
 				{Mod: 6},
-				{Mod: 49},
-				{Mod: 50},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
@@ -759,31 +759,31 @@ var asyncTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 807, Targets: 0x7ffffc000000, On: "100"},
 			}}},
-		}, Effects: []string{"async", "store"}, Lenient: "the completion mechanism may be missing"},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}, Lenient: "the completion mechanism may be missing"},
 	}},
 	{Name: "red.async", Family: "async", What: "reduce in the background and tell a barrier object", Forms: []Form{
 		{Template: "red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.op.type", Section: "9.7.13.7", Slots: []Slot{
 			{Name: ".relaxed", Values: []Value{
-				{Mod: 59},
+				{Mod: 50},
 			}, Required: true},
 			{Name: ".cluster", Values: []Value{
-				{Mod: 43},
+				{Mod: 34},
 			}, Required: true},
 			{Name: ".shared::cluster", Values: []Value{
-				{Mod: 55},
+				{Mod: 46},
 			}},
 			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 56},
+				{Mod: 47},
 			}, Required: true},
 			{Name: ".op", Values: []Value{
-				{Mod: 60},
-				{Mod: 61},
-				{Mod: 62},
-				{Mod: 63},
-				{Mod: 64},
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
+				{Mod: 51},
+				{Mod: 52},
+				{Mod: 53},
+				{Mod: 54},
+				{Mod: 55},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
 			}, Required: true},
 			{Name: ".type", Values: []Value{
 				{Mod: 2},
@@ -815,28 +815,28 @@ var asyncTable = []Instruction{
 				{Slot: 4},
 				{Slot: 5},
 			}, Rows: []Row{
-				{Cells: [][]Mod{{60}, {2, 5, 3, 6}}},
-				{Cells: [][]Mod{{61, 62}, {2, 5}}},
-				{Cells: [][]Mod{{63, 64}, {2}}},
-				{Cells: [][]Mod{{65, 66, 67}, {7}}},
+				{Cells: [][]Mod{{51}, {2, 5, 3, 6}}},
+				{Cells: [][]Mod{{52, 53}, {2, 5}}},
+				{Cells: [][]Mod{{54, 55}, {2}}},
+				{Cells: [][]Mod{{56, 57, 58}, {7}}},
 			}},
-		}, Effects: []string{"async", "atomic"}, Notes: []string{".add.s64 is not in the manual but taken"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "atomic"}, Notes: []string{".add.s64 is not in the manual but taken"}},
 		{Template: "red.async{.mmio}.release.scope{.global}.add.type", Section: "9.7.13.7", Slots: []Slot{
 			{Name: ".mmio", Values: []Value{
-				{Mod: 57},
+				{Mod: 48},
 			}},
 			{Name: ".release", Values: []Value{
-				{Mod: 58},
+				{Mod: 49},
 			}, Required: true},
 			{Name: ".scope", Values: []Value{
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 35},
+				{Mod: 36},
 			}, Required: true},
 			{Name: ".global", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}},
 			{Name: ".add", Values: []Value{
-				{Mod: 60},
+				{Mod: 51},
 			}, Required: true},
 			{Name: ".type", Values: []Value{
 				{Mod: 2},
@@ -860,32 +860,32 @@ var asyncTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{Code: 1},
-				{N: 45},
+				{N: 36},
 				{Code: 7},
 			}, Text: "require .mmio -> .sys"},
-		}, Effects: []string{"async", "atomic"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "atomic"}},
 		{Template: "red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.op.type", Section: "9.7.13.7", Slots: []Slot{
 			{Name: ".relaxed", Values: []Value{
-				{Mod: 59},
+				{Mod: 50},
 			}, Required: true},
 			{Name: ".cluster", Values: []Value{
-				{Mod: 43},
+				{Mod: 34},
 			}, Required: true},
 			{Name: ".shared::cluster", Values: []Value{
-				{Mod: 55},
+				{Mod: 46},
 			}},
 			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 56},
+				{Mod: 47},
 			}, Required: true},
 			{Name: ".op", Values: []Value{
-				{Mod: 60},
-				{Mod: 61},
-				{Mod: 62},
-				{Mod: 63},
-				{Mod: 64},
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
+				{Mod: 51},
+				{Mod: 52},
+				{Mod: 53},
+				{Mod: 54},
+				{Mod: 55},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
 			}, Required: true},
 			{Name: ".type", Values: []Value{
 				{Mod: 2},
@@ -912,38 +912,38 @@ var asyncTable = []Instruction{
 				{Slot: 4},
 				{Slot: 5},
 			}, Rows: []Row{
-				{Cells: [][]Mod{{60}, {2, 5, 3, 6}}},
-				{Cells: [][]Mod{{61, 62}, {2, 5}}},
-				{Cells: [][]Mod{{63, 64}, {2}}},
-				{Cells: [][]Mod{{65, 66, 67}, {7}}},
+				{Cells: [][]Mod{{51}, {2, 5, 3, 6}}},
+				{Cells: [][]Mod{{52, 53}, {2, 5}}},
+				{Cells: [][]Mod{{54, 55}, {2}}},
+				{Cells: [][]Mod{{56, 57, 58}, {7}}},
 			}},
-		}, Effects: []string{"async", "atomic"}, Lenient: "the barrier object may be missing"},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "atomic"}, Lenient: "the barrier object may be missing"},
 		{Template: "red.async{.mmio}.sem.scope{.global}.op.type", Section: "9.7.13.7", Slots: []Slot{
 			{Name: ".mmio", Values: []Value{
-				{Mod: 57},
+				{Mod: 48},
 			}},
 			{Name: ".sem", Values: []Value{
-				{Mod: 59},
-				{Mod: 58, Gate: Gate{Clauses: []Clause{
+				{Mod: 50},
+				{Mod: 49, Gate: Gate{Clauses: []Clause{
 					{Since: 807, Targets: 0x7ffffc000000, On: "100"},
 				}}},
 			}, Required: true},
 			{Name: ".scope", Values: []Value{
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 35},
+				{Mod: 36},
 			}, Required: true},
 			{Name: ".global", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}},
 			{Name: ".op", Values: []Value{
-				{Mod: 60},
-				{Mod: 61},
-				{Mod: 62},
-				{Mod: 63},
-				{Mod: 64},
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
+				{Mod: 51},
+				{Mod: 52},
+				{Mod: 53},
+				{Mod: 54},
+				{Mod: 55},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
 			}, Required: true},
 			{Name: ".type", Values: []Value{
 				{Mod: 2},
@@ -974,8 +974,8 @@ var asyncTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{Code: 1},
-				{N: 45},
-				{N: 58},
+				{N: 36},
+				{N: 49},
 				{Code: 5},
 				{Code: 7},
 			}, Text: "require .mmio -> .sys & .release"},
@@ -984,32 +984,32 @@ var asyncTable = []Instruction{
 				{Slot: 4},
 				{Slot: 5},
 			}, Rows: []Row{
-				{Cells: [][]Mod{{60}, {2, 5, 3, 6}}},
-				{Cells: [][]Mod{{61, 62}, {2, 5}}},
-				{Cells: [][]Mod{{63, 64}, {2}}},
+				{Cells: [][]Mod{{51}, {2, 5, 3, 6}}},
+				{Cells: [][]Mod{{52, 53}, {2, 5}}},
+				{Cells: [][]Mod{{54, 55}, {2}}},
 			}},
-		}, Effects: []string{"async", "atomic"}, Lenient: "every operation is taken, and .relaxed"},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "atomic"}, Lenient: "every operation is taken, and .relaxed"},
 		{Template: "red.async{.mmio}.sem.scope{.global}.op.b32", Section: "9.7.13.7", Slots: []Slot{
 			{Name: ".mmio", Values: []Value{
-				{Mod: 57},
+				{Mod: 48},
 			}},
 			{Name: ".sem", Values: []Value{
-				{Mod: 59},
-				{Mod: 58, Gate: Gate{Clauses: []Clause{
+				{Mod: 50},
+				{Mod: 49, Gate: Gate{Clauses: []Clause{
 					{Since: 807, Targets: 0x7ffffc000000, On: "100"},
 				}}},
 			}, Required: true},
 			{Name: ".scope", Values: []Value{
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 35},
+				{Mod: 36},
 			}, Required: true},
 			{Name: ".global", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}},
 			{Name: ".op", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
 			}, Required: true},
 			{Name: ".b32", Values: []Value{
 				{Mod: 7},
@@ -1036,17 +1036,17 @@ var asyncTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{Code: 1},
-				{N: 45},
-				{N: 58},
+				{N: 36},
+				{N: 49},
 				{Code: 5},
 				{Code: 7},
 			}, Text: "require .mmio -> .sys & .release"},
-		}, Effects: []string{"async", "atomic"}, Lenient: "every operation is taken, and .relaxed"},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "atomic"}, Lenient: "every operation is taken, and .relaxed"},
 	}},
 	{Name: "st.bulk", Family: "async", What: "clear a range of shared memory", Forms: []Form{
 		{Template: "st.bulk{.weak}", Section: "9.7.9.13", Slots: []Slot{
 			{Name: ".weak", Values: []Value{
-				{Mod: 42},
+				{Mod: 33},
 			}},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
@@ -1068,10 +1068,10 @@ var asyncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}},
-		}, Effects: []string{"store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"store"}},
 		{Template: "st.bulk{.weak}", Section: "9.7.9.13", Slots: []Slot{
 			{Name: ".weak", Values: []Value{
-				{Mod: 42},
+				{Mod: 33},
 			}},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
@@ -1094,13 +1094,13 @@ var asyncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 900, Targets: AllTargets},
 			}},
-		}, Effects: []string{"store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"store"}},
 		{Template: "st.bulk{.weak}.shared::cta", Section: "9.7.9.13", Slots: []Slot{
 			{Name: ".weak", Values: []Value{
-				{Mod: 42},
+				{Mod: 33},
 			}},
 			{Name: ".shared::cta", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
@@ -1123,13 +1123,13 @@ var asyncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}},
-		}, Effects: []string{"store"}, Notes: []string{"a variable's name is not taken when the space is written"}},
+		}, Ignored: []Mod{9}, Effects: []string{"store"}, Notes: []string{"a variable's name is not taken when the space is written"}},
 		{Template: "st.bulk{.weak}.shared::cta", Section: "9.7.9.13", Slots: []Slot{
 			{Name: ".weak", Values: []Value{
-				{Mod: 42},
+				{Mod: 33},
 			}},
 			{Name: ".shared::cta", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
@@ -1153,6 +1153,6 @@ var asyncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 900, Targets: AllTargets},
 			}},
-		}, Effects: []string{"store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"store"}},
 	}},
 }

@@ -10,39 +10,39 @@ var bulkTable = []Instruction{
 	{Name: "cp.async.bulk", Family: "bulk", What: "copy a range of memory in the background", Forms: []Form{
 		{Template: "cp.async.bulk{.weak}.dst.src.mbarrier::complete_tx::bytes{.report}{.L2::cache_hint}", Section: "9.7.9.25.4.1", Slots: []Slot{
 			{Name: ".weak", Values: []Value{
-				{Mod: 42},
+				{Mod: 33},
 			}},
 			{Name: ".dst", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}, Required: true, Order: '\x02'},
 			{Name: ".src", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true, Order: '\x02'},
 			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 56},
+				{Mod: 47},
 			}, Required: true},
 			{Name: ".report", Values: []Value{
-				{Mod: 68, Gate: Gate{Clauses: []Clause{
+				{Mod: 59, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 69, Gate: Gate{Clauses: []Clause{
+				{Mod: 60, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 70, Gate: Gate{Clauses: []Clause{
+				{Mod: 61, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 71, Gate: Gate{Clauses: []Clause{
+				{Mod: 62, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 72, Gate: Gate{Clauses: []Clause{
+				{Mod: 63, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 73, Gate: Gate{Clauses: []Clause{
+				{Mod: 64, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
 			}},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
@@ -84,49 +84,49 @@ var bulkTable = []Instruction{
 				{Since: 903, Targets: AllTargets},
 			}}},
 			{If: []Op{
-				{N: 59},
+				{N: 50},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 903, Targets: AllTargets},
 			}}},
 			{If: []Op{
-				{N: 82},
+				{N: 73},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
 			{If: []Op{
-				{N: 83},
+				{N: 74},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}}},
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{N: -1},
-				{N: 82},
+				{N: 73},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
-		}, Effects: []string{"async", "load", "store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
 		{Template: "cp.async.bulk{.weak}.dst.src.mbarrier::complete_tx::bytes{.mbarrier::report::disabled}{.L2::cache_hint}.ignore_oob", Section: "9.7.9.25.4.1", Slots: []Slot{
 			{Name: ".weak", Values: []Value{
-				{Mod: 42},
+				{Mod: 33},
 			}},
 			{Name: ".dst", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}, Required: true, Order: '\x02'},
 			{Name: ".src", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true, Order: '\x02'},
 			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 56},
+				{Mod: 47},
 			}, Required: true},
 			{Name: ".mbarrier::report::disabled", Values: []Value{
-				{Mod: 68},
+				{Mod: 59},
 			}},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".ignore_oob", Values: []Value{
-				{Mod: 84},
+				{Mod: 75},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
@@ -178,17 +178,17 @@ var bulkTable = []Instruction{
 				{Since: 903, Targets: AllTargets},
 			}}},
 			{If: []Op{
-				{N: 59},
+				{N: 50},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 903, Targets: AllTargets},
 			}}},
 			{If: []Op{
-				{N: 82},
+				{N: 73},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
 			{If: []Op{
-				{N: 83},
+				{N: 74},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}}},
@@ -200,55 +200,55 @@ var bulkTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{N: -1},
-				{N: 82},
+				{N: 73},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
-		}, Effects: []string{"async", "load", "store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
 		{Template: "cp.async.bulk{.weak}.dst.src.mbarrier::complete_tx::bytes{.report}{.multicast}{.multicast::cluster::32b}{.L2::cache_hint}", Section: "9.7.9.25.4.1", Slots: []Slot{
 			{Name: ".weak", Values: []Value{
-				{Mod: 42},
+				{Mod: 33},
 			}},
 			{Name: ".dst", Values: []Value{
-				{Mod: 55},
+				{Mod: 46},
 			}, Required: true, Order: '\x02'},
 			{Name: ".src", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true, Order: '\x02'},
 			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 56},
+				{Mod: 47},
 			}, Required: true},
 			{Name: ".report", Values: []Value{
-				{Mod: 68, Gate: Gate{Clauses: []Clause{
+				{Mod: 59, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 69, Gate: Gate{Clauses: []Clause{
+				{Mod: 60, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 70, Gate: Gate{Clauses: []Clause{
+				{Mod: 61, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 71, Gate: Gate{Clauses: []Clause{
+				{Mod: 62, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 72, Gate: Gate{Clauses: []Clause{
+				{Mod: 63, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 73, Gate: Gate{Clauses: []Clause{
+				{Mod: 64, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
 			}},
 			{Name: ".multicast", Values: []Value{
-				{Mod: 74},
-				{Mod: 75, Gate: Gate{Clauses: []Clause{
+				{Mod: 65},
+				{Mod: 66, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".multicast::cluster::32b", Values: []Value{
-				{Mod: 82},
+				{Mod: 73},
 			}},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
@@ -301,7 +301,7 @@ var bulkTable = []Instruction{
 				{Since: 903, Targets: AllTargets},
 			}}},
 			{If: []Op{
-				{N: 59},
+				{N: 50},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 903, Targets: AllTargets},
 			}}},
@@ -311,7 +311,7 @@ var bulkTable = []Instruction{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
 			{If: []Op{
-				{N: 83},
+				{N: 74},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}}},
@@ -322,19 +322,19 @@ var bulkTable = []Instruction{
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
-		}, Effects: []string{"async", "load", "store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
 		{Template: "cp.async.bulk{.weak}.dst.src.mbarrier::complete_tx::bytes", Section: "9.7.9.25.4.1", Slots: []Slot{
 			{Name: ".weak", Values: []Value{
-				{Mod: 42},
+				{Mod: 33},
 			}},
 			{Name: ".dst", Values: []Value{
-				{Mod: 55},
+				{Mod: 46},
 			}, Required: true, Order: '\x02'},
 			{Name: ".src", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}, Required: true, Order: '\x02'},
 			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 56},
+				{Mod: 47},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
@@ -368,46 +368,46 @@ var bulkTable = []Instruction{
 				{Since: 903, Targets: AllTargets},
 			}}},
 			{If: []Op{
-				{N: 59},
+				{N: 50},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 903, Targets: AllTargets},
 			}}},
 			{If: []Op{
-				{N: 82},
+				{N: 73},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
 			{If: []Op{
-				{N: 83},
+				{N: 74},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}}},
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{N: -1},
-				{N: 82},
+				{N: 73},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
-		}, Effects: []string{"async", "load", "store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
 		{Template: "cp.async.bulk{.weak}.dst.src.bulk_group{.L2::cache_hint}{.cp_mask}", Section: "9.7.9.25.4.1", Slots: []Slot{
 			{Name: ".weak", Values: []Value{
-				{Mod: 42},
+				{Mod: 33},
 			}},
 			{Name: ".dst", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true, Order: '\x02'},
 			{Name: ".src", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}, Required: true, Order: '\x02'},
 			{Name: ".bulk_group", Values: []Value{
-				{Mod: 85},
+				{Mod: 76},
 			}, Required: true},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".cp_mask", Values: []Value{
-				{Mod: 83},
+				{Mod: 74},
 			}},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
@@ -446,12 +446,12 @@ var bulkTable = []Instruction{
 				{Since: 903, Targets: AllTargets},
 			}}},
 			{If: []Op{
-				{N: 59},
+				{N: 50},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 903, Targets: AllTargets},
 			}}},
 			{If: []Op{
-				{N: 82},
+				{N: 73},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
@@ -463,55 +463,55 @@ var bulkTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{N: -1},
-				{N: 82},
+				{N: 73},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
-		}, Effects: []string{"async", "load", "store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
 		{Template: "cp.async.bulk.relaxed.scope.dst.src.mbarrier::complete_tx::bytes{.report}{.L2::cache_hint}.b128", Section: "9.7.9.25.4.1", Slots: []Slot{
 			{Name: ".relaxed", Values: []Value{
-				{Mod: 59},
+				{Mod: 50},
 			}, Required: true},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43},
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 67},
+				{Mod: 34},
+				{Mod: 35},
+				{Mod: 36},
 			}, Required: true},
 			{Name: ".dst", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}, Required: true, Order: '\x02'},
 			{Name: ".src", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true, Order: '\x02'},
 			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 56},
+				{Mod: 47},
 			}, Required: true},
 			{Name: ".report", Values: []Value{
-				{Mod: 68, Gate: Gate{Clauses: []Clause{
+				{Mod: 59, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 69, Gate: Gate{Clauses: []Clause{
+				{Mod: 60, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 70, Gate: Gate{Clauses: []Clause{
+				{Mod: 61, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 71, Gate: Gate{Clauses: []Clause{
+				{Mod: 62, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 72, Gate: Gate{Clauses: []Clause{
+				{Mod: 63, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 73, Gate: Gate{Clauses: []Clause{
+				{Mod: 64, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
 			}},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".b128", Values: []Value{
-				{Mod: 48},
+				{Mod: 39},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
@@ -548,7 +548,7 @@ var bulkTable = []Instruction{
 			}},
 		}, When: []Condition{
 			{If: []Op{
-				{N: 42},
+				{N: 33},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 903, Targets: AllTargets},
 			}}},
@@ -558,53 +558,53 @@ var bulkTable = []Instruction{
 				{Since: 903, Targets: AllTargets},
 			}}},
 			{If: []Op{
-				{N: 82},
+				{N: 73},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
 			{If: []Op{
-				{N: 83},
+				{N: 74},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}}},
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{N: -1},
-				{N: 82},
+				{N: 73},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
-		}, Effects: []string{"async", "load", "store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
 		{Template: "cp.async.bulk.relaxed.scope.dst.src.mbarrier::complete_tx::bytes{.mbarrier::report::disabled}{.L2::cache_hint}.ignore_oob.b128", Section: "9.7.9.25.4.1", Slots: []Slot{
 			{Name: ".relaxed", Values: []Value{
-				{Mod: 59},
+				{Mod: 50},
 			}, Required: true},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43},
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 67},
+				{Mod: 34},
+				{Mod: 35},
+				{Mod: 36},
 			}, Required: true},
 			{Name: ".dst", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}, Required: true, Order: '\x02'},
 			{Name: ".src", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true, Order: '\x02'},
 			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 56},
+				{Mod: 47},
 			}, Required: true},
 			{Name: ".mbarrier::report::disabled", Values: []Value{
-				{Mod: 68},
+				{Mod: 59},
 			}},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".ignore_oob", Values: []Value{
-				{Mod: 84},
+				{Mod: 75},
 			}, Required: true},
 			{Name: ".b128", Values: []Value{
-				{Mod: 48},
+				{Mod: 39},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
@@ -651,7 +651,7 @@ var bulkTable = []Instruction{
 			}},
 		}, When: []Condition{
 			{If: []Op{
-				{N: 42},
+				{N: 33},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 903, Targets: AllTargets},
 			}}},
@@ -661,12 +661,12 @@ var bulkTable = []Instruction{
 				{Since: 903, Targets: AllTargets},
 			}}},
 			{If: []Op{
-				{N: 82},
+				{N: 73},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
 			{If: []Op{
-				{N: 83},
+				{N: 74},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}}},
@@ -678,64 +678,64 @@ var bulkTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{N: -1},
-				{N: 82},
+				{N: 73},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
-		}, Effects: []string{"async", "load", "store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
 		{Template: "cp.async.bulk.relaxed.scope.dst.src.mbarrier::complete_tx::bytes{.report}{.multicast}{.multicast::cluster::32b}{.L2::cache_hint}.b128", Section: "9.7.9.25.4.1", Slots: []Slot{
 			{Name: ".relaxed", Values: []Value{
-				{Mod: 59},
+				{Mod: 50},
 			}, Required: true},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43},
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 67},
+				{Mod: 34},
+				{Mod: 35},
+				{Mod: 36},
 			}, Required: true},
 			{Name: ".dst", Values: []Value{
-				{Mod: 55},
+				{Mod: 46},
 			}, Required: true, Order: '\x02'},
 			{Name: ".src", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true, Order: '\x02'},
 			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 56},
+				{Mod: 47},
 			}, Required: true},
 			{Name: ".report", Values: []Value{
-				{Mod: 68, Gate: Gate{Clauses: []Clause{
+				{Mod: 59, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 69, Gate: Gate{Clauses: []Clause{
+				{Mod: 60, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 70, Gate: Gate{Clauses: []Clause{
+				{Mod: 61, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 71, Gate: Gate{Clauses: []Clause{
+				{Mod: 62, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 72, Gate: Gate{Clauses: []Clause{
+				{Mod: 63, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 73, Gate: Gate{Clauses: []Clause{
+				{Mod: 64, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
 			}},
 			{Name: ".multicast", Values: []Value{
-				{Mod: 74},
-				{Mod: 75, Gate: Gate{Clauses: []Clause{
+				{Mod: 65},
+				{Mod: 66, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".multicast::cluster::32b", Values: []Value{
-				{Mod: 82},
+				{Mod: 73},
 			}},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".b128", Values: []Value{
-				{Mod: 48},
+				{Mod: 39},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
@@ -786,7 +786,7 @@ var bulkTable = []Instruction{
 			}},
 		}, When: []Condition{
 			{If: []Op{
-				{N: 42},
+				{N: 33},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 903, Targets: AllTargets},
 			}}},
@@ -801,7 +801,7 @@ var bulkTable = []Instruction{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
 			{If: []Op{
-				{N: 83},
+				{N: 74},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}}},
@@ -812,26 +812,26 @@ var bulkTable = []Instruction{
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
-		}, Effects: []string{"async", "load", "store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
 		{Template: "cp.async.bulk.relaxed.scope.dst.src.mbarrier::complete_tx::bytes.b128", Section: "9.7.9.25.4.1", Slots: []Slot{
 			{Name: ".relaxed", Values: []Value{
-				{Mod: 59},
+				{Mod: 50},
 			}, Required: true},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43},
+				{Mod: 67},
+				{Mod: 34},
 			}, Required: true},
 			{Name: ".dst", Values: []Value{
-				{Mod: 55},
+				{Mod: 46},
 			}, Required: true, Order: '\x02'},
 			{Name: ".src", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}, Required: true, Order: '\x02'},
 			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 56},
+				{Mod: 47},
 			}, Required: true},
 			{Name: ".b128", Values: []Value{
-				{Mod: 48},
+				{Mod: 39},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
@@ -863,7 +863,7 @@ var bulkTable = []Instruction{
 			}},
 		}, When: []Condition{
 			{If: []Op{
-				{N: 42},
+				{N: 33},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 903, Targets: AllTargets},
 			}}},
@@ -873,50 +873,50 @@ var bulkTable = []Instruction{
 				{Since: 903, Targets: AllTargets},
 			}}},
 			{If: []Op{
-				{N: 82},
+				{N: 73},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
 			{If: []Op{
-				{N: 83},
+				{N: 74},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}}},
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{N: -1},
-				{N: 82},
+				{N: 73},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
-		}, Effects: []string{"async", "load", "store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
 		{Template: "cp.async.bulk.relaxed.scope.dst.src.bulk_group{.L2::cache_hint}{.cp_mask}.b128", Section: "9.7.9.25.4.1", Slots: []Slot{
 			{Name: ".relaxed", Values: []Value{
-				{Mod: 59},
+				{Mod: 50},
 			}, Required: true},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43},
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 67},
+				{Mod: 34},
+				{Mod: 35},
+				{Mod: 36},
 			}, Required: true},
 			{Name: ".dst", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true, Order: '\x02'},
 			{Name: ".src", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}, Required: true, Order: '\x02'},
 			{Name: ".bulk_group", Values: []Value{
-				{Mod: 85},
+				{Mod: 76},
 			}, Required: true},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".cp_mask", Values: []Value{
-				{Mod: 83},
+				{Mod: 74},
 			}},
 			{Name: ".b128", Values: []Value{
-				{Mod: 48},
+				{Mod: 39},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
@@ -953,7 +953,7 @@ var bulkTable = []Instruction{
 			}},
 		}, When: []Condition{
 			{If: []Op{
-				{N: 42},
+				{N: 33},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 903, Targets: AllTargets},
 			}}},
@@ -963,7 +963,7 @@ var bulkTable = []Instruction{
 				{Since: 903, Targets: AllTargets},
 			}}},
 			{If: []Op{
-				{N: 82},
+				{N: 73},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
@@ -975,46 +975,46 @@ var bulkTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{N: -1},
-				{N: 82},
+				{N: 73},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
-		}, Effects: []string{"async", "load", "store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
 		{Template: "cp.async.bulk.dst.src.mbarrier::complete_tx::bytes{.report}{.L2::cache_hint}.b128", Section: "9.7.9.25.4.1", Slots: []Slot{
 			{Name: ".dst", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}, Required: true, Order: '\x02'},
 			{Name: ".src", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true, Order: '\x02'},
 			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 56},
+				{Mod: 47},
 			}, Required: true},
 			{Name: ".report", Values: []Value{
-				{Mod: 68, Gate: Gate{Clauses: []Clause{
+				{Mod: 59, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 69, Gate: Gate{Clauses: []Clause{
+				{Mod: 60, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 70, Gate: Gate{Clauses: []Clause{
+				{Mod: 61, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 71, Gate: Gate{Clauses: []Clause{
+				{Mod: 62, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 72, Gate: Gate{Clauses: []Clause{
+				{Mod: 63, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 73, Gate: Gate{Clauses: []Clause{
+				{Mod: 64, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
 			}},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".b128", Values: []Value{
-				{Mod: 48},
+				{Mod: 39},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
@@ -1051,54 +1051,54 @@ var bulkTable = []Instruction{
 			}},
 		}, When: []Condition{
 			{If: []Op{
-				{N: 42},
+				{N: 33},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 903, Targets: AllTargets},
 			}}},
 			{If: []Op{
-				{N: 59},
+				{N: 50},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 903, Targets: AllTargets},
 			}}},
 			{If: []Op{
-				{N: 82},
+				{N: 73},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
 			{If: []Op{
-				{N: 83},
+				{N: 74},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}}},
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{N: -1},
-				{N: 82},
+				{N: 73},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
-		}, Effects: []string{"async", "load", "store"}, Lenient: "a type is taken without .relaxed"},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}, Lenient: "a type is taken without .relaxed"},
 		{Template: "cp.async.bulk.dst.src.mbarrier::complete_tx::bytes{.mbarrier::report::disabled}{.L2::cache_hint}.ignore_oob.b128", Section: "9.7.9.25.4.1", Slots: []Slot{
 			{Name: ".dst", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}, Required: true, Order: '\x02'},
 			{Name: ".src", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true, Order: '\x02'},
 			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 56},
+				{Mod: 47},
 			}, Required: true},
 			{Name: ".mbarrier::report::disabled", Values: []Value{
-				{Mod: 68},
+				{Mod: 59},
 			}},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".ignore_oob", Values: []Value{
-				{Mod: 84},
+				{Mod: 75},
 			}, Required: true},
 			{Name: ".b128", Values: []Value{
-				{Mod: 48},
+				{Mod: 39},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
@@ -1145,22 +1145,22 @@ var bulkTable = []Instruction{
 			}},
 		}, When: []Condition{
 			{If: []Op{
-				{N: 42},
+				{N: 33},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 903, Targets: AllTargets},
 			}}},
 			{If: []Op{
-				{N: 59},
+				{N: 50},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 903, Targets: AllTargets},
 			}}},
 			{If: []Op{
-				{N: 82},
+				{N: 73},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
 			{If: []Op{
-				{N: 83},
+				{N: 74},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}}},
@@ -1172,55 +1172,55 @@ var bulkTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{N: -1},
-				{N: 82},
+				{N: 73},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
-		}, Effects: []string{"async", "load", "store"}, Lenient: "a type is taken without .relaxed"},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}, Lenient: "a type is taken without .relaxed"},
 		{Template: "cp.async.bulk.dst.src.mbarrier::complete_tx::bytes{.report}{.multicast}{.multicast::cluster::32b}{.L2::cache_hint}.b128", Section: "9.7.9.25.4.1", Slots: []Slot{
 			{Name: ".dst", Values: []Value{
-				{Mod: 55},
+				{Mod: 46},
 			}, Required: true, Order: '\x02'},
 			{Name: ".src", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true, Order: '\x02'},
 			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 56},
+				{Mod: 47},
 			}, Required: true},
 			{Name: ".report", Values: []Value{
-				{Mod: 68, Gate: Gate{Clauses: []Clause{
+				{Mod: 59, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 69, Gate: Gate{Clauses: []Clause{
+				{Mod: 60, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 70, Gate: Gate{Clauses: []Clause{
+				{Mod: 61, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 71, Gate: Gate{Clauses: []Clause{
+				{Mod: 62, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 72, Gate: Gate{Clauses: []Clause{
+				{Mod: 63, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 73, Gate: Gate{Clauses: []Clause{
+				{Mod: 64, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
 			}},
 			{Name: ".multicast", Values: []Value{
-				{Mod: 74},
-				{Mod: 75, Gate: Gate{Clauses: []Clause{
+				{Mod: 65},
+				{Mod: 66, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".multicast::cluster::32b", Values: []Value{
-				{Mod: 82},
+				{Mod: 73},
 			}},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".b128", Values: []Value{
-				{Mod: 48},
+				{Mod: 39},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
@@ -1268,12 +1268,12 @@ var bulkTable = []Instruction{
 			}},
 		}, When: []Condition{
 			{If: []Op{
-				{N: 42},
+				{N: 33},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 903, Targets: AllTargets},
 			}}},
 			{If: []Op{
-				{N: 59},
+				{N: 50},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 903, Targets: AllTargets},
 			}}},
@@ -1283,7 +1283,7 @@ var bulkTable = []Instruction{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
 			{If: []Op{
-				{N: 83},
+				{N: 74},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}}},
@@ -1294,19 +1294,19 @@ var bulkTable = []Instruction{
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
-		}, Effects: []string{"async", "load", "store"}, Lenient: "a type is taken without .relaxed"},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}, Lenient: "a type is taken without .relaxed"},
 		{Template: "cp.async.bulk.dst.src.mbarrier::complete_tx::bytes.b128", Section: "9.7.9.25.4.1", Slots: []Slot{
 			{Name: ".dst", Values: []Value{
-				{Mod: 55},
+				{Mod: 46},
 			}, Required: true, Order: '\x02'},
 			{Name: ".src", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}, Required: true, Order: '\x02'},
 			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 56},
+				{Mod: 47},
 			}, Required: true},
 			{Name: ".b128", Values: []Value{
-				{Mod: 48},
+				{Mod: 39},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
@@ -1335,51 +1335,51 @@ var bulkTable = []Instruction{
 			}},
 		}, When: []Condition{
 			{If: []Op{
-				{N: 42},
+				{N: 33},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 903, Targets: AllTargets},
 			}}},
 			{If: []Op{
-				{N: 59},
+				{N: 50},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 903, Targets: AllTargets},
 			}}},
 			{If: []Op{
-				{N: 82},
+				{N: 73},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
 			{If: []Op{
-				{N: 83},
+				{N: 74},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}}},
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{N: -1},
-				{N: 82},
+				{N: 73},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
-		}, Effects: []string{"async", "load", "store"}, Lenient: "a type is taken without .relaxed"},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}, Lenient: "a type is taken without .relaxed"},
 		{Template: "cp.async.bulk.dst.src.bulk_group{.L2::cache_hint}{.cp_mask}.b128", Section: "9.7.9.25.4.1", Slots: []Slot{
 			{Name: ".dst", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true, Order: '\x02'},
 			{Name: ".src", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}, Required: true, Order: '\x02'},
 			{Name: ".bulk_group", Values: []Value{
-				{Mod: 85},
+				{Mod: 76},
 			}, Required: true},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".cp_mask", Values: []Value{
-				{Mod: 83},
+				{Mod: 74},
 			}},
 			{Name: ".b128", Values: []Value{
-				{Mod: 48},
+				{Mod: 39},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
@@ -1413,17 +1413,17 @@ var bulkTable = []Instruction{
 			}},
 		}, When: []Condition{
 			{If: []Op{
-				{N: 42},
+				{N: 33},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 903, Targets: AllTargets},
 			}}},
 			{If: []Op{
-				{N: 59},
+				{N: 50},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 903, Targets: AllTargets},
 			}}},
 			{If: []Op{
-				{N: 82},
+				{N: 73},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
@@ -1435,23 +1435,23 @@ var bulkTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{N: -1},
-				{N: 82},
+				{N: 73},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
-		}, Effects: []string{"async", "load", "store"}, Lenient: "a type is taken without .relaxed"},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}, Lenient: "a type is taken without .relaxed"},
 	}},
 	{Name: "cp.async.bulk.commit_group", Family: "bulk", What: "close a group of bulk copies", Forms: []Form{
 		{Template: "cp.async.bulk.commit_group", Section: "9.7.9.27.2.1", Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 800, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Effects: []string{"commit"}},
+		}, Ignored: []Mod{9}, Effects: []string{"commit"}},
 	}},
 	{Name: "cp.async.bulk.wait_group", Family: "bulk", What: "wait until few enough groups of bulk copies are pending", Forms: []Form{
 		{Template: "cp.async.bulk.wait_group{.read}", Section: "9.7.9.27.2.2", Slots: []Slot{
 			{Name: ".read", Values: []Value{
-				{Mod: 86},
+				{Mod: 77},
 			}},
 		}, Operands: []Operand{
 			{Name: "pending", Kinds: []Kind{
@@ -1461,18 +1461,18 @@ var bulkTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 800, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Effects: []string{"wait"}},
+		}, Ignored: []Mod{9}, Effects: []string{"wait"}},
 	}},
 	{Name: "cp.async.bulk.prefetch", Family: "bulk", What: "fetch a range of memory into the L2 cache", Forms: []Form{
 		{Template: "cp.async.bulk.prefetch.L2.global{.L2::cache_hint}", Section: "9.7.9.25.4.3", Slots: []Slot{
 			{Name: ".L2", Values: []Value{
-				{Mod: 87},
+				{Mod: 78},
 			}, Required: true},
 			{Name: ".global", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 		}, Operands: []Operand{
 			{Name: "from", Inside: []Operand{
@@ -1494,16 +1494,16 @@ var bulkTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 800, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Effects: []string{"async", "load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load"}},
 		{Template: "cp.async.bulk.prefetch.L2.global.L2::evict_last", Section: "9.7.9.25.4.3", Slots: []Slot{
 			{Name: ".L2", Values: []Value{
-				{Mod: 87},
+				{Mod: 78},
 			}, Required: true},
 			{Name: ".global", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true},
 			{Name: ".L2::evict_last", Values: []Value{
-				{Mod: 88},
+				{Mod: 79},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "from", Inside: []Operand{
@@ -1523,18 +1523,18 @@ var bulkTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}},
-		}, Effects: []string{"async", "load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load"}},
 	}},
 	{Name: "applypriority.async.bulk", Family: "bulk", What: "give a range of the L2 cache its normal priority back, in the background", Forms: []Form{
 		{Template: "applypriority.async.bulk{.global}.bulk_group.L2::evict_normal", Section: "9.4:9.7.10.18", Slots: []Slot{
 			{Name: ".global", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}},
 			{Name: ".bulk_group", Values: []Value{
-				{Mod: 85},
+				{Mod: 76},
 			}, Required: true},
 			{Name: ".L2::evict_normal", Values: []Value{
-				{Mod: 89},
+				{Mod: 80},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
@@ -1551,35 +1551,35 @@ var bulkTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}},
-		}, Effects: []string{"async"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async"}},
 	}},
 	{Name: "cp.reduce.async.bulk", Family: "bulk", What: "reduce a range of memory in the background", Forms: []Form{
 		{Template: "cp.reduce.async.bulk{.relaxed.scope}.dst.src.mbarrier::complete_tx::bytes.op.type", Section: "9.7.9.25.4.2", Slots: []Slot{
 			{Name: ".relaxed", Values: []Value{
-				{Mod: 59},
+				{Mod: 50},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43},
+				{Mod: 67},
+				{Mod: 34},
 			}},
 			{Name: ".dst", Values: []Value{
-				{Mod: 55},
+				{Mod: 46},
 			}, Required: true, Order: '\x02'},
 			{Name: ".src", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}, Required: true, Order: '\x02'},
 			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 56},
+				{Mod: 47},
 			}, Required: true},
 			{Name: ".op", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
-				{Mod: 60},
-				{Mod: 63},
-				{Mod: 64},
-				{Mod: 61},
-				{Mod: 62},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
+				{Mod: 51},
+				{Mod: 54},
+				{Mod: 55},
+				{Mod: 52},
+				{Mod: 53},
 			}, Required: true},
 			{Name: ".type", Values: []Value{
 				{Mod: 7},
@@ -1588,10 +1588,10 @@ var bulkTable = []Instruction{
 				{Mod: 5},
 				{Mod: 3},
 				{Mod: 6},
-				{Mod: 90},
-				{Mod: 9},
-				{Mod: 49},
-				{Mod: 50},
+				{Mod: 81},
+				{Mod: 82},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
@@ -1640,43 +1640,43 @@ var bulkTable = []Instruction{
 				{Slot: 5},
 				{Slot: 6},
 			}, Rows: []Row{
-				{Cells: [][]Mod{{65, 66, 67}, {7}}},
-				{Cells: [][]Mod{{60}, {2, 5, 3}}},
-				{Cells: [][]Mod{{63, 64}, {2}}},
-				{Cells: [][]Mod{{61, 62}, {2, 5}}},
+				{Cells: [][]Mod{{56, 57, 58}, {7}}},
+				{Cells: [][]Mod{{51}, {2, 5, 3}}},
+				{Cells: [][]Mod{{54, 55}, {2}}},
+				{Cells: [][]Mod{{52, 53}, {2, 5}}},
 			}},
-		}, Effects: []string{"async", "atomic"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"async", "atomic"}},
 		{Template: "cp.reduce.async.bulk{.relaxed.scope}.dst.src.bulk_group{.L2::cache_hint}.op.type", Section: "9.7.9.25.4.2", Slots: []Slot{
 			{Name: ".relaxed", Values: []Value{
-				{Mod: 59},
+				{Mod: 50},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43},
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 67},
+				{Mod: 34},
+				{Mod: 35},
+				{Mod: 36},
 			}},
 			{Name: ".dst", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true, Order: '\x02'},
 			{Name: ".src", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}, Required: true, Order: '\x02'},
 			{Name: ".bulk_group", Values: []Value{
-				{Mod: 85},
+				{Mod: 76},
 			}, Required: true},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".op", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
-				{Mod: 60},
-				{Mod: 63},
-				{Mod: 64},
-				{Mod: 61},
-				{Mod: 62},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
+				{Mod: 51},
+				{Mod: 54},
+				{Mod: 55},
+				{Mod: 52},
+				{Mod: 53},
 			}, Required: true},
 			{Name: ".type", Values: []Value{
 				{Mod: 7},
@@ -1685,10 +1685,10 @@ var bulkTable = []Instruction{
 				{Mod: 5},
 				{Mod: 3},
 				{Mod: 6},
-				{Mod: 90},
-				{Mod: 9},
-				{Mod: 49},
-				{Mod: 50},
+				{Mod: 81},
+				{Mod: 82},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
@@ -1737,44 +1737,44 @@ var bulkTable = []Instruction{
 				{Slot: 6},
 				{Slot: 7},
 			}, Rows: []Row{
-				{Cells: [][]Mod{{65, 66, 67}, {7, 8}}},
-				{Cells: [][]Mod{{60}, {2, 5, 3, 49, 50}}},
-				{Cells: [][]Mod{{63, 64}, {2}}},
-				{Cells: [][]Mod{{61, 62}, {2, 5, 3, 6, 90, 9}}},
+				{Cells: [][]Mod{{56, 57, 58}, {7, 8}}},
+				{Cells: [][]Mod{{51}, {2, 5, 3, 40, 41}}},
+				{Cells: [][]Mod{{54, 55}, {2}}},
+				{Cells: [][]Mod{{52, 53}, {2, 5, 3, 6, 81, 82}}},
 			}},
-		}, Effects: []string{"async", "atomic"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"async", "atomic"}},
 		{Template: "cp.reduce.async.bulk{.relaxed.scope}.dst.src.bulk_group{.L2::cache_hint}.add.noftz.type", Section: "9.7.9.25.4.2", Slots: []Slot{
 			{Name: ".relaxed", Values: []Value{
-				{Mod: 59},
+				{Mod: 50},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43},
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 67},
+				{Mod: 34},
+				{Mod: 35},
+				{Mod: 36},
 			}},
 			{Name: ".dst", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true, Order: '\x02'},
 			{Name: ".src", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}, Required: true, Order: '\x02'},
 			{Name: ".bulk_group", Values: []Value{
-				{Mod: 85},
+				{Mod: 76},
 			}, Required: true},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".add", Values: []Value{
-				{Mod: 60},
+				{Mod: 51},
 			}, Required: true},
 			{Name: ".noftz", Values: []Value{
-				{Mod: 91},
+				{Mod: 83},
 			}, Required: true},
 			{Name: ".type", Values: []Value{
-				{Mod: 90},
-				{Mod: 9},
-				{Mod: 49, Gate: Gate{Clauses: []Clause{
+				{Mod: 81},
+				{Mod: 82},
+				{Mod: 40, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: AllTargets},
 				}}},
 			}, Required: true, Order: '\x01'},
@@ -1820,67 +1820,67 @@ var bulkTable = []Instruction{
 				{Code: 1},
 				{Code: 7},
 			}, Text: "require .scope -> .relaxed"},
-		}, Effects: []string{"async", "atomic"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"async", "atomic"}},
 	}},
 	{Name: "cp.async.bulk.tensor", Family: "bulk", What: "copy a box of a tensor in the background", Forms: []Form{
 		{Template: "cp.async.bulk.tensor.dim.dst.src{.mode}.mbarrier::complete_tx::bytes{.report}{.group}{.L2::cache_hint}{.override::global_address}", Section: "9.7.9.27.1.2", Slots: []Slot{
 			{Name: ".dim", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
-				{Mod: 80},
-				{Mod: 81},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
+				{Mod: 71},
+				{Mod: 72},
 			}, Required: true},
 			{Name: ".dst", Values: []Value{
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: AllTargets},
 				}}},
 			}, Required: true, Order: '\x02'},
 			{Name: ".src", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true, Order: '\x02'},
 			{Name: ".mode", Values: []Value{
-				{Mod: 94},
-				{Mod: 95},
+				{Mod: 86},
+				{Mod: 87},
 			}},
 			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 56},
+				{Mod: 47},
 			}, Required: true},
 			{Name: ".report", Values: []Value{
-				{Mod: 68, Gate: Gate{Clauses: []Clause{
+				{Mod: 59, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 69, Gate: Gate{Clauses: []Clause{
+				{Mod: 60, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 70, Gate: Gate{Clauses: []Clause{
+				{Mod: 61, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 71, Gate: Gate{Clauses: []Clause{
+				{Mod: 62, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 72, Gate: Gate{Clauses: []Clause{
+				{Mod: 63, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 73, Gate: Gate{Clauses: []Clause{
+				{Mod: 64, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
 			}},
 			{Name: ".group", Values: []Value{
-				{Mod: 92, Gate: Gate{Clauses: []Clause{
+				{Mod: 84, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 				}}},
-				{Mod: 93, Gate: Gate{Clauses: []Clause{
+				{Mod: 85, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 				}}},
 			}},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".override::global_address", Values: []Value{
-				{Mod: 96},
+				{Mod: 88},
 			}},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
@@ -1922,42 +1922,42 @@ var bulkTable = []Instruction{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
 			{If: []Op{
-				{N: 82},
+				{N: 73},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
 			{If: []Op{
-				{N: 55},
-				{N: 95},
+				{N: 46},
+				{N: 87},
 				{Code: 5},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 			}}},
 			{If: []Op{
-				{N: 55},
-				{N: 97},
+				{N: 46},
+				{N: 89},
 				{Code: 5},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 			}}},
 			{If: []Op{
-				{N: 34},
-				{N: 95},
+				{N: 25},
+				{N: 87},
 				{Code: 5},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}}},
 			{If: []Op{
-				{N: 34},
-				{N: 97},
+				{N: 25},
+				{N: 89},
 				{Code: 5},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}}},
 			{If: []Op{
-				{N: 98},
+				{N: 90},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
@@ -1965,7 +1965,7 @@ var bulkTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{N: -1},
-				{N: 82},
+				{N: 73},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
@@ -1974,73 +1974,73 @@ var bulkTable = []Instruction{
 				{},
 				{Slot: 3},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}, {0, 94}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{78}, {0, 94}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{79}, {0, 94}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{80}, {0, 94}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{81}, {0, 94}}, Lengths: []int{5}},
-				{Cells: [][]Mod{{78}, {95}}, Lengths: []int{5}},
+				{Cells: [][]Mod{{68}, {0, 86}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{69}, {0, 86}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{70}, {0, 86}}, Lengths: []int{3}},
+				{Cells: [][]Mod{{71}, {0, 86}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{72}, {0, 86}}, Lengths: []int{5}},
+				{Cells: [][]Mod{{69}, {87}}, Lengths: []int{5}},
 			}},
-		}, Effects: []string{"async", "load", "store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
 		{Template: "cp.async.bulk.tensor.dim.dst.src.window.mbarrier::complete_tx::bytes{.report}{.group}{.L2::cache_hint}{.override::global_address}", Section: "9.7.9.27.1.2", Slots: []Slot{
 			{Name: ".dim", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
-				{Mod: 80},
-				{Mod: 81},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
+				{Mod: 71},
+				{Mod: 72},
 			}, Required: true},
 			{Name: ".dst", Values: []Value{
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: AllTargets},
 				}}},
 			}, Required: true, Order: '\x02'},
 			{Name: ".src", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true, Order: '\x02'},
 			{Name: ".window", Values: []Value{
-				{Mod: 99},
-				{Mod: 97},
-				{Mod: 98},
+				{Mod: 91},
+				{Mod: 89},
+				{Mod: 90},
 			}, Required: true},
 			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 56},
+				{Mod: 47},
 			}, Required: true},
 			{Name: ".report", Values: []Value{
-				{Mod: 68, Gate: Gate{Clauses: []Clause{
+				{Mod: 59, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 69, Gate: Gate{Clauses: []Clause{
+				{Mod: 60, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 70, Gate: Gate{Clauses: []Clause{
+				{Mod: 61, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 71, Gate: Gate{Clauses: []Clause{
+				{Mod: 62, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 72, Gate: Gate{Clauses: []Clause{
+				{Mod: 63, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 73, Gate: Gate{Clauses: []Clause{
+				{Mod: 64, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
 			}},
 			{Name: ".group", Values: []Value{
-				{Mod: 92, Gate: Gate{Clauses: []Clause{
+				{Mod: 84, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 				}}},
-				{Mod: 93, Gate: Gate{Clauses: []Clause{
+				{Mod: 85, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 				}}},
 			}},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".override::global_address", Values: []Value{
-				{Mod: 96},
+				{Mod: 88},
 			}},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
@@ -2085,42 +2085,42 @@ var bulkTable = []Instruction{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
 			{If: []Op{
-				{N: 82},
+				{N: 73},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
 			{If: []Op{
-				{N: 55},
-				{N: 95},
+				{N: 46},
+				{N: 87},
 				{Code: 5},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 			}}},
 			{If: []Op{
-				{N: 55},
-				{N: 97},
+				{N: 46},
+				{N: 89},
 				{Code: 5},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 			}}},
 			{If: []Op{
-				{N: 34},
-				{N: 95},
+				{N: 25},
+				{N: 87},
 				{Code: 5},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}}},
 			{If: []Op{
-				{N: 34},
-				{N: 97},
+				{N: 25},
+				{N: 89},
 				{Code: 5},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}}},
 			{If: []Op{
-				{N: 98},
+				{N: 90},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
@@ -2128,7 +2128,7 @@ var bulkTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{N: -1},
-				{N: 82},
+				{N: 73},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
@@ -2137,73 +2137,73 @@ var bulkTable = []Instruction{
 				{},
 				{Slot: 3},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{79}, {99}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{80}, {99}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{81}, {99}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{79, 80, 81}, {97, 98}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{70}, {91}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{71}, {91}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{72}, {91}}, Lengths: []int{3}},
+				{Cells: [][]Mod{{70, 71, 72}, {89, 90}}, Lengths: []int{2}},
 			}},
-		}, Effects: []string{"async", "load", "store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
 		{Template: "cp.async.bulk.tensor.dim.dst.src{.tile}.mbarrier::complete_tx::bytes{.report}{.group}{.L2::cache_hint}.override::global_address.attribute", Section: "9.7.9.27.1.2", Slots: []Slot{
 			{Name: ".dim", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
-				{Mod: 80},
-				{Mod: 81},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
+				{Mod: 71},
+				{Mod: 72},
 			}, Required: true},
 			{Name: ".dst", Values: []Value{
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: AllTargets},
 				}}},
 			}, Required: true, Order: '\x02'},
 			{Name: ".src", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true, Order: '\x02'},
 			{Name: ".tile", Values: []Value{
-				{Mod: 94},
+				{Mod: 86},
 			}},
 			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 56},
+				{Mod: 47},
 			}, Required: true},
 			{Name: ".report", Values: []Value{
-				{Mod: 68, Gate: Gate{Clauses: []Clause{
+				{Mod: 59, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 69, Gate: Gate{Clauses: []Clause{
+				{Mod: 60, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 70, Gate: Gate{Clauses: []Clause{
+				{Mod: 61, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 71, Gate: Gate{Clauses: []Clause{
+				{Mod: 62, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 72, Gate: Gate{Clauses: []Clause{
+				{Mod: 63, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 73, Gate: Gate{Clauses: []Clause{
+				{Mod: 64, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
 			}},
 			{Name: ".group", Values: []Value{
-				{Mod: 92, Gate: Gate{Clauses: []Clause{
+				{Mod: 84, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 				}}},
-				{Mod: 93, Gate: Gate{Clauses: []Clause{
+				{Mod: 85, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 				}}},
 			}},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".override::global_address", Values: []Value{
-				{Mod: 96},
+				{Mod: 88},
 			}, Required: true},
 			{Name: ".attribute", Values: []Value{
-				{Mod: 100},
-				{Mod: 101},
+				{Mod: 92},
+				{Mod: 93},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
@@ -2225,12 +2225,12 @@ var bulkTable = []Instruction{
 				{Name: "low", ID: 6, Kinds: []Kind{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 				}, Presence: 2, If: []Op{
-					{N: 101},
+					{N: 93},
 				}},
 				{Name: "high", ID: 7, Kinds: []Kind{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 16}, Space: SpaceRef{Slot: -1}},
 				}, Presence: 2, If: []Op{
-					{N: 101},
+					{N: 93},
 				}},
 				{Name: "at", ID: 8, Kinds: []Kind{
 					{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
@@ -2260,42 +2260,42 @@ var bulkTable = []Instruction{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
 			{If: []Op{
-				{N: 82},
+				{N: 73},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
 			{If: []Op{
-				{N: 55},
-				{N: 95},
+				{N: 46},
+				{N: 87},
 				{Code: 5},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 			}}},
 			{If: []Op{
-				{N: 55},
-				{N: 97},
+				{N: 46},
+				{N: 89},
 				{Code: 5},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 			}}},
 			{If: []Op{
-				{N: 34},
-				{N: 95},
+				{N: 25},
+				{N: 87},
 				{Code: 5},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}}},
 			{If: []Op{
-				{N: 34},
-				{N: 97},
+				{N: 25},
+				{N: 89},
 				{Code: 5},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}}},
 			{If: []Op{
-				{N: 98},
+				{N: 90},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
@@ -2303,7 +2303,7 @@ var bulkTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{N: -1},
-				{N: 82},
+				{N: 73},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
@@ -2312,78 +2312,78 @@ var bulkTable = []Instruction{
 				{},
 				{Slot: 9},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}, {100}}, Lengths: []int{0}},
-				{Cells: [][]Mod{{78}, {101}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{79}, {101}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{80}, {101}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{81}, {101}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}, {92}}, Lengths: []int{0}},
+				{Cells: [][]Mod{{69}, {93}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{70}, {93}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{71}, {93}}, Lengths: []int{3}},
+				{Cells: [][]Mod{{72}, {93}}, Lengths: []int{4}},
 			}},
-		}, Effects: []string{"async", "load", "store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
 		{Template: "cp.async.bulk.tensor.dim.dst.src{.mode}.mbarrier::complete_tx::bytes{.report}{.multicast}{.multicast::cluster::32b}{.group}{.L2::cache_hint}{.override::global_address}", Section: "9.7.9.27.1.2", Slots: []Slot{
 			{Name: ".dim", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
-				{Mod: 80},
-				{Mod: 81},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
+				{Mod: 71},
+				{Mod: 72},
 			}, Required: true},
 			{Name: ".dst", Values: []Value{
-				{Mod: 55},
+				{Mod: 46},
 			}, Required: true, Order: '\x02'},
 			{Name: ".src", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true, Order: '\x02'},
 			{Name: ".mode", Values: []Value{
-				{Mod: 94},
-				{Mod: 95},
+				{Mod: 86},
+				{Mod: 87},
 			}},
 			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 56},
+				{Mod: 47},
 			}, Required: true},
 			{Name: ".report", Values: []Value{
-				{Mod: 68, Gate: Gate{Clauses: []Clause{
+				{Mod: 59, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 69, Gate: Gate{Clauses: []Clause{
+				{Mod: 60, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 70, Gate: Gate{Clauses: []Clause{
+				{Mod: 61, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 71, Gate: Gate{Clauses: []Clause{
+				{Mod: 62, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 72, Gate: Gate{Clauses: []Clause{
+				{Mod: 63, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 73, Gate: Gate{Clauses: []Clause{
+				{Mod: 64, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
 			}},
 			{Name: ".multicast", Values: []Value{
-				{Mod: 74},
-				{Mod: 75, Gate: Gate{Clauses: []Clause{
+				{Mod: 65},
+				{Mod: 66, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".multicast::cluster::32b", Values: []Value{
-				{Mod: 82},
+				{Mod: 73},
 			}},
 			{Name: ".group", Values: []Value{
-				{Mod: 92, Gate: Gate{Clauses: []Clause{
+				{Mod: 84, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 				}}},
-				{Mod: 93, Gate: Gate{Clauses: []Clause{
+				{Mod: 85, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 				}}},
 			}},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".override::global_address", Values: []Value{
-				{Mod: 96},
+				{Mod: 88},
 			}},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
@@ -2444,37 +2444,37 @@ var bulkTable = []Instruction{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
 			{If: []Op{
-				{N: 55},
-				{N: 95},
+				{N: 46},
+				{N: 87},
 				{Code: 5},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 			}}},
 			{If: []Op{
-				{N: 55},
-				{N: 97},
+				{N: 46},
+				{N: 89},
 				{Code: 5},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 			}}},
 			{If: []Op{
-				{N: 34},
-				{N: 95},
+				{N: 25},
+				{N: 87},
 				{Code: 5},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}}},
 			{If: []Op{
-				{N: 34},
-				{N: 97},
+				{N: 25},
+				{N: 89},
 				{Code: 5},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}}},
 			{If: []Op{
-				{N: 98},
+				{N: 90},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
@@ -2491,80 +2491,80 @@ var bulkTable = []Instruction{
 				{},
 				{Slot: 3},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}, {0, 94}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{78}, {0, 94}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{79}, {0, 94}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{80}, {0, 94}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{81}, {0, 94}}, Lengths: []int{5}},
-				{Cells: [][]Mod{{78}, {95}}, Lengths: []int{5}},
+				{Cells: [][]Mod{{68}, {0, 86}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{69}, {0, 86}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{70}, {0, 86}}, Lengths: []int{3}},
+				{Cells: [][]Mod{{71}, {0, 86}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{72}, {0, 86}}, Lengths: []int{5}},
+				{Cells: [][]Mod{{69}, {87}}, Lengths: []int{5}},
 			}},
-		}, Effects: []string{"async", "load", "store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
 		{Template: "cp.async.bulk.tensor.dim.dst.src.window.mbarrier::complete_tx::bytes{.report}{.multicast}{.multicast::cluster::32b}{.group}{.L2::cache_hint}{.override::global_address}", Section: "9.7.9.27.1.2", Slots: []Slot{
 			{Name: ".dim", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
-				{Mod: 80},
-				{Mod: 81},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
+				{Mod: 71},
+				{Mod: 72},
 			}, Required: true},
 			{Name: ".dst", Values: []Value{
-				{Mod: 55},
+				{Mod: 46},
 			}, Required: true, Order: '\x02'},
 			{Name: ".src", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true, Order: '\x02'},
 			{Name: ".window", Values: []Value{
-				{Mod: 99},
-				{Mod: 97},
-				{Mod: 98},
+				{Mod: 91},
+				{Mod: 89},
+				{Mod: 90},
 			}, Required: true},
 			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 56},
+				{Mod: 47},
 			}, Required: true},
 			{Name: ".report", Values: []Value{
-				{Mod: 68, Gate: Gate{Clauses: []Clause{
+				{Mod: 59, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 69, Gate: Gate{Clauses: []Clause{
+				{Mod: 60, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 70, Gate: Gate{Clauses: []Clause{
+				{Mod: 61, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 71, Gate: Gate{Clauses: []Clause{
+				{Mod: 62, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 72, Gate: Gate{Clauses: []Clause{
+				{Mod: 63, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 73, Gate: Gate{Clauses: []Clause{
+				{Mod: 64, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
 			}},
 			{Name: ".multicast", Values: []Value{
-				{Mod: 74},
-				{Mod: 75, Gate: Gate{Clauses: []Clause{
+				{Mod: 65},
+				{Mod: 66, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".multicast::cluster::32b", Values: []Value{
-				{Mod: 82},
+				{Mod: 73},
 			}},
 			{Name: ".group", Values: []Value{
-				{Mod: 92, Gate: Gate{Clauses: []Clause{
+				{Mod: 84, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 				}}},
-				{Mod: 93, Gate: Gate{Clauses: []Clause{
+				{Mod: 85, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 				}}},
 			}},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".override::global_address", Values: []Value{
-				{Mod: 96},
+				{Mod: 88},
 			}},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
@@ -2628,37 +2628,37 @@ var bulkTable = []Instruction{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
 			{If: []Op{
-				{N: 55},
-				{N: 95},
+				{N: 46},
+				{N: 87},
 				{Code: 5},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 			}}},
 			{If: []Op{
-				{N: 55},
-				{N: 97},
+				{N: 46},
+				{N: 89},
 				{Code: 5},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 			}}},
 			{If: []Op{
-				{N: 34},
-				{N: 95},
+				{N: 25},
+				{N: 87},
 				{Code: 5},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}}},
 			{If: []Op{
-				{N: 34},
-				{N: 97},
+				{N: 25},
+				{N: 89},
 				{Code: 5},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}}},
 			{If: []Op{
-				{N: 98},
+				{N: 90},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
@@ -2675,74 +2675,74 @@ var bulkTable = []Instruction{
 				{},
 				{Slot: 3},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{79}, {99}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{80}, {99}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{81}, {99}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{79, 80, 81}, {97, 98}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{70}, {91}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{71}, {91}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{72}, {91}}, Lengths: []int{3}},
+				{Cells: [][]Mod{{70, 71, 72}, {89, 90}}, Lengths: []int{2}},
 			}},
-		}, Effects: []string{"async", "load", "store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
 		{Template: "cp.async.bulk.tensor.dim.dst.src{.tile}.mbarrier::complete_tx::bytes{.report}{.multicast::cluster::32b}{.group}{.L2::cache_hint}.override::global_address.attribute", Section: "9.7.9.27.1.2", Slots: []Slot{
 			{Name: ".dim", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
-				{Mod: 80},
-				{Mod: 81},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
+				{Mod: 71},
+				{Mod: 72},
 			}, Required: true},
 			{Name: ".dst", Values: []Value{
-				{Mod: 55},
+				{Mod: 46},
 			}, Required: true, Order: '\x02'},
 			{Name: ".src", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true, Order: '\x02'},
 			{Name: ".tile", Values: []Value{
-				{Mod: 94},
+				{Mod: 86},
 			}},
 			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 56},
+				{Mod: 47},
 			}, Required: true},
 			{Name: ".report", Values: []Value{
-				{Mod: 68, Gate: Gate{Clauses: []Clause{
+				{Mod: 59, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 69, Gate: Gate{Clauses: []Clause{
+				{Mod: 60, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 70, Gate: Gate{Clauses: []Clause{
+				{Mod: 61, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 71, Gate: Gate{Clauses: []Clause{
+				{Mod: 62, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 72, Gate: Gate{Clauses: []Clause{
+				{Mod: 63, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
-				{Mod: 73, Gate: Gate{Clauses: []Clause{
+				{Mod: 64, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
 			}},
 			{Name: ".multicast::cluster::32b", Values: []Value{
-				{Mod: 82},
+				{Mod: 73},
 			}},
 			{Name: ".group", Values: []Value{
-				{Mod: 92, Gate: Gate{Clauses: []Clause{
+				{Mod: 84, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 				}}},
-				{Mod: 93, Gate: Gate{Clauses: []Clause{
+				{Mod: 85, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 				}}},
 			}},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".override::global_address", Values: []Value{
-				{Mod: 96},
+				{Mod: 88},
 			}, Required: true},
 			{Name: ".attribute", Values: []Value{
-				{Mod: 100},
-				{Mod: 101},
+				{Mod: 92},
+				{Mod: 93},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
@@ -2764,12 +2764,12 @@ var bulkTable = []Instruction{
 				{Name: "low", ID: 6, Kinds: []Kind{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 				}, Presence: 2, If: []Op{
-					{N: 101},
+					{N: 93},
 				}},
 				{Name: "high", ID: 7, Kinds: []Kind{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 16}, Space: SpaceRef{Slot: -1}},
 				}, Presence: 2, If: []Op{
-					{N: 101},
+					{N: 93},
 				}},
 				{Name: "at", ID: 8, Kinds: []Kind{
 					{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
@@ -2811,37 +2811,37 @@ var bulkTable = []Instruction{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
 			{If: []Op{
-				{N: 55},
-				{N: 95},
+				{N: 46},
+				{N: 87},
 				{Code: 5},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 			}}},
 			{If: []Op{
-				{N: 55},
-				{N: 97},
+				{N: 46},
+				{N: 89},
 				{Code: 5},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 			}}},
 			{If: []Op{
-				{N: 34},
-				{N: 95},
+				{N: 25},
+				{N: 87},
 				{Code: 5},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}}},
 			{If: []Op{
-				{N: 34},
-				{N: 97},
+				{N: 25},
+				{N: 89},
 				{Code: 5},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}}},
 			{If: []Op{
-				{N: 98},
+				{N: 90},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
@@ -2858,46 +2858,46 @@ var bulkTable = []Instruction{
 				{},
 				{Slot: 10},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}, {100}}, Lengths: []int{0}},
-				{Cells: [][]Mod{{78}, {101}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{79}, {101}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{80}, {101}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{81}, {101}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}, {92}}, Lengths: []int{0}},
+				{Cells: [][]Mod{{69}, {93}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{70}, {93}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{71}, {93}}, Lengths: []int{3}},
+				{Cells: [][]Mod{{72}, {93}}, Lengths: []int{4}},
 			}},
-		}, Effects: []string{"async", "load", "store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
 		{Template: "cp.async.bulk.tensor.dim.dst.src{.mode}.bulk_group{.L2::cache_hint}{.override::global_address}", Section: "9.7.9.27.1.2", Slots: []Slot{
 			{Name: ".dim", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
-				{Mod: 80},
-				{Mod: 81},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
+				{Mod: 71},
+				{Mod: 72},
 			}, Required: true},
 			{Name: ".dst", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true, Order: '\x02'},
 			{Name: ".src", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}, Required: true, Order: '\x02'},
 			{Name: ".mode", Values: []Value{
-				{Mod: 94},
-				{Mod: 102, Gate: Gate{Clauses: []Clause{
+				{Mod: 86},
+				{Mod: 94, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 				}}},
-				{Mod: 103},
-				{Mod: 104, Gate: Gate{Clauses: []Clause{
+				{Mod: 95},
+				{Mod: 96, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
 			}},
 			{Name: ".bulk_group", Values: []Value{
-				{Mod: 85},
+				{Mod: 76},
 			}, Required: true},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".override::global_address", Values: []Value{
-				{Mod: 96},
+				{Mod: 88},
 			}},
 		}, Operands: []Operand{
 			{Name: "map", Inside: []Operand{
@@ -2934,42 +2934,42 @@ var bulkTable = []Instruction{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
 			{If: []Op{
-				{N: 82},
+				{N: 73},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
 			{If: []Op{
-				{N: 55},
-				{N: 95},
+				{N: 46},
+				{N: 87},
 				{Code: 5},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 			}}},
 			{If: []Op{
-				{N: 55},
-				{N: 97},
+				{N: 46},
+				{N: 89},
 				{Code: 5},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 			}}},
 			{If: []Op{
-				{N: 34},
-				{N: 95},
+				{N: 25},
+				{N: 87},
 				{Code: 5},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}}},
 			{If: []Op{
-				{N: 34},
-				{N: 97},
+				{N: 25},
+				{N: 89},
 				{Code: 5},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}}},
 			{If: []Op{
-				{N: 98},
+				{N: 90},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
@@ -2977,7 +2977,7 @@ var bulkTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{N: -1},
-				{N: 82},
+				{N: 73},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
@@ -2986,43 +2986,43 @@ var bulkTable = []Instruction{
 				{},
 				{Slot: 3},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}, {0, 94}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{78}, {0, 94}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{79}, {0, 94, 103, 104}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{80}, {0, 94, 103, 104}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{81}, {0, 94, 103, 104}}, Lengths: []int{5}},
-				{Cells: [][]Mod{{78}, {102}}, Lengths: []int{5}},
+				{Cells: [][]Mod{{68}, {0, 86}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{69}, {0, 86}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{70}, {0, 86, 95, 96}}, Lengths: []int{3}},
+				{Cells: [][]Mod{{71}, {0, 86, 95, 96}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{72}, {0, 86, 95, 96}}, Lengths: []int{5}},
+				{Cells: [][]Mod{{69}, {94}}, Lengths: []int{5}},
 			}},
-		}, Effects: []string{"async", "load", "store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
 		{Template: "cp.async.bulk.tensor.dim.dst.src{.tile}.bulk_group{.L2::cache_hint}.override::global_address.attribute", Section: "9.7.9.27.1.2", Slots: []Slot{
 			{Name: ".dim", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
-				{Mod: 80},
-				{Mod: 81},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
+				{Mod: 71},
+				{Mod: 72},
 			}, Required: true},
 			{Name: ".dst", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true, Order: '\x02'},
 			{Name: ".src", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}, Required: true, Order: '\x02'},
 			{Name: ".tile", Values: []Value{
-				{Mod: 94},
+				{Mod: 86},
 			}},
 			{Name: ".bulk_group", Values: []Value{
-				{Mod: 85},
+				{Mod: 76},
 			}, Required: true},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".override::global_address", Values: []Value{
-				{Mod: 96},
+				{Mod: 88},
 			}, Required: true},
 			{Name: ".attribute", Values: []Value{
-				{Mod: 100},
-				{Mod: 101},
+				{Mod: 92},
+				{Mod: 93},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "map", Inside: []Operand{
@@ -3039,12 +3039,12 @@ var bulkTable = []Instruction{
 				{Name: "low", ID: 4, Kinds: []Kind{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 				}, Presence: 2, If: []Op{
-					{N: 101},
+					{N: 93},
 				}},
 				{Name: "high", ID: 5, Kinds: []Kind{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 16}, Space: SpaceRef{Slot: -1}},
 				}, Presence: 2, If: []Op{
-					{N: 101},
+					{N: 93},
 				}},
 				{Name: "at", ID: 6, Kinds: []Kind{
 					{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
@@ -3074,42 +3074,42 @@ var bulkTable = []Instruction{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
 			{If: []Op{
-				{N: 82},
+				{N: 73},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
 			{If: []Op{
-				{N: 55},
-				{N: 95},
+				{N: 46},
+				{N: 87},
 				{Code: 5},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 			}}},
 			{If: []Op{
-				{N: 55},
-				{N: 97},
+				{N: 46},
+				{N: 89},
 				{Code: 5},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 			}}},
 			{If: []Op{
-				{N: 34},
-				{N: 95},
+				{N: 25},
+				{N: 87},
 				{Code: 5},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}}},
 			{If: []Op{
-				{N: 34},
-				{N: 97},
+				{N: 25},
+				{N: 89},
 				{Code: 5},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}}},
 			{If: []Op{
-				{N: 98},
+				{N: 90},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
@@ -3117,7 +3117,7 @@ var bulkTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{N: -1},
-				{N: 82},
+				{N: 73},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
@@ -3126,58 +3126,58 @@ var bulkTable = []Instruction{
 				{},
 				{Slot: 7},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}, {100}}, Lengths: []int{0}},
-				{Cells: [][]Mod{{78}, {101}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{79}, {101}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{80}, {101}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{81}, {101}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}, {92}}, Lengths: []int{0}},
+				{Cells: [][]Mod{{69}, {93}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{70}, {93}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{71}, {93}}, Lengths: []int{3}},
+				{Cells: [][]Mod{{72}, {93}}, Lengths: []int{4}},
 			}},
-		}, Effects: []string{"async", "load", "store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
 	}},
 	{Name: "cp.reduce.async.bulk.tensor", Family: "bulk", What: "reduce a box of a tensor in the background", Forms: []Form{
 		{Template: "cp.reduce.async.bulk.tensor.dim.dst.src.op{.mode}.bulk_group{.L2::cache_hint}{.override::global_address}", Section: "9.7.9.27.1.3", Slots: []Slot{
 			{Name: ".dim", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
-				{Mod: 80},
-				{Mod: 81},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
+				{Mod: 71},
+				{Mod: 72},
 			}, Required: true},
 			{Name: ".dst", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true, Order: '\x02'},
 			{Name: ".src", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}, Required: true, Order: '\x02'},
 			{Name: ".op", Values: []Value{
-				{Mod: 60},
-				{Mod: 61},
-				{Mod: 62},
-				{Mod: 63},
-				{Mod: 64},
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
+				{Mod: 51},
+				{Mod: 52},
+				{Mod: 53},
+				{Mod: 54},
+				{Mod: 55},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
 			}, Required: true},
 			{Name: ".mode", Values: []Value{
-				{Mod: 94},
-				{Mod: 102, Gate: Gate{Clauses: []Clause{
+				{Mod: 86},
+				{Mod: 94, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 				}}},
-				{Mod: 103},
-				{Mod: 104, Gate: Gate{Clauses: []Clause{
+				{Mod: 95},
+				{Mod: 96, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
 			}},
 			{Name: ".bulk_group", Values: []Value{
-				{Mod: 85},
+				{Mod: 76},
 			}, Required: true},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".override::global_address", Values: []Value{
-				{Mod: 96},
+				{Mod: 88},
 			}},
 		}, Operands: []Operand{
 			{Name: "map", Inside: []Operand{
@@ -3218,53 +3218,53 @@ var bulkTable = []Instruction{
 				{},
 				{Slot: 4},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}, {0, 94}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{78}, {0, 94}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{79}, {0, 94, 103, 104}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{80}, {0, 94, 103, 104}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{81}, {0, 94, 103, 104}}, Lengths: []int{5}},
-				{Cells: [][]Mod{{78}, {102}}, Lengths: []int{5}},
+				{Cells: [][]Mod{{68}, {0, 86}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{69}, {0, 86}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{70}, {0, 86, 95, 96}}, Lengths: []int{3}},
+				{Cells: [][]Mod{{71}, {0, 86, 95, 96}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{72}, {0, 86, 95, 96}}, Lengths: []int{5}},
+				{Cells: [][]Mod{{69}, {94}}, Lengths: []int{5}},
 			}},
-		}, Effects: []string{"async", "atomic"}, Notes: []string{".tile::scatter4 is not in the manual but taken"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"async", "atomic"}, Notes: []string{".tile::scatter4 is not in the manual but taken"}},
 		{Template: "cp.reduce.async.bulk.tensor.dim.dst.src.op{.tile}.bulk_group{.L2::cache_hint}.override::global_address.attribute", Section: "9.7.9.27.1.3", Slots: []Slot{
 			{Name: ".dim", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
-				{Mod: 80},
-				{Mod: 81},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
+				{Mod: 71},
+				{Mod: 72},
 			}, Required: true},
 			{Name: ".dst", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true, Order: '\x02'},
 			{Name: ".src", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}, Required: true, Order: '\x02'},
 			{Name: ".op", Values: []Value{
-				{Mod: 60},
-				{Mod: 61},
-				{Mod: 62},
-				{Mod: 63},
-				{Mod: 64},
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
+				{Mod: 51},
+				{Mod: 52},
+				{Mod: 53},
+				{Mod: 54},
+				{Mod: 55},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
 			}, Required: true},
 			{Name: ".tile", Values: []Value{
-				{Mod: 94},
+				{Mod: 86},
 			}},
 			{Name: ".bulk_group", Values: []Value{
-				{Mod: 85},
+				{Mod: 76},
 			}, Required: true},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".override::global_address", Values: []Value{
-				{Mod: 96},
+				{Mod: 88},
 			}, Required: true},
 			{Name: ".attribute", Values: []Value{
-				{Mod: 100},
-				{Mod: 101},
+				{Mod: 92},
+				{Mod: 93},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "map", Inside: []Operand{
@@ -3281,12 +3281,12 @@ var bulkTable = []Instruction{
 				{Name: "low", ID: 4, Kinds: []Kind{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 				}, Presence: 2, If: []Op{
-					{N: 101},
+					{N: 93},
 				}},
 				{Name: "high", ID: 5, Kinds: []Kind{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 16}, Space: SpaceRef{Slot: -1}},
 				}, Presence: 2, If: []Op{
-					{N: 101},
+					{N: 93},
 				}},
 				{Name: "at", ID: 6, Kinds: []Kind{
 					{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
@@ -3320,44 +3320,44 @@ var bulkTable = []Instruction{
 				{},
 				{Slot: 8},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}, {100}}, Lengths: []int{0}},
-				{Cells: [][]Mod{{78}, {101}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{79}, {101}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{80}, {101}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{81}, {101}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}, {92}}, Lengths: []int{0}},
+				{Cells: [][]Mod{{69}, {93}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{70}, {93}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{71}, {93}}, Lengths: []int{3}},
+				{Cells: [][]Mod{{72}, {93}}, Lengths: []int{4}},
 			}},
-		}, Effects: []string{"async", "atomic"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"async", "atomic"}},
 	}},
 	{Name: "cp.async.bulk.prefetch.tensor", Family: "bulk", What: "fetch a box of a tensor into the L2 cache", Forms: []Form{
 		{Template: "cp.async.bulk.prefetch.tensor.dim.L2.src{.mode}{.L2::cache_hint}{.L2::evict_last}{.override::global_address}", Section: "9.7.9.27.1.4", Slots: []Slot{
 			{Name: ".dim", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
-				{Mod: 80},
-				{Mod: 81},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
+				{Mod: 71},
+				{Mod: 72},
 			}, Required: true},
 			{Name: ".L2", Values: []Value{
-				{Mod: 87},
+				{Mod: 78},
 			}, Required: true},
 			{Name: ".src", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true},
 			{Name: ".mode", Values: []Value{
-				{Mod: 94},
-				{Mod: 95, Gate: Gate{Clauses: []Clause{
+				{Mod: 86},
+				{Mod: 87, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 				}}},
 			}},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".L2::evict_last", Values: []Value{
-				{Mod: 88},
+				{Mod: 79},
 			}},
 			{Name: ".override::global_address", Values: []Value{
-				{Mod: 96},
+				{Mod: 88},
 			}},
 		}, Operands: []Operand{
 			{Name: "map", Inside: []Operand{
@@ -3405,47 +3405,47 @@ var bulkTable = []Instruction{
 				{},
 				{Slot: 3},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}, {0, 94}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{78}, {0, 94}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{79}, {0, 94}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{80}, {0, 94}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{81}, {0, 94}}, Lengths: []int{5}},
-				{Cells: [][]Mod{{78}, {95}}, Lengths: []int{5}},
+				{Cells: [][]Mod{{68}, {0, 86}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{69}, {0, 86}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{70}, {0, 86}}, Lengths: []int{3}},
+				{Cells: [][]Mod{{71}, {0, 86}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{72}, {0, 86}}, Lengths: []int{5}},
+				{Cells: [][]Mod{{69}, {87}}, Lengths: []int{5}},
 			}},
-		}, Effects: []string{"async", "load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load"}},
 		{Template: "cp.async.bulk.prefetch.tensor.dim.L2.src.window{.L2::cache_hint}{.L2::evict_last}{.override::global_address}", Section: "9.7.9.27.1.4", Slots: []Slot{
 			{Name: ".dim", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
-				{Mod: 80},
-				{Mod: 81},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
+				{Mod: 71},
+				{Mod: 72},
 			}, Required: true},
 			{Name: ".L2", Values: []Value{
-				{Mod: 87},
+				{Mod: 78},
 			}, Required: true},
 			{Name: ".src", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true},
 			{Name: ".window", Values: []Value{
-				{Mod: 99},
-				{Mod: 97, Gate: Gate{Clauses: []Clause{
+				{Mod: 91},
+				{Mod: 89, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 				}}},
-				{Mod: 98, Gate: Gate{Clauses: []Clause{
+				{Mod: 90, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 				}}},
 			}, Required: true},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".L2::evict_last", Values: []Value{
-				{Mod: 88},
+				{Mod: 79},
 			}},
 			{Name: ".override::global_address", Values: []Value{
-				{Mod: 96},
+				{Mod: 88},
 			}},
 		}, Operands: []Operand{
 			{Name: "map", Inside: []Operand{
@@ -3496,41 +3496,41 @@ var bulkTable = []Instruction{
 				{},
 				{Slot: 3},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{79}, {99}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{80}, {99}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{81}, {99}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{79, 80, 81}, {97, 98}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{70}, {91}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{71}, {91}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{72}, {91}}, Lengths: []int{3}},
+				{Cells: [][]Mod{{70, 71, 72}, {89, 90}}, Lengths: []int{2}},
 			}},
-		}, Effects: []string{"async", "load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load"}},
 		{Template: "cp.async.bulk.prefetch.tensor.dim.L2.src{.tile}{.L2::cache_hint}{.L2::evict_last}.override::global_address.attribute", Section: "9.7.9.27.1.4", Slots: []Slot{
 			{Name: ".dim", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
-				{Mod: 80},
-				{Mod: 81},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
+				{Mod: 71},
+				{Mod: 72},
 			}, Required: true},
 			{Name: ".L2", Values: []Value{
-				{Mod: 87},
+				{Mod: 78},
 			}, Required: true},
 			{Name: ".src", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true},
 			{Name: ".tile", Values: []Value{
-				{Mod: 94},
+				{Mod: 86},
 			}},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".L2::evict_last", Values: []Value{
-				{Mod: 88},
+				{Mod: 79},
 			}},
 			{Name: ".override::global_address", Values: []Value{
-				{Mod: 96},
+				{Mod: 88},
 			}, Required: true},
 			{Name: ".attribute", Values: []Value{
-				{Mod: 100},
-				{Mod: 101},
+				{Mod: 92},
+				{Mod: 93},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "map", Inside: []Operand{
@@ -3547,12 +3547,12 @@ var bulkTable = []Instruction{
 				{Name: "low", ID: 4, Kinds: []Kind{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 				}, Presence: 2, If: []Op{
-					{N: 101},
+					{N: 93},
 				}},
 				{Name: "high", ID: 5, Kinds: []Kind{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 16}, Space: SpaceRef{Slot: -1}},
 				}, Presence: 2, If: []Op{
-					{N: 101},
+					{N: 93},
 				}},
 				{Name: "at", ID: 6, Kinds: []Kind{
 					{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
@@ -3593,41 +3593,41 @@ var bulkTable = []Instruction{
 				{},
 				{Slot: 7},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}, {100}}, Lengths: []int{0}},
-				{Cells: [][]Mod{{78}, {101}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{79}, {101}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{80}, {101}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{81}, {101}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}, {92}}, Lengths: []int{0}},
+				{Cells: [][]Mod{{69}, {93}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{70}, {93}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{71}, {93}}, Lengths: []int{3}},
+				{Cells: [][]Mod{{72}, {93}}, Lengths: []int{4}},
 			}},
-		}, Effects: []string{"async", "load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load"}},
 	}},
 	{Name: "applypriority.async.bulk.tensor", Family: "bulk", What: "give a box of a tensor in the L2 cache its normal priority back, in the background", Forms: []Form{
-		{Template: "applypriority.async.bulk.tensor.dim{.global}.bulk_group{.mode}.L2::evict_normal{.override::global_address}", Section: "9.4:9.7.10.19", Slots: []Slot{
+		{Template: "applypriority.async.bulk.tensor{.dim}{.global}.bulk_group{.mode}.L2::evict_normal{.override::global_address}", Section: "9.4:9.7.10.19", Slots: []Slot{
 			{Name: ".dim", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
-				{Mod: 80},
-				{Mod: 81},
-			}, Required: true},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
+				{Mod: 71},
+				{Mod: 72},
+			}},
 			{Name: ".global", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}},
 			{Name: ".bulk_group", Values: []Value{
-				{Mod: 85},
+				{Mod: 76},
 			}, Required: true},
 			{Name: ".mode", Values: []Value{
+				{Mod: 86},
+				{Mod: 87},
 				{Mod: 94},
 				{Mod: 95},
-				{Mod: 102},
-				{Mod: 103},
-				{Mod: 104},
+				{Mod: 96},
 			}},
 			{Name: ".L2::evict_normal", Values: []Value{
-				{Mod: 89},
+				{Mod: 80},
 			}, Required: true},
 			{Name: ".override::global_address", Values: []Value{
-				{Mod: 96},
+				{Mod: 88},
 			}},
 		}, Operands: []Operand{
 			{Name: "map", Inside: []Operand{
@@ -3652,38 +3652,39 @@ var bulkTable = []Instruction{
 				{},
 				{Slot: 3},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}, {0, 94, 103, 104}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{78}, {0, 94, 103, 104}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{79}, {0, 94, 103, 104}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{80}, {0, 94, 103, 104}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{81}, {0, 94, 103, 104}}, Lengths: []int{5}},
-				{Cells: [][]Mod{nil, {95, 102}}, Lengths: []int{5}},
+				{Cells: [][]Mod{{68}, {0, 86, 95, 96}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{69}, {0, 86, 95, 96}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{70}, {0, 86, 95, 96}}, Lengths: []int{3}},
+				{Cells: [][]Mod{{71}, {0, 86, 95, 96}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{72}, {0, 86, 95, 96}}, Lengths: []int{5}},
+				{Cells: [][]Mod{nil, {87, 94}}, Lengths: []int{5}},
+				{Cells: [][]Mod{{0}, {87, 94}}, Lengths: []int{5}},
 			}},
-		}, Effects: []string{"async"}, Notes: []string{"modes of stores, and gathering in other than two dimensions, are not in the manual but taken"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async"}, Notes: []string{"modes of stores, and gathering in other than two dimensions or without any, are not in the manual but taken"}},
 		{Template: "applypriority.async.bulk.tensor.dim{.global}.bulk_group.window.L2::evict_normal{.override::global_address}", Section: "9.4:9.7.10.19", Slots: []Slot{
 			{Name: ".dim", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
-				{Mod: 80},
-				{Mod: 81},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
+				{Mod: 71},
+				{Mod: 72},
 			}, Required: true},
 			{Name: ".global", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}},
 			{Name: ".bulk_group", Values: []Value{
-				{Mod: 85},
+				{Mod: 76},
 			}, Required: true},
 			{Name: ".window", Values: []Value{
-				{Mod: 99},
-				{Mod: 97},
-				{Mod: 98},
+				{Mod: 91},
+				{Mod: 89},
+				{Mod: 90},
 			}, Required: true},
 			{Name: ".L2::evict_normal", Values: []Value{
-				{Mod: 89},
+				{Mod: 80},
 			}, Required: true},
 			{Name: ".override::global_address", Values: []Value{
-				{Mod: 96},
+				{Mod: 88},
 			}},
 		}, Operands: []Operand{
 			{Name: "map", Inside: []Operand{
@@ -3711,38 +3712,38 @@ var bulkTable = []Instruction{
 				{},
 				{Slot: 3},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{79}, {99}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{80}, {99}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{81}, {99}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{79, 80, 81}, {97, 98}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{70}, {91}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{71}, {91}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{72}, {91}}, Lengths: []int{3}},
+				{Cells: [][]Mod{{70, 71, 72}, {89, 90}}, Lengths: []int{2}},
 			}},
-		}, Effects: []string{"async"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async"}},
 		{Template: "applypriority.async.bulk.tensor.dim{.global}.bulk_group{.tile}.L2::evict_normal.override::global_address.attribute", Section: "9.4:9.7.10.19", Slots: []Slot{
 			{Name: ".dim", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
-				{Mod: 80},
-				{Mod: 81},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
+				{Mod: 71},
+				{Mod: 72},
 			}, Required: true},
 			{Name: ".global", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}},
 			{Name: ".bulk_group", Values: []Value{
-				{Mod: 85},
+				{Mod: 76},
 			}, Required: true},
 			{Name: ".tile", Values: []Value{
-				{Mod: 94},
+				{Mod: 86},
 			}},
 			{Name: ".L2::evict_normal", Values: []Value{
-				{Mod: 89},
+				{Mod: 80},
 			}, Required: true},
 			{Name: ".override::global_address", Values: []Value{
-				{Mod: 96},
+				{Mod: 88},
 			}, Required: true},
 			{Name: ".attribute", Values: []Value{
-				{Mod: 100},
-				{Mod: 101},
+				{Mod: 92},
+				{Mod: 93},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "map", Inside: []Operand{
@@ -3759,12 +3760,12 @@ var bulkTable = []Instruction{
 				{Name: "low", ID: 4, Kinds: []Kind{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 				}, Presence: 2, If: []Op{
-					{N: 101},
+					{N: 93},
 				}},
 				{Name: "high", ID: 5, Kinds: []Kind{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 16}, Space: SpaceRef{Slot: -1}},
 				}, Presence: 2, If: []Op{
-					{N: 101},
+					{N: 93},
 				}},
 				{Name: "at", ID: 6, Kinds: []Kind{
 					{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
@@ -3782,28 +3783,28 @@ var bulkTable = []Instruction{
 				{},
 				{Slot: 6},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}, {100}}, Lengths: []int{0}},
-				{Cells: [][]Mod{{78}, {101}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{79}, {101}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{80}, {101}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{81}, {101}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}, {92}}, Lengths: []int{0}},
+				{Cells: [][]Mod{{69}, {93}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{70}, {93}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{71}, {93}}, Lengths: []int{3}},
+				{Cells: [][]Mod{{72}, {93}}, Lengths: []int{4}},
 			}},
-		}, Effects: []string{"async"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async"}},
 	}},
 	{Name: "tensormap.replace", Family: "bulk", What: "change a field of a tensor map", Forms: []Form{
 		{Template: "tensormap.replace.tile.global_address{.space}.b1024.b64", Section: "9.7.9.28", Slots: []Slot{
 			{Name: ".tile", Values: []Value{
-				{Mod: 94},
+				{Mod: 86},
 			}, Required: true},
 			{Name: ".global_address", Values: []Value{
-				{Mod: 105},
+				{Mod: 97},
 			}, Required: true},
 			{Name: ".space", Values: []Value{
-				{Mod: 35},
-				{Mod: 34},
+				{Mod: 26},
+				{Mod: 25},
 			}},
 			{Name: ".b1024", Values: []Value{
-				{Mod: 106},
+				{Mod: 98},
 			}, Required: true},
 			{Name: ".b64", Values: []Value{
 				{Mod: 8},
@@ -3823,20 +3824,20 @@ var bulkTable = []Instruction{
 				{Since: 806, Targets: 0x90090000000, On: "100a 110a 120a"},
 				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
 			}},
-		}, Effects: []string{"store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"store"}},
 		{Template: "tensormap.replace.tile.rank{.space}.b1024.b32", Section: "9.7.9.28", Slots: []Slot{
 			{Name: ".tile", Values: []Value{
-				{Mod: 94},
+				{Mod: 86},
 			}, Required: true},
 			{Name: ".rank", Values: []Value{
-				{Mod: 107},
+				{Mod: 99},
 			}, Required: true},
 			{Name: ".space", Values: []Value{
-				{Mod: 35},
-				{Mod: 34},
+				{Mod: 26},
+				{Mod: 25},
 			}},
 			{Name: ".b1024", Values: []Value{
-				{Mod: 106},
+				{Mod: 98},
 			}, Required: true},
 			{Name: ".b32", Values: []Value{
 				{Mod: 7},
@@ -3856,22 +3857,22 @@ var bulkTable = []Instruction{
 				{Since: 806, Targets: 0x90090000000, On: "100a 110a 120a"},
 				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
 			}},
-		}, Effects: []string{"store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"store"}},
 		{Template: "tensormap.replace.tile.field{.space}.b1024.b32", Section: "9.7.9.28", Slots: []Slot{
 			{Name: ".tile", Values: []Value{
-				{Mod: 94},
+				{Mod: 86},
 			}, Required: true},
 			{Name: ".field", Values: []Value{
-				{Mod: 108},
-				{Mod: 109},
-				{Mod: 110},
+				{Mod: 100},
+				{Mod: 101},
+				{Mod: 102},
 			}, Required: true},
 			{Name: ".space", Values: []Value{
-				{Mod: 35},
-				{Mod: 34},
+				{Mod: 26},
+				{Mod: 25},
 			}},
 			{Name: ".b1024", Values: []Value{
-				{Mod: 106},
+				{Mod: 98},
 			}, Required: true},
 			{Name: ".b32", Values: []Value{
 				{Mod: 7},
@@ -3896,20 +3897,20 @@ var bulkTable = []Instruction{
 				{Since: 806, Targets: 0x90090000000, On: "100a 110a 120a"},
 				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
 			}},
-		}, Effects: []string{"store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"store"}},
 		{Template: "tensormap.replace.tile.global_stride{.space}.b1024.b64", Section: "9.7.9.28", Slots: []Slot{
 			{Name: ".tile", Values: []Value{
-				{Mod: 94},
+				{Mod: 86},
 			}, Required: true},
 			{Name: ".global_stride", Values: []Value{
-				{Mod: 111},
+				{Mod: 103},
 			}, Required: true},
 			{Name: ".space", Values: []Value{
-				{Mod: 35},
-				{Mod: 34},
+				{Mod: 26},
+				{Mod: 25},
 			}},
 			{Name: ".b1024", Values: []Value{
-				{Mod: 106},
+				{Mod: 98},
 			}, Required: true},
 			{Name: ".b64", Values: []Value{
 				{Mod: 8},
@@ -3934,20 +3935,20 @@ var bulkTable = []Instruction{
 				{Since: 806, Targets: 0x90090000000, On: "100a 110a 120a"},
 				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
 			}},
-		}, Effects: []string{"store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"store"}},
 		{Template: "tensormap.replace.tile.elemtype{.space}.b1024.b32", Section: "9.7.9.28", Slots: []Slot{
 			{Name: ".tile", Values: []Value{
-				{Mod: 94},
+				{Mod: 86},
 			}, Required: true},
 			{Name: ".elemtype", Values: []Value{
-				{Mod: 112},
+				{Mod: 104},
 			}, Required: true},
 			{Name: ".space", Values: []Value{
-				{Mod: 35},
-				{Mod: 34},
+				{Mod: 26},
+				{Mod: 25},
 			}},
 			{Name: ".b1024", Values: []Value{
-				{Mod: 106},
+				{Mod: 98},
 			}, Required: true},
 			{Name: ".b32", Values: []Value{
 				{Mod: 7},
@@ -3969,20 +3970,20 @@ var bulkTable = []Instruction{
 				{Since: 806, Targets: 0x90090000000, On: "100a 110a 120a"},
 				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
 			}},
-		}, Effects: []string{"store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"store"}},
 		{Template: "tensormap.replace.tile.elemtype{.space}.b1024.b32", Section: "9.7.9.28", Slots: []Slot{
 			{Name: ".tile", Values: []Value{
-				{Mod: 94},
+				{Mod: 86},
 			}, Required: true},
 			{Name: ".elemtype", Values: []Value{
-				{Mod: 112},
+				{Mod: 104},
 			}, Required: true},
 			{Name: ".space", Values: []Value{
-				{Mod: 35},
-				{Mod: 34},
+				{Mod: 26},
+				{Mod: 25},
 			}},
 			{Name: ".b1024", Values: []Value{
-				{Mod: 106},
+				{Mod: 98},
 			}, Required: true},
 			{Name: ".b32", Values: []Value{
 				{Mod: 7},
@@ -4008,20 +4009,20 @@ var bulkTable = []Instruction{
 				{Since: 807, Targets: 0x90090000000, On: "100a 110a 120a"},
 				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
 			}},
-		}, Effects: []string{"store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"store"}},
 		{Template: "tensormap.replace.tile.interleave_layout{.space}.b1024.b32", Section: "9.7.9.28", Slots: []Slot{
 			{Name: ".tile", Values: []Value{
-				{Mod: 94},
+				{Mod: 86},
 			}, Required: true},
 			{Name: ".interleave_layout", Values: []Value{
-				{Mod: 113},
+				{Mod: 105},
 			}, Required: true},
 			{Name: ".space", Values: []Value{
-				{Mod: 35},
-				{Mod: 34},
+				{Mod: 26},
+				{Mod: 25},
 			}},
 			{Name: ".b1024", Values: []Value{
-				{Mod: 106},
+				{Mod: 98},
 			}, Required: true},
 			{Name: ".b32", Values: []Value{
 				{Mod: 7},
@@ -4043,20 +4044,20 @@ var bulkTable = []Instruction{
 				{Since: 806, Targets: 0x90090000000, On: "100a 110a 120a"},
 				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
 			}},
-		}, Effects: []string{"store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"store"}},
 		{Template: "tensormap.replace.tile.swizzle_mode{.space}.b1024.b32", Section: "9.7.9.28", Slots: []Slot{
 			{Name: ".tile", Values: []Value{
-				{Mod: 94},
+				{Mod: 86},
 			}, Required: true},
 			{Name: ".swizzle_mode", Values: []Value{
-				{Mod: 114},
+				{Mod: 106},
 			}, Required: true},
 			{Name: ".space", Values: []Value{
-				{Mod: 35},
-				{Mod: 34},
+				{Mod: 26},
+				{Mod: 25},
 			}},
 			{Name: ".b1024", Values: []Value{
-				{Mod: 106},
+				{Mod: 98},
 			}, Required: true},
 			{Name: ".b32", Values: []Value{
 				{Mod: 7},
@@ -4078,20 +4079,20 @@ var bulkTable = []Instruction{
 				{Since: 806, Targets: 0x90090000000, On: "100a 110a 120a"},
 				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
 			}},
-		}, Effects: []string{"store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"store"}},
 		{Template: "tensormap.replace.tile.swizzle_mode{.space}.b1024.b32", Section: "9.7.9.28", Slots: []Slot{
 			{Name: ".tile", Values: []Value{
-				{Mod: 94},
+				{Mod: 86},
 			}, Required: true},
 			{Name: ".swizzle_mode", Values: []Value{
-				{Mod: 114},
+				{Mod: 106},
 			}, Required: true},
 			{Name: ".space", Values: []Value{
-				{Mod: 35},
-				{Mod: 34},
+				{Mod: 26},
+				{Mod: 25},
 			}},
 			{Name: ".b1024", Values: []Value{
-				{Mod: 106},
+				{Mod: 98},
 			}, Required: true},
 			{Name: ".b32", Values: []Value{
 				{Mod: 7},
@@ -4116,20 +4117,20 @@ var bulkTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 808, Targets: 0x2400000000, On: "103a 107a"},
 			}},
-		}, Effects: []string{"store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"store"}},
 		{Template: "tensormap.replace.tile.swizzle_atomicity{.space}.b1024.b32", Section: "9.7.9.28", Slots: []Slot{
 			{Name: ".tile", Values: []Value{
-				{Mod: 94},
+				{Mod: 86},
 			}, Required: true},
 			{Name: ".swizzle_atomicity", Values: []Value{
-				{Mod: 115},
+				{Mod: 107},
 			}, Required: true},
 			{Name: ".space", Values: []Value{
-				{Mod: 35},
-				{Mod: 34},
+				{Mod: 26},
+				{Mod: 25},
 			}},
 			{Name: ".b1024", Values: []Value{
-				{Mod: 106},
+				{Mod: 98},
 			}, Required: true},
 			{Name: ".b32", Values: []Value{
 				{Mod: 7},
@@ -4155,20 +4156,20 @@ var bulkTable = []Instruction{
 				{Since: 806, Targets: 0x90090000000, On: "100a 110a 120a"},
 				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
 			}},
-		}, Effects: []string{"store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"store"}},
 		{Template: "tensormap.replace.tile.fill_mode{.space}.b1024.b32", Section: "9.7.9.28", Slots: []Slot{
 			{Name: ".tile", Values: []Value{
-				{Mod: 94},
+				{Mod: 86},
 			}, Required: true},
 			{Name: ".fill_mode", Values: []Value{
-				{Mod: 116},
+				{Mod: 108},
 			}, Required: true},
 			{Name: ".space", Values: []Value{
-				{Mod: 35},
-				{Mod: 34},
+				{Mod: 26},
+				{Mod: 25},
 			}},
 			{Name: ".b1024", Values: []Value{
-				{Mod: 106},
+				{Mod: 98},
 			}, Required: true},
 			{Name: ".b32", Values: []Value{
 				{Mod: 7},
@@ -4190,33 +4191,33 @@ var bulkTable = []Instruction{
 				{Since: 806, Targets: 0x90090000000, On: "100a 110a 120a"},
 				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
 			}},
-		}, Effects: []string{"store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"store"}},
 	}},
-	{Name: "tensormap.cp_fenceproxy", Family: "bulk", What: "copy a tensor map and make it known to the tensor map proxy", Repeats: []Mod{117}, Forms: []Form{
+	{Name: "tensormap.cp_fenceproxy", Family: "bulk", What: "copy a tensor map and make it known to the tensor map proxy", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "tensormap.cp_fenceproxy.dst.src.tensormap::generic.release.scope.sync.aligned", Section: "9.7.13.16", Slots: []Slot{
 			{Name: ".dst", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true, Order: '\x02'},
 			{Name: ".src", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}, Required: true, Order: '\x02'},
 			{Name: ".tensormap::generic", Values: []Value{
-				{Mod: 118},
+				{Mod: 110},
 			}, Required: true},
 			{Name: ".release", Values: []Value{
-				{Mod: 58},
+				{Mod: 49},
 			}, Required: true},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43},
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 67},
+				{Mod: 34},
+				{Mod: 35},
+				{Mod: 36},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
@@ -4238,39 +4239,36 @@ var bulkTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 803, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Effects: []string{"load", "store", "fence", "convergent"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load", "store", "fence", "convergent"}},
 	}},
 	{Name: "multimem.ld_reduce", Family: "bulk", What: "load from all devices of a multimem address and reduce", Forms: []Form{
-		{Template: "multimem.ld_reduce{.weak}{.sem.scope}{.global}.op{.acc::f32}{.acc::f16}.type", Section: "9.7.9.14", Slots: []Slot{
+		{Template: "multimem.ld_reduce{.weak}{.sem.scope}{.global}.op{.acc::f32}.type", Section: "9.7.9.14", Slots: []Slot{
 			{Name: ".weak", Values: []Value{
-				{Mod: 42},
+				{Mod: 33},
 			}},
 			{Name: ".sem", Values: []Value{
-				{Mod: 59},
-				{Mod: 120},
+				{Mod: 50},
+				{Mod: 112},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43},
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 67},
+				{Mod: 34},
+				{Mod: 35},
+				{Mod: 36},
 			}},
 			{Name: ".global", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}},
 			{Name: ".op", Values: []Value{
-				{Mod: 61},
-				{Mod: 62},
-				{Mod: 60},
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
+				{Mod: 52},
+				{Mod: 53},
+				{Mod: 51},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
 			}, Required: true},
 			{Name: ".acc::f32", Values: []Value{
-				{Mod: 129},
-			}},
-			{Name: ".acc::f16", Values: []Value{
-				{Mod: 130},
+				{Mod: 120},
 			}},
 			{Name: ".type", Values: []Value{
 				{Mod: 7},
@@ -4279,22 +4277,14 @@ var bulkTable = []Instruction{
 				{Mod: 3},
 				{Mod: 5},
 				{Mod: 6},
-				{Mod: 121},
-				{Mod: 10},
-				{Mod: 49},
-				{Mod: 50},
-				{Mod: 122, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-				{Mod: 123, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
+				{Mod: 113},
+				{Mod: 114},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 7}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: 6}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "a", ID: 1, Inside: []Operand{
 				{Name: "a", ID: 2, Kinds: []Kind{
@@ -4312,7 +4302,7 @@ var bulkTable = []Instruction{
 				{Since: 802, Targets: AllTargets},
 			}}},
 			{If: []Op{
-				{Code: 1, N: 6},
+				{N: 121},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
 				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
@@ -4336,23 +4326,23 @@ var bulkTable = []Instruction{
 			}, Text: "forbid .weak & .sem", Why: "weak is an order of its own"},
 			{Holds: []Op{
 				{Code: 1, N: 5},
-				{N: 90},
-				{N: 9},
+				{N: 81},
+				{N: 82},
 				{Code: 6},
-				{N: 121},
+				{N: 113},
 				{Code: 6},
-				{N: 10},
+				{N: 114},
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .acc::f32 -> .f16 | .bf16 | .f16x2 | .bf16x2"},
 			{Holds: []Op{
-				{Code: 1, N: 6},
-				{N: 127},
-				{N: 125},
+				{N: 121},
+				{N: 118},
+				{N: 116},
 				{Code: 6},
-				{N: 128},
+				{N: 119},
 				{Code: 6},
-				{N: 126},
+				{N: 117},
 				{Code: 6},
 				{N: 122},
 				{Code: 6},
@@ -4362,65 +4352,46 @@ var bulkTable = []Instruction{
 			}, Text: "require .acc::f16 -> .e4m3 | .e5m2 | .e4m3x2 | .e5m2x2 | .e4m3x4 | .e5m2x4"},
 			{Holds: []Op{
 				{Code: 1, N: 5},
-				{Code: 1, N: 6},
-				{Code: 6},
-				{N: 60},
+				{N: 51},
 				{Code: 7},
-			}, Text: "require .acc::f32 | .acc::f16 -> .add"},
+			}, Text: "require .acc::f32 -> .add"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{Slot: 4},
-				{Slot: 7},
+				{Slot: 6},
 			}, Rows: []Row{
-				{Cells: [][]Mod{{60}, {2, 5, 3, 121, 10, 49, 50, 122, 123}}},
-				{Cells: [][]Mod{{61, 62}, {2, 5, 3, 6, 121, 10, 122, 123}}},
-				{Cells: [][]Mod{{65, 66, 67}, {7, 8}}},
+				{Cells: [][]Mod{{51}, {2, 5, 3, 113, 114, 40, 41}}},
+				{Cells: [][]Mod{{52, 53}, {2, 5, 3, 6, 113, 114}}},
+				{Cells: [][]Mod{{56, 57, 58}, {7, 8}}},
 			}},
-		}, Effects: []string{"load"}},
-		{Template: "multimem.ld_reduce{.weak}{.sem.scope}{.global}.op{.acc::f32}{.acc::f16}.vec.part", Section: "9.7.9.14", Slots: []Slot{
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"load"}},
+		{Template: "multimem.ld_reduce{.weak}{.sem.scope}{.global}.op{.acc::f16}.type", Section: "9.7.9.14", Slots: []Slot{
 			{Name: ".weak", Values: []Value{
-				{Mod: 42},
+				{Mod: 33},
 			}},
 			{Name: ".sem", Values: []Value{
-				{Mod: 59},
-				{Mod: 120},
+				{Mod: 50},
+				{Mod: 112},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43},
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 67},
+				{Mod: 34},
+				{Mod: 35},
+				{Mod: 36},
 			}},
 			{Name: ".global", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}},
 			{Name: ".op", Values: []Value{
-				{Mod: 61},
-				{Mod: 62},
-				{Mod: 60},
+				{Mod: 52},
+				{Mod: 53},
+				{Mod: 51},
 			}, Required: true},
-			{Name: ".acc::f32", Values: []Value{
-				{Mod: 129},
-			}},
 			{Name: ".acc::f16", Values: []Value{
-				{Mod: 130},
-			}},
-			{Name: ".vec", Values: []Value{
-				{Mod: 46},
-				{Mod: 47},
-				{Mod: 124},
-			}, Required: true},
-			{Name: ".part", Values: []Value{
-				{Mod: 90},
 				{Mod: 121},
-				{Mod: 9},
-				{Mod: 10},
-				{Mod: 49},
-				{Mod: 125, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-				{Mod: 126, Gate: Gate{Clauses: []Clause{
+			}},
+			{Name: ".type", Values: []Value{
+				{Mod: 122, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
 					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 				}}},
@@ -4428,15 +4399,133 @@ var bulkTable = []Instruction{
 					{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
 					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 				}}},
-				{Mod: 127, Gate: Gate{Clauses: []Clause{
+			}, Required: true, Order: '\x01'},
+		}, Operands: []Operand{
+			{Name: "d", Access: 1, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 19}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "a", ID: 1, Inside: []Operand{
+				{Name: "a", ID: 2, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 3}},
+				}},
+			}},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 801, Targets: 0x7fffff000000, On: "90"},
+			}},
+		}, When: []Condition{
+			{If: []Op{
+				{N: 120},
+			}, Gate: Gate{Clauses: []Clause{
+				{Since: 802, Targets: AllTargets},
+			}}},
+			{If: []Op{
+				{Code: 1, N: 5},
+			}, Gate: Gate{Clauses: []Clause{
+				{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
+				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
+			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 1, N: 1},
+				{Code: 1, N: 2},
+				{Code: 7},
+			}, Text: "require .sem -> .scope"},
+			{Holds: []Op{
+				{Code: 1, N: 2},
+				{Code: 1, N: 1},
+				{Code: 7},
+			}, Text: "require .scope -> .sem"},
+			{Holds: []Op{
+				{Code: 1},
+				{Code: 1, N: 1},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid .weak & .sem", Why: "weak is an order of its own"},
+			{Holds: []Op{
+				{N: 120},
+				{N: 81},
+				{N: 82},
+				{Code: 6},
+				{N: 113},
+				{Code: 6},
+				{N: 114},
+				{Code: 6},
+				{Code: 7},
+			}, Text: "require .acc::f32 -> .f16 | .bf16 | .f16x2 | .bf16x2"},
+			{Holds: []Op{
+				{Code: 1, N: 5},
+				{N: 118},
+				{N: 116},
+				{Code: 6},
+				{N: 119},
+				{Code: 6},
+				{N: 117},
+				{Code: 6},
+				{N: 122},
+				{Code: 6},
+				{N: 123},
+				{Code: 6},
+				{Code: 7},
+			}, Text: "require .acc::f16 -> .e4m3 | .e5m2 | .e4m3x2 | .e5m2x2 | .e4m3x4 | .e5m2x4"},
+			{Holds: []Op{
+				{Code: 1, N: 5},
+				{N: 51},
+				{Code: 7},
+			}, Text: "require .acc::f16 -> .add"},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"load"}},
+		{Template: "multimem.ld_reduce{.weak}{.sem.scope}{.global}.op{.acc::f32}{.acc::f16}.vec.part", Section: "9.7.9.14", Slots: []Slot{
+			{Name: ".weak", Values: []Value{
+				{Mod: 33},
+			}},
+			{Name: ".sem", Values: []Value{
+				{Mod: 50},
+				{Mod: 112},
+			}},
+			{Name: ".scope", Values: []Value{
+				{Mod: 67},
+				{Mod: 34},
+				{Mod: 35},
+				{Mod: 36},
+			}},
+			{Name: ".global", Values: []Value{
+				{Mod: 26},
+			}},
+			{Name: ".op", Values: []Value{
+				{Mod: 52},
+				{Mod: 53},
+				{Mod: 51},
+			}, Required: true},
+			{Name: ".acc::f32", Values: []Value{
+				{Mod: 120},
+			}},
+			{Name: ".acc::f16", Values: []Value{
+				{Mod: 121},
+			}},
+			{Name: ".vec", Values: []Value{
+				{Mod: 37},
+				{Mod: 38},
+				{Mod: 115},
+			}, Required: true},
+			{Name: ".part", Values: []Value{
+				{Mod: 81},
+				{Mod: 113},
+				{Mod: 82},
+				{Mod: 114},
+				{Mod: 40},
+				{Mod: 116, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
 					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 				}}},
-				{Mod: 128, Gate: Gate{Clauses: []Clause{
+				{Mod: 117, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
 					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 				}}},
-				{Mod: 122, Gate: Gate{Clauses: []Clause{
+				{Mod: 118, Gate: Gate{Clauses: []Clause{
+					{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
+					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
+				}}},
+				{Mod: 119, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
 					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 				}}},
@@ -4485,23 +4574,23 @@ var bulkTable = []Instruction{
 			}, Text: "forbid .weak & .sem", Why: "weak is an order of its own"},
 			{Holds: []Op{
 				{Code: 1, N: 5},
-				{N: 90},
-				{N: 9},
+				{N: 81},
+				{N: 82},
 				{Code: 6},
-				{N: 121},
+				{N: 113},
 				{Code: 6},
-				{N: 10},
+				{N: 114},
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .acc::f32 -> .f16 | .bf16 | .f16x2 | .bf16x2"},
 			{Holds: []Op{
 				{Code: 1, N: 6},
-				{N: 127},
-				{N: 125},
+				{N: 118},
+				{N: 116},
 				{Code: 6},
-				{N: 128},
+				{N: 119},
 				{Code: 6},
-				{N: 126},
+				{N: 117},
 				{Code: 6},
 				{N: 122},
 				{Code: 6},
@@ -4513,7 +4602,7 @@ var bulkTable = []Instruction{
 				{Code: 1, N: 5},
 				{Code: 1, N: 6},
 				{Code: 6},
-				{N: 60},
+				{N: 51},
 				{Code: 7},
 			}, Text: "require .acc::f32 | .acc::f16 -> .add"},
 		}, Tables: []Table{
@@ -4522,30 +4611,143 @@ var bulkTable = []Instruction{
 				{Slot: 4},
 				{Slot: 8},
 			}, Rows: []Row{
-				{Cells: [][]Mod{{46, 47}, {60}, {49}}},
-				{Cells: [][]Mod{{46, 47}, nil, {121, 10, 122, 123}}},
-				{Cells: [][]Mod{{46, 47, 124}, nil, {90, 9, 128, 126}}},
-				{Cells: [][]Mod{{47, 124}, nil, {127, 125}}},
+				{Cells: [][]Mod{{37, 38}, {51}, {40}}},
+				{Cells: [][]Mod{{37, 38}, nil, {113, 114}}},
+				{Cells: [][]Mod{{37, 38, 115}, nil, {81, 82, 119, 117}}},
+				{Cells: [][]Mod{{38, 115}, nil, {118, 116}}},
 			}},
-		}, Effects: []string{"load"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"load"}},
+		{Template: "multimem.ld_reduce{.weak}{.sem.scope}{.global}.op{.acc::f16}.vec.type", Section: "9.7.9.14", Slots: []Slot{
+			{Name: ".weak", Values: []Value{
+				{Mod: 33},
+			}},
+			{Name: ".sem", Values: []Value{
+				{Mod: 50},
+				{Mod: 112},
+			}},
+			{Name: ".scope", Values: []Value{
+				{Mod: 67},
+				{Mod: 34},
+				{Mod: 35},
+				{Mod: 36},
+			}},
+			{Name: ".global", Values: []Value{
+				{Mod: 26},
+			}},
+			{Name: ".op", Values: []Value{
+				{Mod: 52},
+				{Mod: 53},
+				{Mod: 51},
+			}, Required: true},
+			{Name: ".acc::f16", Values: []Value{
+				{Mod: 121},
+			}},
+			{Name: ".vec", Values: []Value{
+				{Mod: 37},
+				{Mod: 38},
+			}, Required: true},
+			{Name: ".type", Values: []Value{
+				{Mod: 122, Gate: Gate{Clauses: []Clause{
+					{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
+					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
+				}}},
+				{Mod: 123, Gate: Gate{Clauses: []Clause{
+					{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
+					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
+				}}},
+			}, Required: true, Order: '\x01'},
+		}, Operands: []Operand{
+			{Name: "d", Access: 1, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 2, N: 6}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "a", ID: 1, Inside: []Operand{
+				{Name: "a", ID: 2, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 3}},
+				}},
+			}},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 801, Targets: 0x7fffff000000, On: "90"},
+			}},
+		}, When: []Condition{
+			{If: []Op{
+				{N: 120},
+			}, Gate: Gate{Clauses: []Clause{
+				{Since: 802, Targets: AllTargets},
+			}}},
+			{If: []Op{
+				{Code: 1, N: 5},
+			}, Gate: Gate{Clauses: []Clause{
+				{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
+				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
+			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 1, N: 1},
+				{Code: 1, N: 2},
+				{Code: 7},
+			}, Text: "require .sem -> .scope"},
+			{Holds: []Op{
+				{Code: 1, N: 2},
+				{Code: 1, N: 1},
+				{Code: 7},
+			}, Text: "require .scope -> .sem"},
+			{Holds: []Op{
+				{Code: 1},
+				{Code: 1, N: 1},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid .weak & .sem", Why: "weak is an order of its own"},
+			{Holds: []Op{
+				{N: 120},
+				{N: 81},
+				{N: 82},
+				{Code: 6},
+				{N: 113},
+				{Code: 6},
+				{N: 114},
+				{Code: 6},
+				{Code: 7},
+			}, Text: "require .acc::f32 -> .f16 | .bf16 | .f16x2 | .bf16x2"},
+			{Holds: []Op{
+				{Code: 1, N: 5},
+				{N: 118},
+				{N: 116},
+				{Code: 6},
+				{N: 119},
+				{Code: 6},
+				{N: 117},
+				{Code: 6},
+				{N: 122},
+				{Code: 6},
+				{N: 123},
+				{Code: 6},
+				{Code: 7},
+			}, Text: "require .acc::f16 -> .e4m3 | .e5m2 | .e4m3x2 | .e5m2x2 | .e4m3x4 | .e5m2x4"},
+			{Holds: []Op{
+				{Code: 1, N: 5},
+				{N: 51},
+				{Code: 7},
+			}, Text: "require .acc::f16 -> .add"},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"load"}},
 	}},
 	{Name: "multimem.st", Family: "bulk", What: "store to all devices of a multimem address", Forms: []Form{
 		{Template: "multimem.st{.weak}{.sem.scope}{.global}.type", Section: "9.7.9.14", Slots: []Slot{
 			{Name: ".weak", Values: []Value{
-				{Mod: 42},
+				{Mod: 33},
 			}},
 			{Name: ".sem", Values: []Value{
-				{Mod: 59},
-				{Mod: 58},
+				{Mod: 50},
+				{Mod: 49},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43},
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 67},
+				{Mod: 34},
+				{Mod: 35},
+				{Mod: 36},
 			}},
 			{Name: ".global", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}},
 			{Name: ".type", Values: []Value{
 				{Mod: 7},
@@ -4554,10 +4756,10 @@ var bulkTable = []Instruction{
 				{Mod: 3},
 				{Mod: 5},
 				{Mod: 6},
-				{Mod: 121},
-				{Mod: 10},
-				{Mod: 49},
-				{Mod: 50},
+				{Mod: 113},
+				{Mod: 114},
+				{Mod: 40},
+				{Mod: 41},
 				{Mod: 122, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
 					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
@@ -4597,40 +4799,40 @@ var bulkTable = []Instruction{
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .weak & .sem", Why: "weak is an order of its own"},
-		}, Effects: []string{"store"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"store"}},
 		{Template: "multimem.st{.weak}{.sem.scope}{.global}.vec.part", Section: "9.7.9.14", Slots: []Slot{
 			{Name: ".weak", Values: []Value{
-				{Mod: 42},
+				{Mod: 33},
 			}},
 			{Name: ".sem", Values: []Value{
-				{Mod: 59},
-				{Mod: 58},
+				{Mod: 50},
+				{Mod: 49},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43},
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 67},
+				{Mod: 34},
+				{Mod: 35},
+				{Mod: 36},
 			}},
 			{Name: ".global", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}},
 			{Name: ".vec", Values: []Value{
-				{Mod: 46},
-				{Mod: 47},
-				{Mod: 124},
+				{Mod: 37},
+				{Mod: 38},
+				{Mod: 115},
 			}, Required: true},
 			{Name: ".part", Values: []Value{
-				{Mod: 90},
-				{Mod: 121},
-				{Mod: 9},
-				{Mod: 10},
-				{Mod: 49},
-				{Mod: 125, Gate: Gate{Clauses: []Clause{
+				{Mod: 81},
+				{Mod: 113},
+				{Mod: 82},
+				{Mod: 114},
+				{Mod: 40},
+				{Mod: 116, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
 					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 				}}},
-				{Mod: 126, Gate: Gate{Clauses: []Clause{
+				{Mod: 117, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
 					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 				}}},
@@ -4638,11 +4840,11 @@ var bulkTable = []Instruction{
 					{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
 					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 				}}},
-				{Mod: 127, Gate: Gate{Clauses: []Clause{
+				{Mod: 118, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
 					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 				}}},
-				{Mod: 128, Gate: Gate{Clauses: []Clause{
+				{Mod: 119, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
 					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
 				}}},
@@ -4686,34 +4888,34 @@ var bulkTable = []Instruction{
 				{Slot: 4},
 				{Slot: 5},
 			}, Rows: []Row{
-				{Cells: [][]Mod{{46, 47}, {49, 121, 10, 122, 123}}},
-				{Cells: [][]Mod{{46, 47, 124}, {90, 9, 128, 126}}},
-				{Cells: [][]Mod{{47, 124}, {127, 125}}},
+				{Cells: [][]Mod{{37, 38}, {40, 113, 114, 122, 123}}},
+				{Cells: [][]Mod{{37, 38, 115}, {81, 82, 119, 117}}},
+				{Cells: [][]Mod{{38, 115}, {118, 116}}},
 			}},
-		}, Effects: []string{"store"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"store"}},
 	}},
 	{Name: "multimem.red", Family: "bulk", What: "reduce into all devices of a multimem address", Forms: []Form{
 		{Template: "multimem.red{.sem.scope}{.global}.op.type", Section: "9.7.9.14", Slots: []Slot{
 			{Name: ".sem", Values: []Value{
-				{Mod: 59},
-				{Mod: 58},
+				{Mod: 50},
+				{Mod: 49},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43},
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 67},
+				{Mod: 34},
+				{Mod: 35},
+				{Mod: 36},
 			}},
 			{Name: ".global", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}},
 			{Name: ".op", Values: []Value{
-				{Mod: 61},
-				{Mod: 62},
-				{Mod: 60},
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
+				{Mod: 52},
+				{Mod: 53},
+				{Mod: 51},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
 			}, Required: true},
 			{Name: ".type", Values: []Value{
 				{Mod: 7},
@@ -4722,15 +4924,11 @@ var bulkTable = []Instruction{
 				{Mod: 3},
 				{Mod: 5},
 				{Mod: 6},
-				{Mod: 121},
-				{Mod: 10},
-				{Mod: 49},
-				{Mod: 50},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
 				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 2}},
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 5}, Space: SpaceRef{Slot: 2}},
 				}},
 			}},
 			{Name: "b", ID: 2, Kinds: []Kind{
@@ -4756,46 +4954,94 @@ var bulkTable = []Instruction{
 				{Slot: 3},
 				{Slot: 4},
 			}, Rows: []Row{
-				{Cells: [][]Mod{{60}, {2, 5, 3, 121, 10, 49, 50}}},
-				{Cells: [][]Mod{{61, 62}, {2, 5, 3, 6}}},
-				{Cells: [][]Mod{{65, 66, 67}, {7, 8}}},
+				{Cells: [][]Mod{{51}, {2, 5, 3}}},
+				{Cells: [][]Mod{{52, 53}, {2, 5, 3, 6}}},
+				{Cells: [][]Mod{{56, 57, 58}, {7, 8}}},
 			}},
-		}, Effects: []string{"atomic"}},
-		{Template: "multimem.red{.sem.scope}{.global}.op.vec.part", Section: "9.7.9.14", Slots: []Slot{
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"atomic"}},
+		{Template: "multimem.red{.sem.scope}{.global}.add.type", Section: "9.7.9.14", Slots: []Slot{
 			{Name: ".sem", Values: []Value{
-				{Mod: 59},
-				{Mod: 58},
+				{Mod: 50},
+				{Mod: 49},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43},
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 67},
+				{Mod: 34},
+				{Mod: 35},
+				{Mod: 36},
 			}},
 			{Name: ".global", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}},
-			{Name: ".op", Values: []Value{
-				{Mod: 60},
-				{Mod: 61},
-				{Mod: 62},
+			{Name: ".add", Values: []Value{
+				{Mod: 51},
 			}, Required: true},
-			{Name: ".vec", Values: []Value{
-				{Mod: 46},
-				{Mod: 47},
-				{Mod: 124},
-			}, Required: true},
-			{Name: ".part", Values: []Value{
-				{Mod: 90},
-				{Mod: 121},
-				{Mod: 9},
-				{Mod: 10},
-				{Mod: 49},
+			{Name: ".type", Values: []Value{
+				{Mod: 113},
+				{Mod: 114},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
 				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 2}},
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 5}, Space: SpaceRef{Slot: 2}},
+				}},
+			}},
+			{Name: "b", ID: 2, Kinds: []Kind{
+				{Type: TypeRef{Slot: 4}, Space: SpaceRef{Slot: -1}},
+			}},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 801, Targets: 0x7fffff000000, On: "90"},
+			}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 1},
+				{Code: 1, N: 1},
+				{Code: 7},
+			}, Text: "require .sem -> .scope"},
+			{Holds: []Op{
+				{Code: 1, N: 1},
+				{Code: 1},
+				{Code: 7},
+			}, Text: "require .scope -> .sem"},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"atomic"}},
+		{Template: "multimem.red{.sem.scope}{.global}.op.vec.part", Section: "9.7.9.14", Slots: []Slot{
+			{Name: ".sem", Values: []Value{
+				{Mod: 50},
+				{Mod: 49},
+			}},
+			{Name: ".scope", Values: []Value{
+				{Mod: 67},
+				{Mod: 34},
+				{Mod: 35},
+				{Mod: 36},
+			}},
+			{Name: ".global", Values: []Value{
+				{Mod: 26},
+			}},
+			{Name: ".op", Values: []Value{
+				{Mod: 51},
+				{Mod: 52},
+				{Mod: 53},
+			}, Required: true},
+			{Name: ".vec", Values: []Value{
+				{Mod: 37},
+				{Mod: 38},
+				{Mod: 115},
+			}, Required: true},
+			{Name: ".part", Values: []Value{
+				{Mod: 81},
+				{Mod: 113},
+				{Mod: 82},
+				{Mod: 114},
+				{Mod: 40},
+			}, Required: true, Order: '\x01'},
+		}, Operands: []Operand{
+			{Name: "a", Inside: []Operand{
+				{Name: "a", ID: 1, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 5}, Space: SpaceRef{Slot: 2}},
 				}},
 			}},
 			{Name: "b", ID: 2, Kinds: []Kind{
@@ -4822,23 +5068,23 @@ var bulkTable = []Instruction{
 				{Slot: 3},
 				{Slot: 5},
 			}, Rows: []Row{
-				{Cells: [][]Mod{{46, 47}, {60}, {49}}},
-				{Cells: [][]Mod{{46, 47}, nil, {121, 10}}},
-				{Cells: [][]Mod{{46, 47, 124}, nil, {90, 9}}},
+				{Cells: [][]Mod{{37, 38}, {51}, {40}}},
+				{Cells: [][]Mod{{37, 38}, nil, {113, 114}}},
+				{Cells: [][]Mod{{37, 38, 115}, nil, {81, 82}}},
 			}},
-		}, Effects: []string{"atomic"}, Notes: []string{".min and .max of vectors are not in the manual but taken"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"atomic"}, Notes: []string{".min and .max of vectors are not in the manual but taken"}},
 	}},
 	{Name: "multimem.st.async", Family: "bulk", What: "store to all devices of a multimem address in the background", Forms: []Form{
 		{Template: "multimem.st.async.release.scope{.global}.type", Section: "9.3:9.7.9.13", Slots: []Slot{
 			{Name: ".release", Values: []Value{
-				{Mod: 58},
+				{Mod: 49},
 			}, Required: true},
 			{Name: ".scope", Values: []Value{
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 35},
+				{Mod: 36},
 			}, Required: true},
 			{Name: ".global", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}},
 			{Name: ".type", Values: []Value{
 				{Mod: 1},
@@ -4861,22 +5107,22 @@ var bulkTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
 			}},
-		}, Effects: []string{"async", "store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}},
 		{Template: "multimem.st.async.release.scope{.global}.type", Section: "9.3:9.7.9.13", Slots: []Slot{
 			{Name: ".release", Values: []Value{
-				{Mod: 58},
+				{Mod: 49},
 			}, Required: true},
 			{Name: ".scope", Values: []Value{
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 35},
+				{Mod: 36},
 			}, Required: true},
 			{Name: ".global", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}},
 			{Name: ".type", Values: []Value{
 				{Mod: 8},
-				{Mod: 49},
-				{Mod: 50},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
@@ -4891,17 +5137,17 @@ var bulkTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
 			}},
-		}, Effects: []string{"async", "store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}},
 		{Template: "multimem.st.async.release.scope{.global}.b32", Section: "9.3:9.7.9.13", Slots: []Slot{
 			{Name: ".release", Values: []Value{
-				{Mod: 58},
+				{Mod: 49},
 			}, Required: true},
 			{Name: ".scope", Values: []Value{
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 35},
+				{Mod: 36},
 			}, Required: true},
 			{Name: ".global", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}},
 			{Name: ".b32", Values: []Value{
 				{Mod: 7},
@@ -4920,20 +5166,20 @@ var bulkTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
 			}},
-		}, Effects: []string{"async", "store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}},
 		{Template: "multimem.st.async.release.scope{.global}.b16", Section: "9.3:9.7.9.13", Slots: []Slot{
 			{Name: ".release", Values: []Value{
-				{Mod: 58},
+				{Mod: 49},
 			}, Required: true},
 			{Name: ".scope", Values: []Value{
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 35},
+				{Mod: 36},
 			}, Required: true},
 			{Name: ".global", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}},
 			{Name: ".b16", Values: []Value{
-				{Mod: 52},
+				{Mod: 43},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
@@ -4950,20 +5196,20 @@ var bulkTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
 			}},
-		}, Effects: []string{"async", "store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}},
 		{Template: "multimem.st.async.release.scope{.global}.b8", Section: "9.3:9.7.9.13", Slots: []Slot{
 			{Name: ".release", Values: []Value{
-				{Mod: 58},
+				{Mod: 49},
 			}, Required: true},
 			{Name: ".scope", Values: []Value{
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 35},
+				{Mod: 36},
 			}, Required: true},
 			{Name: ".global", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}},
 			{Name: ".b8", Values: []Value{
-				{Mod: 51},
+				{Mod: 42},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
@@ -4981,22 +5227,22 @@ var bulkTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
 			}},
-		}, Effects: []string{"async", "store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}},
 	}},
 	{Name: "multimem.red.async", Family: "bulk", What: "reduce into all devices of a multimem address in the background", Forms: []Form{
 		{Template: "multimem.red.async.release.scope{.global}.add.type", Section: "9.3:9.7.14.8", Slots: []Slot{
 			{Name: ".release", Values: []Value{
-				{Mod: 58},
+				{Mod: 49},
 			}, Required: true},
 			{Name: ".scope", Values: []Value{
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 35},
+				{Mod: 36},
 			}, Required: true},
 			{Name: ".global", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}},
 			{Name: ".add", Values: []Value{
-				{Mod: 60},
+				{Mod: 51},
 			}, Required: true},
 			{Name: ".type", Values: []Value{
 				{Mod: 2},
@@ -5016,24 +5262,24 @@ var bulkTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
 			}},
-		}, Effects: []string{"async", "atomic"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "atomic"}},
 	}},
 	{Name: "multimem.cp.async.bulk", Family: "bulk", What: "copy a range to all devices of a multimem address in the background", Forms: []Form{
 		{Template: "multimem.cp.async.bulk{.weak}.dst.src.bulk_group{.cp_mask}", Section: "9.7.9.26", Slots: []Slot{
 			{Name: ".weak", Values: []Value{
-				{Mod: 42},
+				{Mod: 33},
 			}},
 			{Name: ".dst", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true, Order: '\x02'},
 			{Name: ".src", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}, Required: true, Order: '\x02'},
 			{Name: ".bulk_group", Values: []Value{
-				{Mod: 85},
+				{Mod: 76},
 			}, Required: true},
 			{Name: ".cp_mask", Values: []Value{
-				{Mod: 83},
+				{Mod: 74},
 			}},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
@@ -5071,31 +5317,31 @@ var bulkTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 903, Targets: AllTargets},
 			}}},
-		}, Effects: []string{"async", "load", "store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
 		{Template: "multimem.cp.async.bulk.relaxed.scope.dst.src.bulk_group{.cp_mask}.b128", Section: "9.7.9.26", Slots: []Slot{
 			{Name: ".relaxed", Values: []Value{
-				{Mod: 59},
+				{Mod: 50},
 			}, Required: true},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43},
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 67},
+				{Mod: 34},
+				{Mod: 35},
+				{Mod: 36},
 			}, Required: true},
 			{Name: ".dst", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true, Order: '\x02'},
 			{Name: ".src", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}, Required: true, Order: '\x02'},
 			{Name: ".bulk_group", Values: []Value{
-				{Mod: 85},
+				{Mod: 76},
 			}, Required: true},
 			{Name: ".cp_mask", Values: []Value{
-				{Mod: 83},
+				{Mod: 74},
 			}},
 			{Name: ".b128", Values: []Value{
-				{Mod: 48},
+				{Mod: 39},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
@@ -5131,22 +5377,22 @@ var bulkTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}}},
-		}, Effects: []string{"async", "load", "store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
 		{Template: "multimem.cp.async.bulk.dst.src.bulk_group{.cp_mask}.b128", Section: "9.7.9.26", Slots: []Slot{
 			{Name: ".dst", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true, Order: '\x02'},
 			{Name: ".src", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}, Required: true, Order: '\x02'},
 			{Name: ".bulk_group", Values: []Value{
-				{Mod: 85},
+				{Mod: 76},
 			}, Required: true},
 			{Name: ".cp_mask", Values: []Value{
-				{Mod: 83},
+				{Mod: 74},
 			}},
 			{Name: ".b128", Values: []Value{
-				{Mod: 48},
+				{Mod: 39},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
@@ -5179,37 +5425,37 @@ var bulkTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}}},
-		}, Effects: []string{"async", "load", "store"}, Lenient: "a type is taken without .relaxed"},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}, Lenient: "a type is taken without .relaxed"},
 	}},
 	{Name: "multimem.cp.reduce.async.bulk", Family: "bulk", What: "reduce a range into all devices of a multimem address in the background", Forms: []Form{
 		{Template: "multimem.cp.reduce.async.bulk{.relaxed.scope}.dst.src.bulk_group.op.type", Section: "9.7.9.27", Slots: []Slot{
 			{Name: ".relaxed", Values: []Value{
-				{Mod: 59},
+				{Mod: 50},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43},
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 67},
+				{Mod: 34},
+				{Mod: 35},
+				{Mod: 36},
 			}},
 			{Name: ".dst", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true, Order: '\x02'},
 			{Name: ".src", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}, Required: true, Order: '\x02'},
 			{Name: ".bulk_group", Values: []Value{
-				{Mod: 85},
+				{Mod: 76},
 			}, Required: true},
 			{Name: ".op", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
-				{Mod: 60},
-				{Mod: 63},
-				{Mod: 64},
-				{Mod: 61},
-				{Mod: 62},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
+				{Mod: 51},
+				{Mod: 54},
+				{Mod: 55},
+				{Mod: 52},
+				{Mod: 53},
 			}, Required: true},
 			{Name: ".type", Values: []Value{
 				{Mod: 7},
@@ -5218,10 +5464,10 @@ var bulkTable = []Instruction{
 				{Mod: 5},
 				{Mod: 3},
 				{Mod: 6},
-				{Mod: 90},
-				{Mod: 9},
-				{Mod: 49},
-				{Mod: 50},
+				{Mod: 81},
+				{Mod: 82},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
@@ -5265,41 +5511,41 @@ var bulkTable = []Instruction{
 				{Slot: 5},
 				{Slot: 6},
 			}, Rows: []Row{
-				{Cells: [][]Mod{{65, 66, 67}, {7, 8}}},
-				{Cells: [][]Mod{{60}, {2, 5, 3, 49, 50}}},
-				{Cells: [][]Mod{{63, 64}, {2}}},
-				{Cells: [][]Mod{{61, 62}, {2, 5, 3, 6, 90, 9}}},
+				{Cells: [][]Mod{{56, 57, 58}, {7, 8}}},
+				{Cells: [][]Mod{{51}, {2, 5, 3, 40, 41}}},
+				{Cells: [][]Mod{{54, 55}, {2}}},
+				{Cells: [][]Mod{{52, 53}, {2, 5, 3, 6, 81, 82}}},
 			}},
-		}, Effects: []string{"async", "atomic"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"async", "atomic"}},
 		{Template: "multimem.cp.reduce.async.bulk{.relaxed.scope}.dst.src.bulk_group.add.noftz.type", Section: "9.7.9.27", Slots: []Slot{
 			{Name: ".relaxed", Values: []Value{
-				{Mod: 59},
+				{Mod: 50},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43},
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 67},
+				{Mod: 34},
+				{Mod: 35},
+				{Mod: 36},
 			}},
 			{Name: ".dst", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true, Order: '\x02'},
 			{Name: ".src", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}, Required: true, Order: '\x02'},
 			{Name: ".bulk_group", Values: []Value{
-				{Mod: 85},
+				{Mod: 76},
 			}, Required: true},
 			{Name: ".add", Values: []Value{
-				{Mod: 60},
+				{Mod: 51},
 			}, Required: true},
 			{Name: ".noftz", Values: []Value{
-				{Mod: 91},
+				{Mod: 83},
 			}, Required: true},
 			{Name: ".type", Values: []Value{
-				{Mod: 90},
-				{Mod: 9},
-				{Mod: 49, Gate: Gate{Clauses: []Clause{
+				{Mod: 81},
+				{Mod: 82},
+				{Mod: 40, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: AllTargets},
 				}}},
 			}, Required: true, Order: '\x01'},
@@ -5340,29 +5586,29 @@ var bulkTable = []Instruction{
 				{Code: 1},
 				{Code: 7},
 			}, Text: "require .scope -> .relaxed"},
-		}, Effects: []string{"async", "atomic"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"async", "atomic"}},
 	}},
 	{Name: "spcompress", Family: "bulk", What: "pack a dense vector into a sparse one and its indices", Forms: []Form{
 		{Template: "spcompress.elem.index.sp::2:4.num", Section: "9.4:9.7.10.30", Slots: []Slot{
 			{Name: ".elem", Values: []Value{
-				{Mod: 51},
-				{Mod: 52},
+				{Mod: 42},
+				{Mod: 43},
 			}, Required: true, Order: '\x01'},
 			{Name: ".index", Values: []Value{
-				{Mod: 15},
-				{Mod: 16},
+				{Mod: 9},
+				{Mod: 131},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sp::2:4", Values: []Value{
-				{Mod: 138},
+				{Mod: 132},
 			}, Required: true},
 			{Name: ".num", Values: []Value{
-				{Mod: 131},
-				{Mod: 132},
-				{Mod: 133},
-				{Mod: 134},
-				{Mod: 135},
-				{Mod: 136},
-				{Mod: 137},
+				{Mod: 124},
+				{Mod: 125},
+				{Mod: 126},
+				{Mod: 127},
+				{Mod: 128},
+				{Mod: 129},
+				{Mod: 130},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "indices", Access: 1, Kinds: []Kind{
@@ -5387,66 +5633,66 @@ var bulkTable = []Instruction{
 				{Slot: 1},
 				{Slot: 3},
 			}, Names: []string{"m", "n", "dense"}, Rows: []Row{
-				{Cells: [][]Mod{{51}, {15}, {131}}, Lengths: []int{1, 1, 2}},
-				{Cells: [][]Mod{{51}, {15}, {132}}, Lengths: []int{1, 2, 4}},
-				{Cells: [][]Mod{{51}, {15}, {133}}, Lengths: []int{1, 4, 8}},
-				{Cells: [][]Mod{{51}, {15}, {134}}, Lengths: []int{2, 8, 16}},
-				{Cells: [][]Mod{{51}, {15}, {135}}, Lengths: []int{4, 16, 32}},
-				{Cells: [][]Mod{{51}, {15}, {136}}, Lengths: []int{8, 32, 64}},
-				{Cells: [][]Mod{{51}, {15}, {137}}, Lengths: []int{16, 64, 128}},
-				{Cells: [][]Mod{{51}, {16}, {131}}, Lengths: []int{1, 1, 2}},
-				{Cells: [][]Mod{{51}, {16}, {132}}, Lengths: []int{1, 2, 4}},
-				{Cells: [][]Mod{{51}, {16}, {133}}, Lengths: []int{2, 4, 8}},
-				{Cells: [][]Mod{{51}, {16}, {134}}, Lengths: []int{4, 8, 16}},
-				{Cells: [][]Mod{{51}, {16}, {135}}, Lengths: []int{8, 16, 32}},
-				{Cells: [][]Mod{{51}, {16}, {136}}, Lengths: []int{16, 32, 64}},
-				{Cells: [][]Mod{{51}, {16}, {137}}, Lengths: []int{32, 64, 128}},
-				{Cells: [][]Mod{{52}, {15}, {131}}, Lengths: []int{1, 1, 2}},
-				{Cells: [][]Mod{{52}, {15}, {132}}, Lengths: []int{1, 2, 4}},
-				{Cells: [][]Mod{{52}, {15}, {133}}, Lengths: []int{1, 4, 8}},
-				{Cells: [][]Mod{{52}, {15}, {134}}, Lengths: []int{1, 8, 16}},
-				{Cells: [][]Mod{{52}, {15}, {135}}, Lengths: []int{2, 16, 32}},
-				{Cells: [][]Mod{{52}, {15}, {136}}, Lengths: []int{4, 32, 64}},
-				{Cells: [][]Mod{{52}, {15}, {137}}, Lengths: []int{8, 64, 128}},
-				{Cells: [][]Mod{{52}, {16}, {131}}, Lengths: []int{1, 1, 2}},
-				{Cells: [][]Mod{{52}, {16}, {132}}, Lengths: []int{1, 2, 4}},
-				{Cells: [][]Mod{{52}, {16}, {133}}, Lengths: []int{1, 4, 8}},
-				{Cells: [][]Mod{{52}, {16}, {134}}, Lengths: []int{2, 8, 16}},
-				{Cells: [][]Mod{{52}, {16}, {135}}, Lengths: []int{4, 16, 32}},
-				{Cells: [][]Mod{{52}, {16}, {136}}, Lengths: []int{8, 32, 64}},
-				{Cells: [][]Mod{{52}, {16}, {137}}, Lengths: []int{16, 64, 128}},
+				{Cells: [][]Mod{{42}, {9}, {124}}, Lengths: []int{1, 1, 2}},
+				{Cells: [][]Mod{{42}, {9}, {125}}, Lengths: []int{1, 2, 4}},
+				{Cells: [][]Mod{{42}, {9}, {126}}, Lengths: []int{1, 4, 8}},
+				{Cells: [][]Mod{{42}, {9}, {127}}, Lengths: []int{2, 8, 16}},
+				{Cells: [][]Mod{{42}, {9}, {128}}, Lengths: []int{4, 16, 32}},
+				{Cells: [][]Mod{{42}, {9}, {129}}, Lengths: []int{8, 32, 64}},
+				{Cells: [][]Mod{{42}, {9}, {130}}, Lengths: []int{16, 64, 128}},
+				{Cells: [][]Mod{{42}, {131}, {124}}, Lengths: []int{1, 1, 2}},
+				{Cells: [][]Mod{{42}, {131}, {125}}, Lengths: []int{1, 2, 4}},
+				{Cells: [][]Mod{{42}, {131}, {126}}, Lengths: []int{2, 4, 8}},
+				{Cells: [][]Mod{{42}, {131}, {127}}, Lengths: []int{4, 8, 16}},
+				{Cells: [][]Mod{{42}, {131}, {128}}, Lengths: []int{8, 16, 32}},
+				{Cells: [][]Mod{{42}, {131}, {129}}, Lengths: []int{16, 32, 64}},
+				{Cells: [][]Mod{{42}, {131}, {130}}, Lengths: []int{32, 64, 128}},
+				{Cells: [][]Mod{{43}, {9}, {124}}, Lengths: []int{1, 1, 2}},
+				{Cells: [][]Mod{{43}, {9}, {125}}, Lengths: []int{1, 2, 4}},
+				{Cells: [][]Mod{{43}, {9}, {126}}, Lengths: []int{1, 4, 8}},
+				{Cells: [][]Mod{{43}, {9}, {127}}, Lengths: []int{1, 8, 16}},
+				{Cells: [][]Mod{{43}, {9}, {128}}, Lengths: []int{2, 16, 32}},
+				{Cells: [][]Mod{{43}, {9}, {129}}, Lengths: []int{4, 32, 64}},
+				{Cells: [][]Mod{{43}, {9}, {130}}, Lengths: []int{8, 64, 128}},
+				{Cells: [][]Mod{{43}, {131}, {124}}, Lengths: []int{1, 1, 2}},
+				{Cells: [][]Mod{{43}, {131}, {125}}, Lengths: []int{1, 2, 4}},
+				{Cells: [][]Mod{{43}, {131}, {126}}, Lengths: []int{1, 4, 8}},
+				{Cells: [][]Mod{{43}, {131}, {127}}, Lengths: []int{2, 8, 16}},
+				{Cells: [][]Mod{{43}, {131}, {128}}, Lengths: []int{4, 16, 32}},
+				{Cells: [][]Mod{{43}, {131}, {129}}, Lengths: []int{8, 32, 64}},
+				{Cells: [][]Mod{{43}, {131}, {130}}, Lengths: []int{16, 64, 128}},
 			}},
-		}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 	}},
 	{Name: "spdecompress", Family: "bulk", What: "spread a sparse vector into a dense one", Forms: []Form{
 		{Template: "spdecompress.elem.index.factor.num", Section: "9.4:9.7.10.31", Slots: []Slot{
 			{Name: ".elem", Values: []Value{
-				{Mod: 51},
-				{Mod: 52},
+				{Mod: 42},
+				{Mod: 43},
 			}, Required: true, Order: '\x01'},
 			{Name: ".index", Values: []Value{
-				{Mod: 15},
-				{Mod: 16},
+				{Mod: 9},
+				{Mod: 131},
 			}, Required: true, Order: '\x01'},
 			{Name: ".factor", Values: []Value{
-				{Mod: 139},
-				{Mod: 140},
-				{Mod: 141},
-				{Mod: 142},
-				{Mod: 138},
-				{Mod: 143},
-				{Mod: 144},
-				{Mod: 145},
-				{Mod: 146},
-			}, Required: true},
-			{Name: ".num", Values: []Value{
-				{Mod: 131},
-				{Mod: 132},
 				{Mod: 133},
 				{Mod: 134},
 				{Mod: 135},
 				{Mod: 136},
+				{Mod: 132},
 				{Mod: 137},
+				{Mod: 138},
+				{Mod: 139},
+				{Mod: 140},
+			}, Required: true},
+			{Name: ".num", Values: []Value{
+				{Mod: 124},
+				{Mod: 125},
+				{Mod: 126},
+				{Mod: 127},
+				{Mod: 128},
+				{Mod: 129},
+				{Mod: 130},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "data", Access: 1, Kinds: []Kind{
@@ -5469,150 +5715,150 @@ var bulkTable = []Instruction{
 				{Slot: 2},
 				{Slot: 3},
 			}, Names: []string{"dense", "m", "n"}, Rows: []Row{
-				{Cells: [][]Mod{{51}, {15}, {139}, {132}}, Lengths: []int{1, 1, 1}},
-				{Cells: [][]Mod{{51}, {15}, {139}, {133}}, Lengths: []int{2, 1, 1}},
-				{Cells: [][]Mod{{51}, {15}, {139}, {134}}, Lengths: []int{4, 1, 2}},
-				{Cells: [][]Mod{{51}, {15}, {139}, {135}}, Lengths: []int{8, 1, 4}},
-				{Cells: [][]Mod{{51}, {15}, {139}, {136}}, Lengths: []int{16, 2, 8}},
-				{Cells: [][]Mod{{51}, {15}, {139}, {137}}, Lengths: []int{32, 4, 16}},
-				{Cells: [][]Mod{{51}, {15}, {140}, {131}}, Lengths: []int{1, 1, 1}},
-				{Cells: [][]Mod{{51}, {15}, {140}, {132}}, Lengths: []int{2, 1, 1}},
-				{Cells: [][]Mod{{51}, {15}, {140}, {133}}, Lengths: []int{4, 1, 1}},
-				{Cells: [][]Mod{{51}, {15}, {140}, {134}}, Lengths: []int{8, 1, 2}},
-				{Cells: [][]Mod{{51}, {15}, {140}, {135}}, Lengths: []int{16, 1, 4}},
-				{Cells: [][]Mod{{51}, {15}, {140}, {136}}, Lengths: []int{32, 2, 8}},
-				{Cells: [][]Mod{{51}, {15}, {140}, {137}}, Lengths: []int{64, 4, 16}},
-				{Cells: [][]Mod{{51}, {15}, {138}, {131}}, Lengths: []int{1, 1, 1}},
-				{Cells: [][]Mod{{51}, {15}, {138}, {132}}, Lengths: []int{2, 1, 1}},
-				{Cells: [][]Mod{{51}, {15}, {138}, {133}}, Lengths: []int{4, 1, 2}},
-				{Cells: [][]Mod{{51}, {15}, {138}, {134}}, Lengths: []int{8, 1, 4}},
-				{Cells: [][]Mod{{51}, {15}, {138}, {135}}, Lengths: []int{16, 2, 8}},
-				{Cells: [][]Mod{{51}, {15}, {138}, {136}}, Lengths: []int{32, 4, 16}},
-				{Cells: [][]Mod{{51}, {15}, {138}, {137}}, Lengths: []int{64, 8, 32}},
-				{Cells: [][]Mod{{51}, {16}, {139}, {132}}, Lengths: []int{1, 1, 1}},
-				{Cells: [][]Mod{{51}, {16}, {139}, {133}}, Lengths: []int{2, 1, 1}},
-				{Cells: [][]Mod{{51}, {16}, {139}, {134}}, Lengths: []int{4, 1, 2}},
-				{Cells: [][]Mod{{51}, {16}, {139}, {135}}, Lengths: []int{8, 2, 4}},
-				{Cells: [][]Mod{{51}, {16}, {139}, {136}}, Lengths: []int{16, 4, 8}},
-				{Cells: [][]Mod{{51}, {16}, {139}, {137}}, Lengths: []int{32, 8, 16}},
-				{Cells: [][]Mod{{51}, {16}, {140}, {131}}, Lengths: []int{1, 1, 1}},
-				{Cells: [][]Mod{{51}, {16}, {140}, {132}}, Lengths: []int{2, 1, 1}},
-				{Cells: [][]Mod{{51}, {16}, {140}, {133}}, Lengths: []int{4, 1, 1}},
-				{Cells: [][]Mod{{51}, {16}, {140}, {134}}, Lengths: []int{8, 1, 2}},
-				{Cells: [][]Mod{{51}, {16}, {140}, {135}}, Lengths: []int{16, 2, 4}},
-				{Cells: [][]Mod{{51}, {16}, {140}, {136}}, Lengths: []int{32, 4, 8}},
-				{Cells: [][]Mod{{51}, {16}, {140}, {137}}, Lengths: []int{64, 8, 16}},
-				{Cells: [][]Mod{{51}, {16}, {141}, {131}}, Lengths: []int{2, 1, 1}},
-				{Cells: [][]Mod{{51}, {16}, {141}, {132}}, Lengths: []int{4, 1, 1}},
-				{Cells: [][]Mod{{51}, {16}, {141}, {133}}, Lengths: []int{8, 1, 1}},
-				{Cells: [][]Mod{{51}, {16}, {141}, {134}}, Lengths: []int{16, 1, 2}},
-				{Cells: [][]Mod{{51}, {16}, {141}, {135}}, Lengths: []int{32, 2, 4}},
-				{Cells: [][]Mod{{51}, {16}, {141}, {136}}, Lengths: []int{64, 4, 8}},
-				{Cells: [][]Mod{{51}, {16}, {141}, {137}}, Lengths: []int{128, 8, 16}},
-				{Cells: [][]Mod{{51}, {16}, {142}, {131}}, Lengths: []int{4, 1, 1}},
-				{Cells: [][]Mod{{51}, {16}, {142}, {132}}, Lengths: []int{8, 1, 1}},
-				{Cells: [][]Mod{{51}, {16}, {142}, {133}}, Lengths: []int{16, 1, 1}},
-				{Cells: [][]Mod{{51}, {16}, {142}, {134}}, Lengths: []int{32, 1, 2}},
-				{Cells: [][]Mod{{51}, {16}, {142}, {135}}, Lengths: []int{64, 2, 4}},
-				{Cells: [][]Mod{{51}, {16}, {142}, {136}}, Lengths: []int{128, 4, 8}},
-				{Cells: [][]Mod{{51}, {16}, {138}, {131}}, Lengths: []int{1, 1, 1}},
-				{Cells: [][]Mod{{51}, {16}, {138}, {132}}, Lengths: []int{2, 1, 1}},
-				{Cells: [][]Mod{{51}, {16}, {138}, {133}}, Lengths: []int{4, 1, 2}},
-				{Cells: [][]Mod{{51}, {16}, {138}, {134}}, Lengths: []int{8, 2, 4}},
-				{Cells: [][]Mod{{51}, {16}, {138}, {135}}, Lengths: []int{16, 4, 8}},
-				{Cells: [][]Mod{{51}, {16}, {138}, {136}}, Lengths: []int{32, 8, 16}},
-				{Cells: [][]Mod{{51}, {16}, {138}, {137}}, Lengths: []int{64, 16, 32}},
-				{Cells: [][]Mod{{51}, {16}, {143}, {131}}, Lengths: []int{2, 1, 1}},
-				{Cells: [][]Mod{{51}, {16}, {143}, {132}}, Lengths: []int{4, 1, 1}},
-				{Cells: [][]Mod{{51}, {16}, {143}, {133}}, Lengths: []int{8, 1, 2}},
-				{Cells: [][]Mod{{51}, {16}, {143}, {134}}, Lengths: []int{16, 2, 4}},
-				{Cells: [][]Mod{{51}, {16}, {143}, {135}}, Lengths: []int{32, 4, 8}},
-				{Cells: [][]Mod{{51}, {16}, {143}, {136}}, Lengths: []int{64, 8, 16}},
-				{Cells: [][]Mod{{51}, {16}, {143}, {137}}, Lengths: []int{128, 16, 32}},
-				{Cells: [][]Mod{{51}, {16}, {144}, {131}}, Lengths: []int{4, 1, 1}},
-				{Cells: [][]Mod{{51}, {16}, {144}, {132}}, Lengths: []int{8, 1, 1}},
-				{Cells: [][]Mod{{51}, {16}, {144}, {133}}, Lengths: []int{16, 1, 2}},
-				{Cells: [][]Mod{{51}, {16}, {144}, {134}}, Lengths: []int{32, 2, 4}},
-				{Cells: [][]Mod{{51}, {16}, {144}, {135}}, Lengths: []int{64, 4, 8}},
-				{Cells: [][]Mod{{51}, {16}, {144}, {136}}, Lengths: []int{128, 8, 16}},
-				{Cells: [][]Mod{{51}, {16}, {145}, {131}}, Lengths: []int{2, 1, 1}},
-				{Cells: [][]Mod{{51}, {16}, {145}, {132}}, Lengths: []int{4, 1, 2}},
-				{Cells: [][]Mod{{51}, {16}, {145}, {133}}, Lengths: []int{8, 2, 4}},
-				{Cells: [][]Mod{{51}, {16}, {145}, {134}}, Lengths: []int{16, 4, 8}},
-				{Cells: [][]Mod{{51}, {16}, {145}, {135}}, Lengths: []int{32, 8, 16}},
-				{Cells: [][]Mod{{51}, {16}, {145}, {136}}, Lengths: []int{64, 16, 32}},
-				{Cells: [][]Mod{{51}, {16}, {145}, {137}}, Lengths: []int{128, 32, 64}},
-				{Cells: [][]Mod{{51}, {16}, {146}, {131}}, Lengths: []int{4, 1, 1}},
-				{Cells: [][]Mod{{51}, {16}, {146}, {132}}, Lengths: []int{8, 1, 2}},
-				{Cells: [][]Mod{{51}, {16}, {146}, {133}}, Lengths: []int{16, 2, 4}},
-				{Cells: [][]Mod{{51}, {16}, {146}, {134}}, Lengths: []int{32, 4, 8}},
-				{Cells: [][]Mod{{51}, {16}, {146}, {135}}, Lengths: []int{64, 8, 16}},
-				{Cells: [][]Mod{{51}, {16}, {146}, {136}}, Lengths: []int{128, 16, 32}},
-				{Cells: [][]Mod{{52}, {15}, {139}, {131}}, Lengths: []int{1, 1, 1}},
-				{Cells: [][]Mod{{52}, {15}, {139}, {132}}, Lengths: []int{2, 1, 1}},
-				{Cells: [][]Mod{{52}, {15}, {139}, {133}}, Lengths: []int{4, 1, 2}},
-				{Cells: [][]Mod{{52}, {15}, {139}, {134}}, Lengths: []int{8, 1, 4}},
-				{Cells: [][]Mod{{52}, {15}, {139}, {135}}, Lengths: []int{16, 1, 8}},
-				{Cells: [][]Mod{{52}, {15}, {139}, {136}}, Lengths: []int{32, 2, 16}},
-				{Cells: [][]Mod{{52}, {15}, {139}, {137}}, Lengths: []int{64, 4, 32}},
-				{Cells: [][]Mod{{52}, {15}, {140}, {131}}, Lengths: []int{2, 1, 1}},
-				{Cells: [][]Mod{{52}, {15}, {140}, {132}}, Lengths: []int{4, 1, 1}},
-				{Cells: [][]Mod{{52}, {15}, {140}, {133}}, Lengths: []int{8, 1, 2}},
-				{Cells: [][]Mod{{52}, {15}, {140}, {134}}, Lengths: []int{16, 1, 4}},
-				{Cells: [][]Mod{{52}, {15}, {140}, {135}}, Lengths: []int{32, 1, 8}},
-				{Cells: [][]Mod{{52}, {15}, {140}, {136}}, Lengths: []int{64, 2, 16}},
-				{Cells: [][]Mod{{52}, {15}, {140}, {137}}, Lengths: []int{128, 4, 32}},
-				{Cells: [][]Mod{{52}, {15}, {138}, {131}}, Lengths: []int{2, 1, 1}},
-				{Cells: [][]Mod{{52}, {15}, {138}, {132}}, Lengths: []int{4, 1, 2}},
-				{Cells: [][]Mod{{52}, {15}, {138}, {133}}, Lengths: []int{8, 1, 4}},
-				{Cells: [][]Mod{{52}, {15}, {138}, {134}}, Lengths: []int{16, 1, 8}},
-				{Cells: [][]Mod{{52}, {15}, {138}, {135}}, Lengths: []int{32, 2, 16}},
-				{Cells: [][]Mod{{52}, {15}, {138}, {136}}, Lengths: []int{64, 4, 32}},
-				{Cells: [][]Mod{{52}, {15}, {138}, {137}}, Lengths: []int{128, 8, 64}},
-				{Cells: [][]Mod{{52}, {16}, {139}, {131}}, Lengths: []int{1, 1, 1}},
-				{Cells: [][]Mod{{52}, {16}, {139}, {132}}, Lengths: []int{2, 1, 1}},
-				{Cells: [][]Mod{{52}, {16}, {139}, {133}}, Lengths: []int{4, 1, 2}},
-				{Cells: [][]Mod{{52}, {16}, {139}, {134}}, Lengths: []int{8, 1, 4}},
-				{Cells: [][]Mod{{52}, {16}, {139}, {135}}, Lengths: []int{16, 2, 8}},
-				{Cells: [][]Mod{{52}, {16}, {139}, {136}}, Lengths: []int{32, 4, 16}},
-				{Cells: [][]Mod{{52}, {16}, {139}, {137}}, Lengths: []int{64, 8, 32}},
-				{Cells: [][]Mod{{52}, {16}, {140}, {131}}, Lengths: []int{2, 1, 1}},
-				{Cells: [][]Mod{{52}, {16}, {140}, {132}}, Lengths: []int{4, 1, 1}},
-				{Cells: [][]Mod{{52}, {16}, {140}, {133}}, Lengths: []int{8, 1, 2}},
-				{Cells: [][]Mod{{52}, {16}, {140}, {134}}, Lengths: []int{16, 1, 4}},
-				{Cells: [][]Mod{{52}, {16}, {140}, {135}}, Lengths: []int{32, 2, 8}},
-				{Cells: [][]Mod{{52}, {16}, {140}, {136}}, Lengths: []int{64, 4, 16}},
-				{Cells: [][]Mod{{52}, {16}, {140}, {137}}, Lengths: []int{128, 8, 32}},
-				{Cells: [][]Mod{{52}, {16}, {141}, {131}}, Lengths: []int{4, 1, 1}},
-				{Cells: [][]Mod{{52}, {16}, {141}, {132}}, Lengths: []int{8, 1, 1}},
-				{Cells: [][]Mod{{52}, {16}, {141}, {133}}, Lengths: []int{16, 1, 2}},
-				{Cells: [][]Mod{{52}, {16}, {141}, {134}}, Lengths: []int{32, 1, 4}},
-				{Cells: [][]Mod{{52}, {16}, {141}, {135}}, Lengths: []int{64, 2, 8}},
-				{Cells: [][]Mod{{52}, {16}, {141}, {136}}, Lengths: []int{128, 4, 16}},
-				{Cells: [][]Mod{{52}, {16}, {142}, {131}}, Lengths: []int{8, 1, 1}},
-				{Cells: [][]Mod{{52}, {16}, {142}, {132}}, Lengths: []int{16, 1, 1}},
-				{Cells: [][]Mod{{52}, {16}, {142}, {133}}, Lengths: []int{32, 1, 2}},
-				{Cells: [][]Mod{{52}, {16}, {142}, {134}}, Lengths: []int{64, 1, 4}},
-				{Cells: [][]Mod{{52}, {16}, {142}, {135}}, Lengths: []int{128, 2, 8}},
-				{Cells: [][]Mod{{52}, {16}, {138}, {131}}, Lengths: []int{2, 1, 1}},
-				{Cells: [][]Mod{{52}, {16}, {138}, {132}}, Lengths: []int{4, 1, 2}},
-				{Cells: [][]Mod{{52}, {16}, {138}, {133}}, Lengths: []int{8, 1, 4}},
-				{Cells: [][]Mod{{52}, {16}, {138}, {134}}, Lengths: []int{16, 2, 8}},
-				{Cells: [][]Mod{{52}, {16}, {138}, {135}}, Lengths: []int{32, 4, 16}},
-				{Cells: [][]Mod{{52}, {16}, {138}, {136}}, Lengths: []int{64, 8, 32}},
-				{Cells: [][]Mod{{52}, {16}, {138}, {137}}, Lengths: []int{128, 16, 64}},
-				{Cells: [][]Mod{{52}, {16}, {143}, {131}}, Lengths: []int{4, 1, 1}},
-				{Cells: [][]Mod{{52}, {16}, {143}, {132}}, Lengths: []int{8, 1, 2}},
-				{Cells: [][]Mod{{52}, {16}, {143}, {133}}, Lengths: []int{16, 1, 4}},
-				{Cells: [][]Mod{{52}, {16}, {143}, {134}}, Lengths: []int{32, 2, 8}},
-				{Cells: [][]Mod{{52}, {16}, {143}, {135}}, Lengths: []int{64, 4, 16}},
-				{Cells: [][]Mod{{52}, {16}, {143}, {136}}, Lengths: []int{128, 8, 32}},
-				{Cells: [][]Mod{{52}, {16}, {144}, {131}}, Lengths: []int{8, 1, 1}},
-				{Cells: [][]Mod{{52}, {16}, {144}, {132}}, Lengths: []int{16, 1, 2}},
-				{Cells: [][]Mod{{52}, {16}, {144}, {133}}, Lengths: []int{32, 1, 4}},
-				{Cells: [][]Mod{{52}, {16}, {144}, {134}}, Lengths: []int{64, 2, 8}},
-				{Cells: [][]Mod{{52}, {16}, {144}, {135}}, Lengths: []int{128, 4, 16}},
+				{Cells: [][]Mod{{42}, {9}, {133}, {125}}, Lengths: []int{1, 1, 1}},
+				{Cells: [][]Mod{{42}, {9}, {133}, {126}}, Lengths: []int{2, 1, 1}},
+				{Cells: [][]Mod{{42}, {9}, {133}, {127}}, Lengths: []int{4, 1, 2}},
+				{Cells: [][]Mod{{42}, {9}, {133}, {128}}, Lengths: []int{8, 1, 4}},
+				{Cells: [][]Mod{{42}, {9}, {133}, {129}}, Lengths: []int{16, 2, 8}},
+				{Cells: [][]Mod{{42}, {9}, {133}, {130}}, Lengths: []int{32, 4, 16}},
+				{Cells: [][]Mod{{42}, {9}, {134}, {124}}, Lengths: []int{1, 1, 1}},
+				{Cells: [][]Mod{{42}, {9}, {134}, {125}}, Lengths: []int{2, 1, 1}},
+				{Cells: [][]Mod{{42}, {9}, {134}, {126}}, Lengths: []int{4, 1, 1}},
+				{Cells: [][]Mod{{42}, {9}, {134}, {127}}, Lengths: []int{8, 1, 2}},
+				{Cells: [][]Mod{{42}, {9}, {134}, {128}}, Lengths: []int{16, 1, 4}},
+				{Cells: [][]Mod{{42}, {9}, {134}, {129}}, Lengths: []int{32, 2, 8}},
+				{Cells: [][]Mod{{42}, {9}, {134}, {130}}, Lengths: []int{64, 4, 16}},
+				{Cells: [][]Mod{{42}, {9}, {132}, {124}}, Lengths: []int{1, 1, 1}},
+				{Cells: [][]Mod{{42}, {9}, {132}, {125}}, Lengths: []int{2, 1, 1}},
+				{Cells: [][]Mod{{42}, {9}, {132}, {126}}, Lengths: []int{4, 1, 2}},
+				{Cells: [][]Mod{{42}, {9}, {132}, {127}}, Lengths: []int{8, 1, 4}},
+				{Cells: [][]Mod{{42}, {9}, {132}, {128}}, Lengths: []int{16, 2, 8}},
+				{Cells: [][]Mod{{42}, {9}, {132}, {129}}, Lengths: []int{32, 4, 16}},
+				{Cells: [][]Mod{{42}, {9}, {132}, {130}}, Lengths: []int{64, 8, 32}},
+				{Cells: [][]Mod{{42}, {131}, {133}, {125}}, Lengths: []int{1, 1, 1}},
+				{Cells: [][]Mod{{42}, {131}, {133}, {126}}, Lengths: []int{2, 1, 1}},
+				{Cells: [][]Mod{{42}, {131}, {133}, {127}}, Lengths: []int{4, 1, 2}},
+				{Cells: [][]Mod{{42}, {131}, {133}, {128}}, Lengths: []int{8, 2, 4}},
+				{Cells: [][]Mod{{42}, {131}, {133}, {129}}, Lengths: []int{16, 4, 8}},
+				{Cells: [][]Mod{{42}, {131}, {133}, {130}}, Lengths: []int{32, 8, 16}},
+				{Cells: [][]Mod{{42}, {131}, {134}, {124}}, Lengths: []int{1, 1, 1}},
+				{Cells: [][]Mod{{42}, {131}, {134}, {125}}, Lengths: []int{2, 1, 1}},
+				{Cells: [][]Mod{{42}, {131}, {134}, {126}}, Lengths: []int{4, 1, 1}},
+				{Cells: [][]Mod{{42}, {131}, {134}, {127}}, Lengths: []int{8, 1, 2}},
+				{Cells: [][]Mod{{42}, {131}, {134}, {128}}, Lengths: []int{16, 2, 4}},
+				{Cells: [][]Mod{{42}, {131}, {134}, {129}}, Lengths: []int{32, 4, 8}},
+				{Cells: [][]Mod{{42}, {131}, {134}, {130}}, Lengths: []int{64, 8, 16}},
+				{Cells: [][]Mod{{42}, {131}, {135}, {124}}, Lengths: []int{2, 1, 1}},
+				{Cells: [][]Mod{{42}, {131}, {135}, {125}}, Lengths: []int{4, 1, 1}},
+				{Cells: [][]Mod{{42}, {131}, {135}, {126}}, Lengths: []int{8, 1, 1}},
+				{Cells: [][]Mod{{42}, {131}, {135}, {127}}, Lengths: []int{16, 1, 2}},
+				{Cells: [][]Mod{{42}, {131}, {135}, {128}}, Lengths: []int{32, 2, 4}},
+				{Cells: [][]Mod{{42}, {131}, {135}, {129}}, Lengths: []int{64, 4, 8}},
+				{Cells: [][]Mod{{42}, {131}, {135}, {130}}, Lengths: []int{128, 8, 16}},
+				{Cells: [][]Mod{{42}, {131}, {136}, {124}}, Lengths: []int{4, 1, 1}},
+				{Cells: [][]Mod{{42}, {131}, {136}, {125}}, Lengths: []int{8, 1, 1}},
+				{Cells: [][]Mod{{42}, {131}, {136}, {126}}, Lengths: []int{16, 1, 1}},
+				{Cells: [][]Mod{{42}, {131}, {136}, {127}}, Lengths: []int{32, 1, 2}},
+				{Cells: [][]Mod{{42}, {131}, {136}, {128}}, Lengths: []int{64, 2, 4}},
+				{Cells: [][]Mod{{42}, {131}, {136}, {129}}, Lengths: []int{128, 4, 8}},
+				{Cells: [][]Mod{{42}, {131}, {132}, {124}}, Lengths: []int{1, 1, 1}},
+				{Cells: [][]Mod{{42}, {131}, {132}, {125}}, Lengths: []int{2, 1, 1}},
+				{Cells: [][]Mod{{42}, {131}, {132}, {126}}, Lengths: []int{4, 1, 2}},
+				{Cells: [][]Mod{{42}, {131}, {132}, {127}}, Lengths: []int{8, 2, 4}},
+				{Cells: [][]Mod{{42}, {131}, {132}, {128}}, Lengths: []int{16, 4, 8}},
+				{Cells: [][]Mod{{42}, {131}, {132}, {129}}, Lengths: []int{32, 8, 16}},
+				{Cells: [][]Mod{{42}, {131}, {132}, {130}}, Lengths: []int{64, 16, 32}},
+				{Cells: [][]Mod{{42}, {131}, {137}, {124}}, Lengths: []int{2, 1, 1}},
+				{Cells: [][]Mod{{42}, {131}, {137}, {125}}, Lengths: []int{4, 1, 1}},
+				{Cells: [][]Mod{{42}, {131}, {137}, {126}}, Lengths: []int{8, 1, 2}},
+				{Cells: [][]Mod{{42}, {131}, {137}, {127}}, Lengths: []int{16, 2, 4}},
+				{Cells: [][]Mod{{42}, {131}, {137}, {128}}, Lengths: []int{32, 4, 8}},
+				{Cells: [][]Mod{{42}, {131}, {137}, {129}}, Lengths: []int{64, 8, 16}},
+				{Cells: [][]Mod{{42}, {131}, {137}, {130}}, Lengths: []int{128, 16, 32}},
+				{Cells: [][]Mod{{42}, {131}, {138}, {124}}, Lengths: []int{4, 1, 1}},
+				{Cells: [][]Mod{{42}, {131}, {138}, {125}}, Lengths: []int{8, 1, 1}},
+				{Cells: [][]Mod{{42}, {131}, {138}, {126}}, Lengths: []int{16, 1, 2}},
+				{Cells: [][]Mod{{42}, {131}, {138}, {127}}, Lengths: []int{32, 2, 4}},
+				{Cells: [][]Mod{{42}, {131}, {138}, {128}}, Lengths: []int{64, 4, 8}},
+				{Cells: [][]Mod{{42}, {131}, {138}, {129}}, Lengths: []int{128, 8, 16}},
+				{Cells: [][]Mod{{42}, {131}, {139}, {124}}, Lengths: []int{2, 1, 1}},
+				{Cells: [][]Mod{{42}, {131}, {139}, {125}}, Lengths: []int{4, 1, 2}},
+				{Cells: [][]Mod{{42}, {131}, {139}, {126}}, Lengths: []int{8, 2, 4}},
+				{Cells: [][]Mod{{42}, {131}, {139}, {127}}, Lengths: []int{16, 4, 8}},
+				{Cells: [][]Mod{{42}, {131}, {139}, {128}}, Lengths: []int{32, 8, 16}},
+				{Cells: [][]Mod{{42}, {131}, {139}, {129}}, Lengths: []int{64, 16, 32}},
+				{Cells: [][]Mod{{42}, {131}, {139}, {130}}, Lengths: []int{128, 32, 64}},
+				{Cells: [][]Mod{{42}, {131}, {140}, {124}}, Lengths: []int{4, 1, 1}},
+				{Cells: [][]Mod{{42}, {131}, {140}, {125}}, Lengths: []int{8, 1, 2}},
+				{Cells: [][]Mod{{42}, {131}, {140}, {126}}, Lengths: []int{16, 2, 4}},
+				{Cells: [][]Mod{{42}, {131}, {140}, {127}}, Lengths: []int{32, 4, 8}},
+				{Cells: [][]Mod{{42}, {131}, {140}, {128}}, Lengths: []int{64, 8, 16}},
+				{Cells: [][]Mod{{42}, {131}, {140}, {129}}, Lengths: []int{128, 16, 32}},
+				{Cells: [][]Mod{{43}, {9}, {133}, {124}}, Lengths: []int{1, 1, 1}},
+				{Cells: [][]Mod{{43}, {9}, {133}, {125}}, Lengths: []int{2, 1, 1}},
+				{Cells: [][]Mod{{43}, {9}, {133}, {126}}, Lengths: []int{4, 1, 2}},
+				{Cells: [][]Mod{{43}, {9}, {133}, {127}}, Lengths: []int{8, 1, 4}},
+				{Cells: [][]Mod{{43}, {9}, {133}, {128}}, Lengths: []int{16, 1, 8}},
+				{Cells: [][]Mod{{43}, {9}, {133}, {129}}, Lengths: []int{32, 2, 16}},
+				{Cells: [][]Mod{{43}, {9}, {133}, {130}}, Lengths: []int{64, 4, 32}},
+				{Cells: [][]Mod{{43}, {9}, {134}, {124}}, Lengths: []int{2, 1, 1}},
+				{Cells: [][]Mod{{43}, {9}, {134}, {125}}, Lengths: []int{4, 1, 1}},
+				{Cells: [][]Mod{{43}, {9}, {134}, {126}}, Lengths: []int{8, 1, 2}},
+				{Cells: [][]Mod{{43}, {9}, {134}, {127}}, Lengths: []int{16, 1, 4}},
+				{Cells: [][]Mod{{43}, {9}, {134}, {128}}, Lengths: []int{32, 1, 8}},
+				{Cells: [][]Mod{{43}, {9}, {134}, {129}}, Lengths: []int{64, 2, 16}},
+				{Cells: [][]Mod{{43}, {9}, {134}, {130}}, Lengths: []int{128, 4, 32}},
+				{Cells: [][]Mod{{43}, {9}, {132}, {124}}, Lengths: []int{2, 1, 1}},
+				{Cells: [][]Mod{{43}, {9}, {132}, {125}}, Lengths: []int{4, 1, 2}},
+				{Cells: [][]Mod{{43}, {9}, {132}, {126}}, Lengths: []int{8, 1, 4}},
+				{Cells: [][]Mod{{43}, {9}, {132}, {127}}, Lengths: []int{16, 1, 8}},
+				{Cells: [][]Mod{{43}, {9}, {132}, {128}}, Lengths: []int{32, 2, 16}},
+				{Cells: [][]Mod{{43}, {9}, {132}, {129}}, Lengths: []int{64, 4, 32}},
+				{Cells: [][]Mod{{43}, {9}, {132}, {130}}, Lengths: []int{128, 8, 64}},
+				{Cells: [][]Mod{{43}, {131}, {133}, {124}}, Lengths: []int{1, 1, 1}},
+				{Cells: [][]Mod{{43}, {131}, {133}, {125}}, Lengths: []int{2, 1, 1}},
+				{Cells: [][]Mod{{43}, {131}, {133}, {126}}, Lengths: []int{4, 1, 2}},
+				{Cells: [][]Mod{{43}, {131}, {133}, {127}}, Lengths: []int{8, 1, 4}},
+				{Cells: [][]Mod{{43}, {131}, {133}, {128}}, Lengths: []int{16, 2, 8}},
+				{Cells: [][]Mod{{43}, {131}, {133}, {129}}, Lengths: []int{32, 4, 16}},
+				{Cells: [][]Mod{{43}, {131}, {133}, {130}}, Lengths: []int{64, 8, 32}},
+				{Cells: [][]Mod{{43}, {131}, {134}, {124}}, Lengths: []int{2, 1, 1}},
+				{Cells: [][]Mod{{43}, {131}, {134}, {125}}, Lengths: []int{4, 1, 1}},
+				{Cells: [][]Mod{{43}, {131}, {134}, {126}}, Lengths: []int{8, 1, 2}},
+				{Cells: [][]Mod{{43}, {131}, {134}, {127}}, Lengths: []int{16, 1, 4}},
+				{Cells: [][]Mod{{43}, {131}, {134}, {128}}, Lengths: []int{32, 2, 8}},
+				{Cells: [][]Mod{{43}, {131}, {134}, {129}}, Lengths: []int{64, 4, 16}},
+				{Cells: [][]Mod{{43}, {131}, {134}, {130}}, Lengths: []int{128, 8, 32}},
+				{Cells: [][]Mod{{43}, {131}, {135}, {124}}, Lengths: []int{4, 1, 1}},
+				{Cells: [][]Mod{{43}, {131}, {135}, {125}}, Lengths: []int{8, 1, 1}},
+				{Cells: [][]Mod{{43}, {131}, {135}, {126}}, Lengths: []int{16, 1, 2}},
+				{Cells: [][]Mod{{43}, {131}, {135}, {127}}, Lengths: []int{32, 1, 4}},
+				{Cells: [][]Mod{{43}, {131}, {135}, {128}}, Lengths: []int{64, 2, 8}},
+				{Cells: [][]Mod{{43}, {131}, {135}, {129}}, Lengths: []int{128, 4, 16}},
+				{Cells: [][]Mod{{43}, {131}, {136}, {124}}, Lengths: []int{8, 1, 1}},
+				{Cells: [][]Mod{{43}, {131}, {136}, {125}}, Lengths: []int{16, 1, 1}},
+				{Cells: [][]Mod{{43}, {131}, {136}, {126}}, Lengths: []int{32, 1, 2}},
+				{Cells: [][]Mod{{43}, {131}, {136}, {127}}, Lengths: []int{64, 1, 4}},
+				{Cells: [][]Mod{{43}, {131}, {136}, {128}}, Lengths: []int{128, 2, 8}},
+				{Cells: [][]Mod{{43}, {131}, {132}, {124}}, Lengths: []int{2, 1, 1}},
+				{Cells: [][]Mod{{43}, {131}, {132}, {125}}, Lengths: []int{4, 1, 2}},
+				{Cells: [][]Mod{{43}, {131}, {132}, {126}}, Lengths: []int{8, 1, 4}},
+				{Cells: [][]Mod{{43}, {131}, {132}, {127}}, Lengths: []int{16, 2, 8}},
+				{Cells: [][]Mod{{43}, {131}, {132}, {128}}, Lengths: []int{32, 4, 16}},
+				{Cells: [][]Mod{{43}, {131}, {132}, {129}}, Lengths: []int{64, 8, 32}},
+				{Cells: [][]Mod{{43}, {131}, {132}, {130}}, Lengths: []int{128, 16, 64}},
+				{Cells: [][]Mod{{43}, {131}, {137}, {124}}, Lengths: []int{4, 1, 1}},
+				{Cells: [][]Mod{{43}, {131}, {137}, {125}}, Lengths: []int{8, 1, 2}},
+				{Cells: [][]Mod{{43}, {131}, {137}, {126}}, Lengths: []int{16, 1, 4}},
+				{Cells: [][]Mod{{43}, {131}, {137}, {127}}, Lengths: []int{32, 2, 8}},
+				{Cells: [][]Mod{{43}, {131}, {137}, {128}}, Lengths: []int{64, 4, 16}},
+				{Cells: [][]Mod{{43}, {131}, {137}, {129}}, Lengths: []int{128, 8, 32}},
+				{Cells: [][]Mod{{43}, {131}, {138}, {124}}, Lengths: []int{8, 1, 1}},
+				{Cells: [][]Mod{{43}, {131}, {138}, {125}}, Lengths: []int{16, 1, 2}},
+				{Cells: [][]Mod{{43}, {131}, {138}, {126}}, Lengths: []int{32, 1, 4}},
+				{Cells: [][]Mod{{43}, {131}, {138}, {127}}, Lengths: []int{64, 2, 8}},
+				{Cells: [][]Mod{{43}, {131}, {138}, {128}}, Lengths: []int{128, 4, 16}},
 			}},
-		}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 	}},
 }

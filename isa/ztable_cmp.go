@@ -10,21 +10,21 @@ var cmpTable = []Instruction{
 	{Name: "set", Family: "cmp", What: "comparison with a number as result", Forms: []Form{
 		{Template: "set.bcmp{.bool}.dtype.btype", Section: "9.7.6.1", Slots: []Slot{
 			{Name: ".bcmp", Values: []Value{
-				{Mod: 147},
-				{Mod: 148},
+				{Mod: 141},
+				{Mod: 142},
 			}, Required: true},
 			{Name: ".bool", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
 			}},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
 				{Mod: 5},
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".btype", Values: []Value{
-				{Mod: 52},
+				{Mod: 43},
 				{Mod: 7},
 				{Mod: 8},
 			}, Required: true, Order: '\x01'},
@@ -43,25 +43,25 @@ var cmpTable = []Instruction{
 			}, Presence: 2, If: []Op{
 				{Code: 1, N: 1},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "set.scmp{.bool}.dtype.itype", Section: "9.7.6.1", Slots: []Slot{
 			{Name: ".scmp", Values: []Value{
-				{Mod: 147},
-				{Mod: 148},
-				{Mod: 149},
-				{Mod: 150},
-				{Mod: 151},
-				{Mod: 152},
+				{Mod: 141},
+				{Mod: 142},
+				{Mod: 143},
+				{Mod: 144},
+				{Mod: 145},
+				{Mod: 146},
 			}, Required: true},
 			{Name: ".bool", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
 			}},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
 				{Mod: 5},
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".itype", Values: []Value{
 				{Mod: 4},
@@ -83,29 +83,29 @@ var cmpTable = []Instruction{
 			}, Presence: 2, If: []Op{
 				{Code: 1, N: 1},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "set.ucmp{.bool}.dtype.utype", Section: "9.7.6.1", Slots: []Slot{
 			{Name: ".ucmp", Values: []Value{
+				{Mod: 141},
+				{Mod: 142},
+				{Mod: 143},
+				{Mod: 144},
+				{Mod: 145},
+				{Mod: 146},
 				{Mod: 147},
 				{Mod: 148},
 				{Mod: 149},
 				{Mod: 150},
-				{Mod: 151},
-				{Mod: 152},
-				{Mod: 153},
-				{Mod: 154},
-				{Mod: 155},
-				{Mod: 156},
 			}, Required: true},
 			{Name: ".bool", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
 			}},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
 				{Mod: 5},
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".utype", Values: []Value{
 				{Mod: 1},
@@ -127,41 +127,41 @@ var cmpTable = []Instruction{
 			}, Presence: 2, If: []Op{
 				{Code: 1, N: 1},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "set.fcmp{.bool}{.ftz}.dtype.f32", Section: "9.7.6.1", Slots: []Slot{
 			{Name: ".fcmp", Values: []Value{
-				{Mod: 147},
-				{Mod: 148},
-				{Mod: 149},
-				{Mod: 150},
+				{Mod: 141},
+				{Mod: 142},
+				{Mod: 143},
+				{Mod: 144},
+				{Mod: 145},
+				{Mod: 146},
 				{Mod: 151},
 				{Mod: 152},
+				{Mod: 153},
+				{Mod: 154},
+				{Mod: 155},
+				{Mod: 156},
 				{Mod: 157},
 				{Mod: 158},
-				{Mod: 159},
-				{Mod: 160},
-				{Mod: 161},
-				{Mod: 162},
-				{Mod: 163},
-				{Mod: 164},
 			}, Required: true},
 			{Name: ".bool", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
 			}},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165, Gate: Gate{Clauses: []Clause{
+				{Mod: 159, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
 				{Mod: 5},
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -178,36 +178,36 @@ var cmpTable = []Instruction{
 			}, Presence: 2, If: []Op{
 				{Code: 1, N: 1},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "set.fcmp{.bool}.dtype.f64", Section: "9.4:9.7.7.1", Slots: []Slot{
 			{Name: ".fcmp", Values: []Value{
-				{Mod: 147},
-				{Mod: 148},
-				{Mod: 149},
-				{Mod: 150},
+				{Mod: 141},
+				{Mod: 142},
+				{Mod: 143},
+				{Mod: 144},
+				{Mod: 145},
+				{Mod: 146},
 				{Mod: 151},
 				{Mod: 152},
+				{Mod: 153},
+				{Mod: 154},
+				{Mod: 155},
+				{Mod: 156},
 				{Mod: 157},
 				{Mod: 158},
-				{Mod: 159},
-				{Mod: 160},
-				{Mod: 161},
-				{Mod: 162},
-				{Mod: 163},
-				{Mod: 164},
 			}, Required: true},
 			{Name: ".bool", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
 			}},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
 				{Mod: 5},
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -224,23 +224,23 @@ var cmpTable = []Instruction{
 			}, Presence: 2, If: []Op{
 				{Code: 1, N: 1},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "set.ucmp.quad", Section: "9.7.6.1", Slots: []Slot{
 			{Name: ".ucmp", Values: []Value{
+				{Mod: 141},
+				{Mod: 142},
+				{Mod: 143},
+				{Mod: 144},
+				{Mod: 145},
+				{Mod: 146},
 				{Mod: 147},
 				{Mod: 148},
 				{Mod: 149},
 				{Mod: 150},
-				{Mod: 151},
-				{Mod: 152},
-				{Mod: 153},
-				{Mod: 154},
-				{Mod: 155},
-				{Mod: 156},
 			}, Required: true},
 			{Name: ".quad", Values: []Value{
-				{Mod: 27},
-				{Mod: 25},
+				{Mod: 18},
+				{Mod: 16},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -256,19 +256,19 @@ var cmpTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "set.scmp.quad", Section: "9.7.7.1", Slots: []Slot{
 			{Name: ".scmp", Values: []Value{
-				{Mod: 147},
-				{Mod: 148},
-				{Mod: 149},
-				{Mod: 150},
-				{Mod: 151},
-				{Mod: 152},
+				{Mod: 141},
+				{Mod: 142},
+				{Mod: 143},
+				{Mod: 144},
+				{Mod: 145},
+				{Mod: 146},
 			}, Required: true},
 			{Name: ".quad", Values: []Value{
-				{Mod: 28},
-				{Mod: 26},
+				{Mod: 19},
+				{Mod: 17},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -284,22 +284,22 @@ var cmpTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "set.bcmp{.bool}.f16.btype", Section: "9.7.6.1", Slots: []Slot{
 			{Name: ".bcmp", Values: []Value{
-				{Mod: 147},
-				{Mod: 148},
+				{Mod: 141},
+				{Mod: 142},
 			}, Required: true},
 			{Name: ".bool", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
 			}},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".btype", Values: []Value{
-				{Mod: 52},
+				{Mod: 43},
 				{Mod: 7},
 				{Mod: 8},
 			}, Required: true, Order: '\x01'},
@@ -322,23 +322,23 @@ var cmpTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 402, Targets: 0x7ffffffff000, On: "53"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "set.scmp{.bool}.f16.itype", Section: "9.7.6.1", Slots: []Slot{
 			{Name: ".scmp", Values: []Value{
-				{Mod: 147},
-				{Mod: 148},
-				{Mod: 149},
-				{Mod: 150},
-				{Mod: 151},
-				{Mod: 152},
+				{Mod: 141},
+				{Mod: 142},
+				{Mod: 143},
+				{Mod: 144},
+				{Mod: 145},
+				{Mod: 146},
 			}, Required: true},
 			{Name: ".bool", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
 			}},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".itype", Values: []Value{
 				{Mod: 4},
@@ -364,27 +364,27 @@ var cmpTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 402, Targets: 0x7ffffffff000, On: "53"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "set.ucmp{.bool}.f16.utype", Section: "9.7.6.1", Slots: []Slot{
 			{Name: ".ucmp", Values: []Value{
+				{Mod: 141},
+				{Mod: 142},
+				{Mod: 143},
+				{Mod: 144},
+				{Mod: 145},
+				{Mod: 146},
 				{Mod: 147},
 				{Mod: 148},
 				{Mod: 149},
 				{Mod: 150},
-				{Mod: 151},
-				{Mod: 152},
-				{Mod: 153},
-				{Mod: 154},
-				{Mod: 155},
-				{Mod: 156},
 			}, Required: true},
 			{Name: ".bool", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
 			}},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".utype", Values: []Value{
 				{Mod: 1},
@@ -410,40 +410,40 @@ var cmpTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 402, Targets: 0x7ffffffff000, On: "53"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "set.fcmp{.bool}{.ftz}.f16.stype", Section: "9.7.6.1", Slots: []Slot{
 			{Name: ".fcmp", Values: []Value{
-				{Mod: 147},
-				{Mod: 148},
-				{Mod: 149},
-				{Mod: 150},
+				{Mod: 141},
+				{Mod: 142},
+				{Mod: 143},
+				{Mod: 144},
+				{Mod: 145},
+				{Mod: 146},
 				{Mod: 151},
 				{Mod: 152},
+				{Mod: 153},
+				{Mod: 154},
+				{Mod: 155},
+				{Mod: 156},
 				{Mod: 157},
 				{Mod: 158},
-				{Mod: 159},
-				{Mod: 160},
-				{Mod: 161},
-				{Mod: 162},
-				{Mod: 163},
-				{Mod: 164},
 			}, Required: true},
 			{Name: ".bool", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
 			}},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165, Gate: Gate{Clauses: []Clause{
+				{Mod: 159, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".stype", Values: []Value{
-				{Mod: 90},
-				{Mod: 49},
+				{Mod: 81},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -464,34 +464,34 @@ var cmpTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 402, Targets: 0x7ffffffff000, On: "53"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "set.fcmp{.bool}.f16.f64", Section: "9.7.6.1", Slots: []Slot{
 			{Name: ".fcmp", Values: []Value{
-				{Mod: 147},
-				{Mod: 148},
-				{Mod: 149},
-				{Mod: 150},
+				{Mod: 141},
+				{Mod: 142},
+				{Mod: 143},
+				{Mod: 144},
+				{Mod: 145},
+				{Mod: 146},
 				{Mod: 151},
 				{Mod: 152},
+				{Mod: 153},
+				{Mod: 154},
+				{Mod: 155},
+				{Mod: 156},
 				{Mod: 157},
 				{Mod: 158},
-				{Mod: 159},
-				{Mod: 160},
-				{Mod: 161},
-				{Mod: 162},
-				{Mod: 163},
-				{Mod: 164},
 			}, Required: true},
 			{Name: ".bool", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
 			}},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -512,22 +512,22 @@ var cmpTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 402, Targets: 0x7ffffffff000, On: "53"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "set.bcmp{.bool}.bf16.btype", Section: "9.7.6.1", Slots: []Slot{
 			{Name: ".bcmp", Values: []Value{
-				{Mod: 147},
-				{Mod: 148},
+				{Mod: 141},
+				{Mod: 142},
 			}, Required: true},
 			{Name: ".bool", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
 			}},
 			{Name: ".bf16", Values: []Value{
-				{Mod: 9},
+				{Mod: 82},
 			}, Required: true, Order: '\x01'},
 			{Name: ".btype", Values: []Value{
-				{Mod: 52},
+				{Mod: 43},
 				{Mod: 7},
 				{Mod: 8},
 			}, Required: true, Order: '\x01'},
@@ -552,23 +552,23 @@ var cmpTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 708, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "set.scmp{.bool}.bf16.itype", Section: "9.7.6.1", Slots: []Slot{
 			{Name: ".scmp", Values: []Value{
-				{Mod: 147},
-				{Mod: 148},
-				{Mod: 149},
-				{Mod: 150},
-				{Mod: 151},
-				{Mod: 152},
+				{Mod: 141},
+				{Mod: 142},
+				{Mod: 143},
+				{Mod: 144},
+				{Mod: 145},
+				{Mod: 146},
 			}, Required: true},
 			{Name: ".bool", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
 			}},
 			{Name: ".bf16", Values: []Value{
-				{Mod: 9},
+				{Mod: 82},
 			}, Required: true, Order: '\x01'},
 			{Name: ".itype", Values: []Value{
 				{Mod: 4},
@@ -596,27 +596,27 @@ var cmpTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 708, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "set.ucmp{.bool}.bf16.utype", Section: "9.7.6.1", Slots: []Slot{
 			{Name: ".ucmp", Values: []Value{
+				{Mod: 141},
+				{Mod: 142},
+				{Mod: 143},
+				{Mod: 144},
+				{Mod: 145},
+				{Mod: 146},
 				{Mod: 147},
 				{Mod: 148},
 				{Mod: 149},
 				{Mod: 150},
-				{Mod: 151},
-				{Mod: 152},
-				{Mod: 153},
-				{Mod: 154},
-				{Mod: 155},
-				{Mod: 156},
 			}, Required: true},
 			{Name: ".bool", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
 			}},
 			{Name: ".bf16", Values: []Value{
-				{Mod: 9},
+				{Mod: 82},
 			}, Required: true, Order: '\x01'},
 			{Name: ".utype", Values: []Value{
 				{Mod: 1},
@@ -644,37 +644,37 @@ var cmpTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 708, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "set.fcmp{.bool}.bf16.stype", Section: "9.7.6.1", Slots: []Slot{
 			{Name: ".fcmp", Values: []Value{
-				{Mod: 147},
-				{Mod: 148},
-				{Mod: 149},
-				{Mod: 150},
+				{Mod: 141},
+				{Mod: 142},
+				{Mod: 143},
+				{Mod: 144},
+				{Mod: 145},
+				{Mod: 146},
 				{Mod: 151},
 				{Mod: 152},
+				{Mod: 153},
+				{Mod: 154},
+				{Mod: 155},
+				{Mod: 156},
 				{Mod: 157},
 				{Mod: 158},
-				{Mod: 159},
-				{Mod: 160},
-				{Mod: 161},
-				{Mod: 162},
-				{Mod: 163},
-				{Mod: 164},
 			}, Required: true},
 			{Name: ".bool", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
 			}},
 			{Name: ".bf16", Values: []Value{
-				{Mod: 9},
+				{Mod: 82},
 			}, Required: true, Order: '\x01'},
 			{Name: ".stype", Values: []Value{
-				{Mod: 90},
-				{Mod: 9},
-				{Mod: 49},
-				{Mod: 50},
+				{Mod: 81},
+				{Mod: 82},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -697,31 +697,31 @@ var cmpTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 708, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "set.fcmp{.bool}{.ftz}.dtype.f16", Section: "9.7.6.1", Slots: []Slot{
 			{Name: ".fcmp", Values: []Value{
-				{Mod: 147},
-				{Mod: 148},
-				{Mod: 149},
-				{Mod: 150},
+				{Mod: 141},
+				{Mod: 142},
+				{Mod: 143},
+				{Mod: 144},
+				{Mod: 145},
+				{Mod: 146},
 				{Mod: 151},
 				{Mod: 152},
+				{Mod: 153},
+				{Mod: 154},
+				{Mod: 155},
+				{Mod: 156},
 				{Mod: 157},
 				{Mod: 158},
-				{Mod: 159},
-				{Mod: 160},
-				{Mod: 161},
-				{Mod: 162},
-				{Mod: 163},
-				{Mod: 164},
 			}, Required: true},
 			{Name: ".bool", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
 			}},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165, Gate: Gate{Clauses: []Clause{
+				{Mod: 159, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: AllTargets},
 				}}},
 			}},
@@ -732,7 +732,7 @@ var cmpTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -753,28 +753,28 @@ var cmpTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 605, Targets: 0x7ffffffff000, On: "53"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "set.fcmp{.bool}.dtype.bf16", Section: "9.7.6.1", Slots: []Slot{
 			{Name: ".fcmp", Values: []Value{
-				{Mod: 147},
-				{Mod: 148},
-				{Mod: 149},
-				{Mod: 150},
+				{Mod: 141},
+				{Mod: 142},
+				{Mod: 143},
+				{Mod: 144},
+				{Mod: 145},
+				{Mod: 146},
 				{Mod: 151},
 				{Mod: 152},
+				{Mod: 153},
+				{Mod: 154},
+				{Mod: 155},
+				{Mod: 156},
 				{Mod: 157},
 				{Mod: 158},
-				{Mod: 159},
-				{Mod: 160},
-				{Mod: 161},
-				{Mod: 162},
-				{Mod: 163},
-				{Mod: 164},
 			}, Required: true},
 			{Name: ".bool", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
 			}},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 1},
@@ -783,7 +783,7 @@ var cmpTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".bf16", Values: []Value{
-				{Mod: 9},
+				{Mod: 82},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -806,39 +806,39 @@ var cmpTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 708, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "set.fcmp{.bool}{.ftz}.f16x2.f16x2", Section: "9.7.6.1", Slots: []Slot{
 			{Name: ".fcmp", Values: []Value{
-				{Mod: 147},
-				{Mod: 148},
-				{Mod: 149},
-				{Mod: 150},
+				{Mod: 141},
+				{Mod: 142},
+				{Mod: 143},
+				{Mod: 144},
+				{Mod: 145},
+				{Mod: 146},
 				{Mod: 151},
 				{Mod: 152},
+				{Mod: 153},
+				{Mod: 154},
+				{Mod: 155},
+				{Mod: 156},
 				{Mod: 157},
 				{Mod: 158},
-				{Mod: 159},
-				{Mod: 160},
-				{Mod: 161},
-				{Mod: 162},
-				{Mod: 163},
-				{Mod: 164},
 			}, Required: true},
 			{Name: ".bool", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
 			}},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165, Gate: Gate{Clauses: []Clause{
+				{Mod: 159, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -859,31 +859,31 @@ var cmpTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 402, Targets: 0x7ffffffff000, On: "53"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "set.fcmp{.bool}{.ftz}.dtype.f16x2", Section: "9.7.6.1", Slots: []Slot{
 			{Name: ".fcmp", Values: []Value{
-				{Mod: 147},
-				{Mod: 148},
-				{Mod: 149},
-				{Mod: 150},
+				{Mod: 141},
+				{Mod: 142},
+				{Mod: 143},
+				{Mod: 144},
+				{Mod: 145},
+				{Mod: 146},
 				{Mod: 151},
 				{Mod: 152},
+				{Mod: 153},
+				{Mod: 154},
+				{Mod: 155},
+				{Mod: 156},
 				{Mod: 157},
 				{Mod: 158},
-				{Mod: 159},
-				{Mod: 160},
-				{Mod: 161},
-				{Mod: 162},
-				{Mod: 163},
-				{Mod: 164},
 			}, Required: true},
 			{Name: ".bool", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
 			}},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165, Gate: Gate{Clauses: []Clause{
+				{Mod: 159, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: AllTargets},
 				}}},
 			}},
@@ -892,7 +892,7 @@ var cmpTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -913,36 +913,36 @@ var cmpTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 605, Targets: 0x7ffffffff000, On: "53"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "set.fcmp{.bool}.dtype.bf16x2", Section: "9.7.6.1", Slots: []Slot{
 			{Name: ".fcmp", Values: []Value{
-				{Mod: 147},
-				{Mod: 148},
-				{Mod: 149},
-				{Mod: 150},
+				{Mod: 141},
+				{Mod: 142},
+				{Mod: 143},
+				{Mod: 144},
+				{Mod: 145},
+				{Mod: 146},
 				{Mod: 151},
 				{Mod: 152},
+				{Mod: 153},
+				{Mod: 154},
+				{Mod: 155},
+				{Mod: 156},
 				{Mod: 157},
 				{Mod: 158},
-				{Mod: 159},
-				{Mod: 160},
-				{Mod: 161},
-				{Mod: 162},
-				{Mod: 163},
-				{Mod: 164},
 			}, Required: true},
 			{Name: ".bool", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
 			}},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
 				{Mod: 5},
-				{Mod: 10},
+				{Mod: 114},
 			}, Required: true, Order: '\x01'},
 			{Name: ".bf16x2", Values: []Value{
-				{Mod: 10},
+				{Mod: 114},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -965,21 +965,21 @@ var cmpTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 708, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 	}},
 	{Name: "setp", Family: "cmp", What: "comparison with a predicate as result, and its complement", Forms: []Form{
 		{Template: "setp.bcmp{.bool}.btype", Section: "9.7.6.2", Slots: []Slot{
 			{Name: ".bcmp", Values: []Value{
-				{Mod: 147},
-				{Mod: 148},
+				{Mod: 141},
+				{Mod: 142},
 			}, Required: true},
 			{Name: ".bool", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
 			}},
 			{Name: ".btype", Values: []Value{
-				{Mod: 52},
+				{Mod: 43},
 				{Mod: 7},
 				{Mod: 8},
 			}, Required: true, Order: '\x01'},
@@ -1002,20 +1002,20 @@ var cmpTable = []Instruction{
 			}, Presence: 2, If: []Op{
 				{Code: 1, N: 1},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "setp.scmp{.bool}.itype", Section: "9.7.6.2", Slots: []Slot{
 			{Name: ".scmp", Values: []Value{
-				{Mod: 147},
-				{Mod: 148},
-				{Mod: 149},
-				{Mod: 150},
-				{Mod: 151},
-				{Mod: 152},
+				{Mod: 141},
+				{Mod: 142},
+				{Mod: 143},
+				{Mod: 144},
+				{Mod: 145},
+				{Mod: 146},
 			}, Required: true},
 			{Name: ".bool", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
 			}},
 			{Name: ".itype", Values: []Value{
 				{Mod: 4},
@@ -1041,24 +1041,24 @@ var cmpTable = []Instruction{
 			}, Presence: 2, If: []Op{
 				{Code: 1, N: 1},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "setp.ucmp{.bool}.utype", Section: "9.7.6.2", Slots: []Slot{
 			{Name: ".ucmp", Values: []Value{
+				{Mod: 141},
+				{Mod: 142},
+				{Mod: 143},
+				{Mod: 144},
+				{Mod: 145},
+				{Mod: 146},
 				{Mod: 147},
 				{Mod: 148},
 				{Mod: 149},
 				{Mod: 150},
-				{Mod: 151},
-				{Mod: 152},
-				{Mod: 153},
-				{Mod: 154},
-				{Mod: 155},
-				{Mod: 156},
 			}, Required: true},
 			{Name: ".bool", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
 			}},
 			{Name: ".utype", Values: []Value{
 				{Mod: 1},
@@ -1084,36 +1084,36 @@ var cmpTable = []Instruction{
 			}, Presence: 2, If: []Op{
 				{Code: 1, N: 1},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "setp.fcmp{.bool}{.ftz}.f32", Section: "9.7.6.2", Slots: []Slot{
 			{Name: ".fcmp", Values: []Value{
-				{Mod: 147},
-				{Mod: 148},
-				{Mod: 149},
-				{Mod: 150},
+				{Mod: 141},
+				{Mod: 142},
+				{Mod: 143},
+				{Mod: 144},
+				{Mod: 145},
+				{Mod: 146},
 				{Mod: 151},
 				{Mod: 152},
+				{Mod: 153},
+				{Mod: 154},
+				{Mod: 155},
+				{Mod: 156},
 				{Mod: 157},
 				{Mod: 158},
-				{Mod: 159},
-				{Mod: 160},
-				{Mod: 161},
-				{Mod: 162},
-				{Mod: 163},
-				{Mod: 164},
 			}, Required: true},
 			{Name: ".bool", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
 			}},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165, Gate: Gate{Clauses: []Clause{
+				{Mod: 159, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "p", Access: 1, Kinds: []Kind{
@@ -1134,31 +1134,31 @@ var cmpTable = []Instruction{
 			}, Presence: 2, If: []Op{
 				{Code: 1, N: 1},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "setp.fcmp{.bool}.f64", Section: "9.7.7.2", Slots: []Slot{
 			{Name: ".fcmp", Values: []Value{
-				{Mod: 147},
-				{Mod: 148},
-				{Mod: 149},
-				{Mod: 150},
+				{Mod: 141},
+				{Mod: 142},
+				{Mod: 143},
+				{Mod: 144},
+				{Mod: 145},
+				{Mod: 146},
 				{Mod: 151},
 				{Mod: 152},
+				{Mod: 153},
+				{Mod: 154},
+				{Mod: 155},
+				{Mod: 156},
 				{Mod: 157},
 				{Mod: 158},
-				{Mod: 159},
-				{Mod: 160},
-				{Mod: 161},
-				{Mod: 162},
-				{Mod: 163},
-				{Mod: 164},
 			}, Required: true},
 			{Name: ".bool", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
 			}},
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "p", Access: 1, Kinds: []Kind{
@@ -1179,36 +1179,36 @@ var cmpTable = []Instruction{
 			}, Presence: 2, If: []Op{
 				{Code: 1, N: 1},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "setp.fcmp{.bool}{.ftz}.f16", Section: "9.7.6.2", Slots: []Slot{
 			{Name: ".fcmp", Values: []Value{
-				{Mod: 147},
-				{Mod: 148},
-				{Mod: 149},
-				{Mod: 150},
+				{Mod: 141},
+				{Mod: 142},
+				{Mod: 143},
+				{Mod: 144},
+				{Mod: 145},
+				{Mod: 146},
 				{Mod: 151},
 				{Mod: 152},
+				{Mod: 153},
+				{Mod: 154},
+				{Mod: 155},
+				{Mod: 156},
 				{Mod: 157},
 				{Mod: 158},
-				{Mod: 159},
-				{Mod: 160},
-				{Mod: 161},
-				{Mod: 162},
-				{Mod: 163},
-				{Mod: 164},
 			}, Required: true},
 			{Name: ".bool", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
 			}},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165, Gate: Gate{Clauses: []Clause{
+				{Mod: 159, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "p", Access: 1, Kinds: []Kind{
@@ -1230,36 +1230,36 @@ var cmpTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 402, Targets: 0x7ffffffff000, On: "53"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "setp.fcmp{.bool}{.ftz}.f16x2", Section: "9.7.6.2", Slots: []Slot{
 			{Name: ".fcmp", Values: []Value{
-				{Mod: 147},
-				{Mod: 148},
-				{Mod: 149},
-				{Mod: 150},
+				{Mod: 141},
+				{Mod: 142},
+				{Mod: 143},
+				{Mod: 144},
+				{Mod: 145},
+				{Mod: 146},
 				{Mod: 151},
 				{Mod: 152},
+				{Mod: 153},
+				{Mod: 154},
+				{Mod: 155},
+				{Mod: 156},
 				{Mod: 157},
 				{Mod: 158},
-				{Mod: 159},
-				{Mod: 160},
-				{Mod: 161},
-				{Mod: 162},
-				{Mod: 163},
-				{Mod: 164},
 			}, Required: true},
 			{Name: ".bool", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
 			}},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165, Gate: Gate{Clauses: []Clause{
+				{Mod: 159, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "p", Access: 1, Kinds: []Kind{
@@ -1284,31 +1284,31 @@ var cmpTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 402, Targets: 0x7ffffffff000, On: "53"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}, Notes: []string{"the second predicate is that of the upper half"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}, Notes: []string{"the second predicate is that of the upper half"}},
 		{Template: "setp.fcmp{.bool}.bf16", Section: "9.7.6.2", Slots: []Slot{
 			{Name: ".fcmp", Values: []Value{
-				{Mod: 147},
-				{Mod: 148},
-				{Mod: 149},
-				{Mod: 150},
+				{Mod: 141},
+				{Mod: 142},
+				{Mod: 143},
+				{Mod: 144},
+				{Mod: 145},
+				{Mod: 146},
 				{Mod: 151},
 				{Mod: 152},
+				{Mod: 153},
+				{Mod: 154},
+				{Mod: 155},
+				{Mod: 156},
 				{Mod: 157},
 				{Mod: 158},
-				{Mod: 159},
-				{Mod: 160},
-				{Mod: 161},
-				{Mod: 162},
-				{Mod: 163},
-				{Mod: 164},
 			}, Required: true},
 			{Name: ".bool", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
 			}},
 			{Name: ".bf16", Values: []Value{
-				{Mod: 9},
+				{Mod: 82},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "p", Access: 1, Kinds: []Kind{
@@ -1332,31 +1332,31 @@ var cmpTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 708, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "setp.fcmp{.bool}.bf16x2", Section: "9.7.6.2", Slots: []Slot{
 			{Name: ".fcmp", Values: []Value{
-				{Mod: 147},
-				{Mod: 148},
-				{Mod: 149},
-				{Mod: 150},
+				{Mod: 141},
+				{Mod: 142},
+				{Mod: 143},
+				{Mod: 144},
+				{Mod: 145},
+				{Mod: 146},
 				{Mod: 151},
 				{Mod: 152},
+				{Mod: 153},
+				{Mod: 154},
+				{Mod: 155},
+				{Mod: 156},
 				{Mod: 157},
 				{Mod: 158},
-				{Mod: 159},
-				{Mod: 160},
-				{Mod: 161},
-				{Mod: 162},
-				{Mod: 163},
-				{Mod: 164},
 			}, Required: true},
 			{Name: ".bool", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
 			}},
 			{Name: ".bf16x2", Values: []Value{
-				{Mod: 10},
+				{Mod: 114},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "p", Access: 1, Kinds: []Kind{
@@ -1383,12 +1383,12 @@ var cmpTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 708, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}, Notes: []string{"the second predicate is that of the upper half"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}, Notes: []string{"the second predicate is that of the upper half"}},
 	}},
 	{Name: "selp", Family: "cmp", What: "one of two values, by a predicate", Forms: []Form{
 		{Template: "selp.type", Section: "9.7.6.3", Slots: []Slot{
 			{Name: ".type", Values: []Value{
-				{Mod: 52},
+				{Mod: 43},
 				{Mod: 7},
 				{Mod: 8},
 				{Mod: 1},
@@ -1397,8 +1397,8 @@ var cmpTable = []Instruction{
 				{Mod: 4},
 				{Mod: 5},
 				{Mod: 6},
-				{Mod: 49},
-				{Mod: 50},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1413,12 +1413,12 @@ var cmpTable = []Instruction{
 			{Name: "c", ID: 3, Kinds: []Kind{
 				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 	{Name: "slct", Family: "cmp", What: "one of two values, by the sign of a third", Forms: []Form{
 		{Template: "slct.type.s32", Section: "9.7.6.4", Slots: []Slot{
 			{Name: ".type", Values: []Value{
-				{Mod: 52},
+				{Mod: 43},
 				{Mod: 7},
 				{Mod: 8},
 				{Mod: 1},
@@ -1427,8 +1427,8 @@ var cmpTable = []Instruction{
 				{Mod: 4},
 				{Mod: 5},
 				{Mod: 6},
-				{Mod: 49},
-				{Mod: 50},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
@@ -1449,12 +1449,12 @@ var cmpTable = []Instruction{
 		}, Effects: []string{"pure"}},
 		{Template: "slct{.ftz}.type.f32", Section: "9.7.6.4", Slots: []Slot{
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165, Gate: Gate{Clauses: []Clause{
+				{Mod: 159, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".type", Values: []Value{
-				{Mod: 52},
+				{Mod: 43},
 				{Mod: 7},
 				{Mod: 8},
 				{Mod: 1},
@@ -1463,11 +1463,11 @@ var cmpTable = []Instruction{
 				{Mod: 4},
 				{Mod: 5},
 				{Mod: 6},
-				{Mod: 49},
-				{Mod: 50},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{

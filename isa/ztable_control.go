@@ -7,21 +7,21 @@ package isa
 
 // controlTable is the family control: control flow.
 var controlTable = []Instruction{
-	{Name: "bra", Family: "control", What: "jump to a label", Repeats: []Mod{166}, Forms: []Form{
+	{Name: "bra", Family: "control", What: "jump to a label", Repeats: []Mod{160}, Forms: []Form{
 		{Template: "bra{.uni}", Section: "9.7.12.3", Slots: []Slot{
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 		}, Operands: []Operand{
 			{Name: "target", Kinds: []Kind{
 				{Word: 6, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"branch"}},
+		}, Ignored: []Mod{9}, Effects: []string{"branch"}},
 	}},
-	{Name: "brx.idx", Family: "control", What: "jump to a label of a list", Repeats: []Mod{166}, Forms: []Form{
+	{Name: "brx.idx", Family: "control", What: "jump to a label of a list", Repeats: []Mod{160}, Forms: []Form{
 		{Template: "brx.idx{.uni}", Section: "9.7.12.4", Slots: []Slot{
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 		}, Operands: []Operand{
 			{Name: "index", Kinds: []Kind{
@@ -34,21 +34,21 @@ var controlTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 600, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"branch"}},
+		}, Ignored: []Mod{9}, Effects: []string{"branch"}},
 	}},
-	{Name: "call", Family: "control", What: "call a function", Repeats: []Mod{166}, Forms: []Form{
+	{Name: "call", Family: "control", What: "call a function", Repeats: []Mod{160}, Forms: []Form{
 		{Template: "call{.uni}", Section: "9.7.12.5", Slots: []Slot{
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 		}, Operands: []Operand{
 			{Name: "f", Kinds: []Kind{
 				{Word: 7, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"call"}},
+		}, Ignored: []Mod{9}, Effects: []string{"call"}},
 		{Template: "call{.uni}", Section: "9.7.12.5", Slots: []Slot{
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 		}, Operands: []Operand{
 			{Name: "f", Kinds: []Kind{
@@ -57,10 +57,10 @@ var controlTable = []Instruction{
 			{Name: "in", ID: 1, Kinds: []Kind{
 				{Word: 15, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"call"}},
+		}, Ignored: []Mod{9}, Effects: []string{"call"}},
 		{Template: "call{.uni}", Section: "9.7.12.5", Slots: []Slot{
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 		}, Operands: []Operand{
 			{Name: "out", Access: 1, Kinds: []Kind{
@@ -72,10 +72,10 @@ var controlTable = []Instruction{
 			{Name: "in", ID: 2, Kinds: []Kind{
 				{Word: 15, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-		}, Ignored: []Mod{15}, Effects: []string{"call"}},
+		}, Ignored: []Mod{9}, Effects: []string{"call"}},
 		{Template: "call{.uni}", Section: "9.7.12.5", Slots: []Slot{
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 		}, Operands: []Operand{
 			{Name: "f", Kinds: []Kind{
@@ -89,10 +89,10 @@ var controlTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 201, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"call"}},
+		}, Ignored: []Mod{9}, Effects: []string{"call"}},
 		{Template: "call{.uni}", Section: "9.7.12.5", Slots: []Slot{
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 		}, Operands: []Operand{
 			{Name: "f", Kinds: []Kind{
@@ -109,10 +109,10 @@ var controlTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 201, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"call"}},
+		}, Ignored: []Mod{9}, Effects: []string{"call"}},
 		{Template: "call{.uni}", Section: "9.7.12.5", Slots: []Slot{
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 		}, Operands: []Operand{
 			{Name: "out", Access: 1, Kinds: []Kind{
@@ -132,16 +132,16 @@ var controlTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 201, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"call"}, Notes: []string{"arguments and results are held against the function's signature, or the prototype's"}},
+		}, Ignored: []Mod{9}, Effects: []string{"call"}, Notes: []string{"arguments and results are held against the function's signature, or the prototype's"}},
 	}},
-	{Name: "ret", Family: "control", What: "return from a function", Repeats: []Mod{166}, Forms: []Form{
+	{Name: "ret", Family: "control", What: "return from a function", Repeats: []Mod{160}, Forms: []Form{
 		{Template: "ret{.uni}", Section: "9.7.12.6", Slots: []Slot{
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"terminator"}},
+		}, Ignored: []Mod{9}, Effects: []string{"terminator"}},
 	}},
 	{Name: "exit", Family: "control", What: "end the thread", Forms: []Form{
-		{Template: "exit", Section: "9.7.12.7", Ignored: []Mod{15}, Effects: []string{"terminator"}},
+		{Template: "exit", Section: "9.7.12.7", Ignored: []Mod{9}, Effects: []string{"terminator"}},
 	}},
 }

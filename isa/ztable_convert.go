@@ -7,14 +7,14 @@ package isa
 
 // convertTable is the family convert: conversions between number formats.
 var convertTable = []Instruction{
-	{Name: "cvt", Family: "convert", What: "convert between integers", Repeats: []Mod{23}, Forms: []Form{
+	{Name: "cvt", Family: "convert", What: "convert between integers", Repeats: []Mod{14}, Forms: []Form{
 		{Template: "cvt{.sat}.dtype.atype", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".dtype", Values: []Value{
-				{Mod: 53},
-				{Mod: 54},
+				{Mod: 44},
+				{Mod: 45},
 				{Mod: 1},
 				{Mod: 4},
 				{Mod: 2},
@@ -23,8 +23,8 @@ var convertTable = []Instruction{
 				{Mod: 6},
 			}, Required: true, Order: '\x01'},
 			{Name: ".atype", Values: []Value{
-				{Mod: 53},
-				{Mod: 54},
+				{Mod: 44},
+				{Mod: 45},
 				{Mod: 1},
 				{Mod: 4},
 				{Mod: 2},
@@ -47,34 +47,34 @@ var convertTable = []Instruction{
 				{Slot: 2},
 			}, Rows: []Row{
 				{Cells: [][]Mod{{0}, nil, nil}},
-				{Cells: [][]Mod{{23}, {53}, {54, 1, 4, 2, 5, 3, 6}}},
-				{Cells: [][]Mod{{23}, {54}, {53, 1, 4, 2, 5, 3, 6}}},
-				{Cells: [][]Mod{{23}, {1}, {54, 4, 2, 5, 3, 6}}},
-				{Cells: [][]Mod{{23}, {4}, {1, 2, 5, 3, 6}}},
-				{Cells: [][]Mod{{23}, {2}, {54, 4, 5, 3, 6}}},
-				{Cells: [][]Mod{{23}, {5}, {2, 3, 6}}},
-				{Cells: [][]Mod{{23}, {3}, {54, 4, 5, 6}}},
-				{Cells: [][]Mod{{23}, {6}, {3}}},
+				{Cells: [][]Mod{{14}, {44}, {45, 1, 4, 2, 5, 3, 6}}},
+				{Cells: [][]Mod{{14}, {45}, {44, 1, 4, 2, 5, 3, 6}}},
+				{Cells: [][]Mod{{14}, {1}, {45, 4, 2, 5, 3, 6}}},
+				{Cells: [][]Mod{{14}, {4}, {1, 2, 5, 3, 6}}},
+				{Cells: [][]Mod{{14}, {2}, {45, 4, 5, 3, 6}}},
+				{Cells: [][]Mod{{14}, {5}, {2, 3, 6}}},
+				{Cells: [][]Mod{{14}, {3}, {45, 4, 5, 6}}},
+				{Cells: [][]Mod{{14}, {6}, {3}}},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 	}},
-	{Name: "cvt", Family: "convert", What: "convert between integers and floating point", Repeats: []Mod{23}, Forms: []Form{
+	{Name: "cvt", Family: "convert", What: "convert between integers and floating point", Repeats: []Mod{14}, Forms: []Form{
 		{Template: "cvt.irnd{.ftz}{.sat}.dtype.atype", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".irnd", Values: []Value{
-				{Mod: 167},
-				{Mod: 168},
-				{Mod: 169},
-				{Mod: 170},
+				{Mod: 161},
+				{Mod: 162},
+				{Mod: 163},
+				{Mod: 164},
 			}, Required: true},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165},
+				{Mod: 159},
 			}},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".dtype", Values: []Value{
-				{Mod: 53},
-				{Mod: 54},
+				{Mod: 44},
+				{Mod: 45},
 				{Mod: 1},
 				{Mod: 4},
 				{Mod: 2},
@@ -83,9 +83,9 @@ var convertTable = []Instruction{
 				{Mod: 6},
 			}, Required: true, Order: '\x01'},
 			{Name: ".atype", Values: []Value{
-				{Mod: 90},
-				{Mod: 49},
-				{Mod: 50},
+				{Mod: 81},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -112,20 +112,20 @@ var convertTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{Code: 1, N: 1},
-				{N: 49},
+				{N: 40},
 				{Code: 7},
 			}, Text: "require .ftz -> .f32", Why: "only single precision is flushed"},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt.irnd.dtype.bf16", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".irnd", Values: []Value{
-				{Mod: 167},
-				{Mod: 168},
-				{Mod: 169},
-				{Mod: 170},
+				{Mod: 161},
+				{Mod: 162},
+				{Mod: 163},
+				{Mod: 164},
 			}, Required: true},
 			{Name: ".dtype", Values: []Value{
-				{Mod: 53},
-				{Mod: 54},
+				{Mod: 44},
+				{Mod: 45},
 				{Mod: 1},
 				{Mod: 4},
 				{Mod: 2},
@@ -134,7 +134,7 @@ var convertTable = []Instruction{
 				{Mod: 6},
 			}, Required: true, Order: '\x01'},
 			{Name: ".bf16", Values: []Value{
-				{Mod: 9},
+				{Mod: 82},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -149,32 +149,32 @@ var convertTable = []Instruction{
 			}},
 		}, When: []Condition{
 			{If: []Op{
-				{N: 165},
+				{N: 159},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt.frnd{.ftz}{.sat}.dtype.atype", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".frnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
-				{Mod: 173},
-				{Mod: 174},
+				{Mod: 165},
+				{Mod: 166},
+				{Mod: 167},
+				{Mod: 168},
 			}, Required: true},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165},
+				{Mod: 159},
 			}},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".dtype", Values: []Value{
-				{Mod: 90},
-				{Mod: 49},
-				{Mod: 50},
+				{Mod: 81},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 			{Name: ".atype", Values: []Value{
-				{Mod: 53},
-				{Mod: 54},
+				{Mod: 44},
+				{Mod: 45},
 				{Mod: 1},
 				{Mod: 4},
 				{Mod: 2},
@@ -197,8 +197,8 @@ var convertTable = []Instruction{
 			}}},
 			{If: []Op{
 				{Code: 1, N: 1},
-				{N: 53},
-				{N: 54},
+				{N: 44},
+				{N: 45},
 				{Code: 6},
 				{Code: 5},
 			}, Gate: Gate{Clauses: []Clause{
@@ -207,23 +207,23 @@ var convertTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{Code: 1, N: 1},
-				{N: 49},
+				{N: 40},
 				{Code: 7},
 			}, Text: "require .ftz -> .f32", Why: "only single precision is flushed"},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt.frnd.bf16.atype", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".frnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
-				{Mod: 173},
-				{Mod: 174},
+				{Mod: 165},
+				{Mod: 166},
+				{Mod: 167},
+				{Mod: 168},
 			}, Required: true},
 			{Name: ".bf16", Values: []Value{
-				{Mod: 9},
+				{Mod: 82},
 			}, Required: true, Order: '\x01'},
 			{Name: ".atype", Values: []Value{
-				{Mod: 53},
-				{Mod: 54},
+				{Mod: 44},
+				{Mod: 45},
 				{Mod: 1},
 				{Mod: 4},
 				{Mod: 2},
@@ -244,31 +244,31 @@ var convertTable = []Instruction{
 			}},
 		}, When: []Condition{
 			{If: []Op{
-				{N: 165},
+				{N: 159},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 	}},
-	{Name: "cvt", Family: "convert", What: "convert between floating-point formats", Repeats: []Mod{23, 29, 175}, Forms: []Form{
+	{Name: "cvt", Family: "convert", What: "convert between floating-point formats", Repeats: []Mod{14, 20, 169}, Forms: []Form{
 		{Template: "cvt.frnd{.ftz}{.sat}.f16.f32", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".frnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
-				{Mod: 173},
-				{Mod: 174},
+				{Mod: 165},
+				{Mod: 166},
+				{Mod: 167},
+				{Mod: 168},
 			}, Required: true},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165},
+				{Mod: 159},
 			}},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -283,22 +283,22 @@ var convertTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt.frnd{.sat}.f16.f64", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".frnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
-				{Mod: 173},
-				{Mod: 174},
+				{Mod: 165},
+				{Mod: 166},
+				{Mod: 167},
+				{Mod: 168},
 			}, Required: true},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -309,26 +309,26 @@ var convertTable = []Instruction{
 			}},
 		}, When: []Condition{
 			{If: []Op{
-				{N: 165},
+				{N: 159},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt.rn{.ftz}{.sat}.f32.f64", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".rn", Values: []Value{
-				{Mod: 171},
+				{Mod: 165},
 			}, Required: true},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165},
+				{Mod: 159},
 			}},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -343,21 +343,21 @@ var convertTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt.rnd{.sat}.f32.f64", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".rnd", Values: []Value{
-				{Mod: 172},
-				{Mod: 173},
-				{Mod: 174},
+				{Mod: 166},
+				{Mod: 167},
+				{Mod: 168},
 			}, Required: true},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -372,28 +372,28 @@ var convertTable = []Instruction{
 			}},
 		}, When: []Condition{
 			{If: []Op{
-				{N: 165},
+				{N: 159},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt.rnd{.ftz}{.sat}.f32.f64", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".rnd", Values: []Value{
-				{Mod: 172},
-				{Mod: 173},
-				{Mod: 174},
+				{Mod: 166},
+				{Mod: 167},
+				{Mod: 168},
 			}, Required: true},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165},
+				{Mod: 159},
 			}},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -408,22 +408,22 @@ var convertTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt{.irnd}{.sat}.f16.f16", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".irnd", Values: []Value{
-				{Mod: 167},
-				{Mod: 168},
-				{Mod: 169},
-				{Mod: 170},
+				{Mod: 161},
+				{Mod: 162},
+				{Mod: 163},
+				{Mod: 164},
 			}},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -434,29 +434,29 @@ var convertTable = []Instruction{
 			}},
 		}, When: []Condition{
 			{If: []Op{
-				{N: 165},
+				{N: 159},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt{.irnd}{.ftz}{.sat}.f32.f32", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".irnd", Values: []Value{
-				{Mod: 167},
-				{Mod: 168},
-				{Mod: 169},
-				{Mod: 170},
+				{Mod: 161},
+				{Mod: 162},
+				{Mod: 163},
+				{Mod: 164},
 			}},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165},
+				{Mod: 159},
 			}},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -471,22 +471,22 @@ var convertTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt{.irnd}{.sat}.f64.f64", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".irnd", Values: []Value{
-				{Mod: 167},
-				{Mod: 168},
-				{Mod: 169},
-				{Mod: 170},
+				{Mod: 161},
+				{Mod: 162},
+				{Mod: 163},
+				{Mod: 164},
 			}},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -497,23 +497,23 @@ var convertTable = []Instruction{
 			}},
 		}, When: []Condition{
 			{If: []Op{
-				{N: 165},
+				{N: 159},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt{.ftz}{.sat}.f32.f16", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165},
+				{Mod: 159},
 			}},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -528,19 +528,19 @@ var convertTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt{.ftz}{.sat}.f64.f32", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165},
+				{Mod: 159},
 			}},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -560,16 +560,16 @@ var convertTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 105, Targets: AllTargets},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt{.sat}.f64.f16", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -580,26 +580,26 @@ var convertTable = []Instruction{
 			}},
 		}, When: []Condition{
 			{If: []Op{
-				{N: 165},
+				{N: 159},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt{.frnd}{.ftz}.f32.bf16", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".frnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
-				{Mod: 173},
-				{Mod: 174},
+				{Mod: 165},
+				{Mod: 166},
+				{Mod: 167},
+				{Mod: 168},
 			}},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165},
+				{Mod: 159},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".bf16", Values: []Value{
-				{Mod: 9},
+				{Mod: 82},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -623,19 +623,19 @@ var convertTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 708, Targets: 0x7fffff000000, On: "90"},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt{.irnd}.bf16.bf16", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".irnd", Values: []Value{
-				{Mod: 167},
-				{Mod: 168},
-				{Mod: 169},
-				{Mod: 170},
+				{Mod: 161},
+				{Mod: 162},
+				{Mod: 163},
+				{Mod: 164},
 			}},
 			{Name: ".bf16", Values: []Value{
-				{Mod: 9},
+				{Mod: 82},
 			}, Required: true, Order: '\x01'},
 			{Name: ".bf16", Values: []Value{
-				{Mod: 9},
+				{Mod: 82},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -650,24 +650,24 @@ var convertTable = []Instruction{
 			}},
 		}, When: []Condition{
 			{If: []Op{
-				{N: 165},
+				{N: 159},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt{.frnd}.dtype.bf16", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".frnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
-				{Mod: 173},
-				{Mod: 174},
+				{Mod: 165},
+				{Mod: 166},
+				{Mod: 167},
+				{Mod: 168},
 			}},
 			{Name: ".dtype", Values: []Value{
-				{Mod: 90},
-				{Mod: 50},
+				{Mod: 81},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 			{Name: ".bf16", Values: []Value{
-				{Mod: 9},
+				{Mod: 82},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -682,23 +682,23 @@ var convertTable = []Instruction{
 			}},
 		}, When: []Condition{
 			{If: []Op{
-				{N: 165},
+				{N: 159},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt{.frnd}.bf16.f16", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".frnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
-				{Mod: 173},
-				{Mod: 174},
+				{Mod: 165},
+				{Mod: 166},
+				{Mod: 167},
+				{Mod: 168},
 			}},
 			{Name: ".bf16", Values: []Value{
-				{Mod: 9},
+				{Mod: 82},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -713,23 +713,23 @@ var convertTable = []Instruction{
 			}},
 		}, When: []Condition{
 			{If: []Op{
-				{N: 165},
+				{N: 159},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt.frnd.bf16.f64", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".frnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
-				{Mod: 173},
-				{Mod: 174},
+				{Mod: 165},
+				{Mod: 166},
+				{Mod: 167},
+				{Mod: 168},
 			}, Required: true},
 			{Name: ".bf16", Values: []Value{
-				{Mod: 9},
+				{Mod: 82},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -744,30 +744,30 @@ var convertTable = []Instruction{
 			}},
 		}, When: []Condition{
 			{If: []Op{
-				{N: 165},
+				{N: 159},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt.rnd{.relu}{.satfinite}{.pzo}.f16.f32", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".rnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
+				{Mod: 165},
+				{Mod: 166},
 			}, Required: true},
 			{Name: ".relu", Values: []Value{
-				{Mod: 29},
+				{Mod: 20},
 			}},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".pzo", Values: []Value{
-				{Mod: 176},
+				{Mod: 170},
 			}},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -778,7 +778,7 @@ var convertTable = []Instruction{
 			}},
 		}, When: []Condition{
 			{If: []Op{
-				{N: 165},
+				{N: 159},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}}},
@@ -797,20 +797,20 @@ var convertTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt.rnd.pzo.f16.f32", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".rnd", Values: []Value{
-				{Mod: 173},
-				{Mod: 174},
+				{Mod: 167},
+				{Mod: 168},
 			}, Required: true},
 			{Name: ".pzo", Values: []Value{
-				{Mod: 176},
+				{Mod: 170},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -825,30 +825,30 @@ var convertTable = []Instruction{
 			}},
 		}, When: []Condition{
 			{If: []Op{
-				{N: 165},
+				{N: 159},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}, Lenient: "the manual has .pzo with .rn and .rz only"},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}, Lenient: "the manual has .pzo with .rn and .rz only"},
 		{Template: "cvt.rnd{.relu}{.satfinite}{.pzo}.bf16.f32", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".rnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
+				{Mod: 165},
+				{Mod: 166},
 			}, Required: true},
 			{Name: ".relu", Values: []Value{
-				{Mod: 29},
+				{Mod: 20},
 			}},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".pzo", Values: []Value{
-				{Mod: 176},
+				{Mod: 170},
 			}},
 			{Name: ".bf16", Values: []Value{
-				{Mod: 9},
+				{Mod: 82},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -863,7 +863,7 @@ var convertTable = []Instruction{
 			}},
 		}, When: []Condition{
 			{If: []Op{
-				{N: 165},
+				{N: 159},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}}},
@@ -877,25 +877,25 @@ var convertTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt.frnd{.ftz}{.pzo}.bf16.f32", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".frnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
-				{Mod: 173},
-				{Mod: 174},
+				{Mod: 165},
+				{Mod: 166},
+				{Mod: 167},
+				{Mod: 168},
 			}, Required: true},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165},
+				{Mod: 159},
 			}},
 			{Name: ".pzo", Values: []Value{
-				{Mod: 176},
+				{Mod: 170},
 			}},
 			{Name: ".bf16", Values: []Value{
-				{Mod: 9},
+				{Mod: 82},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -919,19 +919,19 @@ var convertTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}, Lenient: "the manual has .rn and .rz only, and no .ftz"},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}, Lenient: "the manual has .rn and .rz only, and no .ftz"},
 		{Template: "cvt.rna{.satfinite}.tf32.f32", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".rna", Values: []Value{
-				{Mod: 177},
+				{Mod: 171},
 			}, Required: true},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".tf32", Values: []Value{
-				{Mod: 11},
+				{Mod: 172},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -946,7 +946,7 @@ var convertTable = []Instruction{
 			}},
 		}, When: []Condition{
 			{If: []Op{
-				{N: 165},
+				{N: 159},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}}},
@@ -955,26 +955,26 @@ var convertTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 801, Targets: 0x7ffffff80000, On: "80"},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt.rnd{.satfinite}{.relu}{.pzo}.tf32.f32", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".rnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
+				{Mod: 165},
+				{Mod: 166},
 			}, Required: true},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".relu", Values: []Value{
-				{Mod: 29},
+				{Mod: 20},
 			}},
 			{Name: ".pzo", Values: []Value{
-				{Mod: 176},
+				{Mod: 170},
 			}},
 			{Name: ".tf32", Values: []Value{
-				{Mod: 11},
+				{Mod: 172},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -989,7 +989,7 @@ var convertTable = []Instruction{
 			}},
 		}, When: []Condition{
 			{If: []Op{
-				{N: 165},
+				{N: 159},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}}},
@@ -1003,28 +1003,28 @@ var convertTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 	}},
-	{Name: "cvt", Family: "convert", What: "convert to packed half precision", Repeats: []Mod{29, 175}, Forms: []Form{
+	{Name: "cvt", Family: "convert", What: "convert to packed half precision", Repeats: []Mod{20, 169}, Forms: []Form{
 		{Template: "cvt.rnd{.relu}{.satfinite}{.pzo}.f16x2.f32", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".rnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
+				{Mod: 165},
+				{Mod: 166},
 			}, Required: true},
 			{Name: ".relu", Values: []Value{
-				{Mod: 29},
+				{Mod: 20},
 			}},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".pzo", Values: []Value{
-				{Mod: 176},
+				{Mod: 170},
 			}},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1051,26 +1051,26 @@ var convertTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt.rnd{.relu}{.satfinite}{.pzo}.bf16x2.f32", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".rnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
+				{Mod: 165},
+				{Mod: 166},
 			}, Required: true},
 			{Name: ".relu", Values: []Value{
-				{Mod: 29},
+				{Mod: 20},
 			}},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".pzo", Values: []Value{
-				{Mod: 176},
+				{Mod: 170},
 			}},
 			{Name: ".bf16x2", Values: []Value{
-				{Mod: 10},
+				{Mod: 114},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1097,22 +1097,22 @@ var convertTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt.rs{.relu}{.satfinite}.f16x2.f32", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".rs", Values: []Value{
-				{Mod: 178},
+				{Mod: 173},
 			}, Required: true},
 			{Name: ".relu", Values: []Value{
-				{Mod: 29},
+				{Mod: 20},
 			}},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1133,22 +1133,22 @@ var convertTable = []Instruction{
 				{Since: 808, Targets: 0x400000000, On: "103a"},
 				{Since: 904, Targets: 0x2000000000, On: "107a"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt.rs{.relu}{.satfinite}.bf16x2.f32", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".rs", Values: []Value{
-				{Mod: 178},
+				{Mod: 173},
 			}, Required: true},
 			{Name: ".relu", Values: []Value{
-				{Mod: 29},
+				{Mod: 20},
 			}},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".bf16x2", Values: []Value{
-				{Mod: 10},
+				{Mod: 114},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1169,34 +1169,34 @@ var convertTable = []Instruction{
 				{Since: 808, Targets: 0x400000000, On: "103a"},
 				{Since: 904, Targets: 0x2000000000, On: "107a"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 	}},
-	{Name: "cvt", Family: "convert", What: "convert to and from 8-bit, 6-bit and 4-bit floating point", Repeats: []Mod{29, 175}, Forms: []Form{
+	{Name: "cvt", Family: "convert", What: "convert to and from 8-bit, 6-bit and 4-bit floating point", Repeats: []Mod{20, 169}, Forms: []Form{
 		{Template: "cvt.rnd.satfinite{.relu}{.pzo}{.scaled::n1::ue8m0}.f8x2.f32", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".rnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172, Gate: Gate{Clauses: []Clause{
+				{Mod: 165},
+				{Mod: 166, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
 			}, Required: true},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}, Required: true},
 			{Name: ".relu", Values: []Value{
-				{Mod: 29},
+				{Mod: 20},
 			}},
 			{Name: ".pzo", Values: []Value{
-				{Mod: 176},
+				{Mod: 170},
 			}},
 			{Name: ".scaled::n1::ue8m0", Values: []Value{
-				{Mod: 179},
+				{Mod: 174},
 			}},
 			{Name: ".f8x2", Values: []Value{
-				{Mod: 128},
-				{Mod: 126},
+				{Mod: 119},
+				{Mod: 117},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1229,32 +1229,32 @@ var convertTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt.rnd.satfinite{.relu}{.pzo}{.scaled::n1::ue8m0}.f8x2.f16x2", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".rnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172, Gate: Gate{Clauses: []Clause{
+				{Mod: 165},
+				{Mod: 166, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
 			}, Required: true},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}, Required: true},
 			{Name: ".relu", Values: []Value{
-				{Mod: 29},
+				{Mod: 20},
 			}},
 			{Name: ".pzo", Values: []Value{
-				{Mod: 176},
+				{Mod: 170},
 			}},
 			{Name: ".scaled::n1::ue8m0", Values: []Value{
-				{Mod: 179},
+				{Mod: 174},
 			}},
 			{Name: ".f8x2", Values: []Value{
-				{Mod: 128},
-				{Mod: 126},
+				{Mod: 119},
+				{Mod: 117},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1284,29 +1284,29 @@ var convertTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt.rnd.satfinite{.relu}{.pzo}.f8x2.bf16x2", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".rnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172, Gate: Gate{Clauses: []Clause{
+				{Mod: 165},
+				{Mod: 166, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
 			}, Required: true},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}, Required: true},
 			{Name: ".relu", Values: []Value{
-				{Mod: 29},
+				{Mod: 20},
 			}},
 			{Name: ".pzo", Values: []Value{
-				{Mod: 176},
+				{Mod: 170},
 			}},
 			{Name: ".f8x2", Values: []Value{
-				{Mod: 128},
-				{Mod: 126},
+				{Mod: 119},
+				{Mod: 117},
 			}, Required: true, Order: '\x01'},
 			{Name: ".bf16x2", Values: []Value{
-				{Mod: 10},
+				{Mod: 114},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1326,36 +1326,36 @@ var convertTable = []Instruction{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
 			{If: []Op{
-				{N: 179},
+				{N: 174},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt.rnd.satfinite{.relu}{.pzo}.scaled::n1::ue8m0.f8x2.bf16x2", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".rnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172, Gate: Gate{Clauses: []Clause{
+				{Mod: 165},
+				{Mod: 166, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
 			}, Required: true},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}, Required: true},
 			{Name: ".relu", Values: []Value{
-				{Mod: 29},
+				{Mod: 20},
 			}},
 			{Name: ".pzo", Values: []Value{
-				{Mod: 176},
+				{Mod: 170},
 			}},
 			{Name: ".scaled::n1::ue8m0", Values: []Value{
-				{Mod: 179},
+				{Mod: 174},
 			}, Required: true},
 			{Name: ".f8x2", Values: []Value{
-				{Mod: 128},
-				{Mod: 126},
+				{Mod: 119},
+				{Mod: 117},
 			}, Required: true, Order: '\x01'},
 			{Name: ".bf16x2", Values: []Value{
-				{Mod: 10},
+				{Mod: 114},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1382,20 +1382,20 @@ var convertTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt.rn{.relu}.f16x2.f8x2", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".rn", Values: []Value{
-				{Mod: 171},
+				{Mod: 165},
 			}, Required: true},
 			{Name: ".relu", Values: []Value{
-				{Mod: 29},
+				{Mod: 20},
 			}},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8x2", Values: []Value{
-				{Mod: 128},
-				{Mod: 126},
+				{Mod: 119},
+				{Mod: 117},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1411,42 +1411,42 @@ var convertTable = []Instruction{
 			}},
 		}, When: []Condition{
 			{If: []Op{
-				{N: 176},
+				{N: 170},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
 			{If: []Op{
-				{N: 179},
+				{N: 174},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt.rnd.satfinite{.relu}{.pzo}{.scaled::n1::ue8m0}.ftype.f32", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".rnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172, Gate: Gate{Clauses: []Clause{
+				{Mod: 165},
+				{Mod: 166, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
 			}, Required: true},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}, Required: true},
 			{Name: ".relu", Values: []Value{
-				{Mod: 29},
+				{Mod: 20},
 			}},
 			{Name: ".pzo", Values: []Value{
-				{Mod: 176},
+				{Mod: 170},
 			}},
 			{Name: ".scaled::n1::ue8m0", Values: []Value{
-				{Mod: 179},
+				{Mod: 174},
 			}},
 			{Name: ".ftype", Values: []Value{
-				{Mod: 180},
-				{Mod: 181},
-				{Mod: 182},
+				{Mod: 175},
+				{Mod: 176},
+				{Mod: 177},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1479,33 +1479,33 @@ var convertTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt.rnd.satfinite{.relu}{.pzo}{.scaled::n1::ue8m0}.ftype.f16x2", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".rnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172, Gate: Gate{Clauses: []Clause{
+				{Mod: 165},
+				{Mod: 166, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
 			}, Required: true},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}, Required: true},
 			{Name: ".relu", Values: []Value{
-				{Mod: 29},
+				{Mod: 20},
 			}},
 			{Name: ".pzo", Values: []Value{
-				{Mod: 176},
+				{Mod: 170},
 			}},
 			{Name: ".scaled::n1::ue8m0", Values: []Value{
-				{Mod: 179},
+				{Mod: 174},
 			}},
 			{Name: ".ftype", Values: []Value{
-				{Mod: 180},
-				{Mod: 181},
-				{Mod: 182},
+				{Mod: 175},
+				{Mod: 176},
+				{Mod: 177},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1534,30 +1534,30 @@ var convertTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt.rnd.satfinite{.relu}{.pzo}.ftype.bf16x2", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".rnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172, Gate: Gate{Clauses: []Clause{
+				{Mod: 165},
+				{Mod: 166, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
 			}, Required: true},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}, Required: true},
 			{Name: ".relu", Values: []Value{
-				{Mod: 29},
+				{Mod: 20},
 			}},
 			{Name: ".pzo", Values: []Value{
-				{Mod: 176},
+				{Mod: 170},
 			}},
 			{Name: ".ftype", Values: []Value{
-				{Mod: 180},
-				{Mod: 181},
-				{Mod: 182},
+				{Mod: 175},
+				{Mod: 176},
+				{Mod: 177},
 			}, Required: true, Order: '\x01'},
 			{Name: ".bf16x2", Values: []Value{
-				{Mod: 10},
+				{Mod: 114},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1577,37 +1577,37 @@ var convertTable = []Instruction{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
 			{If: []Op{
-				{N: 179},
+				{N: 174},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt.rnd.satfinite{.relu}{.pzo}.scaled::n1::ue8m0.ftype.bf16x2", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".rnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172, Gate: Gate{Clauses: []Clause{
+				{Mod: 165},
+				{Mod: 166, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x3000000000, On: "107f"},
 				}}},
 			}, Required: true},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}, Required: true},
 			{Name: ".relu", Values: []Value{
-				{Mod: 29},
+				{Mod: 20},
 			}},
 			{Name: ".pzo", Values: []Value{
-				{Mod: 176},
+				{Mod: 170},
 			}},
 			{Name: ".scaled::n1::ue8m0", Values: []Value{
-				{Mod: 179},
+				{Mod: 174},
 			}, Required: true},
 			{Name: ".ftype", Values: []Value{
-				{Mod: 180},
-				{Mod: 181},
-				{Mod: 182},
+				{Mod: 175},
+				{Mod: 176},
+				{Mod: 177},
 			}, Required: true, Order: '\x01'},
 			{Name: ".bf16x2", Values: []Value{
-				{Mod: 10},
+				{Mod: 114},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1634,21 +1634,21 @@ var convertTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt.rn{.relu}.f16x2.atype", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".rn", Values: []Value{
-				{Mod: 171},
+				{Mod: 165},
 			}, Required: true},
 			{Name: ".relu", Values: []Value{
-				{Mod: 29},
+				{Mod: 20},
 			}},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 			{Name: ".atype", Values: []Value{
-				{Mod: 180},
-				{Mod: 181},
-				{Mod: 182},
+				{Mod: 175},
+				{Mod: 176},
+				{Mod: 177},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1664,35 +1664,35 @@ var convertTable = []Instruction{
 			}},
 		}, When: []Condition{
 			{If: []Op{
-				{N: 176},
+				{N: 170},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
 			{If: []Op{
-				{N: 179},
+				{N: 174},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt.rs{.relu}.satfinite.dtype.f32", Section: "9.2:9.7.9.21", Slots: []Slot{
 			{Name: ".rs", Values: []Value{
-				{Mod: 178},
+				{Mod: 173},
 			}, Required: true},
 			{Name: ".relu", Values: []Value{
-				{Mod: 29},
+				{Mod: 20},
 			}},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}, Required: true},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 122},
 				{Mod: 123},
-				{Mod: 183},
-				{Mod: 184},
-				{Mod: 185},
+				{Mod: 178},
+				{Mod: 179},
+				{Mod: 180},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1712,38 +1712,38 @@ var convertTable = []Instruction{
 			}},
 		}, When: []Condition{
 			{If: []Op{
-				{N: 176},
+				{N: 170},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
 			{If: []Op{
-				{N: 179},
+				{N: 174},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt.rn{.relu}{.satfinite}{.scaled::n2::ue8m0}.bf16x2.atype", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".rn", Values: []Value{
-				{Mod: 171},
+				{Mod: 165},
 			}, Required: true},
 			{Name: ".relu", Values: []Value{
-				{Mod: 29},
+				{Mod: 20},
 			}},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".scaled::n2::ue8m0", Values: []Value{
-				{Mod: 186},
+				{Mod: 181},
 			}},
 			{Name: ".bf16x2", Values: []Value{
-				{Mod: 10},
+				{Mod: 114},
 			}, Required: true, Order: '\x01'},
 			{Name: ".atype", Values: []Value{
-				{Mod: 128},
-				{Mod: 126},
-				{Mod: 180},
-				{Mod: 181},
-				{Mod: 182},
+				{Mod: 119},
+				{Mod: 117},
+				{Mod: 175},
+				{Mod: 176},
+				{Mod: 177},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1763,31 +1763,31 @@ var convertTable = []Instruction{
 			}},
 		}, When: []Condition{
 			{If: []Op{
-				{N: 176},
+				{N: 170},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
 			{If: []Op{
-				{N: 179},
+				{N: 174},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 	}},
-	{Name: "cvt", Family: "convert", What: "convert to and from scale factors", Repeats: []Mod{175}, Forms: []Form{
+	{Name: "cvt", Family: "convert", What: "convert to and from scale factors", Repeats: []Mod{169}, Forms: []Form{
 		{Template: "cvt.rnd{.satfinite}.ue8m0x2.f32", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".rnd", Values: []Value{
-				{Mod: 172},
-				{Mod: 174},
+				{Mod: 166},
+				{Mod: 168},
 			}, Required: true},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".ue8m0x2", Values: []Value{
-				{Mod: 187},
+				{Mod: 182},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1804,20 +1804,20 @@ var convertTable = []Instruction{
 				{Since: 806, Targets: 0x90090000000, On: "100a 110a 120a"},
 				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt.rnd{.satfinite}.ue8m0x2.bf16x2", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".rnd", Values: []Value{
-				{Mod: 172},
-				{Mod: 174},
+				{Mod: 166},
+				{Mod: 168},
 			}, Required: true},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".ue8m0x2", Values: []Value{
-				{Mod: 187},
+				{Mod: 182},
 			}, Required: true, Order: '\x01'},
 			{Name: ".bf16x2", Values: []Value{
-				{Mod: 10},
+				{Mod: 114},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1831,16 +1831,16 @@ var convertTable = []Instruction{
 				{Since: 806, Targets: 0x90090000000, On: "100a 110a 120a"},
 				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt.rn.bf16x2.ue8m0x2", Section: "9.4:9.7.10.24", Slots: []Slot{
 			{Name: ".rn", Values: []Value{
-				{Mod: 171},
+				{Mod: 165},
 			}, Required: true},
 			{Name: ".bf16x2", Values: []Value{
-				{Mod: 10},
+				{Mod: 114},
 			}, Required: true, Order: '\x01'},
 			{Name: ".ue8m0x2", Values: []Value{
-				{Mod: 187},
+				{Mod: 182},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1854,24 +1854,24 @@ var convertTable = []Instruction{
 				{Since: 806, Targets: 0x90090000000, On: "100a 110a 120a"},
 				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt.rnd{.satfinite}{.scaled::n1::ue8m0}.ue5m3x2.f32", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".rnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
-				{Mod: 174},
+				{Mod: 165},
+				{Mod: 166},
+				{Mod: 168},
 			}, Required: true},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".scaled::n1::ue8m0", Values: []Value{
-				{Mod: 179},
+				{Mod: 174},
 			}},
 			{Name: ".ue5m3x2", Values: []Value{
-				{Mod: 188},
+				{Mod: 183},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1894,29 +1894,29 @@ var convertTable = []Instruction{
 			}},
 		}, Rules: []Rule{
 			{Holds: []Op{
-				{N: 174},
+				{N: 168},
 				{Code: 1, N: 2},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .rp & .scaled::n1::ue8m0"},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt.rnd{.satfinite}{.scaled::n1::ue8m0}.ue5m3x2.f16x2", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".rnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
-				{Mod: 174},
+				{Mod: 165},
+				{Mod: 166},
+				{Mod: 168},
 			}, Required: true},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".scaled::n1::ue8m0", Values: []Value{
-				{Mod: 179},
+				{Mod: 174},
 			}},
 			{Name: ".ue5m3x2", Values: []Value{
-				{Mod: 188},
+				{Mod: 183},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1936,26 +1936,26 @@ var convertTable = []Instruction{
 			}},
 		}, Rules: []Rule{
 			{Holds: []Op{
-				{N: 174},
+				{N: 168},
 				{Code: 1, N: 2},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .rp & .scaled::n1::ue8m0"},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt.rnd{.satfinite}.ue5m3x2.bf16x2", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".rnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
-				{Mod: 174},
+				{Mod: 165},
+				{Mod: 166},
+				{Mod: 168},
 			}, Required: true},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".ue5m3x2", Values: []Value{
-				{Mod: 188},
+				{Mod: 183},
 			}, Required: true, Order: '\x01'},
 			{Name: ".bf16x2", Values: []Value{
-				{Mod: 10},
+				{Mod: 114},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1968,23 +1968,23 @@ var convertTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt.rnd{.satfinite}.scaled::n1::ue8m0.ue5m3x2.bf16x2", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".rnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
+				{Mod: 165},
+				{Mod: 166},
 			}, Required: true},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".scaled::n1::ue8m0", Values: []Value{
-				{Mod: 179},
+				{Mod: 174},
 			}, Required: true},
 			{Name: ".ue5m3x2", Values: []Value{
-				{Mod: 188},
+				{Mod: 183},
 			}, Required: true, Order: '\x01'},
 			{Name: ".bf16x2", Values: []Value{
-				{Mod: 10},
+				{Mod: 114},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -2000,16 +2000,16 @@ var convertTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt.rn.f16x2.ue5m3x2", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".rn", Values: []Value{
-				{Mod: 171},
+				{Mod: 165},
 			}, Required: true},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 			{Name: ".ue5m3x2", Values: []Value{
-				{Mod: 188},
+				{Mod: 183},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -2022,22 +2022,22 @@ var convertTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt.rn{.satfinite}{.scaled::n2::ue8m0}.bf16x2.ue5m3x2", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".rn", Values: []Value{
-				{Mod: 171},
+				{Mod: 165},
 			}, Required: true},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".scaled::n2::ue8m0", Values: []Value{
-				{Mod: 186},
+				{Mod: 181},
 			}},
 			{Name: ".bf16x2", Values: []Value{
-				{Mod: 10},
+				{Mod: 114},
 			}, Required: true, Order: '\x01'},
 			{Name: ".ue5m3x2", Values: []Value{
-				{Mod: 188},
+				{Mod: 183},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -2055,30 +2055,30 @@ var convertTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 	}},
-	{Name: "cvt", Family: "convert", What: "convert to and from signed fixed point with six fraction bits", Repeats: []Mod{29, 175}, Forms: []Form{
+	{Name: "cvt", Family: "convert", What: "convert to and from signed fixed point with six fraction bits", Repeats: []Mod{20, 169}, Forms: []Form{
 		{Template: "cvt.rnd.satfinite{.relu}{.scaled::n2::ue8m0}.s2f6x2.f32", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".rnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172, Gate: Gate{Clauses: []Clause{
+				{Mod: 165},
+				{Mod: 166, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x2000000000, On: "107a"},
 				}}},
 			}, Required: true},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}, Required: true},
 			{Name: ".relu", Values: []Value{
-				{Mod: 29},
+				{Mod: 20},
 			}},
 			{Name: ".scaled::n2::ue8m0", Values: []Value{
-				{Mod: 186},
+				{Mod: 181},
 			}},
 			{Name: ".s2f6x2", Values: []Value{
-				{Mod: 189},
+				{Mod: 184},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -2100,28 +2100,28 @@ var convertTable = []Instruction{
 				{Since: 901, Targets: 0x490490000000, On: "100a 103a 110a 120a 121a"},
 				{Since: 904, Targets: 0x2000000000, On: "107a"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt.rnd.satfinite{.relu}{.scaled::n2::ue8m0}.s2f6x2.bf16x2", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".rnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172, Gate: Gate{Clauses: []Clause{
+				{Mod: 165},
+				{Mod: 166, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: 0x2000000000, On: "107a"},
 				}}},
 			}, Required: true},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}, Required: true},
 			{Name: ".relu", Values: []Value{
-				{Mod: 29},
+				{Mod: 20},
 			}},
 			{Name: ".scaled::n2::ue8m0", Values: []Value{
-				{Mod: 186},
+				{Mod: 181},
 			}},
 			{Name: ".s2f6x2", Values: []Value{
-				{Mod: 189},
+				{Mod: 184},
 			}, Required: true, Order: '\x01'},
 			{Name: ".bf16x2", Values: []Value{
-				{Mod: 10},
+				{Mod: 114},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -2140,25 +2140,25 @@ var convertTable = []Instruction{
 				{Since: 901, Targets: 0x490490000000, On: "100a 103a 110a 120a 121a"},
 				{Since: 904, Targets: 0x2000000000, On: "107a"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt.rn{.satfinite}{.relu}{.scaled::n2::ue8m0}.bf16x2.s2f6x2", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".rn", Values: []Value{
-				{Mod: 171},
+				{Mod: 165},
 			}, Required: true},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".relu", Values: []Value{
-				{Mod: 29},
+				{Mod: 20},
 			}},
 			{Name: ".scaled::n2::ue8m0", Values: []Value{
-				{Mod: 186},
+				{Mod: 181},
 			}},
 			{Name: ".bf16x2", Values: []Value{
-				{Mod: 10},
+				{Mod: 114},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s2f6x2", Values: []Value{
-				{Mod: 189},
+				{Mod: 184},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -2177,12 +2177,12 @@ var convertTable = []Instruction{
 				{Since: 901, Targets: 0x490490000000, On: "100a 103a 110a 120a 121a"},
 				{Since: 904, Targets: 0x2000000000, On: "107a"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 	}},
-	{Name: "cvt.pack", Family: "convert", What: "convert two integers with saturation and pack them", Repeats: []Mod{23}, Forms: []Form{
+	{Name: "cvt.pack", Family: "convert", What: "convert two integers with saturation and pack them", Repeats: []Mod{14}, Forms: []Form{
 		{Template: "cvt.pack.sat.dtype.s32", Section: "9.7.9.22", Slots: []Slot{
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}, Required: true},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 1},
@@ -2205,24 +2205,24 @@ var convertTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 605, Targets: 0x7ffffffe0000, On: "72"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cvt.pack.sat.dtype.s32.b32", Section: "9.7.9.22", Slots: []Slot{
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}, Required: true},
 			{Name: ".dtype", Values: []Value{
-				{Mod: 53},
-				{Mod: 54},
-				{Mod: 12, Gate: Gate{Clauses: []Clause{
+				{Mod: 44},
+				{Mod: 45},
+				{Mod: 185, Gate: Gate{Clauses: []Clause{
 					{Since: 605, Targets: 0x7ffffffc0000, On: "75"},
 				}}},
-				{Mod: 13, Gate: Gate{Clauses: []Clause{
+				{Mod: 186, Gate: Gate{Clauses: []Clause{
 					{Since: 605, Targets: 0x7ffffffc0000, On: "75"},
 				}}},
-				{Mod: 17, Gate: Gate{Clauses: []Clause{
+				{Mod: 187, Gate: Gate{Clauses: []Clause{
 					{Since: 605, Targets: 0x7ffffffc0000, On: "75"},
 				}}},
-				{Mod: 18, Gate: Gate{Clauses: []Clause{
+				{Mod: 188, Gate: Gate{Clauses: []Clause{
 					{Since: 605, Targets: 0x7ffffffc0000, On: "75"},
 				}}},
 			}, Required: true, Order: '\x01'},
@@ -2249,6 +2249,6 @@ var convertTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 605, Targets: 0x7ffffffe0000, On: "72"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 	}},
 }

@@ -10,22 +10,22 @@ var fabricTable = []Instruction{
 	{Name: "fabric.try_get.async", Family: "fabric", What: "copy from a fabric handle in the background", Forms: []Form{
 		{Template: "fabric.try_get.async.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.b128", Section: "9.3:9.7.10.5.1", Slots: []Slot{
 			{Name: ".shared::cta", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}, Required: true},
 			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 56},
+				{Mod: 47},
 			}, Required: true},
 			{Name: ".mbarrier::report::fabric", Values: []Value{
-				{Mod: 190},
+				{Mod: 189},
 			}, Required: true},
 			{Name: ".relaxed", Values: []Value{
-				{Mod: 59},
+				{Mod: 50},
 			}, Required: true},
 			{Name: ".sys", Values: []Value{
-				{Mod: 45},
+				{Mod: 36},
 			}, Required: true},
 			{Name: ".b128", Values: []Value{
-				{Mod: 48},
+				{Mod: 39},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
@@ -53,22 +53,22 @@ var fabricTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
 			}},
-		}, Effects: []string{"async", "load", "store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
 		{Template: "fabric.try_get.async.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.sys}.b128", Section: "9.3:9.7.10.5.1", Slots: []Slot{
 			{Name: ".shared::cta", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}, Required: true},
 			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 56},
+				{Mod: 47},
 			}, Required: true},
 			{Name: ".mbarrier::report::fabric", Values: []Value{
-				{Mod: 190},
+				{Mod: 189},
 			}, Required: true},
 			{Name: ".sys", Values: []Value{
-				{Mod: 45},
+				{Mod: 36},
 			}},
 			{Name: ".b128", Values: []Value{
-				{Mod: 48},
+				{Mod: 39},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
@@ -96,36 +96,36 @@ var fabricTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
 			}},
-		}, Effects: []string{"async", "load", "store"}, Lenient: "the memory order may be missing"},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}, Lenient: "the memory order may be missing"},
 	}},
 	{Name: "fabric.try_put.async", Family: "fabric", What: "copy to a fabric handle in the background", Forms: []Form{
 		{Template: "fabric.try_put.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}{.cp_mask}.relaxed.sys.b128", Section: "9.3:9.7.10.5.2", Slots: []Slot{
 			{Name: ".multimem", Values: []Value{
-				{Mod: 191},
+				{Mod: 190},
 			}},
 			{Name: ".shared::cta", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}, Required: true},
 			{Name: ".mbarrier::complete_tx::16B", Values: []Value{
-				{Mod: 192},
+				{Mod: 191},
 			}, Required: true},
 			{Name: ".mbarrier::report::fabric", Values: []Value{
-				{Mod: 190},
+				{Mod: 189},
 			}, Required: true},
 			{Name: ".counted::bytes", Values: []Value{
-				{Mod: 193},
+				{Mod: 192},
 			}},
 			{Name: ".cp_mask", Values: []Value{
-				{Mod: 83},
+				{Mod: 74},
 			}},
 			{Name: ".relaxed", Values: []Value{
-				{Mod: 59},
+				{Mod: 50},
 			}, Required: true},
 			{Name: ".sys", Values: []Value{
-				{Mod: 45},
+				{Mod: 36},
 			}, Required: true},
 			{Name: ".b128", Values: []Value{
-				{Mod: 48},
+				{Mod: 39},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "endpoint", Inside: []Operand{
@@ -170,31 +170,31 @@ var fabricTable = []Instruction{
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .counted::bytes & .cp_mask", Why: "counted copies write whole chunks"},
-		}, Effects: []string{"async", "load", "store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
 		{Template: "fabric.try_put.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}{.cp_mask}{.sys}.b128", Section: "9.3:9.7.10.5.2", Slots: []Slot{
 			{Name: ".multimem", Values: []Value{
-				{Mod: 191},
+				{Mod: 190},
 			}},
 			{Name: ".shared::cta", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}, Required: true},
 			{Name: ".mbarrier::complete_tx::16B", Values: []Value{
-				{Mod: 192},
+				{Mod: 191},
 			}, Required: true},
 			{Name: ".mbarrier::report::fabric", Values: []Value{
-				{Mod: 190},
+				{Mod: 189},
 			}, Required: true},
 			{Name: ".counted::bytes", Values: []Value{
-				{Mod: 193},
+				{Mod: 192},
 			}},
 			{Name: ".cp_mask", Values: []Value{
-				{Mod: 83},
+				{Mod: 74},
 			}},
 			{Name: ".sys", Values: []Value{
-				{Mod: 45},
+				{Mod: 36},
 			}},
 			{Name: ".b128", Values: []Value{
-				{Mod: 48},
+				{Mod: 39},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "endpoint", Inside: []Operand{
@@ -239,38 +239,38 @@ var fabricTable = []Instruction{
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .counted::bytes & .cp_mask", Why: "counted copies write whole chunks"},
-		}, Effects: []string{"async", "load", "store"}, Lenient: "the memory order may be missing"},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}, Lenient: "the memory order may be missing"},
 	}},
 	{Name: "fabric.try_red.async", Family: "fabric", What: "reduce at a fabric handle in the background", Forms: []Form{
 		{Template: "fabric.try_red.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}.relaxed.sys.op.type", Section: "9.3:9.7.10.5.3", Slots: []Slot{
 			{Name: ".multimem", Values: []Value{
-				{Mod: 191},
+				{Mod: 190},
 			}},
 			{Name: ".shared::cta", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}, Required: true},
 			{Name: ".mbarrier::complete_tx::16B", Values: []Value{
-				{Mod: 192},
+				{Mod: 191},
 			}, Required: true},
 			{Name: ".mbarrier::report::fabric", Values: []Value{
-				{Mod: 190},
+				{Mod: 189},
 			}, Required: true},
 			{Name: ".counted::bytes", Values: []Value{
-				{Mod: 193},
+				{Mod: 192},
 			}},
 			{Name: ".relaxed", Values: []Value{
-				{Mod: 59},
+				{Mod: 50},
 			}, Required: true},
 			{Name: ".sys", Values: []Value{
-				{Mod: 45},
+				{Mod: 36},
 			}, Required: true},
 			{Name: ".op", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
-				{Mod: 61},
-				{Mod: 62},
-				{Mod: 60},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
+				{Mod: 52},
+				{Mod: 53},
+				{Mod: 51},
 			}, Required: true},
 			{Name: ".type", Values: []Value{
 				{Mod: 7},
@@ -279,10 +279,10 @@ var fabricTable = []Instruction{
 				{Mod: 5},
 				{Mod: 3},
 				{Mod: 6},
-				{Mod: 90},
-				{Mod: 9},
-				{Mod: 49},
-				{Mod: 50},
+				{Mod: 81},
+				{Mod: 82},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "endpoint", Inside: []Operand{
@@ -320,37 +320,37 @@ var fabricTable = []Instruction{
 				{Slot: 7},
 				{Slot: 8},
 			}, Rows: []Row{
-				{Cells: [][]Mod{{65, 66, 67}, {7, 8}}},
-				{Cells: [][]Mod{{61, 62}, {2, 5, 3, 6, 90, 9}}},
-				{Cells: [][]Mod{{60}, {2, 3, 90, 9, 49, 50}}},
+				{Cells: [][]Mod{{56, 57, 58}, {7, 8}}},
+				{Cells: [][]Mod{{52, 53}, {2, 5, 3, 6, 81, 82}}},
+				{Cells: [][]Mod{{51}, {2, 3, 81, 82, 40, 41}}},
 			}},
-		}, Effects: []string{"async", "atomic"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "atomic"}},
 		{Template: "fabric.try_red.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}{.sys}.op.type", Section: "9.3:9.7.10.5.3", Slots: []Slot{
 			{Name: ".multimem", Values: []Value{
-				{Mod: 191},
+				{Mod: 190},
 			}},
 			{Name: ".shared::cta", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}, Required: true},
 			{Name: ".mbarrier::complete_tx::16B", Values: []Value{
-				{Mod: 192},
+				{Mod: 191},
 			}, Required: true},
 			{Name: ".mbarrier::report::fabric", Values: []Value{
-				{Mod: 190},
+				{Mod: 189},
 			}, Required: true},
 			{Name: ".counted::bytes", Values: []Value{
-				{Mod: 193},
+				{Mod: 192},
 			}},
 			{Name: ".sys", Values: []Value{
-				{Mod: 45},
+				{Mod: 36},
 			}},
 			{Name: ".op", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
-				{Mod: 61},
-				{Mod: 62},
-				{Mod: 60},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
+				{Mod: 52},
+				{Mod: 53},
+				{Mod: 51},
 			}, Required: true},
 			{Name: ".type", Values: []Value{
 				{Mod: 7},
@@ -359,10 +359,10 @@ var fabricTable = []Instruction{
 				{Mod: 5},
 				{Mod: 3},
 				{Mod: 6},
-				{Mod: 90},
-				{Mod: 9},
-				{Mod: 49},
-				{Mod: 50},
+				{Mod: 81},
+				{Mod: 82},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "endpoint", Inside: []Operand{
@@ -400,39 +400,39 @@ var fabricTable = []Instruction{
 				{Slot: 6},
 				{Slot: 7},
 			}, Rows: []Row{
-				{Cells: [][]Mod{{65, 66, 67}, {7, 8}}},
-				{Cells: [][]Mod{{61, 62}, {2, 5, 3, 6, 90, 9}}},
-				{Cells: [][]Mod{{60}, {2, 3, 90, 9, 49, 50}}},
+				{Cells: [][]Mod{{56, 57, 58}, {7, 8}}},
+				{Cells: [][]Mod{{52, 53}, {2, 5, 3, 6, 81, 82}}},
+				{Cells: [][]Mod{{51}, {2, 3, 81, 82, 40, 41}}},
 			}},
-		}, Effects: []string{"async", "atomic"}, Lenient: "the memory order may be missing"},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "atomic"}, Lenient: "the memory order may be missing"},
 	}},
-	{Name: "fabric.try_pullred.async", Family: "fabric", What: "load from many fabric handles in the background and reduce", Repeats: []Mod{117}, Forms: []Form{
+	{Name: "fabric.try_pullred.async", Family: "fabric", What: "load from many fabric handles in the background and reduce", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.op.type.sync", Section: "9.3:9.7.10.5.4", Slots: []Slot{
 			{Name: ".multimem", Values: []Value{
-				{Mod: 191},
-			}, Required: true},
-			{Name: ".shared::cta", Values: []Value{
-				{Mod: 34},
-			}, Required: true},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 56},
-			}, Required: true},
-			{Name: ".mbarrier::report::fabric", Values: []Value{
 				{Mod: 190},
 			}, Required: true},
+			{Name: ".shared::cta", Values: []Value{
+				{Mod: 25},
+			}, Required: true},
+			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
+				{Mod: 47},
+			}, Required: true},
+			{Name: ".mbarrier::report::fabric", Values: []Value{
+				{Mod: 189},
+			}, Required: true},
 			{Name: ".relaxed", Values: []Value{
-				{Mod: 59},
+				{Mod: 50},
 			}, Required: true},
 			{Name: ".sys", Values: []Value{
-				{Mod: 45},
+				{Mod: 36},
 			}, Required: true},
 			{Name: ".op", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
-				{Mod: 61},
-				{Mod: 62},
-				{Mod: 60},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
+				{Mod: 52},
+				{Mod: 53},
+				{Mod: 51},
 			}, Required: true},
 			{Name: ".type", Values: []Value{
 				{Mod: 7},
@@ -441,12 +441,12 @@ var fabricTable = []Instruction{
 				{Mod: 5},
 				{Mod: 3},
 				{Mod: 6},
-				{Mod: 90},
-				{Mod: 9},
-				{Mod: 49},
+				{Mod: 81},
+				{Mod: 82},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
@@ -485,40 +485,40 @@ var fabricTable = []Instruction{
 				{Slot: 6},
 				{Slot: 7},
 			}, Rows: []Row{
-				{Cells: [][]Mod{{65, 66, 67}, {7, 8}}},
-				{Cells: [][]Mod{{61, 62}, {2, 5, 3, 6, 90, 9}}},
-				{Cells: [][]Mod{{60}, {2, 3, 90, 9, 49}}},
+				{Cells: [][]Mod{{56, 57, 58}, {7, 8}}},
+				{Cells: [][]Mod{{52, 53}, {2, 5, 3, 6, 81, 82}}},
+				{Cells: [][]Mod{{51}, {2, 3, 81, 82, 40}}},
 			}},
-		}, Effects: []string{"async", "load", "store", "convergent"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store", "convergent"}},
 		{Template: "fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.op.small.sync", Section: "9.3:9.7.10.5.4", Slots: []Slot{
 			{Name: ".multimem", Values: []Value{
-				{Mod: 191},
-			}, Required: true},
-			{Name: ".shared::cta", Values: []Value{
-				{Mod: 34},
-			}, Required: true},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 56},
-			}, Required: true},
-			{Name: ".mbarrier::report::fabric", Values: []Value{
 				{Mod: 190},
 			}, Required: true},
+			{Name: ".shared::cta", Values: []Value{
+				{Mod: 25},
+			}, Required: true},
+			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
+				{Mod: 47},
+			}, Required: true},
+			{Name: ".mbarrier::report::fabric", Values: []Value{
+				{Mod: 189},
+			}, Required: true},
 			{Name: ".relaxed", Values: []Value{
-				{Mod: 59},
+				{Mod: 50},
 			}, Required: true},
 			{Name: ".sys", Values: []Value{
-				{Mod: 45},
+				{Mod: 36},
 			}, Required: true},
 			{Name: ".op", Values: []Value{
-				{Mod: 61},
-				{Mod: 62},
+				{Mod: 52},
+				{Mod: 53},
 			}, Required: true},
 			{Name: ".small", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
@@ -555,38 +555,38 @@ var fabricTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 903, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
 			}},
-		}, Effects: []string{"async", "load", "store", "convergent"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store", "convergent"}},
 		{Template: "fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.add.acc::f16.small.sync", Section: "9.3:9.7.10.5.4", Slots: []Slot{
 			{Name: ".multimem", Values: []Value{
-				{Mod: 191},
-			}, Required: true},
-			{Name: ".shared::cta", Values: []Value{
-				{Mod: 34},
-			}, Required: true},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 56},
-			}, Required: true},
-			{Name: ".mbarrier::report::fabric", Values: []Value{
 				{Mod: 190},
 			}, Required: true},
+			{Name: ".shared::cta", Values: []Value{
+				{Mod: 25},
+			}, Required: true},
+			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
+				{Mod: 47},
+			}, Required: true},
+			{Name: ".mbarrier::report::fabric", Values: []Value{
+				{Mod: 189},
+			}, Required: true},
 			{Name: ".relaxed", Values: []Value{
-				{Mod: 59},
+				{Mod: 50},
 			}, Required: true},
 			{Name: ".sys", Values: []Value{
-				{Mod: 45},
+				{Mod: 36},
 			}, Required: true},
 			{Name: ".add", Values: []Value{
-				{Mod: 60},
+				{Mod: 51},
 			}, Required: true},
 			{Name: ".acc::f16", Values: []Value{
-				{Mod: 130},
+				{Mod: 121},
 			}, Required: true},
 			{Name: ".small", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
@@ -623,40 +623,40 @@ var fabricTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 903, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
 			}},
-		}, Effects: []string{"async", "load", "store", "convergent"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store", "convergent"}},
 		{Template: "fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.add.acc::f32.type.sync", Section: "9.3:9.7.10.5.4", Slots: []Slot{
 			{Name: ".multimem", Values: []Value{
-				{Mod: 191},
-			}, Required: true},
-			{Name: ".shared::cta", Values: []Value{
-				{Mod: 34},
-			}, Required: true},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 56},
-			}, Required: true},
-			{Name: ".mbarrier::report::fabric", Values: []Value{
 				{Mod: 190},
 			}, Required: true},
+			{Name: ".shared::cta", Values: []Value{
+				{Mod: 25},
+			}, Required: true},
+			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
+				{Mod: 47},
+			}, Required: true},
+			{Name: ".mbarrier::report::fabric", Values: []Value{
+				{Mod: 189},
+			}, Required: true},
 			{Name: ".relaxed", Values: []Value{
-				{Mod: 59},
+				{Mod: 50},
 			}, Required: true},
 			{Name: ".sys", Values: []Value{
-				{Mod: 45},
+				{Mod: 36},
 			}, Required: true},
 			{Name: ".add", Values: []Value{
-				{Mod: 60},
+				{Mod: 51},
 			}, Required: true},
 			{Name: ".acc::f32", Values: []Value{
-				{Mod: 129},
+				{Mod: 120},
 			}, Required: true},
 			{Name: ".type", Values: []Value{
-				{Mod: 90},
-				{Mod: 9},
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 81},
+				{Mod: 82},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
@@ -693,30 +693,30 @@ var fabricTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 903, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
 			}},
-		}, Effects: []string{"async", "load", "store", "convergent"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store", "convergent"}},
 		{Template: "fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.sys}.op.type.sync", Section: "9.3:9.7.10.5.4", Slots: []Slot{
 			{Name: ".multimem", Values: []Value{
-				{Mod: 191},
-			}, Required: true},
-			{Name: ".shared::cta", Values: []Value{
-				{Mod: 34},
-			}, Required: true},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 56},
-			}, Required: true},
-			{Name: ".mbarrier::report::fabric", Values: []Value{
 				{Mod: 190},
 			}, Required: true},
+			{Name: ".shared::cta", Values: []Value{
+				{Mod: 25},
+			}, Required: true},
+			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
+				{Mod: 47},
+			}, Required: true},
+			{Name: ".mbarrier::report::fabric", Values: []Value{
+				{Mod: 189},
+			}, Required: true},
 			{Name: ".sys", Values: []Value{
-				{Mod: 45},
+				{Mod: 36},
 			}},
 			{Name: ".op", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
-				{Mod: 61},
-				{Mod: 62},
-				{Mod: 60},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
+				{Mod: 52},
+				{Mod: 53},
+				{Mod: 51},
 			}, Required: true},
 			{Name: ".type", Values: []Value{
 				{Mod: 7},
@@ -725,12 +725,12 @@ var fabricTable = []Instruction{
 				{Mod: 5},
 				{Mod: 3},
 				{Mod: 6},
-				{Mod: 90},
-				{Mod: 9},
-				{Mod: 49},
+				{Mod: 81},
+				{Mod: 82},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
@@ -769,37 +769,37 @@ var fabricTable = []Instruction{
 				{Slot: 5},
 				{Slot: 6},
 			}, Rows: []Row{
-				{Cells: [][]Mod{{65, 66, 67}, {7, 8}}},
-				{Cells: [][]Mod{{61, 62}, {2, 5, 3, 6, 90, 9}}},
-				{Cells: [][]Mod{{60}, {2, 3, 90, 9, 49}}},
+				{Cells: [][]Mod{{56, 57, 58}, {7, 8}}},
+				{Cells: [][]Mod{{52, 53}, {2, 5, 3, 6, 81, 82}}},
+				{Cells: [][]Mod{{51}, {2, 3, 81, 82, 40}}},
 			}},
-		}, Effects: []string{"async", "load", "store", "convergent"}, Lenient: "the memory order may be missing"},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store", "convergent"}, Lenient: "the memory order may be missing"},
 		{Template: "fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.sys}.op.small.sync", Section: "9.3:9.7.10.5.4", Slots: []Slot{
 			{Name: ".multimem", Values: []Value{
-				{Mod: 191},
-			}, Required: true},
-			{Name: ".shared::cta", Values: []Value{
-				{Mod: 34},
-			}, Required: true},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 56},
-			}, Required: true},
-			{Name: ".mbarrier::report::fabric", Values: []Value{
 				{Mod: 190},
 			}, Required: true},
+			{Name: ".shared::cta", Values: []Value{
+				{Mod: 25},
+			}, Required: true},
+			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
+				{Mod: 47},
+			}, Required: true},
+			{Name: ".mbarrier::report::fabric", Values: []Value{
+				{Mod: 189},
+			}, Required: true},
 			{Name: ".sys", Values: []Value{
-				{Mod: 45},
+				{Mod: 36},
 			}},
 			{Name: ".op", Values: []Value{
-				{Mod: 61},
-				{Mod: 62},
+				{Mod: 52},
+				{Mod: 53},
 			}, Required: true},
 			{Name: ".small", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
@@ -836,35 +836,35 @@ var fabricTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 903, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
 			}},
-		}, Effects: []string{"async", "load", "store", "convergent"}, Lenient: "the memory order may be missing"},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store", "convergent"}, Lenient: "the memory order may be missing"},
 		{Template: "fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.sys}.add.acc::f16.small.sync", Section: "9.3:9.7.10.5.4", Slots: []Slot{
 			{Name: ".multimem", Values: []Value{
-				{Mod: 191},
-			}, Required: true},
-			{Name: ".shared::cta", Values: []Value{
-				{Mod: 34},
-			}, Required: true},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 56},
-			}, Required: true},
-			{Name: ".mbarrier::report::fabric", Values: []Value{
 				{Mod: 190},
 			}, Required: true},
+			{Name: ".shared::cta", Values: []Value{
+				{Mod: 25},
+			}, Required: true},
+			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
+				{Mod: 47},
+			}, Required: true},
+			{Name: ".mbarrier::report::fabric", Values: []Value{
+				{Mod: 189},
+			}, Required: true},
 			{Name: ".sys", Values: []Value{
-				{Mod: 45},
+				{Mod: 36},
 			}},
 			{Name: ".add", Values: []Value{
-				{Mod: 60},
+				{Mod: 51},
 			}, Required: true},
 			{Name: ".acc::f16", Values: []Value{
-				{Mod: 130},
+				{Mod: 121},
 			}, Required: true},
 			{Name: ".small", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
@@ -901,37 +901,37 @@ var fabricTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 903, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
 			}},
-		}, Effects: []string{"async", "load", "store", "convergent"}, Lenient: "the memory order may be missing"},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store", "convergent"}, Lenient: "the memory order may be missing"},
 		{Template: "fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.sys}.add.acc::f32.type.sync", Section: "9.3:9.7.10.5.4", Slots: []Slot{
 			{Name: ".multimem", Values: []Value{
-				{Mod: 191},
-			}, Required: true},
-			{Name: ".shared::cta", Values: []Value{
-				{Mod: 34},
-			}, Required: true},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 56},
-			}, Required: true},
-			{Name: ".mbarrier::report::fabric", Values: []Value{
 				{Mod: 190},
 			}, Required: true},
+			{Name: ".shared::cta", Values: []Value{
+				{Mod: 25},
+			}, Required: true},
+			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
+				{Mod: 47},
+			}, Required: true},
+			{Name: ".mbarrier::report::fabric", Values: []Value{
+				{Mod: 189},
+			}, Required: true},
 			{Name: ".sys", Values: []Value{
-				{Mod: 45},
+				{Mod: 36},
 			}},
 			{Name: ".add", Values: []Value{
-				{Mod: 60},
+				{Mod: 51},
 			}, Required: true},
 			{Name: ".acc::f32", Values: []Value{
-				{Mod: 129},
+				{Mod: 120},
 			}, Required: true},
 			{Name: ".type", Values: []Value{
-				{Mod: 90},
-				{Mod: 9},
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 81},
+				{Mod: 82},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
@@ -968,50 +968,50 @@ var fabricTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 903, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
 			}},
-		}, Effects: []string{"async", "load", "store", "convergent"}, Lenient: "the memory order may be missing"},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store", "convergent"}, Lenient: "the memory order may be missing"},
 	}},
 	{Name: "fabric.try_atom.async", Family: "fabric", What: "perform an atomic operation at a fabric handle in the background", Forms: []Form{
 		{Template: "fabric.try_atom.async.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.relaxed.sys.op.type", Section: "9.4:9.7.11.5.10", Slots: []Slot{
 			{Name: ".shared::cta", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}, Required: true},
 			{Name: ".mbarrier::complete_tx::16B", Values: []Value{
-				{Mod: 192},
+				{Mod: 191},
 			}, Required: true},
 			{Name: ".mbarrier::report::fabric", Values: []Value{
-				{Mod: 190},
+				{Mod: 189},
 			}, Required: true},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".relaxed", Values: []Value{
-				{Mod: 59},
+				{Mod: 50},
 			}, Required: true},
 			{Name: ".sys", Values: []Value{
-				{Mod: 45},
+				{Mod: 36},
 			}, Required: true},
 			{Name: ".op", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
+				{Mod: 193},
 				{Mod: 194},
-				{Mod: 195},
-				{Mod: 61},
-				{Mod: 62},
-				{Mod: 60},
+				{Mod: 52},
+				{Mod: 53},
+				{Mod: 51},
 			}, Required: true},
 			{Name: ".type", Values: []Value{
 				{Mod: 7},
 				{Mod: 8},
-				{Mod: 48},
+				{Mod: 39},
 				{Mod: 2},
 				{Mod: 5},
 				{Mod: 3},
 				{Mod: 6},
-				{Mod: 121},
-				{Mod: 10},
-				{Mod: 49},
-				{Mod: 50},
+				{Mod: 113},
+				{Mod: 114},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "endpoint", Inside: []Operand{
@@ -1051,37 +1051,37 @@ var fabricTable = []Instruction{
 				{Slot: 6},
 				{Slot: 7},
 			}, Rows: []Row{
-				{Cells: [][]Mod{{65, 66, 67}, {7, 8}}},
-				{Cells: [][]Mod{{194, 195}, {7, 8, 48}}},
-				{Cells: [][]Mod{{61, 62}, {2, 5, 3, 6, 121, 10}}},
-				{Cells: [][]Mod{{60}, {2, 3, 121, 10, 49, 50}}},
+				{Cells: [][]Mod{{56, 57, 58}, {7, 8}}},
+				{Cells: [][]Mod{{193, 194}, {7, 8, 39}}},
+				{Cells: [][]Mod{{52, 53}, {2, 5, 3, 6, 113, 114}}},
+				{Cells: [][]Mod{{51}, {2, 3, 113, 114, 40, 41}}},
 			}},
-		}, Effects: []string{"async", "atomic"}, Notes: []string{".s32 and .s64 for .min and .max are not in the manual but taken"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "atomic"}, Notes: []string{".s32 and .s64 for .min and .max are not in the manual but taken"}},
 	}},
 	{Name: "fabric.submit", Family: "fabric", What: "send off this thread's fabric operations", Forms: []Form{
 		{Template: "fabric.submit{.op_restrict::fetching}", Section: "9.3:9.7.10.5.5", Slots: []Slot{
 			{Name: ".op_restrict::fetching", Values: []Value{
-				{Mod: 196},
+				{Mod: 195},
 			}},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
 			}},
-		}, Effects: []string{"commit"}},
+		}, Ignored: []Mod{9}, Effects: []string{"commit"}},
 	}},
 	{Name: "fabric.wait", Family: "fabric", What: "wait until fabric operations have read shared memory", Forms: []Form{
 		{Template: "fabric.wait.sync_restrict::reads", Section: "9.3:9.7.10.5.6", Slots: []Slot{
 			{Name: ".sync_restrict::reads", Values: []Value{
-				{Mod: 197},
+				{Mod: 196},
 			}, Required: true},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
 			}},
-		}, Effects: []string{"wait"}},
+		}, Ignored: []Mod{9}, Effects: []string{"wait"}},
 		{Template: "fabric.wait.sync_restrict::reads", Section: "9.3:9.7.10.5.6", Slots: []Slot{
 			{Name: ".sync_restrict::reads", Values: []Value{
-				{Mod: 197},
+				{Mod: 196},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "n", Kinds: []Kind{
@@ -1091,47 +1091,47 @@ var fabricTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
 			}},
-		}, Effects: []string{"wait"}, Lenient: "a number is taken and not heeded"},
+		}, Ignored: []Mod{9}, Effects: []string{"wait"}, Lenient: "a number is taken and not heeded"},
 	}},
 	{Name: "fabric.try_get.async.tensor", Family: "fabric", What: "copy a box of a tensor from a fabric handle in the background", Forms: []Form{
 		{Template: "fabric.try_get.async.tensor.dim.shared::cta{.tile}.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.L2::cache_hint}.override::global_address{.attribute}.relaxed.sys.b128", Section: "9.4:9.7.11.5.7", Slots: []Slot{
 			{Name: ".dim", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
-				{Mod: 80},
-				{Mod: 81},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
+				{Mod: 71},
+				{Mod: 72},
 			}, Required: true},
 			{Name: ".shared::cta", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}, Required: true},
 			{Name: ".tile", Values: []Value{
-				{Mod: 94},
+				{Mod: 86},
 			}},
 			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 56},
+				{Mod: 47},
 			}, Required: true},
 			{Name: ".mbarrier::report::fabric", Values: []Value{
-				{Mod: 190},
+				{Mod: 189},
 			}, Required: true},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".override::global_address", Values: []Value{
-				{Mod: 96},
+				{Mod: 88},
 			}, Required: true},
 			{Name: ".attribute", Values: []Value{
-				{Mod: 100},
-				{Mod: 101},
+				{Mod: 92},
+				{Mod: 93},
 			}},
 			{Name: ".relaxed", Values: []Value{
-				{Mod: 59},
+				{Mod: 50},
 			}, Required: true},
 			{Name: ".sys", Values: []Value{
-				{Mod: 45},
+				{Mod: 36},
 			}, Required: true},
 			{Name: ".b128", Values: []Value{
-				{Mod: 48},
+				{Mod: 39},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
@@ -1158,12 +1158,12 @@ var fabricTable = []Instruction{
 				{Name: "low", ID: 7, Kinds: []Kind{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 				}, Presence: 2, If: []Op{
-					{N: 101},
+					{N: 93},
 				}},
 				{Name: "high", ID: 8, Kinds: []Kind{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 16}, Space: SpaceRef{Slot: -1}},
 				}, Presence: 2, If: []Op{
-					{N: 101},
+					{N: 93},
 				}},
 				{Name: "at", ID: 9, Kinds: []Kind{
 					{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
@@ -1189,48 +1189,48 @@ var fabricTable = []Instruction{
 				{Slot: 7},
 			}, Names: []string{"n"}, Rows: []Row{
 				{Cells: [][]Mod{nil, {0}}, Lengths: []int{0}},
-				{Cells: [][]Mod{{77}, {100}}, Lengths: []int{0}},
-				{Cells: [][]Mod{{78}, {101}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{79}, {101}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{80}, {101}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{81}, {101}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}, {92}}, Lengths: []int{0}},
+				{Cells: [][]Mod{{69}, {93}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{70}, {93}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{71}, {93}}, Lengths: []int{3}},
+				{Cells: [][]Mod{{72}, {93}}, Lengths: []int{4}},
 			}},
-		}, Effects: []string{"async", "load", "store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
 		{Template: "fabric.try_get.async.tensor.dim.shared::cta{.tile}.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.L2::cache_hint}.override::global_address{.attribute}{.sys}.b128", Section: "9.4:9.7.11.5.7", Slots: []Slot{
 			{Name: ".dim", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
-				{Mod: 80},
-				{Mod: 81},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
+				{Mod: 71},
+				{Mod: 72},
 			}, Required: true},
 			{Name: ".shared::cta", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}, Required: true},
 			{Name: ".tile", Values: []Value{
-				{Mod: 94},
+				{Mod: 86},
 			}},
 			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 56},
+				{Mod: 47},
 			}, Required: true},
 			{Name: ".mbarrier::report::fabric", Values: []Value{
-				{Mod: 190},
+				{Mod: 189},
 			}, Required: true},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".override::global_address", Values: []Value{
-				{Mod: 96},
+				{Mod: 88},
 			}, Required: true},
 			{Name: ".attribute", Values: []Value{
-				{Mod: 100},
-				{Mod: 101},
+				{Mod: 92},
+				{Mod: 93},
 			}},
 			{Name: ".sys", Values: []Value{
-				{Mod: 45},
+				{Mod: 36},
 			}},
 			{Name: ".b128", Values: []Value{
-				{Mod: 48},
+				{Mod: 39},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
@@ -1257,12 +1257,12 @@ var fabricTable = []Instruction{
 				{Name: "low", ID: 7, Kinds: []Kind{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 				}, Presence: 2, If: []Op{
-					{N: 101},
+					{N: 93},
 				}},
 				{Name: "high", ID: 8, Kinds: []Kind{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 16}, Space: SpaceRef{Slot: -1}},
 				}, Presence: 2, If: []Op{
-					{N: 101},
+					{N: 93},
 				}},
 				{Name: "at", ID: 9, Kinds: []Kind{
 					{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
@@ -1288,59 +1288,59 @@ var fabricTable = []Instruction{
 				{Slot: 7},
 			}, Names: []string{"n"}, Rows: []Row{
 				{Cells: [][]Mod{nil, {0}}, Lengths: []int{0}},
-				{Cells: [][]Mod{{77}, {100}}, Lengths: []int{0}},
-				{Cells: [][]Mod{{78}, {101}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{79}, {101}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{80}, {101}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{81}, {101}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}, {92}}, Lengths: []int{0}},
+				{Cells: [][]Mod{{69}, {93}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{70}, {93}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{71}, {93}}, Lengths: []int{3}},
+				{Cells: [][]Mod{{72}, {93}}, Lengths: []int{4}},
 			}},
-		}, Effects: []string{"async", "load", "store"}, Lenient: "the memory order may be missing"},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}, Lenient: "the memory order may be missing"},
 	}},
 	{Name: "fabric.try_put.async.tensor", Family: "fabric", What: "copy a box of a tensor to a fabric handle in the background", Forms: []Form{
 		{Template: "fabric.try_put.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}{.L2::cache_hint}.override::global_address{.attribute}.relaxed.sys.b128", Section: "9.4:9.7.11.5.8", Slots: []Slot{
 			{Name: ".multimem", Values: []Value{
-				{Mod: 191},
+				{Mod: 190},
 			}},
 			{Name: ".dim", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
-				{Mod: 80},
-				{Mod: 81},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
+				{Mod: 71},
+				{Mod: 72},
 			}, Required: true},
 			{Name: ".shared::cta", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}, Required: true},
 			{Name: ".tile", Values: []Value{
-				{Mod: 94},
+				{Mod: 86},
 			}},
 			{Name: ".mbarrier::complete_tx::16B", Values: []Value{
-				{Mod: 192},
+				{Mod: 191},
 			}, Required: true},
 			{Name: ".mbarrier::report::fabric", Values: []Value{
-				{Mod: 190},
+				{Mod: 189},
 			}, Required: true},
 			{Name: ".counted::bytes", Values: []Value{
-				{Mod: 193},
+				{Mod: 192},
 			}},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".override::global_address", Values: []Value{
-				{Mod: 96},
+				{Mod: 88},
 			}, Required: true},
 			{Name: ".attribute", Values: []Value{
-				{Mod: 100},
-				{Mod: 101},
+				{Mod: 92},
+				{Mod: 93},
 			}},
 			{Name: ".relaxed", Values: []Value{
-				{Mod: 59},
+				{Mod: 50},
 			}, Required: true},
 			{Name: ".sys", Values: []Value{
-				{Mod: 45},
+				{Mod: 36},
 			}, Required: true},
 			{Name: ".b128", Values: []Value{
-				{Mod: 48},
+				{Mod: 39},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "map", Inside: []Operand{
@@ -1367,12 +1367,12 @@ var fabricTable = []Instruction{
 				{Name: "low", ID: 6, Kinds: []Kind{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 				}, Presence: 2, If: []Op{
-					{N: 101},
+					{N: 93},
 				}},
 				{Name: "high", ID: 7, Kinds: []Kind{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 16}, Space: SpaceRef{Slot: -1}},
 				}, Presence: 2, If: []Op{
-					{N: 101},
+					{N: 93},
 				}},
 				{Name: "at", ID: 8, Kinds: []Kind{
 					{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 2, N: 1}, Space: SpaceRef{Slot: -1}},
@@ -1406,54 +1406,54 @@ var fabricTable = []Instruction{
 				{Slot: 9},
 			}, Names: []string{"n"}, Rows: []Row{
 				{Cells: [][]Mod{nil, {0}}, Lengths: []int{0}},
-				{Cells: [][]Mod{{77}, {100}}, Lengths: []int{0}},
-				{Cells: [][]Mod{{78}, {101}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{79}, {101}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{80}, {101}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{81}, {101}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}, {92}}, Lengths: []int{0}},
+				{Cells: [][]Mod{{69}, {93}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{70}, {93}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{71}, {93}}, Lengths: []int{3}},
+				{Cells: [][]Mod{{72}, {93}}, Lengths: []int{4}},
 			}},
-		}, Effects: []string{"async", "load", "store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
 		{Template: "fabric.try_put.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}{.L2::cache_hint}.override::global_address{.attribute}{.sys}.b128", Section: "9.4:9.7.11.5.8", Slots: []Slot{
 			{Name: ".multimem", Values: []Value{
-				{Mod: 191},
+				{Mod: 190},
 			}},
 			{Name: ".dim", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
-				{Mod: 80},
-				{Mod: 81},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
+				{Mod: 71},
+				{Mod: 72},
 			}, Required: true},
 			{Name: ".shared::cta", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}, Required: true},
 			{Name: ".tile", Values: []Value{
-				{Mod: 94},
+				{Mod: 86},
 			}},
 			{Name: ".mbarrier::complete_tx::16B", Values: []Value{
-				{Mod: 192},
+				{Mod: 191},
 			}, Required: true},
 			{Name: ".mbarrier::report::fabric", Values: []Value{
-				{Mod: 190},
+				{Mod: 189},
 			}, Required: true},
 			{Name: ".counted::bytes", Values: []Value{
-				{Mod: 193},
+				{Mod: 192},
 			}},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".override::global_address", Values: []Value{
-				{Mod: 96},
+				{Mod: 88},
 			}, Required: true},
 			{Name: ".attribute", Values: []Value{
-				{Mod: 100},
-				{Mod: 101},
+				{Mod: 92},
+				{Mod: 93},
 			}},
 			{Name: ".sys", Values: []Value{
-				{Mod: 45},
+				{Mod: 36},
 			}},
 			{Name: ".b128", Values: []Value{
-				{Mod: 48},
+				{Mod: 39},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "map", Inside: []Operand{
@@ -1480,12 +1480,12 @@ var fabricTable = []Instruction{
 				{Name: "low", ID: 6, Kinds: []Kind{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 				}, Presence: 2, If: []Op{
-					{N: 101},
+					{N: 93},
 				}},
 				{Name: "high", ID: 7, Kinds: []Kind{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 16}, Space: SpaceRef{Slot: -1}},
 				}, Presence: 2, If: []Op{
-					{N: 101},
+					{N: 93},
 				}},
 				{Name: "at", ID: 8, Kinds: []Kind{
 					{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 2, N: 1}, Space: SpaceRef{Slot: -1}},
@@ -1519,64 +1519,64 @@ var fabricTable = []Instruction{
 				{Slot: 9},
 			}, Names: []string{"n"}, Rows: []Row{
 				{Cells: [][]Mod{nil, {0}}, Lengths: []int{0}},
-				{Cells: [][]Mod{{77}, {100}}, Lengths: []int{0}},
-				{Cells: [][]Mod{{78}, {101}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{79}, {101}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{80}, {101}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{81}, {101}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}, {92}}, Lengths: []int{0}},
+				{Cells: [][]Mod{{69}, {93}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{70}, {93}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{71}, {93}}, Lengths: []int{3}},
+				{Cells: [][]Mod{{72}, {93}}, Lengths: []int{4}},
 			}},
-		}, Effects: []string{"async", "load", "store"}, Lenient: "the memory order may be missing"},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}, Lenient: "the memory order may be missing"},
 	}},
 	{Name: "fabric.try_red.async.tensor", Family: "fabric", What: "reduce a box of a tensor at a fabric handle in the background", Forms: []Form{
 		{Template: "fabric.try_red.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}{.L2::cache_hint}.override::global_address{.attribute}.relaxed.sys.op", Section: "9.4:9.7.11.5.9", Slots: []Slot{
 			{Name: ".multimem", Values: []Value{
-				{Mod: 191},
+				{Mod: 190},
 			}},
 			{Name: ".dim", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
-				{Mod: 80},
-				{Mod: 81},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
+				{Mod: 71},
+				{Mod: 72},
 			}, Required: true},
 			{Name: ".shared::cta", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}, Required: true},
 			{Name: ".tile", Values: []Value{
-				{Mod: 94},
+				{Mod: 86},
 			}},
 			{Name: ".mbarrier::complete_tx::16B", Values: []Value{
-				{Mod: 192},
+				{Mod: 191},
 			}, Required: true},
 			{Name: ".mbarrier::report::fabric", Values: []Value{
-				{Mod: 190},
+				{Mod: 189},
 			}, Required: true},
 			{Name: ".counted::bytes", Values: []Value{
-				{Mod: 193},
+				{Mod: 192},
 			}},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".override::global_address", Values: []Value{
-				{Mod: 96},
+				{Mod: 88},
 			}, Required: true},
 			{Name: ".attribute", Values: []Value{
-				{Mod: 100},
-				{Mod: 101},
+				{Mod: 92},
+				{Mod: 93},
 			}},
 			{Name: ".relaxed", Values: []Value{
-				{Mod: 59},
+				{Mod: 50},
 			}, Required: true},
 			{Name: ".sys", Values: []Value{
-				{Mod: 45},
+				{Mod: 36},
 			}, Required: true},
 			{Name: ".op", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
-				{Mod: 60},
-				{Mod: 61},
-				{Mod: 62},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
+				{Mod: 51},
+				{Mod: 52},
+				{Mod: 53},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "map", Inside: []Operand{
@@ -1603,12 +1603,12 @@ var fabricTable = []Instruction{
 				{Name: "low", ID: 6, Kinds: []Kind{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 				}, Presence: 2, If: []Op{
-					{N: 101},
+					{N: 93},
 				}},
 				{Name: "high", ID: 7, Kinds: []Kind{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 16}, Space: SpaceRef{Slot: -1}},
 				}, Presence: 2, If: []Op{
-					{N: 101},
+					{N: 93},
 				}},
 				{Name: "at", ID: 8, Kinds: []Kind{
 					{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 2, N: 1}, Space: SpaceRef{Slot: -1}},
@@ -1642,59 +1642,59 @@ var fabricTable = []Instruction{
 				{Slot: 9},
 			}, Names: []string{"n"}, Rows: []Row{
 				{Cells: [][]Mod{nil, {0}}, Lengths: []int{0}},
-				{Cells: [][]Mod{{77}, {100}}, Lengths: []int{0}},
-				{Cells: [][]Mod{{78}, {101}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{79}, {101}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{80}, {101}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{81}, {101}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}, {92}}, Lengths: []int{0}},
+				{Cells: [][]Mod{{69}, {93}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{70}, {93}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{71}, {93}}, Lengths: []int{3}},
+				{Cells: [][]Mod{{72}, {93}}, Lengths: []int{4}},
 			}},
-		}, Effects: []string{"async", "atomic"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "atomic"}},
 		{Template: "fabric.try_red.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}{.L2::cache_hint}.override::global_address{.attribute}{.sys}.op", Section: "9.4:9.7.11.5.9", Slots: []Slot{
 			{Name: ".multimem", Values: []Value{
-				{Mod: 191},
+				{Mod: 190},
 			}},
 			{Name: ".dim", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
-				{Mod: 80},
-				{Mod: 81},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
+				{Mod: 71},
+				{Mod: 72},
 			}, Required: true},
 			{Name: ".shared::cta", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}, Required: true},
 			{Name: ".tile", Values: []Value{
-				{Mod: 94},
+				{Mod: 86},
 			}},
 			{Name: ".mbarrier::complete_tx::16B", Values: []Value{
-				{Mod: 192},
+				{Mod: 191},
 			}, Required: true},
 			{Name: ".mbarrier::report::fabric", Values: []Value{
-				{Mod: 190},
+				{Mod: 189},
 			}, Required: true},
 			{Name: ".counted::bytes", Values: []Value{
-				{Mod: 193},
+				{Mod: 192},
 			}},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".override::global_address", Values: []Value{
-				{Mod: 96},
+				{Mod: 88},
 			}, Required: true},
 			{Name: ".attribute", Values: []Value{
-				{Mod: 100},
-				{Mod: 101},
+				{Mod: 92},
+				{Mod: 93},
 			}},
 			{Name: ".sys", Values: []Value{
-				{Mod: 45},
+				{Mod: 36},
 			}},
 			{Name: ".op", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
-				{Mod: 60},
-				{Mod: 61},
-				{Mod: 62},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
+				{Mod: 51},
+				{Mod: 52},
+				{Mod: 53},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "map", Inside: []Operand{
@@ -1721,12 +1721,12 @@ var fabricTable = []Instruction{
 				{Name: "low", ID: 6, Kinds: []Kind{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 				}, Presence: 2, If: []Op{
-					{N: 101},
+					{N: 93},
 				}},
 				{Name: "high", ID: 7, Kinds: []Kind{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 16}, Space: SpaceRef{Slot: -1}},
 				}, Presence: 2, If: []Op{
-					{N: 101},
+					{N: 93},
 				}},
 				{Name: "at", ID: 8, Kinds: []Kind{
 					{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 2, N: 1}, Space: SpaceRef{Slot: -1}},
@@ -1760,12 +1760,12 @@ var fabricTable = []Instruction{
 				{Slot: 9},
 			}, Names: []string{"n"}, Rows: []Row{
 				{Cells: [][]Mod{nil, {0}}, Lengths: []int{0}},
-				{Cells: [][]Mod{{77}, {100}}, Lengths: []int{0}},
-				{Cells: [][]Mod{{78}, {101}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{79}, {101}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{80}, {101}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{81}, {101}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}, {92}}, Lengths: []int{0}},
+				{Cells: [][]Mod{{69}, {93}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{70}, {93}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{71}, {93}}, Lengths: []int{3}},
+				{Cells: [][]Mod{{72}, {93}}, Lengths: []int{4}},
 			}},
-		}, Effects: []string{"async", "atomic"}, Lenient: "the memory order may be missing"},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "atomic"}, Lenient: "the memory order may be missing"},
 	}},
 }

@@ -10,16 +10,16 @@ var floatTable = []Instruction{
 	{Name: "testp", Family: "float", What: "whether a number is of a kind", Forms: []Form{
 		{Template: "testp.op.float", Section: "9.7.3.1", Slots: []Slot{
 			{Name: ".op", Values: []Value{
+				{Mod: 197},
 				{Mod: 198},
 				{Mod: 199},
 				{Mod: 200},
 				{Mod: 201},
 				{Mod: 202},
-				{Mod: 203},
 			}, Required: true},
 			{Name: ".float", Values: []Value{
-				{Mod: 49},
-				{Mod: 50},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "p", Access: 1, Kinds: []Kind{
@@ -32,11 +32,11 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "testp.float", Section: "9.7.3.1", Slots: []Slot{
 			{Name: ".float", Values: []Value{
-				{Mod: 49},
-				{Mod: 50},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "p", Access: 1, Kinds: []Kind{
@@ -49,13 +49,13 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}, Lenient: "without the kind that is tested for"},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Lenient: "without the kind that is tested for"},
 	}},
 	{Name: "copysign", Family: "float", What: "magnitude of one number with the sign of another", Forms: []Form{
 		{Template: "copysign.float", Section: "9.7.3.2", Slots: []Slot{
 			{Name: ".float", Values: []Value{
-				{Mod: 49},
-				{Mod: 50},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -71,30 +71,30 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
-	{Name: "add", Family: "float", What: "sum of two numbers", Repeats: []Mod{23}, Forms: []Form{
+	{Name: "add", Family: "float", What: "sum of two numbers", Repeats: []Mod{14}, Forms: []Form{
 		{Template: "add{.round}{.ftz}{.sat}.f32", Section: "9.7.3.3", Slots: []Slot{
 			{Name: ".round", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
-				{Mod: 173, Gate: Gate{Clauses: []Clause{
+				{Mod: 165},
+				{Mod: 166},
+				{Mod: 167, Gate: Gate{Clauses: []Clause{
 					{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 				}}},
-				{Mod: 174, Gate: Gate{Clauses: []Clause{
+				{Mod: 168, Gate: Gate{Clauses: []Clause{
 					{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 				}}},
 			}},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165, Gate: Gate{Clauses: []Clause{
+				{Mod: 159, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -106,21 +106,21 @@ var floatTable = []Instruction{
 			{Name: "b", ID: 2, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "add{.rnd}{.ftz}.f32x2", Section: "9.7.3.3", Slots: []Slot{
 			{Name: ".rnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
-				{Mod: 173},
-				{Mod: 174},
+				{Mod: 165},
+				{Mod: 166},
+				{Mod: 167},
+				{Mod: 168},
 			}},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165, Gate: Gate{Clauses: []Clause{
+				{Mod: 159, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f32x2", Values: []Value{
-				{Mod: 204},
+				{Mod: 203},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -136,20 +136,20 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "add{.round}.f64", Section: "9.7.3.3", Slots: []Slot{
 			{Name: ".round", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
-				{Mod: 173, Gate: Gate{Clauses: []Clause{
+				{Mod: 165},
+				{Mod: 166},
+				{Mod: 167, Gate: Gate{Clauses: []Clause{
 					{Since: 102, Targets: 0x7ffffffffff8, On: "13"},
 				}}},
-				{Mod: 174, Gate: Gate{Clauses: []Clause{
+				{Mod: 168, Gate: Gate{Clauses: []Clause{
 					{Since: 102, Targets: 0x7ffffffffff8, On: "13"},
 				}}},
 			}},
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -161,30 +161,30 @@ var floatTable = []Instruction{
 			{Name: "b", ID: 2, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 26}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 	}},
-	{Name: "sub", Family: "float", What: "difference of two numbers", Repeats: []Mod{23}, Forms: []Form{
+	{Name: "sub", Family: "float", What: "difference of two numbers", Repeats: []Mod{14}, Forms: []Form{
 		{Template: "sub{.round}{.ftz}{.sat}.f32", Section: "9.7.3.4", Slots: []Slot{
 			{Name: ".round", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
-				{Mod: 173, Gate: Gate{Clauses: []Clause{
+				{Mod: 165},
+				{Mod: 166},
+				{Mod: 167, Gate: Gate{Clauses: []Clause{
 					{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 				}}},
-				{Mod: 174, Gate: Gate{Clauses: []Clause{
+				{Mod: 168, Gate: Gate{Clauses: []Clause{
 					{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 				}}},
 			}},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165, Gate: Gate{Clauses: []Clause{
+				{Mod: 159, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -196,21 +196,21 @@ var floatTable = []Instruction{
 			{Name: "b", ID: 2, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "sub{.rnd}{.ftz}.f32x2", Section: "9.7.3.4", Slots: []Slot{
 			{Name: ".rnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
-				{Mod: 173},
-				{Mod: 174},
+				{Mod: 165},
+				{Mod: 166},
+				{Mod: 167},
+				{Mod: 168},
 			}},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165, Gate: Gate{Clauses: []Clause{
+				{Mod: 159, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f32x2", Values: []Value{
-				{Mod: 204},
+				{Mod: 203},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -226,20 +226,20 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "sub{.round}.f64", Section: "9.7.3.4", Slots: []Slot{
 			{Name: ".round", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
-				{Mod: 173, Gate: Gate{Clauses: []Clause{
+				{Mod: 165},
+				{Mod: 166},
+				{Mod: 167, Gate: Gate{Clauses: []Clause{
 					{Since: 102, Targets: 0x7ffffffffff8, On: "13"},
 				}}},
-				{Mod: 174, Gate: Gate{Clauses: []Clause{
+				{Mod: 168, Gate: Gate{Clauses: []Clause{
 					{Since: 102, Targets: 0x7ffffffffff8, On: "13"},
 				}}},
 			}},
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -251,30 +251,30 @@ var floatTable = []Instruction{
 			{Name: "b", ID: 2, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 26}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 	}},
-	{Name: "mul", Family: "float", What: "product of two numbers", Repeats: []Mod{23}, Forms: []Form{
+	{Name: "mul", Family: "float", What: "product of two numbers", Repeats: []Mod{14}, Forms: []Form{
 		{Template: "mul{.round}{.ftz}{.sat}.f32", Section: "9.7.3.5", Slots: []Slot{
 			{Name: ".round", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
-				{Mod: 173, Gate: Gate{Clauses: []Clause{
+				{Mod: 165},
+				{Mod: 166},
+				{Mod: 167, Gate: Gate{Clauses: []Clause{
 					{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 				}}},
-				{Mod: 174, Gate: Gate{Clauses: []Clause{
+				{Mod: 168, Gate: Gate{Clauses: []Clause{
 					{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 				}}},
 			}},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165, Gate: Gate{Clauses: []Clause{
+				{Mod: 159, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -286,21 +286,21 @@ var floatTable = []Instruction{
 			{Name: "b", ID: 2, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "mul{.rnd}{.ftz}.f32x2", Section: "9.7.3.5", Slots: []Slot{
 			{Name: ".rnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
-				{Mod: 173},
-				{Mod: 174},
+				{Mod: 165},
+				{Mod: 166},
+				{Mod: 167},
+				{Mod: 168},
 			}},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165, Gate: Gate{Clauses: []Clause{
+				{Mod: 159, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f32x2", Values: []Value{
-				{Mod: 204},
+				{Mod: 203},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -316,20 +316,20 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "mul{.round}.f64", Section: "9.7.3.5", Slots: []Slot{
 			{Name: ".round", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
-				{Mod: 173, Gate: Gate{Clauses: []Clause{
+				{Mod: 165},
+				{Mod: 166},
+				{Mod: 167, Gate: Gate{Clauses: []Clause{
 					{Since: 102, Targets: 0x7ffffffffff8, On: "13"},
 				}}},
-				{Mod: 174, Gate: Gate{Clauses: []Clause{
+				{Mod: 168, Gate: Gate{Clauses: []Clause{
 					{Since: 102, Targets: 0x7ffffffffff8, On: "13"},
 				}}},
 			}},
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -341,26 +341,26 @@ var floatTable = []Instruction{
 			{Name: "b", ID: 2, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 26}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 	}},
-	{Name: "fma", Family: "float", What: "product plus an addend, rounded once", Repeats: []Mod{23}, Forms: []Form{
+	{Name: "fma", Family: "float", What: "product plus an addend, rounded once", Repeats: []Mod{14}, Forms: []Form{
 		{Template: "fma.rnd{.ftz}{.sat}.f32", Section: "9.7.3.6", Slots: []Slot{
 			{Name: ".rnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
-				{Mod: 173},
-				{Mod: 174},
+				{Mod: 165},
+				{Mod: 166},
+				{Mod: 167},
+				{Mod: 168},
 			}, Required: true},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165, Gate: Gate{Clauses: []Clause{
+				{Mod: 159, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -379,21 +379,21 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "fma.rnd{.ftz}.f32x2", Section: "9.7.3.6", Slots: []Slot{
 			{Name: ".rnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
-				{Mod: 173},
-				{Mod: 174},
+				{Mod: 165},
+				{Mod: 166},
+				{Mod: 167},
+				{Mod: 168},
 			}, Required: true},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165, Gate: Gate{Clauses: []Clause{
+				{Mod: 159, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f32x2", Values: []Value{
-				{Mod: 204},
+				{Mod: 203},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -412,20 +412,20 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "fma.round.f64", Section: "9.7.3.6", Slots: []Slot{
 			{Name: ".round", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
-				{Mod: 173, Gate: Gate{Clauses: []Clause{
+				{Mod: 165},
+				{Mod: 166},
+				{Mod: 167, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: 0x7ffffffffff8, On: "13"},
 				}}},
-				{Mod: 174, Gate: Gate{Clauses: []Clause{
+				{Mod: 168, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: 0x7ffffffffff8, On: "13"},
 				}}},
 			}, Required: true},
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -444,26 +444,26 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 	}},
-	{Name: "mad", Family: "float", What: "product plus an addend", Repeats: []Mod{23}, Forms: []Form{
+	{Name: "mad", Family: "float", What: "product plus an addend", Repeats: []Mod{14}, Forms: []Form{
 		{Template: "mad.rnd{.ftz}{.sat}.f32", Section: "9.7.3.7", Slots: []Slot{
 			{Name: ".rnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
-				{Mod: 173},
-				{Mod: 174},
+				{Mod: 165},
+				{Mod: 166},
+				{Mod: 167},
+				{Mod: 168},
 			}, Required: true},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165, Gate: Gate{Clauses: []Clause{
+				{Mod: 159, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -482,18 +482,18 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}, Notes: []string{"the same as fma"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Notes: []string{"the same as fma"}},
 		{Template: "mad{.ftz}{.sat}.f32", Section: "9.7.3.7", Slots: []Slot{
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165, Gate: Gate{Clauses: []Clause{
+				{Mod: 159, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -512,20 +512,20 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 302, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}, Notes: []string{"truncates the product on sm_1x"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Notes: []string{"truncates the product on sm_1x"}},
 		{Template: "mad.round.f64", Section: "9.7.3.7", Slots: []Slot{
 			{Name: ".round", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
-				{Mod: 173, Gate: Gate{Clauses: []Clause{
+				{Mod: 165},
+				{Mod: 166},
+				{Mod: 167, Gate: Gate{Clauses: []Clause{
 					{Since: 102, Targets: 0x7ffffffffff8, On: "13"},
 				}}},
-				{Mod: 174, Gate: Gate{Clauses: []Clause{
+				{Mod: 168, Gate: Gate{Clauses: []Clause{
 					{Since: 102, Targets: 0x7ffffffffff8, On: "13"},
 				}}},
 			}, Required: true},
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -540,10 +540,10 @@ var floatTable = []Instruction{
 			{Name: "c", ID: 3, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 26}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}, Notes: []string{"the same as fma"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Notes: []string{"the same as fma"}},
 		{Template: "mad.f64", Section: "9.7.3.7", Slots: []Slot{
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -562,20 +562,20 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}, Notes: []string{"rounds to nearest"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Notes: []string{"rounds to nearest"}},
 	}},
-	{Name: "div", Family: "float", What: "quotient of two numbers", Repeats: []Mod{205}, Forms: []Form{
+	{Name: "div", Family: "float", What: "quotient of two numbers", Repeats: []Mod{204}, Forms: []Form{
 		{Template: "div.approx{.ftz}.f32", Section: "9.7.3.8", Slots: []Slot{
 			{Name: ".approx", Values: []Value{
-				{Mod: 205},
+				{Mod: 204},
 			}, Required: true},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165, Gate: Gate{Clauses: []Clause{
+				{Mod: 159, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -591,21 +591,21 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "div.rnd{.ftz}.f32", Section: "9.7.3.8", Slots: []Slot{
 			{Name: ".rnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
-				{Mod: 173},
-				{Mod: 174},
+				{Mod: 165},
+				{Mod: 166},
+				{Mod: 167},
+				{Mod: 168},
 			}, Required: true},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165, Gate: Gate{Clauses: []Clause{
+				{Mod: 159, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -621,10 +621,10 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "div.f32", Section: "9.7.3.8", Slots: []Slot{
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -640,22 +640,22 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}, Notes: []string{"means .approx.ftz"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Notes: []string{"means .approx.ftz"}},
 		{Template: "div.round.f64", Section: "9.7.3.8", Slots: []Slot{
 			{Name: ".round", Values: []Value{
-				{Mod: 171},
-				{Mod: 172, Gate: Gate{Clauses: []Clause{
+				{Mod: 165},
+				{Mod: 166, Gate: Gate{Clauses: []Clause{
 					{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 				}}},
-				{Mod: 173, Gate: Gate{Clauses: []Clause{
+				{Mod: 167, Gate: Gate{Clauses: []Clause{
 					{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 				}}},
-				{Mod: 174, Gate: Gate{Clauses: []Clause{
+				{Mod: 168, Gate: Gate{Clauses: []Clause{
 					{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 				}}},
 			}, Required: true},
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -667,10 +667,10 @@ var floatTable = []Instruction{
 			{Name: "b", ID: 2, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 26}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "div.f64", Section: "9.7.3.8", Slots: []Slot{
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -686,17 +686,17 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}, Notes: []string{"means .rn"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Notes: []string{"means .rn"}},
 	}},
 	{Name: "div.full", Family: "float", What: "quotient, approximate over the full range", Forms: []Form{
 		{Template: "div.full{.ftz}.f32", Section: "9.7.3.8", Slots: []Slot{
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165, Gate: Gate{Clauses: []Clause{
+				{Mod: 159, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -712,17 +712,17 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 	{Name: "abs", Family: "float", What: "absolute value of a number", Forms: []Form{
 		{Template: "abs{.ftz}.f32", Section: "9.7.3.9", Slots: []Slot{
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165, Gate: Gate{Clauses: []Clause{
+				{Mod: 159, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -731,10 +731,10 @@ var floatTable = []Instruction{
 			{Name: "a", ID: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "abs.f64", Section: "9.7.3.9", Slots: []Slot{
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -743,17 +743,17 @@ var floatTable = []Instruction{
 			{Name: "a", ID: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 26}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 	}},
 	{Name: "neg", Family: "float", What: "negative of a number", Forms: []Form{
 		{Template: "neg{.ftz}.f32", Section: "9.7.3.10", Slots: []Slot{
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165, Gate: Gate{Clauses: []Clause{
+				{Mod: 159, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -762,10 +762,10 @@ var floatTable = []Instruction{
 			{Name: "a", ID: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "neg.f64", Section: "9.7.3.10", Slots: []Slot{
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -774,26 +774,26 @@ var floatTable = []Instruction{
 			{Name: "a", ID: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 26}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 	}},
-	{Name: "min", Family: "float", What: "smaller of two or three numbers", Repeats: []Mod{206}, Forms: []Form{
+	{Name: "min", Family: "float", What: "smaller of two or three numbers", Repeats: []Mod{205}, Forms: []Form{
 		{Template: "min{.ftz}{.NaN}{.xorsign.abs}.f32", Section: "9.7.3.11", Slots: []Slot{
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165, Gate: Gate{Clauses: []Clause{
+				{Mod: 159, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".NaN", Values: []Value{
-				{Mod: 206},
+				{Mod: 205},
 			}},
 			{Name: ".xorsign", Values: []Value{
-				{Mod: 207},
+				{Mod: 206},
 			}},
 			{Name: ".abs", Values: []Value{
-				{Mod: 208},
+				{Mod: 207},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -827,21 +827,21 @@ var floatTable = []Instruction{
 				{Code: 1, N: 2},
 				{Code: 7},
 			}, Text: "require .abs -> .xorsign"},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "min{.ftz}{.NaN}{.abs}.f32", Section: "9.7.3.11", Slots: []Slot{
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165, Gate: Gate{Clauses: []Clause{
+				{Mod: 159, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".NaN", Values: []Value{
-				{Mod: 206},
+				{Mod: 205},
 			}},
 			{Name: ".abs", Values: []Value{
-				{Mod: 208},
+				{Mod: 207},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -860,10 +860,10 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 808, Targets: 0x7ffffc000000, On: "100"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "min.f64", Section: "9.7.3.11", Slots: []Slot{
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -875,26 +875,26 @@ var floatTable = []Instruction{
 			{Name: "b", ID: 2, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 26}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 	}},
-	{Name: "max", Family: "float", What: "larger of two or three numbers", Repeats: []Mod{206}, Forms: []Form{
+	{Name: "max", Family: "float", What: "larger of two or three numbers", Repeats: []Mod{205}, Forms: []Form{
 		{Template: "max{.ftz}{.NaN}{.xorsign.abs}.f32", Section: "9.7.3.12", Slots: []Slot{
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165, Gate: Gate{Clauses: []Clause{
+				{Mod: 159, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".NaN", Values: []Value{
-				{Mod: 206},
+				{Mod: 205},
 			}},
 			{Name: ".xorsign", Values: []Value{
-				{Mod: 207},
+				{Mod: 206},
 			}},
 			{Name: ".abs", Values: []Value{
-				{Mod: 208},
+				{Mod: 207},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -928,21 +928,21 @@ var floatTable = []Instruction{
 				{Code: 1, N: 2},
 				{Code: 7},
 			}, Text: "require .abs -> .xorsign"},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "max{.ftz}{.NaN}{.abs}.f32", Section: "9.7.3.12", Slots: []Slot{
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165, Gate: Gate{Clauses: []Clause{
+				{Mod: 159, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".NaN", Values: []Value{
-				{Mod: 206},
+				{Mod: 205},
 			}},
 			{Name: ".abs", Values: []Value{
-				{Mod: 208},
+				{Mod: 207},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -961,10 +961,10 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 808, Targets: 0x7ffffc000000, On: "100"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "max.f64", Section: "9.7.3.12", Slots: []Slot{
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -976,20 +976,20 @@ var floatTable = []Instruction{
 			{Name: "b", ID: 2, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 26}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 	}},
-	{Name: "rcp", Family: "float", What: "reciprocal", Repeats: []Mod{205}, Forms: []Form{
+	{Name: "rcp", Family: "float", What: "reciprocal", Repeats: []Mod{204}, Forms: []Form{
 		{Template: "rcp.approx{.ftz}.f32", Section: "9.7.3.13", Slots: []Slot{
 			{Name: ".approx", Values: []Value{
-				{Mod: 205},
+				{Mod: 204},
 			}, Required: true},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165, Gate: Gate{Clauses: []Clause{
+				{Mod: 159, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1002,21 +1002,21 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "rcp.rnd{.ftz}.f32", Section: "9.7.3.13", Slots: []Slot{
 			{Name: ".rnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
-				{Mod: 173},
-				{Mod: 174},
+				{Mod: 165},
+				{Mod: 166},
+				{Mod: 167},
+				{Mod: 168},
 			}, Required: true},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165, Gate: Gate{Clauses: []Clause{
+				{Mod: 159, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1029,10 +1029,10 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "rcp.f32", Section: "9.7.3.13", Slots: []Slot{
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1045,22 +1045,22 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}, Notes: []string{"means .approx.ftz"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}, Notes: []string{"means .approx.ftz"}},
 		{Template: "rcp.round.f64", Section: "9.7.3.13", Slots: []Slot{
 			{Name: ".round", Values: []Value{
-				{Mod: 171},
-				{Mod: 172, Gate: Gate{Clauses: []Clause{
+				{Mod: 165},
+				{Mod: 166, Gate: Gate{Clauses: []Clause{
 					{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 				}}},
-				{Mod: 173, Gate: Gate{Clauses: []Clause{
+				{Mod: 167, Gate: Gate{Clauses: []Clause{
 					{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 				}}},
-				{Mod: 174, Gate: Gate{Clauses: []Clause{
+				{Mod: 168, Gate: Gate{Clauses: []Clause{
 					{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 				}}},
 			}, Required: true},
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1073,27 +1073,27 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "rcp.round.ftz.f64", Section: "9.7.3.14", Slots: []Slot{
 			{Name: ".round", Values: []Value{
-				{Mod: 171},
-				{Mod: 172, Gate: Gate{Clauses: []Clause{
+				{Mod: 165},
+				{Mod: 166, Gate: Gate{Clauses: []Clause{
 					{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 				}}},
-				{Mod: 173, Gate: Gate{Clauses: []Clause{
+				{Mod: 167, Gate: Gate{Clauses: []Clause{
 					{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 				}}},
-				{Mod: 174, Gate: Gate{Clauses: []Clause{
+				{Mod: 168, Gate: Gate{Clauses: []Clause{
 					{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 				}}},
 			}, Required: true},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165, Gate: Gate{Clauses: []Clause{
+				{Mod: 159, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: AllTargets},
 				}}},
 			}, Required: true},
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1106,18 +1106,18 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}, Lenient: ".ftz means nothing here"},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}, Lenient: ".ftz means nothing here"},
 		{Template: "rcp.approx.ftz.f64", Section: "9.7.3.13", Slots: []Slot{
 			{Name: ".approx", Values: []Value{
-				{Mod: 205},
+				{Mod: 204},
 			}, Required: true},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165, Gate: Gate{Clauses: []Clause{
+				{Mod: 159, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: AllTargets},
 				}}},
 			}, Required: true},
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1130,20 +1130,20 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 201, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 	}},
-	{Name: "sqrt", Family: "float", What: "square root", Repeats: []Mod{205}, Forms: []Form{
+	{Name: "sqrt", Family: "float", What: "square root", Repeats: []Mod{204}, Forms: []Form{
 		{Template: "sqrt.approx{.ftz}.f32", Section: "9.7.3.15", Slots: []Slot{
 			{Name: ".approx", Values: []Value{
-				{Mod: 205},
+				{Mod: 204},
 			}, Required: true},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165, Gate: Gate{Clauses: []Clause{
+				{Mod: 159, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1156,21 +1156,21 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "sqrt.rnd{.ftz}.f32", Section: "9.7.3.15", Slots: []Slot{
 			{Name: ".rnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
-				{Mod: 173},
-				{Mod: 174},
+				{Mod: 165},
+				{Mod: 166},
+				{Mod: 167},
+				{Mod: 168},
 			}, Required: true},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165, Gate: Gate{Clauses: []Clause{
+				{Mod: 159, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1183,10 +1183,10 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "sqrt.f32", Section: "9.7.3.15", Slots: []Slot{
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1199,22 +1199,22 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}, Notes: []string{"means .approx.ftz"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}, Notes: []string{"means .approx.ftz"}},
 		{Template: "sqrt.round.f64", Section: "9.7.3.15", Slots: []Slot{
 			{Name: ".round", Values: []Value{
-				{Mod: 171},
-				{Mod: 172, Gate: Gate{Clauses: []Clause{
+				{Mod: 165},
+				{Mod: 166, Gate: Gate{Clauses: []Clause{
 					{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 				}}},
-				{Mod: 173, Gate: Gate{Clauses: []Clause{
+				{Mod: 167, Gate: Gate{Clauses: []Clause{
 					{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 				}}},
-				{Mod: 174, Gate: Gate{Clauses: []Clause{
+				{Mod: 168, Gate: Gate{Clauses: []Clause{
 					{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 				}}},
 			}, Required: true},
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1223,10 +1223,10 @@ var floatTable = []Instruction{
 			{Name: "a", ID: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 26}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "sqrt.f64", Section: "9.7.3.15", Slots: []Slot{
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1239,20 +1239,20 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}, Notes: []string{"means .rn"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}, Notes: []string{"means .rn"}},
 	}},
-	{Name: "rsqrt", Family: "float", What: "reciprocal of the square root", Repeats: []Mod{205}, Forms: []Form{
+	{Name: "rsqrt", Family: "float", What: "reciprocal of the square root", Repeats: []Mod{204}, Forms: []Form{
 		{Template: "rsqrt.approx{.ftz}.f32", Section: "9.7.3.16", Slots: []Slot{
 			{Name: ".approx", Values: []Value{
-				{Mod: 205},
+				{Mod: 204},
 			}, Required: true},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165, Gate: Gate{Clauses: []Clause{
+				{Mod: 159, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1265,10 +1265,10 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "rsqrt.f32", Section: "9.7.3.16", Slots: []Slot{
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1281,13 +1281,13 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}, Notes: []string{"means .approx.ftz"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}, Notes: []string{"means .approx.ftz"}},
 		{Template: "rsqrt.approx.f64", Section: "9.7.3.16", Slots: []Slot{
 			{Name: ".approx", Values: []Value{
-				{Mod: 205},
+				{Mod: 204},
 			}, Required: true},
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1300,10 +1300,10 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "rsqrt.f64", Section: "9.7.3.17", Slots: []Slot{
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1316,18 +1316,18 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}, Notes: []string{"means .approx"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}, Notes: []string{"means .approx"}},
 		{Template: "rsqrt.approx.ftz.f64", Section: "9.7.3.16", Slots: []Slot{
 			{Name: ".approx", Values: []Value{
-				{Mod: 205},
+				{Mod: 204},
 			}, Required: true},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165, Gate: Gate{Clauses: []Clause{
+				{Mod: 159, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: AllTargets},
 				}}},
 			}, Required: true},
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1340,20 +1340,20 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 400, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 	}},
-	{Name: "sin", Family: "float", What: "sine of an angle in radians", Repeats: []Mod{205}, Forms: []Form{
+	{Name: "sin", Family: "float", What: "sine of an angle in radians", Repeats: []Mod{204}, Forms: []Form{
 		{Template: "sin.approx{.ftz}.f32", Section: "9.7.3.18", Slots: []Slot{
 			{Name: ".approx", Values: []Value{
-				{Mod: 205},
+				{Mod: 204},
 			}, Required: true},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165, Gate: Gate{Clauses: []Clause{
+				{Mod: 159, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1366,10 +1366,10 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "sin.f32", Section: "9.7.3.18", Slots: []Slot{
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1382,20 +1382,20 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}, Notes: []string{"means .approx.ftz"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}, Notes: []string{"means .approx.ftz"}},
 	}},
-	{Name: "cos", Family: "float", What: "cosine of an angle in radians", Repeats: []Mod{205}, Forms: []Form{
+	{Name: "cos", Family: "float", What: "cosine of an angle in radians", Repeats: []Mod{204}, Forms: []Form{
 		{Template: "cos.approx{.ftz}.f32", Section: "9.7.3.19", Slots: []Slot{
 			{Name: ".approx", Values: []Value{
-				{Mod: 205},
+				{Mod: 204},
 			}, Required: true},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165, Gate: Gate{Clauses: []Clause{
+				{Mod: 159, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1408,10 +1408,10 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "cos.f32", Section: "9.7.3.19", Slots: []Slot{
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1424,20 +1424,20 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}, Notes: []string{"means .approx.ftz"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}, Notes: []string{"means .approx.ftz"}},
 	}},
-	{Name: "lg2", Family: "float", What: "logarithm to base 2", Repeats: []Mod{205}, Forms: []Form{
+	{Name: "lg2", Family: "float", What: "logarithm to base 2", Repeats: []Mod{204}, Forms: []Form{
 		{Template: "lg2.approx{.ftz}.f32", Section: "9.7.3.20", Slots: []Slot{
 			{Name: ".approx", Values: []Value{
-				{Mod: 205},
+				{Mod: 204},
 			}, Required: true},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165, Gate: Gate{Clauses: []Clause{
+				{Mod: 159, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1450,10 +1450,10 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "lg2.f32", Section: "9.7.3.20", Slots: []Slot{
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1466,20 +1466,20 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}, Notes: []string{"means .approx.ftz"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}, Notes: []string{"means .approx.ftz"}},
 	}},
-	{Name: "ex2", Family: "float", What: "power of 2", Repeats: []Mod{205}, Forms: []Form{
+	{Name: "ex2", Family: "float", What: "power of 2", Repeats: []Mod{204}, Forms: []Form{
 		{Template: "ex2.approx{.ftz}.f32", Section: "9.7.3.21", Slots: []Slot{
 			{Name: ".approx", Values: []Value{
-				{Mod: 205},
+				{Mod: 204},
 			}, Required: true},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165, Gate: Gate{Clauses: []Clause{
+				{Mod: 159, Gate: Gate{Clauses: []Clause{
 					{Since: 104, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1492,10 +1492,10 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "ex2.f32", Section: "9.7.3.21", Slots: []Slot{
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1508,15 +1508,15 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}, Notes: []string{"means .approx.ftz"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}, Notes: []string{"means .approx.ftz"}},
 	}},
-	{Name: "tanh", Family: "float", What: "hyperbolic tangent", Repeats: []Mod{205}, Forms: []Form{
+	{Name: "tanh", Family: "float", What: "hyperbolic tangent", Repeats: []Mod{204}, Forms: []Form{
 		{Template: "tanh.approx.f32", Section: "9.7.3.22", Slots: []Slot{
 			{Name: ".approx", Values: []Value{
-				{Mod: 205},
+				{Mod: 204},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1529,6 +1529,6 @@ var floatTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 700, Targets: 0x7ffffffc0000, On: "75"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 	}},
 }

@@ -7,20 +7,20 @@ package isa
 
 // halfTable is the family half: half, mixed and alternate precision.
 var halfTable = []Instruction{
-	{Name: "add", Family: "half", What: "sum of two numbers of half precision, or of two precisions", Repeats: []Mod{23, 175}, Forms: []Form{
+	{Name: "add", Family: "half", What: "sum of two numbers of half precision, or of two precisions", Repeats: []Mod{14, 169}, Forms: []Form{
 		{Template: "add{.rn}{.ftz}{.sat}.half", Section: "9.7.4.1", Slots: []Slot{
 			{Name: ".rn", Values: []Value{
-				{Mod: 171},
-			}},
-			{Name: ".ftz", Values: []Value{
 				{Mod: 165},
 			}},
+			{Name: ".ftz", Values: []Value{
+				{Mod: 159},
+			}},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".half", Values: []Value{
-				{Mod: 90},
-				{Mod: 121},
+				{Mod: 81},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -36,14 +36,14 @@ var halfTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 402, Targets: 0x7ffffffff000, On: "53"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "add{.rn}.brain", Section: "9.7.5.1", Slots: []Slot{
 			{Name: ".rn", Values: []Value{
-				{Mod: 171},
+				{Mod: 165},
 			}},
 			{Name: ".brain", Values: []Value{
-				{Mod: 9},
-				{Mod: 10},
+				{Mod: 82},
+				{Mod: 114},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -59,23 +59,23 @@ var halfTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 708, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "add{.rnd}{.sat}.f32.atype", Section: "9.4:9.7.5.1", Slots: []Slot{
 			{Name: ".rnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
-				{Mod: 173},
-				{Mod: 174},
+				{Mod: 165},
+				{Mod: 166},
+				{Mod: 167},
+				{Mod: 168},
 			}},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".atype", Values: []Value{
-				{Mod: 90},
-				{Mod: 9},
+				{Mod: 81},
+				{Mod: 82},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -91,22 +91,22 @@ var halfTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "add{.rz}.ftz.f16x2.f32x2.f32x2", Section: "9.7.4.1", Slots: []Slot{
 			{Name: ".rz", Values: []Value{
-				{Mod: 172},
+				{Mod: 166},
 			}},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165},
+				{Mod: 159},
 			}, Required: true},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32x2", Values: []Value{
-				{Mod: 204},
+				{Mod: 203},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32x2", Values: []Value{
-				{Mod: 204},
+				{Mod: 203},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -122,19 +122,19 @@ var halfTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "add{.rz}.bf16x2.f32x2.f32x2", Section: "9.7.4.1", Slots: []Slot{
 			{Name: ".rz", Values: []Value{
-				{Mod: 172},
+				{Mod: 166},
 			}},
 			{Name: ".bf16x2", Values: []Value{
-				{Mod: 10},
+				{Mod: 114},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32x2", Values: []Value{
-				{Mod: 204},
+				{Mod: 203},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32x2", Values: []Value{
-				{Mod: 204},
+				{Mod: 203},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -150,23 +150,23 @@ var halfTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "add{.rnd}.f32x2.atype.f32x2", Section: "9.4:9.7.6.1", Slots: []Slot{
 			{Name: ".rnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
-				{Mod: 173},
-				{Mod: 174},
+				{Mod: 165},
+				{Mod: 166},
+				{Mod: 167},
+				{Mod: 168},
 			}},
 			{Name: ".f32x2", Values: []Value{
-				{Mod: 204},
+				{Mod: 203},
 			}, Required: true, Order: '\x01'},
 			{Name: ".atype", Values: []Value{
-				{Mod: 121},
-				{Mod: 10},
+				{Mod: 113},
+				{Mod: 114},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32x2", Values: []Value{
-				{Mod: 204},
+				{Mod: 203},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -182,13 +182,13 @@ var halfTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "add{.rn}{.satfinite}.wide.alt", Section: "9.7.4.1", Slots: []Slot{
 			{Name: ".rn", Values: []Value{
-				{Mod: 171},
+				{Mod: 165},
 			}},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".wide", Values: []Value{
 				{Mod: 123},
@@ -197,11 +197,11 @@ var halfTable = []Instruction{
 			{Name: ".alt", Values: []Value{
 				{Mod: 123},
 				{Mod: 122},
-				{Mod: 184},
-				{Mod: 183},
-				{Mod: 185},
+				{Mod: 179},
+				{Mod: 178},
+				{Mod: 180},
+				{Mod: 208},
 				{Mod: 209},
-				{Mod: 210},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -217,22 +217,22 @@ var halfTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 904, Targets: 0x410000000, On: "100a 103a"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 	}},
-	{Name: "sub", Family: "half", What: "difference of two numbers of half precision, or of two precisions", Repeats: []Mod{23, 175}, Forms: []Form{
+	{Name: "sub", Family: "half", What: "difference of two numbers of half precision, or of two precisions", Repeats: []Mod{14, 169}, Forms: []Form{
 		{Template: "sub{.rn}{.ftz}{.sat}.half", Section: "9.7.4.2", Slots: []Slot{
 			{Name: ".rn", Values: []Value{
-				{Mod: 171},
-			}},
-			{Name: ".ftz", Values: []Value{
 				{Mod: 165},
 			}},
+			{Name: ".ftz", Values: []Value{
+				{Mod: 159},
+			}},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".half", Values: []Value{
-				{Mod: 90},
-				{Mod: 121},
+				{Mod: 81},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -248,14 +248,14 @@ var halfTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 402, Targets: 0x7ffffffff000, On: "53"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "sub{.rn}.brain", Section: "9.7.5.2", Slots: []Slot{
 			{Name: ".rn", Values: []Value{
-				{Mod: 171},
+				{Mod: 165},
 			}},
 			{Name: ".brain", Values: []Value{
-				{Mod: 9},
-				{Mod: 10},
+				{Mod: 82},
+				{Mod: 114},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -271,23 +271,23 @@ var halfTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 708, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "sub{.rnd}{.sat}.f32.atype", Section: "9.4:9.7.5.2", Slots: []Slot{
 			{Name: ".rnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
-				{Mod: 173},
-				{Mod: 174},
+				{Mod: 165},
+				{Mod: 166},
+				{Mod: 167},
+				{Mod: 168},
 			}},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".atype", Values: []Value{
-				{Mod: 90},
-				{Mod: 9},
+				{Mod: 81},
+				{Mod: 82},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -303,22 +303,22 @@ var halfTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "sub{.rz}.ftz.f16x2.f32x2.f32x2", Section: "9.7.4.2", Slots: []Slot{
 			{Name: ".rz", Values: []Value{
-				{Mod: 172},
+				{Mod: 166},
 			}},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165},
+				{Mod: 159},
 			}, Required: true},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32x2", Values: []Value{
-				{Mod: 204},
+				{Mod: 203},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32x2", Values: []Value{
-				{Mod: 204},
+				{Mod: 203},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -334,19 +334,19 @@ var halfTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "sub{.rz}.bf16x2.f32x2.f32x2", Section: "9.7.4.2", Slots: []Slot{
 			{Name: ".rz", Values: []Value{
-				{Mod: 172},
+				{Mod: 166},
 			}},
 			{Name: ".bf16x2", Values: []Value{
-				{Mod: 10},
+				{Mod: 114},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32x2", Values: []Value{
-				{Mod: 204},
+				{Mod: 203},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32x2", Values: []Value{
-				{Mod: 204},
+				{Mod: 203},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -362,23 +362,23 @@ var halfTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "sub{.rnd}.f32x2.atype.f32x2", Section: "9.4:9.7.6.2", Slots: []Slot{
 			{Name: ".rnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
-				{Mod: 173},
-				{Mod: 174},
+				{Mod: 165},
+				{Mod: 166},
+				{Mod: 167},
+				{Mod: 168},
 			}},
 			{Name: ".f32x2", Values: []Value{
-				{Mod: 204},
+				{Mod: 203},
 			}, Required: true, Order: '\x01'},
 			{Name: ".atype", Values: []Value{
-				{Mod: 121},
-				{Mod: 10},
+				{Mod: 113},
+				{Mod: 114},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32x2", Values: []Value{
-				{Mod: 204},
+				{Mod: 203},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -394,13 +394,13 @@ var halfTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "sub{.rn}{.satfinite}.wide.alt", Section: "9.7.4.2", Slots: []Slot{
 			{Name: ".rn", Values: []Value{
-				{Mod: 171},
+				{Mod: 165},
 			}},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".wide", Values: []Value{
 				{Mod: 123},
@@ -409,11 +409,11 @@ var halfTable = []Instruction{
 			{Name: ".alt", Values: []Value{
 				{Mod: 123},
 				{Mod: 122},
-				{Mod: 184},
-				{Mod: 183},
-				{Mod: 185},
+				{Mod: 179},
+				{Mod: 178},
+				{Mod: 180},
+				{Mod: 208},
 				{Mod: 209},
-				{Mod: 210},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -429,22 +429,22 @@ var halfTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 904, Targets: 0x410000000, On: "100a 103a"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 	}},
-	{Name: "mul", Family: "half", What: "product of two numbers of half precision, or of two precisions", Repeats: []Mod{23, 175}, Forms: []Form{
+	{Name: "mul", Family: "half", What: "product of two numbers of half precision, or of two precisions", Repeats: []Mod{14, 169}, Forms: []Form{
 		{Template: "mul{.rn}{.ftz}{.sat}.half", Section: "9.7.4.3", Slots: []Slot{
 			{Name: ".rn", Values: []Value{
-				{Mod: 171},
-			}},
-			{Name: ".ftz", Values: []Value{
 				{Mod: 165},
 			}},
+			{Name: ".ftz", Values: []Value{
+				{Mod: 159},
+			}},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".half", Values: []Value{
-				{Mod: 90},
-				{Mod: 121},
+				{Mod: 81},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -460,14 +460,14 @@ var halfTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 402, Targets: 0x7ffffffff000, On: "53"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "mul{.rn}.brain", Section: "9.4:9.7.5.3", Slots: []Slot{
 			{Name: ".rn", Values: []Value{
-				{Mod: 171},
+				{Mod: 165},
 			}},
 			{Name: ".brain", Values: []Value{
-				{Mod: 9},
-				{Mod: 10},
+				{Mod: 82},
+				{Mod: 114},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -483,16 +483,16 @@ var halfTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 708, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "mul.f16x2.f16x2.bf16x2", Section: "9.7.4.3", Slots: []Slot{
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 			{Name: ".bf16x2", Values: []Value{
-				{Mod: 10},
+				{Mod: 114},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -508,16 +508,16 @@ var halfTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "mul.bf16x2.bf16x2.f16x2", Section: "9.7.4.3", Slots: []Slot{
 			{Name: ".bf16x2", Values: []Value{
-				{Mod: 10},
+				{Mod: 114},
 			}, Required: true, Order: '\x01'},
 			{Name: ".bf16x2", Values: []Value{
-				{Mod: 10},
+				{Mod: 114},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -533,22 +533,22 @@ var halfTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "mul.rz.ftz.f16x2.f32x2.f32x2", Section: "9.7.4.3", Slots: []Slot{
 			{Name: ".rz", Values: []Value{
-				{Mod: 172},
+				{Mod: 166},
 			}, Required: true},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165},
+				{Mod: 159},
 			}, Required: true},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32x2", Values: []Value{
-				{Mod: 204},
+				{Mod: 203},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32x2", Values: []Value{
-				{Mod: 204},
+				{Mod: 203},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -564,19 +564,19 @@ var halfTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "mul.rz.bf16x2.f32x2.f32x2", Section: "9.4:9.7.6.3", Slots: []Slot{
 			{Name: ".rz", Values: []Value{
-				{Mod: 172},
+				{Mod: 166},
 			}, Required: true},
 			{Name: ".bf16x2", Values: []Value{
-				{Mod: 10},
+				{Mod: 114},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32x2", Values: []Value{
-				{Mod: 204},
+				{Mod: 203},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32x2", Values: []Value{
-				{Mod: 204},
+				{Mod: 203},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -592,13 +592,13 @@ var halfTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "mul{.rn}{.satfinite}.wide.atype.btype", Section: "9.7.4.3", Slots: []Slot{
 			{Name: ".rn", Values: []Value{
-				{Mod: 171},
+				{Mod: 165},
 			}},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".wide", Values: []Value{
 				{Mod: 123},
@@ -607,20 +607,20 @@ var halfTable = []Instruction{
 			{Name: ".atype", Values: []Value{
 				{Mod: 123},
 				{Mod: 122},
-				{Mod: 184},
-				{Mod: 183},
-				{Mod: 185},
+				{Mod: 179},
+				{Mod: 178},
+				{Mod: 180},
+				{Mod: 208},
 				{Mod: 209},
-				{Mod: 210},
 			}, Required: true, Order: '\x01'},
 			{Name: ".btype", Values: []Value{
 				{Mod: 123},
 				{Mod: 122},
-				{Mod: 184},
-				{Mod: 183},
-				{Mod: 185},
+				{Mod: 179},
+				{Mod: 178},
+				{Mod: 180},
+				{Mod: 208},
 				{Mod: 209},
-				{Mod: 210},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -636,22 +636,22 @@ var halfTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 904, Targets: 0x410000000, On: "100a 103a"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 	}},
-	{Name: "fma", Family: "half", What: "product plus an addend, rounded once, in half precision or in two precisions", Repeats: []Mod{23, 29, 175}, Forms: []Form{
+	{Name: "fma", Family: "half", What: "product plus an addend, rounded once, in half precision or in two precisions", Repeats: []Mod{14, 20, 169}, Forms: []Form{
 		{Template: "fma.rn{.ftz}{.sat}.half", Section: "9.7.4.4", Slots: []Slot{
 			{Name: ".rn", Values: []Value{
-				{Mod: 171},
+				{Mod: 165},
 			}, Required: true},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165},
+				{Mod: 159},
 			}},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".half", Values: []Value{
-				{Mod: 90},
-				{Mod: 121},
+				{Mod: 81},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -670,20 +670,20 @@ var halfTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 402, Targets: 0x7ffffffff000, On: "53"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "fma.rn{.ftz}.relu.half", Section: "9.7.4.4", Slots: []Slot{
 			{Name: ".rn", Values: []Value{
-				{Mod: 171},
+				{Mod: 165},
 			}, Required: true},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165},
+				{Mod: 159},
 			}},
 			{Name: ".relu", Values: []Value{
-				{Mod: 29},
+				{Mod: 20},
 			}, Required: true},
 			{Name: ".half", Values: []Value{
-				{Mod: 90},
-				{Mod: 121},
+				{Mod: 81},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -702,20 +702,20 @@ var halfTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "fma.rn{.relu}.oob.half", Section: "9.7.4.4", Slots: []Slot{
 			{Name: ".rn", Values: []Value{
-				{Mod: 171},
+				{Mod: 165},
 			}, Required: true},
 			{Name: ".relu", Values: []Value{
-				{Mod: 29},
+				{Mod: 20},
 			}},
 			{Name: ".oob", Values: []Value{
-				{Mod: 211},
+				{Mod: 210},
 			}, Required: true},
 			{Name: ".half", Values: []Value{
-				{Mod: 90},
-				{Mod: 121},
+				{Mod: 81},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -734,20 +734,20 @@ var halfTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 801, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "fma.rn.sat.oob.half", Section: "9.7.4.4", Slots: []Slot{
 			{Name: ".rn", Values: []Value{
-				{Mod: 171},
+				{Mod: 165},
 			}, Required: true},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}, Required: true},
 			{Name: ".oob", Values: []Value{
-				{Mod: 211},
+				{Mod: 210},
 			}, Required: true},
 			{Name: ".half", Values: []Value{
-				{Mod: 90},
-				{Mod: 121},
+				{Mod: 81},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -766,17 +766,17 @@ var halfTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 801, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}, Lenient: "saturation beside .oob"},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}, Lenient: "saturation beside .oob"},
 		{Template: "fma.rn{.relu}.brain", Section: "9.7.4.4", Slots: []Slot{
 			{Name: ".rn", Values: []Value{
-				{Mod: 171},
+				{Mod: 165},
 			}, Required: true},
 			{Name: ".relu", Values: []Value{
-				{Mod: 29},
+				{Mod: 20},
 			}},
 			{Name: ".brain", Values: []Value{
-				{Mod: 9},
-				{Mod: 10},
+				{Mod: 82},
+				{Mod: 114},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -795,20 +795,20 @@ var halfTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "fma.rn{.relu}.oob.brain", Section: "9.7.4.4", Slots: []Slot{
 			{Name: ".rn", Values: []Value{
-				{Mod: 171},
+				{Mod: 165},
 			}, Required: true},
 			{Name: ".relu", Values: []Value{
-				{Mod: 29},
+				{Mod: 20},
 			}},
 			{Name: ".oob", Values: []Value{
-				{Mod: 211},
+				{Mod: 210},
 			}, Required: true},
 			{Name: ".brain", Values: []Value{
-				{Mod: 9},
-				{Mod: 10},
+				{Mod: 82},
+				{Mod: 114},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -827,19 +827,19 @@ var halfTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 801, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "fma.round{.relu}.brain", Section: "9.7.4.4", Slots: []Slot{
 			{Name: ".round", Values: []Value{
-				{Mod: 172},
-				{Mod: 173},
-				{Mod: 174},
+				{Mod: 166},
+				{Mod: 167},
+				{Mod: 168},
 			}, Required: true},
 			{Name: ".relu", Values: []Value{
-				{Mod: 29},
+				{Mod: 20},
 			}},
 			{Name: ".brain", Values: []Value{
-				{Mod: 9},
-				{Mod: 10},
+				{Mod: 82},
+				{Mod: 114},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -858,22 +858,22 @@ var halfTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}, Lenient: "other roundings"},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}, Lenient: "other roundings"},
 		{Template: "fma.round{.relu}.oob.brain", Section: "9.7.5.3", Slots: []Slot{
 			{Name: ".round", Values: []Value{
-				{Mod: 172},
-				{Mod: 173},
-				{Mod: 174},
+				{Mod: 166},
+				{Mod: 167},
+				{Mod: 168},
 			}, Required: true},
 			{Name: ".relu", Values: []Value{
-				{Mod: 29},
+				{Mod: 20},
 			}},
 			{Name: ".oob", Values: []Value{
-				{Mod: 211},
+				{Mod: 210},
 			}, Required: true},
 			{Name: ".brain", Values: []Value{
-				{Mod: 9},
-				{Mod: 10},
+				{Mod: 82},
+				{Mod: 114},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -892,23 +892,23 @@ var halfTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 801, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}, Lenient: "other roundings"},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}, Lenient: "other roundings"},
 		{Template: "fma.rnd{.sat}.f32.abtype", Section: "9.4:9.7.5.4", Slots: []Slot{
 			{Name: ".rnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
-				{Mod: 173},
-				{Mod: 174},
+				{Mod: 165},
+				{Mod: 166},
+				{Mod: 167},
+				{Mod: 168},
 			}, Required: true},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".abtype", Values: []Value{
-				{Mod: 90},
-				{Mod: 9},
+				{Mod: 81},
+				{Mod: 82},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -927,26 +927,26 @@ var halfTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "fma.rnd.f32x2.atype.f32x2.f32x2", Section: "9.4:9.7.6.4", Slots: []Slot{
 			{Name: ".rnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
-				{Mod: 173},
-				{Mod: 174},
+				{Mod: 165},
+				{Mod: 166},
+				{Mod: 167},
+				{Mod: 168},
 			}, Required: true},
 			{Name: ".f32x2", Values: []Value{
-				{Mod: 204},
+				{Mod: 203},
 			}, Required: true, Order: '\x01'},
 			{Name: ".atype", Values: []Value{
-				{Mod: 121},
-				{Mod: 10},
+				{Mod: 113},
+				{Mod: 114},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32x2", Values: []Value{
-				{Mod: 204},
+				{Mod: 203},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32x2", Values: []Value{
-				{Mod: 204},
+				{Mod: 203},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -965,13 +965,13 @@ var halfTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "fma{.rn}{.satfinite}.wide.atype.btype", Section: "9.7.4.4", Slots: []Slot{
 			{Name: ".rn", Values: []Value{
-				{Mod: 171},
+				{Mod: 165},
 			}},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".wide", Values: []Value{
 				{Mod: 123},
@@ -980,20 +980,20 @@ var halfTable = []Instruction{
 			{Name: ".atype", Values: []Value{
 				{Mod: 123},
 				{Mod: 122},
-				{Mod: 184},
-				{Mod: 183},
-				{Mod: 185},
+				{Mod: 179},
+				{Mod: 178},
+				{Mod: 180},
+				{Mod: 208},
 				{Mod: 209},
-				{Mod: 210},
 			}, Required: true, Order: '\x01'},
 			{Name: ".btype", Values: []Value{
 				{Mod: 123},
 				{Mod: 122},
-				{Mod: 184},
-				{Mod: 183},
-				{Mod: 185},
+				{Mod: 179},
+				{Mod: 178},
+				{Mod: 180},
+				{Mod: 208},
 				{Mod: 209},
-				{Mod: 210},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1012,16 +1012,16 @@ var halfTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 904, Targets: 0x410000000, On: "100a 103a"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 	}},
 	{Name: "neg", Family: "half", What: "negative of a number of half precision", Forms: []Form{
 		{Template: "neg{.ftz}.half", Section: "9.7.4.5", Slots: []Slot{
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165},
+				{Mod: 159},
 			}},
 			{Name: ".half", Values: []Value{
-				{Mod: 90},
-				{Mod: 121},
+				{Mod: 81},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1034,11 +1034,11 @@ var halfTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 600, Targets: 0x7ffffffff000, On: "53"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "neg.brain", Section: "9.7.4.5", Slots: []Slot{
 			{Name: ".brain", Values: []Value{
-				{Mod: 9},
-				{Mod: 10},
+				{Mod: 82},
+				{Mod: 114},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1051,16 +1051,16 @@ var halfTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 	}},
 	{Name: "abs", Family: "half", What: "absolute value of a number of half precision", Forms: []Form{
 		{Template: "abs{.ftz}.half", Section: "9.7.4.6", Slots: []Slot{
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165},
+				{Mod: 159},
 			}},
 			{Name: ".half", Values: []Value{
-				{Mod: 90},
-				{Mod: 121},
+				{Mod: 81},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1073,11 +1073,11 @@ var halfTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 605, Targets: 0x7ffffffff000, On: "53"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "abs.brain", Section: "9.7.4.6", Slots: []Slot{
 			{Name: ".brain", Values: []Value{
-				{Mod: 9},
-				{Mod: 10},
+				{Mod: 82},
+				{Mod: 114},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1090,25 +1090,25 @@ var halfTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 	}},
-	{Name: "min", Family: "half", What: "smaller of two numbers of half precision", Repeats: []Mod{206}, Forms: []Form{
+	{Name: "min", Family: "half", What: "smaller of two numbers of half precision", Repeats: []Mod{205}, Forms: []Form{
 		{Template: "min{.ftz}{.NaN}{.xorsign.abs}.half", Section: "9.7.4.7", Slots: []Slot{
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165},
+				{Mod: 159},
 			}},
 			{Name: ".NaN", Values: []Value{
-				{Mod: 206},
+				{Mod: 205},
 			}},
 			{Name: ".xorsign", Values: []Value{
-				{Mod: 207},
+				{Mod: 206},
 			}},
 			{Name: ".abs", Values: []Value{
-				{Mod: 208},
+				{Mod: 207},
 			}},
 			{Name: ".half", Values: []Value{
-				{Mod: 90},
-				{Mod: 121},
+				{Mod: 81},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1141,20 +1141,20 @@ var halfTable = []Instruction{
 				{Code: 1, N: 2},
 				{Code: 7},
 			}, Text: "require .abs -> .xorsign"},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "min{.NaN}{.xorsign.abs}.brain", Section: "9.7.4.7", Slots: []Slot{
 			{Name: ".NaN", Values: []Value{
-				{Mod: 206},
+				{Mod: 205},
 			}},
 			{Name: ".xorsign", Values: []Value{
-				{Mod: 207},
+				{Mod: 206},
 			}},
 			{Name: ".abs", Values: []Value{
-				{Mod: 208},
+				{Mod: 207},
 			}},
 			{Name: ".brain", Values: []Value{
-				{Mod: 9},
-				{Mod: 10},
+				{Mod: 82},
+				{Mod: 114},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1187,25 +1187,25 @@ var halfTable = []Instruction{
 				{Code: 1, N: 1},
 				{Code: 7},
 			}, Text: "require .abs -> .xorsign"},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 	}},
-	{Name: "max", Family: "half", What: "larger of two numbers of half precision", Repeats: []Mod{206}, Forms: []Form{
+	{Name: "max", Family: "half", What: "larger of two numbers of half precision", Repeats: []Mod{205}, Forms: []Form{
 		{Template: "max{.ftz}{.NaN}{.xorsign.abs}.half", Section: "9.7.4.8", Slots: []Slot{
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165},
+				{Mod: 159},
 			}},
 			{Name: ".NaN", Values: []Value{
-				{Mod: 206},
+				{Mod: 205},
 			}},
 			{Name: ".xorsign", Values: []Value{
-				{Mod: 207},
+				{Mod: 206},
 			}},
 			{Name: ".abs", Values: []Value{
-				{Mod: 208},
+				{Mod: 207},
 			}},
 			{Name: ".half", Values: []Value{
-				{Mod: 90},
-				{Mod: 121},
+				{Mod: 81},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1238,20 +1238,20 @@ var halfTable = []Instruction{
 				{Code: 1, N: 2},
 				{Code: 7},
 			}, Text: "require .abs -> .xorsign"},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "max{.NaN}{.xorsign.abs}.brain", Section: "9.7.4.8", Slots: []Slot{
 			{Name: ".NaN", Values: []Value{
-				{Mod: 206},
+				{Mod: 205},
 			}},
 			{Name: ".xorsign", Values: []Value{
-				{Mod: 207},
+				{Mod: 206},
 			}},
 			{Name: ".abs", Values: []Value{
-				{Mod: 208},
+				{Mod: 207},
 			}},
 			{Name: ".brain", Values: []Value{
-				{Mod: 9},
-				{Mod: 10},
+				{Mod: 82},
+				{Mod: 114},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1284,20 +1284,20 @@ var halfTable = []Instruction{
 				{Code: 1, N: 1},
 				{Code: 7},
 			}, Text: "require .abs -> .xorsign"},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 	}},
-	{Name: "tanh", Family: "half", What: "hyperbolic tangent in half precision", Repeats: []Mod{205}, Forms: []Form{
+	{Name: "tanh", Family: "half", What: "hyperbolic tangent in half precision", Repeats: []Mod{204}, Forms: []Form{
 		{Template: "tanh.approx.type", Section: "9.7.4.9", Slots: []Slot{
 			{Name: ".approx", Values: []Value{
-				{Mod: 205},
+				{Mod: 204},
 			}, Required: true},
 			{Name: ".type", Values: []Value{
-				{Mod: 90},
-				{Mod: 121},
-				{Mod: 9, Gate: Gate{Clauses: []Clause{
+				{Mod: 81},
+				{Mod: 113},
+				{Mod: 82, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7fffff000000, On: "90"},
 				}}},
-				{Mod: 10, Gate: Gate{Clauses: []Clause{
+				{Mod: 114, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}, Required: true, Order: '\x01'},
@@ -1312,16 +1312,16 @@ var halfTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 700, Targets: 0x7ffffffc0000, On: "75"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 	}},
-	{Name: "ex2", Family: "half", What: "power of 2 in half precision", Repeats: []Mod{205}, Forms: []Form{
+	{Name: "ex2", Family: "half", What: "power of 2 in half precision", Repeats: []Mod{204}, Forms: []Form{
 		{Template: "ex2.approx.half", Section: "9.7.4.10", Slots: []Slot{
 			{Name: ".approx", Values: []Value{
-				{Mod: 205},
+				{Mod: 204},
 			}, Required: true},
 			{Name: ".half", Values: []Value{
-				{Mod: 90},
-				{Mod: 121},
+				{Mod: 81},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1334,17 +1334,17 @@ var halfTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 700, Targets: 0x7ffffffc0000, On: "75"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 		{Template: "ex2.approx.ftz.brain", Section: "9.7.4.10", Slots: []Slot{
 			{Name: ".approx", Values: []Value{
-				{Mod: 205},
+				{Mod: 204},
 			}, Required: true},
 			{Name: ".ftz", Values: []Value{
-				{Mod: 165},
+				{Mod: 159},
 			}, Required: true},
 			{Name: ".brain", Values: []Value{
-				{Mod: 9},
-				{Mod: 10},
+				{Mod: 82},
+				{Mod: 114},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1357,6 +1357,6 @@ var halfTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 708, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
 	}},
 }

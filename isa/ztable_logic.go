@@ -10,7 +10,7 @@ var logicTable = []Instruction{
 	{Name: "and", Family: "logic", What: "bitwise and", Forms: []Form{
 		{Template: "and.pred", Section: "9.7.8.1", Slots: []Slot{
 			{Name: ".pred", Values: []Value{
-				{Mod: 19},
+				{Mod: 10},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -22,10 +22,10 @@ var logicTable = []Instruction{
 			{Name: "b", ID: 2, Kinds: []Kind{
 				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "and.bits", Section: "9.7.8.1", Slots: []Slot{
 			{Name: ".bits", Values: []Value{
-				{Mod: 52},
+				{Mod: 43},
 				{Mod: 7},
 				{Mod: 8},
 			}, Required: true, Order: '\x01'},
@@ -39,12 +39,12 @@ var logicTable = []Instruction{
 			{Name: "b", ID: 2, Kinds: []Kind{
 				{Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 	{Name: "or", Family: "logic", What: "bitwise or", Forms: []Form{
 		{Template: "or.pred", Section: "9.7.8.2", Slots: []Slot{
 			{Name: ".pred", Values: []Value{
-				{Mod: 19},
+				{Mod: 10},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -56,10 +56,10 @@ var logicTable = []Instruction{
 			{Name: "b", ID: 2, Kinds: []Kind{
 				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "or.bits", Section: "9.7.8.2", Slots: []Slot{
 			{Name: ".bits", Values: []Value{
-				{Mod: 52},
+				{Mod: 43},
 				{Mod: 7},
 				{Mod: 8},
 			}, Required: true, Order: '\x01'},
@@ -73,12 +73,12 @@ var logicTable = []Instruction{
 			{Name: "b", ID: 2, Kinds: []Kind{
 				{Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 	{Name: "xor", Family: "logic", What: "bitwise exclusive or", Forms: []Form{
 		{Template: "xor.pred", Section: "9.7.8.3", Slots: []Slot{
 			{Name: ".pred", Values: []Value{
-				{Mod: 19},
+				{Mod: 10},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -90,10 +90,10 @@ var logicTable = []Instruction{
 			{Name: "b", ID: 2, Kinds: []Kind{
 				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "xor.bits", Section: "9.7.8.3", Slots: []Slot{
 			{Name: ".bits", Values: []Value{
-				{Mod: 52},
+				{Mod: 43},
 				{Mod: 7},
 				{Mod: 8},
 			}, Required: true, Order: '\x01'},
@@ -107,12 +107,12 @@ var logicTable = []Instruction{
 			{Name: "b", ID: 2, Kinds: []Kind{
 				{Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 	{Name: "not", Family: "logic", What: "bitwise complement", Forms: []Form{
 		{Template: "not.pred", Section: "9.7.8.4", Slots: []Slot{
 			{Name: ".pred", Values: []Value{
-				{Mod: 19},
+				{Mod: 10},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -121,10 +121,10 @@ var logicTable = []Instruction{
 			{Name: "a", ID: 1, Kinds: []Kind{
 				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "not.bits", Section: "9.7.8.4", Slots: []Slot{
 			{Name: ".bits", Values: []Value{
-				{Mod: 52},
+				{Mod: 43},
 				{Mod: 7},
 				{Mod: 8},
 			}, Required: true, Order: '\x01'},
@@ -135,12 +135,12 @@ var logicTable = []Instruction{
 			{Name: "a", ID: 1, Kinds: []Kind{
 				{Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 	{Name: "cnot", Family: "logic", What: "1 for zero, 0 for anything else", Forms: []Form{
 		{Template: "cnot.bits", Section: "9.7.8.5", Slots: []Slot{
 			{Name: ".bits", Values: []Value{
-				{Mod: 52},
+				{Mod: 43},
 				{Mod: 7},
 				{Mod: 8},
 			}, Required: true, Order: '\x01'},
@@ -151,7 +151,7 @@ var logicTable = []Instruction{
 			{Name: "a", ID: 1, Kinds: []Kind{
 				{Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 	{Name: "lop3", Family: "logic", What: "any bitwise function of three values, by its truth table", Forms: []Form{
 		{Template: "lop3.b32", Section: "9.7.8.6", Slots: []Slot{
@@ -161,6 +161,7 @@ var logicTable = []Instruction{
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
+				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "a", ID: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
@@ -178,11 +179,11 @@ var logicTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 403, Targets: 0x7ffffffffc00, On: "50"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "lop3.bool.b32", Section: "9.7.8.6", Slots: []Slot{
 			{Name: ".bool", Values: []Value{
-				{Mod: 66},
-				{Mod: 65},
+				{Mod: 57},
+				{Mod: 56},
 			}, Required: true},
 			{Name: ".b32", Values: []Value{
 				{Mod: 7},
@@ -213,13 +214,13 @@ var logicTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 802, Targets: 0x7fffffff0000, On: "70"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 	{Name: "shf.l", Family: "logic", What: "upper word of two, shifted left as one", Forms: []Form{
 		{Template: "shf.l.mode.b32", Section: "9.7.8.7", Slots: []Slot{
 			{Name: ".mode", Values: []Value{
-				{Mod: 31},
-				{Mod: 32},
+				{Mod: 22},
+				{Mod: 23},
 			}, Required: true},
 			{Name: ".b32", Values: []Value{
 				{Mod: 7},
@@ -241,13 +242,13 @@ var logicTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 301, Targets: 0x7fffffffff80, On: "32"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 	{Name: "shf.r", Family: "logic", What: "lower word of two, shifted right as one", Forms: []Form{
 		{Template: "shf.r.mode.b32", Section: "9.7.8.7", Slots: []Slot{
 			{Name: ".mode", Values: []Value{
-				{Mod: 31},
-				{Mod: 32},
+				{Mod: 22},
+				{Mod: 23},
 			}, Required: true},
 			{Name: ".b32", Values: []Value{
 				{Mod: 7},
@@ -269,12 +270,12 @@ var logicTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 301, Targets: 0x7fffffffff80, On: "32"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 	{Name: "shl", Family: "logic", What: "shift left", Forms: []Form{
 		{Template: "shl.bits", Section: "9.7.8.8", Slots: []Slot{
 			{Name: ".bits", Values: []Value{
-				{Mod: 52},
+				{Mod: 43},
 				{Mod: 7},
 				{Mod: 8},
 			}, Required: true, Order: '\x01'},
@@ -288,12 +289,12 @@ var logicTable = []Instruction{
 			{Name: "n", ID: 2, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 	{Name: "shr", Family: "logic", What: "shift right, by sign where the type has one", Forms: []Form{
 		{Template: "shr.any", Section: "9.7.8.9", Slots: []Slot{
 			{Name: ".any", Values: []Value{
-				{Mod: 52},
+				{Mod: 43},
 				{Mod: 7},
 				{Mod: 8},
 				{Mod: 1},
@@ -313,6 +314,6 @@ var logicTable = []Instruction{
 			{Name: "n", ID: 2, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 }

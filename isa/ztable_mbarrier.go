@@ -10,16 +10,16 @@ var mbarrierTable = []Instruction{
 	{Name: "mbarrier.init", Family: "mbarrier", What: "make a barrier object", Forms: []Form{
 		{Template: "mbarrier.init{.layout}{.own}.b64", Section: "9.7.13.15.9", Slots: []Slot{
 			{Name: ".layout", Values: []Value{
-				{Mod: 212, Gate: Gate{Clauses: []Clause{
+				{Mod: 211, Gate: Gate{Clauses: []Clause{
 					{Since: 903, Targets: 0x7fffff000000, On: "90"},
 				}}},
-				{Mod: 213, Gate: Gate{Clauses: []Clause{
+				{Mod: 212, Gate: Gate{Clauses: []Clause{
 					{Since: 903, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".own", Values: []Value{
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
@@ -41,13 +41,13 @@ var mbarrierTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
 			}},
-		}, Effects: []string{"store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"store"}},
 	}},
 	{Name: "mbarrier.inval", Family: "mbarrier", What: "end the life of a barrier object", Forms: []Form{
 		{Template: "mbarrier.inval{.own}.b64", Section: "9.7.13.15.10", Slots: []Slot{
 			{Name: ".own", Values: []Value{
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
@@ -64,21 +64,21 @@ var mbarrierTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
 			}},
-		}, Effects: []string{"store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"store"}},
 	}},
 	{Name: "mbarrier.check_layout", Family: "mbarrier", What: "ask whether a barrier object has a layout", Forms: []Form{
 		{Template: "mbarrier.check_layout.layout{.own}.b64", Section: "9.3:9.7.14.16.21", Slots: []Slot{
 			{Name: ".layout", Values: []Value{
-				{Mod: 212, Gate: Gate{Clauses: []Clause{
+				{Mod: 211, Gate: Gate{Clauses: []Clause{
 					{Since: 903, Targets: 0x7fffff000000, On: "90"},
 				}}},
-				{Mod: 213, Gate: Gate{Clauses: []Clause{
+				{Mod: 212, Gate: Gate{Clauses: []Clause{
 					{Since: 903, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}, Required: true},
 			{Name: ".own", Values: []Value{
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
@@ -98,22 +98,22 @@ var mbarrierTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 903, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "mbarrier.check_layout.layout.cta{.own}.b64", Section: "9.3:9.7.14.16.21", Slots: []Slot{
 			{Name: ".layout", Values: []Value{
-				{Mod: 212, Gate: Gate{Clauses: []Clause{
+				{Mod: 211, Gate: Gate{Clauses: []Clause{
 					{Since: 903, Targets: 0x7fffff000000, On: "90"},
 				}}},
-				{Mod: 213, Gate: Gate{Clauses: []Clause{
+				{Mod: 212, Gate: Gate{Clauses: []Clause{
 					{Since: 903, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}, Required: true},
 			{Name: ".cta", Values: []Value{
-				{Mod: 76},
+				{Mod: 67},
 			}, Required: true},
 			{Name: ".own", Values: []Value{
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
@@ -133,25 +133,25 @@ var mbarrierTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 903, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Effects: []string{"load"}, Lenient: "a scope is taken"},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}, Lenient: "a scope is taken"},
 	}},
 	{Name: "mbarrier.expect_tx", Family: "mbarrier", What: "await more bytes in this phase", Forms: []Form{
 		{Template: "mbarrier.expect_tx{.relaxed.scope}{.space}.b64", Section: "9.7.13.15.11", Slots: []Slot{
 			{Name: ".relaxed", Values: []Value{
-				{Mod: 59},
+				{Mod: 50},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43, Gate: Gate{Clauses: []Clause{
+				{Mod: 67},
+				{Mod: 34, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".space", Values: []Value{
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
-				{Mod: 55, Gate: Gate{Clauses: []Clause{
+				{Mod: 46, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
@@ -182,25 +182,25 @@ var mbarrierTable = []Instruction{
 				{Code: 1},
 				{Code: 7},
 			}, Text: "require .scope -> .relaxed"},
-		}, Effects: []string{"atomic"}},
+		}, Ignored: []Mod{9}, Effects: []string{"atomic"}},
 	}},
 	{Name: "mbarrier.complete_tx", Family: "mbarrier", What: "count bytes as come", Forms: []Form{
 		{Template: "mbarrier.complete_tx{.relaxed.scope}{.space}.b64", Section: "9.7.13.15.12", Slots: []Slot{
 			{Name: ".relaxed", Values: []Value{
-				{Mod: 59},
+				{Mod: 50},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43, Gate: Gate{Clauses: []Clause{
+				{Mod: 67},
+				{Mod: 34, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".space", Values: []Value{
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
-				{Mod: 55, Gate: Gate{Clauses: []Clause{
+				{Mod: 46, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
@@ -231,27 +231,27 @@ var mbarrierTable = []Instruction{
 				{Code: 1},
 				{Code: 7},
 			}, Text: "require .scope -> .relaxed"},
-		}, Effects: []string{"atomic"}},
+		}, Ignored: []Mod{9}, Effects: []string{"atomic"}},
 	}},
 	{Name: "mbarrier.arrive", Family: "mbarrier", What: "sign in at a barrier object", Forms: []Form{
 		{Template: "mbarrier.arrive{.sem.scope}{.own}.b64", Section: "9.7.13.15.13", Slots: []Slot{
 			{Name: ".sem", Values: []Value{
-				{Mod: 58, Gate: Gate{Clauses: []Clause{
+				{Mod: 49, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: AllTargets},
 				}}},
-				{Mod: 59, Gate: Gate{Clauses: []Clause{
+				{Mod: 50, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43, Gate: Gate{Clauses: []Clause{
+				{Mod: 67},
+				{Mod: 34, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".own", Values: []Value{
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
@@ -297,24 +297,24 @@ var mbarrierTable = []Instruction{
 				{Code: 1},
 				{Code: 7},
 			}, Text: "require .scope -> .sem"},
-		}, Effects: []string{"arrive", "atomic"}},
+		}, Ignored: []Mod{9}, Effects: []string{"arrive", "atomic"}},
 		{Template: "mbarrier.arrive{.sem.scope}.shared::cluster.b64", Section: "9.7.13.15.13", Slots: []Slot{
 			{Name: ".sem", Values: []Value{
-				{Mod: 58, Gate: Gate{Clauses: []Clause{
+				{Mod: 49, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: AllTargets},
 				}}},
-				{Mod: 59, Gate: Gate{Clauses: []Clause{
+				{Mod: 50, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43, Gate: Gate{Clauses: []Clause{
+				{Mod: 67},
+				{Mod: 34, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".shared::cluster", Values: []Value{
-				{Mod: 55},
+				{Mod: 46},
 			}, Required: true},
 			{Name: ".b64", Values: []Value{
 				{Mod: 8},
@@ -354,20 +354,20 @@ var mbarrierTable = []Instruction{
 				{Code: 1},
 				{Code: 7},
 			}, Text: "require .scope -> .sem"},
-		}, Effects: []string{"arrive", "atomic"}},
+		}, Ignored: []Mod{9}, Effects: []string{"arrive", "atomic"}},
 		{Template: "mbarrier.arrive.noComplete{.release.cta}{.own}.b64", Section: "9.7.13.15.13", Slots: []Slot{
 			{Name: ".noComplete", Values: []Value{
-				{Mod: 214},
+				{Mod: 213},
 			}, Required: true},
 			{Name: ".release", Values: []Value{
-				{Mod: 58},
+				{Mod: 49},
 			}},
 			{Name: ".cta", Values: []Value{
-				{Mod: 76},
+				{Mod: 67},
 			}},
 			{Name: ".own", Values: []Value{
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
@@ -413,25 +413,25 @@ var mbarrierTable = []Instruction{
 				{Code: 1, N: 1},
 				{Code: 7},
 			}, Text: "require .cta -> .release"},
-		}, Effects: []string{"arrive", "atomic"}},
+		}, Ignored: []Mod{9}, Effects: []string{"arrive", "atomic"}},
 	}},
 	{Name: "mbarrier.arrive.expect_tx", Family: "mbarrier", What: "await bytes, then sign in at a barrier object", Forms: []Form{
 		{Template: "mbarrier.arrive.expect_tx{.sem.scope}{.own}.b64", Section: "9.7.13.15.13", Slots: []Slot{
 			{Name: ".sem", Values: []Value{
-				{Mod: 58},
-				{Mod: 59, Gate: Gate{Clauses: []Clause{
+				{Mod: 49},
+				{Mod: 50, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43, Gate: Gate{Clauses: []Clause{
+				{Mod: 67},
+				{Mod: 34, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".own", Values: []Value{
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
@@ -466,22 +466,22 @@ var mbarrierTable = []Instruction{
 				{Code: 1},
 				{Code: 7},
 			}, Text: "require .scope -> .sem"},
-		}, Effects: []string{"arrive", "atomic"}},
+		}, Ignored: []Mod{9}, Effects: []string{"arrive", "atomic"}},
 		{Template: "mbarrier.arrive.expect_tx{.sem.scope}.shared::cluster.b64", Section: "9.7.13.15.13", Slots: []Slot{
 			{Name: ".sem", Values: []Value{
-				{Mod: 58},
-				{Mod: 59, Gate: Gate{Clauses: []Clause{
+				{Mod: 49},
+				{Mod: 50, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43, Gate: Gate{Clauses: []Clause{
+				{Mod: 67},
+				{Mod: 34, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".shared::cluster", Values: []Value{
-				{Mod: 55},
+				{Mod: 46},
 			}, Required: true},
 			{Name: ".b64", Values: []Value{
 				{Mod: 8},
@@ -513,27 +513,27 @@ var mbarrierTable = []Instruction{
 				{Code: 1},
 				{Code: 7},
 			}, Text: "require .scope -> .sem"},
-		}, Effects: []string{"arrive", "atomic"}},
+		}, Ignored: []Mod{9}, Effects: []string{"arrive", "atomic"}},
 	}},
 	{Name: "mbarrier.arrive_drop", Family: "mbarrier", What: "sign in at a barrier object and leave its count", Forms: []Form{
 		{Template: "mbarrier.arrive_drop{.sem.scope}{.own}.b64", Section: "9.7.13.15.14", Slots: []Slot{
 			{Name: ".sem", Values: []Value{
-				{Mod: 58, Gate: Gate{Clauses: []Clause{
+				{Mod: 49, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: AllTargets},
 				}}},
-				{Mod: 59, Gate: Gate{Clauses: []Clause{
+				{Mod: 50, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43, Gate: Gate{Clauses: []Clause{
+				{Mod: 67},
+				{Mod: 34, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".own", Values: []Value{
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
@@ -579,24 +579,24 @@ var mbarrierTable = []Instruction{
 				{Code: 1},
 				{Code: 7},
 			}, Text: "require .scope -> .sem"},
-		}, Effects: []string{"arrive", "atomic"}},
+		}, Ignored: []Mod{9}, Effects: []string{"arrive", "atomic"}},
 		{Template: "mbarrier.arrive_drop{.sem.scope}.shared::cluster.b64", Section: "9.7.13.15.14", Slots: []Slot{
 			{Name: ".sem", Values: []Value{
-				{Mod: 58, Gate: Gate{Clauses: []Clause{
+				{Mod: 49, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: AllTargets},
 				}}},
-				{Mod: 59, Gate: Gate{Clauses: []Clause{
+				{Mod: 50, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43, Gate: Gate{Clauses: []Clause{
+				{Mod: 67},
+				{Mod: 34, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".shared::cluster", Values: []Value{
-				{Mod: 55},
+				{Mod: 46},
 			}, Required: true},
 			{Name: ".b64", Values: []Value{
 				{Mod: 8},
@@ -636,20 +636,20 @@ var mbarrierTable = []Instruction{
 				{Code: 1},
 				{Code: 7},
 			}, Text: "require .scope -> .sem"},
-		}, Effects: []string{"arrive", "atomic"}},
+		}, Ignored: []Mod{9}, Effects: []string{"arrive", "atomic"}},
 		{Template: "mbarrier.arrive_drop.noComplete{.release.cta}{.own}.b64", Section: "9.7.13.15.14", Slots: []Slot{
 			{Name: ".noComplete", Values: []Value{
-				{Mod: 214},
+				{Mod: 213},
 			}, Required: true},
 			{Name: ".release", Values: []Value{
-				{Mod: 58},
+				{Mod: 49},
 			}},
 			{Name: ".cta", Values: []Value{
-				{Mod: 76},
+				{Mod: 67},
 			}},
 			{Name: ".own", Values: []Value{
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
@@ -695,25 +695,25 @@ var mbarrierTable = []Instruction{
 				{Code: 1, N: 1},
 				{Code: 7},
 			}, Text: "require .cta -> .release"},
-		}, Effects: []string{"arrive", "atomic"}},
+		}, Ignored: []Mod{9}, Effects: []string{"arrive", "atomic"}},
 	}},
 	{Name: "mbarrier.arrive_drop.expect_tx", Family: "mbarrier", What: "await bytes, then sign in at a barrier object and leave its count", Forms: []Form{
 		{Template: "mbarrier.arrive_drop.expect_tx{.sem.scope}{.own}.b64", Section: "9.7.13.15.14", Slots: []Slot{
 			{Name: ".sem", Values: []Value{
-				{Mod: 58},
-				{Mod: 59, Gate: Gate{Clauses: []Clause{
+				{Mod: 49},
+				{Mod: 50, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43, Gate: Gate{Clauses: []Clause{
+				{Mod: 67},
+				{Mod: 34, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".own", Values: []Value{
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
@@ -748,22 +748,22 @@ var mbarrierTable = []Instruction{
 				{Code: 1},
 				{Code: 7},
 			}, Text: "require .scope -> .sem"},
-		}, Effects: []string{"arrive", "atomic"}},
+		}, Ignored: []Mod{9}, Effects: []string{"arrive", "atomic"}},
 		{Template: "mbarrier.arrive_drop.expect_tx{.sem.scope}.shared::cluster.b64", Section: "9.7.13.15.14", Slots: []Slot{
 			{Name: ".sem", Values: []Value{
-				{Mod: 58},
-				{Mod: 59, Gate: Gate{Clauses: []Clause{
+				{Mod: 49},
+				{Mod: 50, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43, Gate: Gate{Clauses: []Clause{
+				{Mod: 67},
+				{Mod: 34, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".shared::cluster", Values: []Value{
-				{Mod: 55},
+				{Mod: 46},
 			}, Required: true},
 			{Name: ".b64", Values: []Value{
 				{Mod: 8},
@@ -795,16 +795,16 @@ var mbarrierTable = []Instruction{
 				{Code: 1},
 				{Code: 7},
 			}, Text: "require .scope -> .sem"},
-		}, Effects: []string{"arrive", "atomic"}},
+		}, Ignored: []Mod{9}, Effects: []string{"arrive", "atomic"}},
 	}},
 	{Name: "cp.async.mbarrier.arrive", Family: "mbarrier", What: "sign in at a barrier object once this thread's copies have come", Forms: []Form{
 		{Template: "cp.async.mbarrier.arrive{.noinc}.own.b64", Section: "9.7.13.15.15", Slots: []Slot{
 			{Name: ".noinc", Values: []Value{
-				{Mod: 215},
+				{Mod: 214},
 			}},
 			{Name: ".own", Values: []Value{
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}, Required: true},
@@ -821,10 +821,10 @@ var mbarrierTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
 			}},
-		}, Effects: []string{"async", "arrive"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "arrive"}},
 		{Template: "cp.async.mbarrier.arrive{.noinc}.b64", Section: "9.7.13.15.15", Slots: []Slot{
 			{Name: ".noinc", Values: []Value{
-				{Mod: 215},
+				{Mod: 214},
 			}},
 			{Name: ".b64", Values: []Value{
 				{Mod: 8},
@@ -839,27 +839,27 @@ var mbarrierTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
 			}},
-		}, Effects: []string{"async", "arrive"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "arrive"}},
 	}},
 	{Name: "mbarrier.test_wait", Family: "mbarrier", What: "ask whether a phase is complete", Forms: []Form{
 		{Template: "mbarrier.test_wait{.sem.scope}{.own}.b64", Section: "9.7.13.15.16", Slots: []Slot{
 			{Name: ".sem", Values: []Value{
-				{Mod: 120, Gate: Gate{Clauses: []Clause{
+				{Mod: 112, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: AllTargets},
 				}}},
-				{Mod: 59, Gate: Gate{Clauses: []Clause{
+				{Mod: 50, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43, Gate: Gate{Clauses: []Clause{
+				{Mod: 67},
+				{Mod: 34, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".own", Values: []Value{
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
@@ -895,28 +895,28 @@ var mbarrierTable = []Instruction{
 				{Code: 1},
 				{Code: 7},
 			}, Text: "require .scope -> .sem"},
-		}, Effects: []string{"wait", "load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"wait", "load"}},
 		{Template: "mbarrier.test_wait.phase_type::primary{.sem.scope}{.own}.b64", Section: "9.7.13.15.16", Slots: []Slot{
 			{Name: ".phase_type::primary", Values: []Value{
-				{Mod: 216},
+				{Mod: 215},
 			}, Required: true},
 			{Name: ".sem", Values: []Value{
-				{Mod: 120, Gate: Gate{Clauses: []Clause{
+				{Mod: 112, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: AllTargets},
 				}}},
-				{Mod: 59, Gate: Gate{Clauses: []Clause{
+				{Mod: 50, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43, Gate: Gate{Clauses: []Clause{
+				{Mod: 67},
+				{Mod: 34, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".own", Values: []Value{
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
@@ -956,28 +956,28 @@ var mbarrierTable = []Instruction{
 				{Code: 1, N: 1},
 				{Code: 7},
 			}, Text: "require .scope -> .sem"},
-		}, Effects: []string{"wait", "load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"wait", "load"}},
 		{Template: "mbarrier.test_wait.phase_type::primary{.sem.scope}{.own}.b64", Section: "9.7.13.15.16", Slots: []Slot{
 			{Name: ".phase_type::primary", Values: []Value{
-				{Mod: 216},
+				{Mod: 215},
 			}, Required: true},
 			{Name: ".sem", Values: []Value{
-				{Mod: 120, Gate: Gate{Clauses: []Clause{
+				{Mod: 112, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: AllTargets},
 				}}},
-				{Mod: 59, Gate: Gate{Clauses: []Clause{
+				{Mod: 50, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43, Gate: Gate{Clauses: []Clause{
+				{Mod: 67},
+				{Mod: 34, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".own", Values: []Value{
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
@@ -989,7 +989,8 @@ var mbarrierTable = []Instruction{
 				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
 			}, Pair: &Operand{Name: "report", ID: 1, Access: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}}},
+				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1}},
 			{Name: "value", ID: 2, Access: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 15}, Space: SpaceRef{Slot: -1}},
 				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
@@ -1020,30 +1021,30 @@ var mbarrierTable = []Instruction{
 				{Code: 1, N: 1},
 				{Code: 7},
 			}, Text: "require .scope -> .sem"},
-		}, Effects: []string{"wait", "load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"wait", "load"}},
 	}},
 	{Name: "mbarrier.test_wait.parity", Family: "mbarrier", What: "ask whether the phase of a parity is complete", Forms: []Form{
 		{Template: "mbarrier.test_wait.parity{.phase_type::conditional}{.sem.scope}{.own}.b64", Section: "9.7.13.15.16", Slots: []Slot{
 			{Name: ".phase_type::conditional", Values: []Value{
-				{Mod: 217},
+				{Mod: 216},
 			}},
 			{Name: ".sem", Values: []Value{
-				{Mod: 120, Gate: Gate{Clauses: []Clause{
+				{Mod: 112, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: AllTargets},
 				}}},
-				{Mod: 59, Gate: Gate{Clauses: []Clause{
+				{Mod: 50, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43, Gate: Gate{Clauses: []Clause{
+				{Mod: 67},
+				{Mod: 34, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".own", Values: []Value{
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
@@ -1087,28 +1088,28 @@ var mbarrierTable = []Instruction{
 				{Code: 1, N: 1},
 				{Code: 7},
 			}, Text: "require .scope -> .sem"},
-		}, Effects: []string{"wait", "load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"wait", "load"}},
 		{Template: "mbarrier.test_wait.parity.phase_type::primary{.sem.scope}{.own}.b64", Section: "9.7.13.15.16", Slots: []Slot{
 			{Name: ".phase_type::primary", Values: []Value{
-				{Mod: 216},
+				{Mod: 215},
 			}, Required: true},
 			{Name: ".sem", Values: []Value{
-				{Mod: 120, Gate: Gate{Clauses: []Clause{
+				{Mod: 112, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: AllTargets},
 				}}},
-				{Mod: 59, Gate: Gate{Clauses: []Clause{
+				{Mod: 50, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43, Gate: Gate{Clauses: []Clause{
+				{Mod: 67},
+				{Mod: 34, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".own", Values: []Value{
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
@@ -1150,28 +1151,28 @@ var mbarrierTable = []Instruction{
 				{Code: 1, N: 1},
 				{Code: 7},
 			}, Text: "require .scope -> .sem"},
-		}, Effects: []string{"wait", "load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"wait", "load"}},
 		{Template: "mbarrier.test_wait.parity.phase_type::primary{.sem.scope}{.own}.b64", Section: "9.7.13.15.16", Slots: []Slot{
 			{Name: ".phase_type::primary", Values: []Value{
-				{Mod: 216},
+				{Mod: 215},
 			}, Required: true},
 			{Name: ".sem", Values: []Value{
-				{Mod: 120, Gate: Gate{Clauses: []Clause{
+				{Mod: 112, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: AllTargets},
 				}}},
-				{Mod: 59, Gate: Gate{Clauses: []Clause{
+				{Mod: 50, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43, Gate: Gate{Clauses: []Clause{
+				{Mod: 67},
+				{Mod: 34, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".own", Values: []Value{
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
@@ -1183,7 +1184,8 @@ var mbarrierTable = []Instruction{
 				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
 			}, Pair: &Operand{Name: "report", ID: 1, Access: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}}},
+				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1}},
 			{Name: "value", ID: 2, Access: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 15}, Space: SpaceRef{Slot: -1}},
 				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
@@ -1214,27 +1216,27 @@ var mbarrierTable = []Instruction{
 				{Code: 1, N: 1},
 				{Code: 7},
 			}, Text: "require .scope -> .sem"},
-		}, Effects: []string{"wait", "load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"wait", "load"}},
 	}},
 	{Name: "mbarrier.try_wait", Family: "mbarrier", What: "wait some time for a phase to complete", Forms: []Form{
 		{Template: "mbarrier.try_wait{.sem.scope}{.own}.b64", Section: "9.7.13.15.16", Slots: []Slot{
 			{Name: ".sem", Values: []Value{
-				{Mod: 120, Gate: Gate{Clauses: []Clause{
+				{Mod: 112, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: AllTargets},
 				}}},
-				{Mod: 59, Gate: Gate{Clauses: []Clause{
+				{Mod: 50, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43, Gate: Gate{Clauses: []Clause{
+				{Mod: 67},
+				{Mod: 34, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".own", Values: []Value{
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
@@ -1273,28 +1275,28 @@ var mbarrierTable = []Instruction{
 				{Code: 1},
 				{Code: 7},
 			}, Text: "require .scope -> .sem"},
-		}, Effects: []string{"wait", "load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"wait", "load"}},
 		{Template: "mbarrier.try_wait.phase_type::primary{.sem.scope}{.own}.b64", Section: "9.7.13.15.16", Slots: []Slot{
 			{Name: ".phase_type::primary", Values: []Value{
-				{Mod: 216},
+				{Mod: 215},
 			}, Required: true},
 			{Name: ".sem", Values: []Value{
-				{Mod: 120, Gate: Gate{Clauses: []Clause{
+				{Mod: 112, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: AllTargets},
 				}}},
-				{Mod: 59, Gate: Gate{Clauses: []Clause{
+				{Mod: 50, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43, Gate: Gate{Clauses: []Clause{
+				{Mod: 67},
+				{Mod: 34, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".own", Values: []Value{
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
@@ -1337,28 +1339,28 @@ var mbarrierTable = []Instruction{
 				{Code: 1, N: 1},
 				{Code: 7},
 			}, Text: "require .scope -> .sem"},
-		}, Effects: []string{"wait", "load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"wait", "load"}},
 		{Template: "mbarrier.try_wait.phase_type::primary{.sem.scope}{.own}.b64", Section: "9.7.13.15.16", Slots: []Slot{
 			{Name: ".phase_type::primary", Values: []Value{
-				{Mod: 216},
+				{Mod: 215},
 			}, Required: true},
 			{Name: ".sem", Values: []Value{
-				{Mod: 120, Gate: Gate{Clauses: []Clause{
+				{Mod: 112, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: AllTargets},
 				}}},
-				{Mod: 59, Gate: Gate{Clauses: []Clause{
+				{Mod: 50, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43, Gate: Gate{Clauses: []Clause{
+				{Mod: 67},
+				{Mod: 34, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".own", Values: []Value{
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
@@ -1370,7 +1372,8 @@ var mbarrierTable = []Instruction{
 				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
 			}, Pair: &Operand{Name: "report", ID: 1, Access: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}}},
+				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1}},
 			{Name: "value", ID: 2, Access: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 15}, Space: SpaceRef{Slot: -1}},
 				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
@@ -1404,30 +1407,30 @@ var mbarrierTable = []Instruction{
 				{Code: 1, N: 1},
 				{Code: 7},
 			}, Text: "require .scope -> .sem"},
-		}, Effects: []string{"wait", "load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"wait", "load"}},
 	}},
 	{Name: "mbarrier.try_wait.parity", Family: "mbarrier", What: "wait some time for the phase of a parity to complete", Forms: []Form{
 		{Template: "mbarrier.try_wait.parity{.phase_type::conditional}{.sem.scope}{.own}.b64", Section: "9.7.13.15.16", Slots: []Slot{
 			{Name: ".phase_type::conditional", Values: []Value{
-				{Mod: 217},
+				{Mod: 216},
 			}},
 			{Name: ".sem", Values: []Value{
-				{Mod: 120, Gate: Gate{Clauses: []Clause{
+				{Mod: 112, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: AllTargets},
 				}}},
-				{Mod: 59, Gate: Gate{Clauses: []Clause{
+				{Mod: 50, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43, Gate: Gate{Clauses: []Clause{
+				{Mod: 67},
+				{Mod: 34, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".own", Values: []Value{
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
@@ -1474,28 +1477,28 @@ var mbarrierTable = []Instruction{
 				{Code: 1, N: 1},
 				{Code: 7},
 			}, Text: "require .scope -> .sem"},
-		}, Effects: []string{"wait", "load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"wait", "load"}},
 		{Template: "mbarrier.try_wait.parity.phase_type::primary{.sem.scope}{.own}.b64", Section: "9.7.13.15.16", Slots: []Slot{
 			{Name: ".phase_type::primary", Values: []Value{
-				{Mod: 216},
+				{Mod: 215},
 			}, Required: true},
 			{Name: ".sem", Values: []Value{
-				{Mod: 120, Gate: Gate{Clauses: []Clause{
+				{Mod: 112, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: AllTargets},
 				}}},
-				{Mod: 59, Gate: Gate{Clauses: []Clause{
+				{Mod: 50, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43, Gate: Gate{Clauses: []Clause{
+				{Mod: 67},
+				{Mod: 34, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".own", Values: []Value{
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
@@ -1540,28 +1543,28 @@ var mbarrierTable = []Instruction{
 				{Code: 1, N: 1},
 				{Code: 7},
 			}, Text: "require .scope -> .sem"},
-		}, Effects: []string{"wait", "load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"wait", "load"}},
 		{Template: "mbarrier.try_wait.parity.phase_type::primary{.sem.scope}{.own}.b64", Section: "9.7.13.15.16", Slots: []Slot{
 			{Name: ".phase_type::primary", Values: []Value{
-				{Mod: 216},
+				{Mod: 215},
 			}, Required: true},
 			{Name: ".sem", Values: []Value{
-				{Mod: 120, Gate: Gate{Clauses: []Clause{
+				{Mod: 112, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: AllTargets},
 				}}},
-				{Mod: 59, Gate: Gate{Clauses: []Clause{
+				{Mod: 50, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43, Gate: Gate{Clauses: []Clause{
+				{Mod: 67},
+				{Mod: 34, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".own", Values: []Value{
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
@@ -1573,7 +1576,8 @@ var mbarrierTable = []Instruction{
 				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
 			}, Pair: &Operand{Name: "report", ID: 1, Access: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}}},
+				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1}},
 			{Name: "value", ID: 2, Access: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 15}, Space: SpaceRef{Slot: -1}},
 				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
@@ -1607,12 +1611,12 @@ var mbarrierTable = []Instruction{
 				{Code: 1, N: 1},
 				{Code: 7},
 			}, Text: "require .scope -> .sem"},
-		}, Effects: []string{"wait", "load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"wait", "load"}},
 	}},
 	{Name: "mbarrier.pending_count", Family: "mbarrier", What: "the arrivals that a phase still awaited", Forms: []Form{
 		{Template: "mbarrier.pending_count{.layout::v0}.b64", Section: "9.7.13.15.17", Slots: []Slot{
 			{Name: ".layout::v0", Values: []Value{
-				{Mod: 212},
+				{Mod: 211},
 			}},
 			{Name: ".b64", Values: []Value{
 				{Mod: 8},
@@ -1634,6 +1638,6 @@ var mbarrierTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 903, Targets: 0x7fffff000000, On: "90"},
 			}}},
-		}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 }

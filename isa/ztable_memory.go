@@ -10,80 +10,80 @@ var memoryTable = []Instruction{
 	{Name: "ld", Family: "memory", What: "load a value or a vector from memory", Forms: []Form{
 		{Template: "ld{.weak}{.space}{.cop}{.l1}{.l2}{.L2::cache_hint}{.size}{.vec}.type", Section: "9.7.9.8", Slots: []Slot{
 			{Name: ".weak", Values: []Value{
-				{Mod: 42},
+				{Mod: 33},
 			}},
 			{Name: ".space", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
-				{Mod: 55, Gate: Gate{Clauses: []Clause{
+				{Mod: 46, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7fffff000000, On: "90"},
 				}}},
+				{Mod: 217},
 				{Mod: 218},
 				{Mod: 219},
-				{Mod: 220},
-				{Mod: 221, Gate: Gate{Clauses: []Clause{
+				{Mod: 220, Gate: Gate{Clauses: []Clause{
 					{Since: 803, Targets: AllTargets},
 				}}},
-				{Mod: 222, Gate: Gate{Clauses: []Clause{
+				{Mod: 221, Gate: Gate{Clauses: []Clause{
 					{Since: 803, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".cop", Values: []Value{
-				{Mod: 39},
-				{Mod: 41},
+				{Mod: 30},
+				{Mod: 32},
+				{Mod: 222},
 				{Mod: 223},
 				{Mod: 224},
-				{Mod: 225},
 			}},
 			{Name: ".l1", Values: []Value{
+				{Mod: 225},
 				{Mod: 226},
 				{Mod: 227},
 				{Mod: 228},
 				{Mod: 229},
-				{Mod: 230},
 			}},
 			{Name: ".l2", Values: []Value{
-				{Mod: 89},
-				{Mod: 231},
-				{Mod: 88},
+				{Mod: 80},
+				{Mod: 230},
+				{Mod: 79},
 			}},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".size", Values: []Value{
-				{Mod: 36},
-				{Mod: 37},
-				{Mod: 38, Gate: Gate{Clauses: []Clause{
+				{Mod: 27},
+				{Mod: 28},
+				{Mod: 29, Gate: Gate{Clauses: []Clause{
 					{Since: 704, Targets: 0x7ffffff80000, On: "80"},
 				}}},
-				{Mod: 232},
+				{Mod: 231},
 			}},
 			{Name: ".vec", Values: []Value{
-				{Mod: 46},
-				{Mod: 47},
-				{Mod: 124},
+				{Mod: 37},
+				{Mod: 38},
+				{Mod: 115},
 			}},
 			{Name: ".type", Values: []Value{
-				{Mod: 51},
-				{Mod: 52},
+				{Mod: 42},
+				{Mod: 43},
 				{Mod: 7},
 				{Mod: 8},
-				{Mod: 48, Gate: Gate{Clauses: []Clause{
+				{Mod: 39, Gate: Gate{Clauses: []Clause{
 					{Since: 803, Targets: 0x7fffffff0000, On: "70"},
 				}}},
-				{Mod: 53},
+				{Mod: 44},
 				{Mod: 1},
 				{Mod: 2},
 				{Mod: 3},
-				{Mod: 54},
+				{Mod: 45},
 				{Mod: 4},
 				{Mod: 5},
 				{Mod: 6},
-				{Mod: 49},
-				{Mod: 50},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -134,54 +134,54 @@ var memoryTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{Code: 1, N: 4},
-				{N: 124},
+				{N: 115},
 				{N: 7},
 				{N: 2},
 				{Code: 6},
 				{N: 5},
 				{Code: 6},
-				{N: 49},
+				{N: 40},
 				{Code: 6},
 				{Code: 5},
-				{N: 47},
+				{N: 38},
 				{N: 8},
 				{N: 3},
 				{Code: 6},
 				{N: 6},
 				{Code: 6},
-				{N: 50},
+				{N: 41},
 				{Code: 6},
 				{Code: 5},
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .l2 -> .v8 & (.b32 | .u32 | .s32 | .f32) | .v4 & (.b64 | .u64 | .s64 | .f64)", Why: "an L2 eviction priority needs a 256-bit access"},
 			{Holds: []Op{
-				{N: 47},
+				{N: 38},
 				{N: 8},
 				{N: 3},
 				{Code: 6},
 				{N: 6},
 				{Code: 6},
-				{N: 50},
+				{N: 41},
 				{Code: 6},
 				{Code: 5},
-				{N: 35},
+				{N: 26},
 				{Code: 1, N: 1},
 				{Code: 4},
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .v4 & (.b64 | .u64 | .s64 | .f64) -> .global | !.space", Why: "256 bits move at once only between registers and global memory"},
 			{Holds: []Op{
-				{N: 124},
+				{N: 115},
 				{N: 7},
 				{N: 2},
 				{Code: 6},
 				{N: 5},
 				{Code: 6},
-				{N: 49},
+				{N: 40},
 				{Code: 6},
 				{Code: 5},
-				{N: 35},
+				{N: 26},
 				{Code: 1, N: 1},
 				{Code: 4},
 				{Code: 6},
@@ -193,7 +193,7 @@ var memoryTable = []Instruction{
 				{Code: 6},
 				{Code: 1, N: 5},
 				{Code: 6},
-				{N: 35},
+				{N: 26},
 				{Code: 1, N: 1},
 				{Code: 4},
 				{Code: 6},
@@ -211,70 +211,70 @@ var memoryTable = []Instruction{
 				{Slot: 8},
 			}, Rows: []Row{
 				{Cells: [][]Mod{{0}, nil}},
-				{Cells: [][]Mod{{46}, {51, 53, 54, 52, 1, 4, 7, 2, 5, 49, 8, 3, 6, 50}}},
-				{Cells: [][]Mod{{47}, {51, 53, 54, 52, 1, 4, 7, 2, 5, 49}}},
-				{Cells: [][]Mod{{47}, {8, 3, 6, 50}}, Gate: Gate{Clauses: []Clause{
+				{Cells: [][]Mod{{37}, {42, 44, 45, 43, 1, 4, 7, 2, 5, 40, 8, 3, 6, 41}}},
+				{Cells: [][]Mod{{38}, {42, 44, 45, 43, 1, 4, 7, 2, 5, 40}}},
+				{Cells: [][]Mod{{38}, {8, 3, 6, 41}}, Gate: Gate{Clauses: []Clause{
 					{Since: 808, Targets: 0x7ffffc000000, On: "100"},
 				}}},
-				{Cells: [][]Mod{{124}, {51, 53, 54, 52, 1, 4}}},
-				{Cells: [][]Mod{{124}, {7, 2, 5, 49}}, Gate: Gate{Clauses: []Clause{
+				{Cells: [][]Mod{{115}, {42, 44, 45, 43, 1, 4}}},
+				{Cells: [][]Mod{{115}, {7, 2, 5, 40}}, Gate: Gate{Clauses: []Clause{
 					{Since: 808, Targets: 0x7ffffc000000, On: "100"},
 				}}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}, Notes: []string{"the assembler also takes .L1::32B as a prefetch size, the manual does not show it"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}, Notes: []string{"the assembler also takes .L1::32B as a prefetch size, the manual does not show it"}},
 		{Template: "ld.volatile{.space}{.l2}{.size}{.vec}.type", Section: "9.7.9.8", Slots: []Slot{
 			{Name: ".volatile", Values: []Value{
-				{Mod: 233},
+				{Mod: 232},
 			}, Required: true},
 			{Name: ".space", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
-				{Mod: 55, Gate: Gate{Clauses: []Clause{
+				{Mod: 46, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7fffff000000, On: "90"},
 				}}},
-				{Mod: 218, Gate: Gate{Clauses: []Clause{
+				{Mod: 217, Gate: Gate{Clauses: []Clause{
 					{Since: 901, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".l2", Values: []Value{
-				{Mod: 89},
-				{Mod: 231},
-				{Mod: 88},
+				{Mod: 80},
+				{Mod: 230},
+				{Mod: 79},
 			}},
 			{Name: ".size", Values: []Value{
-				{Mod: 36},
-				{Mod: 37},
-				{Mod: 38, Gate: Gate{Clauses: []Clause{
+				{Mod: 27},
+				{Mod: 28},
+				{Mod: 29, Gate: Gate{Clauses: []Clause{
 					{Since: 704, Targets: 0x7ffffff80000, On: "80"},
 				}}},
-				{Mod: 232},
+				{Mod: 231},
 			}},
 			{Name: ".vec", Values: []Value{
-				{Mod: 46},
-				{Mod: 47},
-				{Mod: 124},
+				{Mod: 37},
+				{Mod: 38},
+				{Mod: 115},
 			}},
 			{Name: ".type", Values: []Value{
-				{Mod: 51},
-				{Mod: 52},
+				{Mod: 42},
+				{Mod: 43},
 				{Mod: 7},
 				{Mod: 8},
-				{Mod: 48, Gate: Gate{Clauses: []Clause{
+				{Mod: 39, Gate: Gate{Clauses: []Clause{
 					{Since: 803, Targets: 0x7fffffff0000, On: "70"},
 				}}},
-				{Mod: 53},
+				{Mod: 44},
 				{Mod: 1},
 				{Mod: 2},
 				{Mod: 3},
-				{Mod: 54},
+				{Mod: 45},
 				{Mod: 4},
 				{Mod: 5},
 				{Mod: 6},
-				{Mod: 49},
-				{Mod: 50},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -306,7 +306,7 @@ var memoryTable = []Instruction{
 				{Since: 704, Targets: 0x7ffffffc0000, On: "75"},
 			}}},
 			{If: []Op{
-				{N: 40},
+				{N: 31},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
 			}}},
@@ -319,54 +319,54 @@ var memoryTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{Code: 1, N: 2},
-				{N: 124},
+				{N: 115},
 				{N: 7},
 				{N: 2},
 				{Code: 6},
 				{N: 5},
 				{Code: 6},
-				{N: 49},
+				{N: 40},
 				{Code: 6},
 				{Code: 5},
-				{N: 47},
+				{N: 38},
 				{N: 8},
 				{N: 3},
 				{Code: 6},
 				{N: 6},
 				{Code: 6},
-				{N: 50},
+				{N: 41},
 				{Code: 6},
 				{Code: 5},
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .l2 -> .v8 & (.b32 | .u32 | .s32 | .f32) | .v4 & (.b64 | .u64 | .s64 | .f64)", Why: "an L2 eviction priority needs a 256-bit access"},
 			{Holds: []Op{
-				{N: 47},
+				{N: 38},
 				{N: 8},
 				{N: 3},
 				{Code: 6},
 				{N: 6},
 				{Code: 6},
-				{N: 50},
+				{N: 41},
 				{Code: 6},
 				{Code: 5},
-				{N: 35},
+				{N: 26},
 				{Code: 1, N: 1},
 				{Code: 4},
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .v4 & (.b64 | .u64 | .s64 | .f64) -> .global | !.space", Why: "256 bits move at once only between registers and global memory"},
 			{Holds: []Op{
-				{N: 124},
+				{N: 115},
 				{N: 7},
 				{N: 2},
 				{Code: 6},
 				{N: 5},
 				{Code: 6},
-				{N: 49},
+				{N: 40},
 				{Code: 6},
 				{Code: 5},
-				{N: 35},
+				{N: 26},
 				{Code: 1, N: 1},
 				{Code: 4},
 				{Code: 6},
@@ -374,7 +374,7 @@ var memoryTable = []Instruction{
 			}, Text: "require .v8 & (.b32 | .u32 | .s32 | .f32) -> .global | !.space", Why: "256 bits move at once only between registers and global memory"},
 			{Holds: []Op{
 				{Code: 1, N: 3},
-				{N: 35},
+				{N: 26},
 				{Code: 1, N: 1},
 				{Code: 4},
 				{Code: 6},
@@ -386,86 +386,86 @@ var memoryTable = []Instruction{
 				{Slot: 5},
 			}, Rows: []Row{
 				{Cells: [][]Mod{{0}, nil}},
-				{Cells: [][]Mod{{46}, {51, 53, 54, 52, 1, 4, 7, 2, 5, 49, 8, 3, 6, 50}}},
-				{Cells: [][]Mod{{47}, {51, 53, 54, 52, 1, 4, 7, 2, 5, 49}}},
-				{Cells: [][]Mod{{47}, {8, 3, 6, 50}}, Gate: Gate{Clauses: []Clause{
+				{Cells: [][]Mod{{37}, {42, 44, 45, 43, 1, 4, 7, 2, 5, 40, 8, 3, 6, 41}}},
+				{Cells: [][]Mod{{38}, {42, 44, 45, 43, 1, 4, 7, 2, 5, 40}}},
+				{Cells: [][]Mod{{38}, {8, 3, 6, 41}}, Gate: Gate{Clauses: []Clause{
 					{Since: 808, Targets: 0x7ffffc000000, On: "100"},
 				}}},
-				{Cells: [][]Mod{{124}, {51, 53, 54, 52, 1, 4}}},
-				{Cells: [][]Mod{{124}, {7, 2, 5, 49}}, Gate: Gate{Clauses: []Clause{
+				{Cells: [][]Mod{{115}, {42, 44, 45, 43, 1, 4}}},
+				{Cells: [][]Mod{{115}, {7, 2, 5, 40}}, Gate: Gate{Clauses: []Clause{
 					{Since: 808, Targets: 0x7ffffc000000, On: "100"},
 				}}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"volatile"}},
+		}, Ignored: []Mod{9}, Effects: []string{"volatile"}},
 		{Template: "ld.order.scope{.space}{.l1}{.l2}{.L2::cache_hint}{.size}{.vec}.type", Section: "9.4:9.7.10.8", Slots: []Slot{
 			{Name: ".order", Values: []Value{
-				{Mod: 59},
-				{Mod: 120},
+				{Mod: 50},
+				{Mod: 112},
 			}, Required: true},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43, Gate: Gate{Clauses: []Clause{
+				{Mod: 67},
+				{Mod: 34, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7fffff000000, On: "90"},
 				}}},
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 35},
+				{Mod: 36},
 			}, Required: true},
 			{Name: ".space", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
-				{Mod: 55, Gate: Gate{Clauses: []Clause{
+				{Mod: 46, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".l1", Values: []Value{
+				{Mod: 225},
 				{Mod: 226},
 				{Mod: 227},
 				{Mod: 228},
 				{Mod: 229},
-				{Mod: 230},
 			}},
 			{Name: ".l2", Values: []Value{
-				{Mod: 89},
-				{Mod: 231},
-				{Mod: 88},
+				{Mod: 80},
+				{Mod: 230},
+				{Mod: 79},
 			}},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".size", Values: []Value{
-				{Mod: 36},
-				{Mod: 37},
-				{Mod: 38, Gate: Gate{Clauses: []Clause{
+				{Mod: 27},
+				{Mod: 28},
+				{Mod: 29, Gate: Gate{Clauses: []Clause{
 					{Since: 704, Targets: 0x7ffffff80000, On: "80"},
 				}}},
-				{Mod: 232},
+				{Mod: 231},
 			}},
 			{Name: ".vec", Values: []Value{
-				{Mod: 46},
-				{Mod: 47},
-				{Mod: 124},
+				{Mod: 37},
+				{Mod: 38},
+				{Mod: 115},
 			}},
 			{Name: ".type", Values: []Value{
-				{Mod: 51},
-				{Mod: 52},
+				{Mod: 42},
+				{Mod: 43},
 				{Mod: 7},
 				{Mod: 8},
-				{Mod: 48, Gate: Gate{Clauses: []Clause{
+				{Mod: 39, Gate: Gate{Clauses: []Clause{
 					{Since: 803, Targets: 0x7fffffff0000, On: "70"},
 				}}},
-				{Mod: 53},
+				{Mod: 44},
 				{Mod: 1},
 				{Mod: 2},
 				{Mod: 3},
-				{Mod: 54},
+				{Mod: 45},
 				{Mod: 4},
 				{Mod: 5},
 				{Mod: 6},
-				{Mod: 49},
-				{Mod: 50},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -507,8 +507,8 @@ var memoryTable = []Instruction{
 				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
 			}}},
 			{If: []Op{
-				{N: 45},
-				{N: 48},
+				{N: 36},
+				{N: 39},
 				{Code: 5},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 804, Targets: AllTargets},
@@ -516,54 +516,54 @@ var memoryTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{Code: 1, N: 4},
-				{N: 124},
+				{N: 115},
 				{N: 7},
 				{N: 2},
 				{Code: 6},
 				{N: 5},
 				{Code: 6},
-				{N: 49},
+				{N: 40},
 				{Code: 6},
 				{Code: 5},
-				{N: 47},
+				{N: 38},
 				{N: 8},
 				{N: 3},
 				{Code: 6},
 				{N: 6},
 				{Code: 6},
-				{N: 50},
+				{N: 41},
 				{Code: 6},
 				{Code: 5},
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .l2 -> .v8 & (.b32 | .u32 | .s32 | .f32) | .v4 & (.b64 | .u64 | .s64 | .f64)", Why: "an L2 eviction priority needs a 256-bit access"},
 			{Holds: []Op{
-				{N: 47},
+				{N: 38},
 				{N: 8},
 				{N: 3},
 				{Code: 6},
 				{N: 6},
 				{Code: 6},
-				{N: 50},
+				{N: 41},
 				{Code: 6},
 				{Code: 5},
-				{N: 35},
+				{N: 26},
 				{Code: 1, N: 2},
 				{Code: 4},
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .v4 & (.b64 | .u64 | .s64 | .f64) -> .global | !.space", Why: "256 bits move at once only between registers and global memory"},
 			{Holds: []Op{
-				{N: 124},
+				{N: 115},
 				{N: 7},
 				{N: 2},
 				{Code: 6},
 				{N: 5},
 				{Code: 6},
-				{N: 49},
+				{N: 40},
 				{Code: 6},
 				{Code: 5},
-				{N: 35},
+				{N: 26},
 				{Code: 1, N: 2},
 				{Code: 4},
 				{Code: 6},
@@ -575,7 +575,7 @@ var memoryTable = []Instruction{
 				{Code: 6},
 				{Code: 1, N: 5},
 				{Code: 6},
-				{N: 35},
+				{N: 26},
 				{Code: 1, N: 2},
 				{Code: 4},
 				{Code: 6},
@@ -587,55 +587,55 @@ var memoryTable = []Instruction{
 				{Slot: 8},
 			}, Rows: []Row{
 				{Cells: [][]Mod{{0}, nil}},
-				{Cells: [][]Mod{{46}, {51, 53, 54, 52, 1, 4, 7, 2, 5, 49, 8, 3, 6, 50}}},
-				{Cells: [][]Mod{{47}, {51, 53, 54, 52, 1, 4, 7, 2, 5, 49}}},
-				{Cells: [][]Mod{{47}, {8, 3, 6, 50}}, Gate: Gate{Clauses: []Clause{
+				{Cells: [][]Mod{{37}, {42, 44, 45, 43, 1, 4, 7, 2, 5, 40, 8, 3, 6, 41}}},
+				{Cells: [][]Mod{{38}, {42, 44, 45, 43, 1, 4, 7, 2, 5, 40}}},
+				{Cells: [][]Mod{{38}, {8, 3, 6, 41}}, Gate: Gate{Clauses: []Clause{
 					{Since: 808, Targets: 0x7ffffc000000, On: "100"},
 				}}},
-				{Cells: [][]Mod{{124}, {51, 53, 54, 52, 1, 4}}},
-				{Cells: [][]Mod{{124}, {7, 2, 5, 49}}, Gate: Gate{Clauses: []Clause{
+				{Cells: [][]Mod{{115}, {42, 44, 45, 43, 1, 4}}},
+				{Cells: [][]Mod{{115}, {7, 2, 5, 40}}, Gate: Gate{Clauses: []Clause{
 					{Since: 808, Targets: 0x7ffffc000000, On: "100"},
 				}}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "ld{.global}{.nc}.proxy::readonly{.l2}{.vec}.type", Section: "9.7.9.9", Slots: []Slot{
 			{Name: ".global", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}},
 			{Name: ".nc", Values: []Value{
-				{Mod: 234},
+				{Mod: 233},
 			}},
 			{Name: ".proxy::readonly", Values: []Value{
-				{Mod: 235},
+				{Mod: 234},
 			}, Required: true},
 			{Name: ".l2", Values: []Value{
-				{Mod: 89},
-				{Mod: 231},
-				{Mod: 88},
+				{Mod: 80},
+				{Mod: 230},
+				{Mod: 79},
 			}},
 			{Name: ".vec", Values: []Value{
-				{Mod: 46},
-				{Mod: 47},
-				{Mod: 124},
+				{Mod: 37},
+				{Mod: 38},
+				{Mod: 115},
 			}},
 			{Name: ".type", Values: []Value{
-				{Mod: 51},
-				{Mod: 52},
+				{Mod: 42},
+				{Mod: 43},
 				{Mod: 7},
 				{Mod: 8},
-				{Mod: 48, Gate: Gate{Clauses: []Clause{
+				{Mod: 39, Gate: Gate{Clauses: []Clause{
 					{Since: 803, Targets: 0x7fffffff0000, On: "70"},
 				}}},
-				{Mod: 53},
+				{Mod: 44},
 				{Mod: 1},
 				{Mod: 2},
 				{Mod: 3},
-				{Mod: 54},
+				{Mod: 45},
 				{Mod: 4},
 				{Mod: 5},
 				{Mod: 6},
-				{Mod: 49},
-				{Mod: 50},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -667,29 +667,29 @@ var memoryTable = []Instruction{
 				{Since: 704, Targets: 0x7ffffffc0000, On: "75"},
 			}}},
 			{If: []Op{
-				{N: 40},
+				{N: 31},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
 			}}},
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{Code: 1, N: 3},
-				{N: 124},
+				{N: 115},
 				{N: 7},
 				{N: 2},
 				{Code: 6},
 				{N: 5},
 				{Code: 6},
-				{N: 49},
+				{N: 40},
 				{Code: 6},
 				{Code: 5},
-				{N: 47},
+				{N: 38},
 				{N: 8},
 				{N: 3},
 				{Code: 6},
 				{N: 6},
 				{Code: 6},
-				{N: 50},
+				{N: 41},
 				{Code: 6},
 				{Code: 5},
 				{Code: 6},
@@ -701,7 +701,7 @@ var memoryTable = []Instruction{
 				{Code: 7},
 			}, Text: "require .nc -> .global", Why: "the read-only path is for global memory"},
 			{Holds: []Op{
-				{N: 48},
+				{N: 39},
 				{Code: 4},
 			}, Text: "forbid .b128"},
 		}, Tables: []Table{
@@ -710,75 +710,75 @@ var memoryTable = []Instruction{
 				{Slot: 5},
 			}, Rows: []Row{
 				{Cells: [][]Mod{{0}, nil}},
-				{Cells: [][]Mod{{46}, {51, 53, 54, 52, 1, 4, 7, 2, 5, 49, 8, 3, 6, 50}}},
-				{Cells: [][]Mod{{47}, {51, 53, 54, 52, 1, 4, 7, 2, 5, 49}}},
-				{Cells: [][]Mod{{47}, {8, 3, 6, 50}}, Gate: Gate{Clauses: []Clause{
+				{Cells: [][]Mod{{37}, {42, 44, 45, 43, 1, 4, 7, 2, 5, 40, 8, 3, 6, 41}}},
+				{Cells: [][]Mod{{38}, {42, 44, 45, 43, 1, 4, 7, 2, 5, 40}}},
+				{Cells: [][]Mod{{38}, {8, 3, 6, 41}}, Gate: Gate{Clauses: []Clause{
 					{Since: 808, Targets: 0x7ffffc000000, On: "100"},
 				}}},
-				{Cells: [][]Mod{{124}, {51, 53, 54, 52, 1, 4}}},
-				{Cells: [][]Mod{{124}, {7, 2, 5, 49}}, Gate: Gate{Clauses: []Clause{
+				{Cells: [][]Mod{{115}, {42, 44, 45, 43, 1, 4}}},
+				{Cells: [][]Mod{{115}, {7, 2, 5, 40}}, Gate: Gate{Clauses: []Clause{
 					{Since: 808, Targets: 0x7ffffc000000, On: "100"},
 				}}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "ld.global{.cop}.nc{.l1}{.l2}{.L2::cache_hint}{.size}{.vec}.type", Section: "9.7.9.8", Slots: []Slot{
 			{Name: ".global", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}, Required: true},
 			{Name: ".cop", Values: []Value{
-				{Mod: 39},
-				{Mod: 41},
-				{Mod: 223},
+				{Mod: 30},
+				{Mod: 32},
+				{Mod: 222},
 			}},
 			{Name: ".nc", Values: []Value{
-				{Mod: 234},
+				{Mod: 233},
 			}, Required: true},
 			{Name: ".l1", Values: []Value{
+				{Mod: 225},
 				{Mod: 226},
 				{Mod: 227},
 				{Mod: 228},
 				{Mod: 229},
-				{Mod: 230},
 			}},
 			{Name: ".l2", Values: []Value{
-				{Mod: 89},
-				{Mod: 231},
-				{Mod: 88},
+				{Mod: 80},
+				{Mod: 230},
+				{Mod: 79},
 			}},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".size", Values: []Value{
-				{Mod: 36},
-				{Mod: 37},
-				{Mod: 38, Gate: Gate{Clauses: []Clause{
+				{Mod: 27},
+				{Mod: 28},
+				{Mod: 29, Gate: Gate{Clauses: []Clause{
 					{Since: 704, Targets: 0x7ffffff80000, On: "80"},
 				}}},
-				{Mod: 232},
+				{Mod: 231},
 			}},
 			{Name: ".vec", Values: []Value{
-				{Mod: 46},
-				{Mod: 47},
-				{Mod: 124},
+				{Mod: 37},
+				{Mod: 38},
+				{Mod: 115},
 			}},
 			{Name: ".type", Values: []Value{
-				{Mod: 51},
-				{Mod: 52},
+				{Mod: 42},
+				{Mod: 43},
 				{Mod: 7},
 				{Mod: 8},
-				{Mod: 48, Gate: Gate{Clauses: []Clause{
+				{Mod: 39, Gate: Gate{Clauses: []Clause{
 					{Since: 803, Targets: 0x7fffffff0000, On: "70"},
 				}}},
-				{Mod: 53},
+				{Mod: 44},
 				{Mod: 1},
 				{Mod: 2},
 				{Mod: 3},
-				{Mod: 54},
+				{Mod: 45},
 				{Mod: 4},
 				{Mod: 5},
 				{Mod: 6},
-				{Mod: 49},
-				{Mod: 50},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -822,22 +822,22 @@ var memoryTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{Code: 1, N: 4},
-				{N: 124},
+				{N: 115},
 				{N: 7},
 				{N: 2},
 				{Code: 6},
 				{N: 5},
 				{Code: 6},
-				{N: 49},
+				{N: 40},
 				{Code: 6},
 				{Code: 5},
-				{N: 47},
+				{N: 38},
 				{N: 8},
 				{N: 3},
 				{Code: 6},
 				{N: 6},
 				{Code: 6},
-				{N: 50},
+				{N: 41},
 				{Code: 6},
 				{Code: 5},
 				{Code: 6},
@@ -855,53 +855,53 @@ var memoryTable = []Instruction{
 				{Slot: 8},
 			}, Rows: []Row{
 				{Cells: [][]Mod{{0}, nil}},
-				{Cells: [][]Mod{{46}, {51, 53, 54, 52, 1, 4, 7, 2, 5, 49, 8, 3, 6, 50}}},
-				{Cells: [][]Mod{{47}, {51, 53, 54, 52, 1, 4, 7, 2, 5, 49}}},
-				{Cells: [][]Mod{{47}, {8, 3, 6, 50}}, Gate: Gate{Clauses: []Clause{
+				{Cells: [][]Mod{{37}, {42, 44, 45, 43, 1, 4, 7, 2, 5, 40, 8, 3, 6, 41}}},
+				{Cells: [][]Mod{{38}, {42, 44, 45, 43, 1, 4, 7, 2, 5, 40}}},
+				{Cells: [][]Mod{{38}, {8, 3, 6, 41}}, Gate: Gate{Clauses: []Clause{
 					{Since: 808, Targets: 0x7ffffc000000, On: "100"},
 				}}},
-				{Cells: [][]Mod{{124}, {51, 53, 54, 52, 1, 4}}},
-				{Cells: [][]Mod{{124}, {7, 2, 5, 49}}, Gate: Gate{Clauses: []Clause{
+				{Cells: [][]Mod{{115}, {42, 44, 45, 43, 1, 4}}},
+				{Cells: [][]Mod{{115}, {7, 2, 5, 40}}, Gate: Gate{Clauses: []Clause{
 					{Since: 808, Targets: 0x7ffffc000000, On: "100"},
 				}}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 	}},
 	{Name: "ld", Family: "memory", What: "load from memory-mapped devices", Forms: []Form{
 		{Template: "ld.mmio.order.sys{.global}.type", Section: "9.7.9.8", Slots: []Slot{
 			{Name: ".mmio", Values: []Value{
-				{Mod: 57},
+				{Mod: 48},
 			}, Required: true},
 			{Name: ".order", Values: []Value{
-				{Mod: 59},
-				{Mod: 120, Gate: Gate{Clauses: []Clause{
+				{Mod: 50},
+				{Mod: 112, Gate: Gate{Clauses: []Clause{
 					{Since: 903, Targets: AllTargets},
 				}}},
 			}, Required: true},
 			{Name: ".sys", Values: []Value{
-				{Mod: 45},
+				{Mod: 36},
 			}, Required: true},
 			{Name: ".global", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}},
 			{Name: ".type", Values: []Value{
-				{Mod: 51},
-				{Mod: 52},
+				{Mod: 42},
+				{Mod: 43},
 				{Mod: 7},
 				{Mod: 8},
-				{Mod: 48, Gate: Gate{Clauses: []Clause{
+				{Mod: 39, Gate: Gate{Clauses: []Clause{
 					{Since: 803, Targets: 0x7fffffff0000, On: "70"},
 				}}},
-				{Mod: 53},
+				{Mod: 44},
 				{Mod: 1},
 				{Mod: 2},
 				{Mod: 3},
-				{Mod: 54},
+				{Mod: 45},
 				{Mod: 4},
 				{Mod: 5},
 				{Mod: 6},
-				{Mod: 49},
-				{Mod: 50},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -918,39 +918,39 @@ var memoryTable = []Instruction{
 			}},
 		}, When: []Condition{
 			{If: []Op{
-				{N: 48},
+				{N: 39},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 804, Targets: AllTargets},
 			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"load", "volatile"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load", "volatile"}},
 	}},
 	{Name: "ldu", Family: "memory", What: "load read-only data that is uniform across the warp", Forms: []Form{
 		{Template: "ldu{.global}{.vec}.type", Section: "9.7.9.10", Slots: []Slot{
 			{Name: ".global", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}},
 			{Name: ".vec", Values: []Value{
-				{Mod: 46},
-				{Mod: 47},
+				{Mod: 37},
+				{Mod: 38},
 			}},
 			{Name: ".type", Values: []Value{
-				{Mod: 51},
-				{Mod: 52},
+				{Mod: 42},
+				{Mod: 43},
 				{Mod: 7},
 				{Mod: 8},
-				{Mod: 48, Gate: Gate{Clauses: []Clause{
+				{Mod: 39, Gate: Gate{Clauses: []Clause{
 					{Since: 803, Targets: 0x7fffffff0000, On: "70"},
 				}}},
-				{Mod: 53},
+				{Mod: 44},
 				{Mod: 1},
 				{Mod: 2},
 				{Mod: 3},
-				{Mod: 54},
+				{Mod: 45},
 				{Mod: 4},
 				{Mod: 5},
 				{Mod: 6},
-				{Mod: 49},
-				{Mod: 50},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -971,71 +971,71 @@ var memoryTable = []Instruction{
 				{Slot: 2},
 			}, Rows: []Row{
 				{Cells: [][]Mod{{0}, nil}},
-				{Cells: [][]Mod{{46}, {51, 53, 54, 52, 1, 4, 7, 2, 5, 49, 8, 3, 6, 50}}},
-				{Cells: [][]Mod{{47}, {51, 53, 54, 52, 1, 4, 7, 2, 5, 49}}},
+				{Cells: [][]Mod{{37}, {42, 44, 45, 43, 1, 4, 7, 2, 5, 40, 8, 3, 6, 41}}},
+				{Cells: [][]Mod{{38}, {42, 44, 45, 43, 1, 4, 7, 2, 5, 40}}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 	}},
 	{Name: "st", Family: "memory", What: "store a value or a vector to memory", Forms: []Form{
 		{Template: "st{.weak}{.space}{.cop}{.l1}{.l2}{.L2::cache_hint}{.vec}.type", Section: "9.7.9.11", Slots: []Slot{
 			{Name: ".weak", Values: []Value{
-				{Mod: 42},
+				{Mod: 33},
 			}},
 			{Name: ".space", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
-				{Mod: 55, Gate: Gate{Clauses: []Clause{
+				{Mod: 46, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7fffff000000, On: "90"},
 				}}},
-				{Mod: 218},
+				{Mod: 217},
 			}},
 			{Name: ".cop", Values: []Value{
+				{Mod: 235},
+				{Mod: 32},
+				{Mod: 222},
 				{Mod: 236},
-				{Mod: 41},
-				{Mod: 223},
-				{Mod: 237},
 			}},
 			{Name: ".l1", Values: []Value{
+				{Mod: 225},
 				{Mod: 226},
 				{Mod: 227},
 				{Mod: 228},
 				{Mod: 229},
-				{Mod: 230},
 			}},
 			{Name: ".l2", Values: []Value{
-				{Mod: 89},
-				{Mod: 231},
-				{Mod: 88},
+				{Mod: 80},
+				{Mod: 230},
+				{Mod: 79},
 			}},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".vec", Values: []Value{
-				{Mod: 46},
-				{Mod: 47},
-				{Mod: 124},
+				{Mod: 37},
+				{Mod: 38},
+				{Mod: 115},
 			}},
 			{Name: ".type", Values: []Value{
-				{Mod: 51},
-				{Mod: 52},
+				{Mod: 42},
+				{Mod: 43},
 				{Mod: 7},
 				{Mod: 8},
-				{Mod: 48, Gate: Gate{Clauses: []Clause{
+				{Mod: 39, Gate: Gate{Clauses: []Clause{
 					{Since: 803, Targets: 0x7fffffff0000, On: "70"},
 				}}},
-				{Mod: 53},
+				{Mod: 44},
 				{Mod: 1},
 				{Mod: 2},
 				{Mod: 3},
-				{Mod: 54},
+				{Mod: 45},
 				{Mod: 4},
 				{Mod: 5},
 				{Mod: 6},
-				{Mod: 49},
-				{Mod: 50},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
@@ -1081,54 +1081,54 @@ var memoryTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{Code: 1, N: 4},
-				{N: 124},
+				{N: 115},
 				{N: 7},
 				{N: 2},
 				{Code: 6},
 				{N: 5},
 				{Code: 6},
-				{N: 49},
+				{N: 40},
 				{Code: 6},
 				{Code: 5},
-				{N: 47},
+				{N: 38},
 				{N: 8},
 				{N: 3},
 				{Code: 6},
 				{N: 6},
 				{Code: 6},
-				{N: 50},
+				{N: 41},
 				{Code: 6},
 				{Code: 5},
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .l2 -> .v8 & (.b32 | .u32 | .s32 | .f32) | .v4 & (.b64 | .u64 | .s64 | .f64)", Why: "an L2 eviction priority needs a 256-bit access"},
 			{Holds: []Op{
-				{N: 47},
+				{N: 38},
 				{N: 8},
 				{N: 3},
 				{Code: 6},
 				{N: 6},
 				{Code: 6},
-				{N: 50},
+				{N: 41},
 				{Code: 6},
 				{Code: 5},
-				{N: 35},
+				{N: 26},
 				{Code: 1, N: 1},
 				{Code: 4},
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .v4 & (.b64 | .u64 | .s64 | .f64) -> .global | !.space", Why: "256 bits move at once only between registers and global memory"},
 			{Holds: []Op{
-				{N: 124},
+				{N: 115},
 				{N: 7},
 				{N: 2},
 				{Code: 6},
 				{N: 5},
 				{Code: 6},
-				{N: 49},
+				{N: 40},
 				{Code: 6},
 				{Code: 5},
-				{N: 35},
+				{N: 26},
 				{Code: 1, N: 1},
 				{Code: 4},
 				{Code: 6},
@@ -1138,7 +1138,7 @@ var memoryTable = []Instruction{
 				{Code: 1, N: 3},
 				{Code: 1, N: 5},
 				{Code: 6},
-				{N: 35},
+				{N: 26},
 				{Code: 1, N: 1},
 				{Code: 4},
 				{Code: 6},
@@ -1156,58 +1156,58 @@ var memoryTable = []Instruction{
 				{Slot: 7},
 			}, Rows: []Row{
 				{Cells: [][]Mod{{0}, nil}},
-				{Cells: [][]Mod{{46}, {51, 53, 54, 52, 1, 4, 7, 2, 5, 49, 8, 3, 6, 50}}},
-				{Cells: [][]Mod{{47}, {51, 53, 54, 52, 1, 4, 7, 2, 5, 49}}},
-				{Cells: [][]Mod{{47}, {8, 3, 6, 50}}, Gate: Gate{Clauses: []Clause{
+				{Cells: [][]Mod{{37}, {42, 44, 45, 43, 1, 4, 7, 2, 5, 40, 8, 3, 6, 41}}},
+				{Cells: [][]Mod{{38}, {42, 44, 45, 43, 1, 4, 7, 2, 5, 40}}},
+				{Cells: [][]Mod{{38}, {8, 3, 6, 41}}, Gate: Gate{Clauses: []Clause{
 					{Since: 808, Targets: 0x7ffffc000000, On: "100"},
 				}}},
-				{Cells: [][]Mod{{124}, {51, 53, 54, 52, 1, 4}}},
-				{Cells: [][]Mod{{124}, {7, 2, 5, 49}}, Gate: Gate{Clauses: []Clause{
+				{Cells: [][]Mod{{115}, {42, 44, 45, 43, 1, 4}}},
+				{Cells: [][]Mod{{115}, {7, 2, 5, 40}}, Gate: Gate{Clauses: []Clause{
 					{Since: 808, Targets: 0x7ffffc000000, On: "100"},
 				}}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"store"}},
 		{Template: "st{.weak}.space{.cop}{.vec}.type", Section: "9.7.9.11", Slots: []Slot{
 			{Name: ".weak", Values: []Value{
-				{Mod: 42},
+				{Mod: 33},
 			}},
 			{Name: ".space", Values: []Value{
-				{Mod: 220, Gate: Gate{Clauses: []Clause{
+				{Mod: 219, Gate: Gate{Clauses: []Clause{
 					{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 				}}},
-				{Mod: 222, Gate: Gate{Clauses: []Clause{
-					{Since: 803, Targets: AllTargets},
+				{Mod: 221, Gate: Gate{Clauses: []Clause{
+					{Since: 803, Targets: 0x7ffffffffff0, On: "20"},
 				}}},
 			}, Required: true},
 			{Name: ".cop", Values: []Value{
+				{Mod: 235},
+				{Mod: 32},
+				{Mod: 222},
 				{Mod: 236},
-				{Mod: 41},
-				{Mod: 223},
-				{Mod: 237},
 			}},
 			{Name: ".vec", Values: []Value{
-				{Mod: 46},
-				{Mod: 47},
-				{Mod: 124},
+				{Mod: 37},
+				{Mod: 38},
+				{Mod: 115},
 			}},
 			{Name: ".type", Values: []Value{
-				{Mod: 51},
-				{Mod: 52},
+				{Mod: 42},
+				{Mod: 43},
 				{Mod: 7},
 				{Mod: 8},
-				{Mod: 48, Gate: Gate{Clauses: []Clause{
+				{Mod: 39, Gate: Gate{Clauses: []Clause{
 					{Since: 803, Targets: 0x7fffffff0000, On: "70"},
 				}}},
-				{Mod: 53},
+				{Mod: 44},
 				{Mod: 1},
 				{Mod: 2},
 				{Mod: 3},
-				{Mod: 54},
+				{Mod: 45},
 				{Mod: 4},
 				{Mod: 5},
 				{Mod: 6},
-				{Mod: 49},
-				{Mod: 50},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
@@ -1230,7 +1230,7 @@ var memoryTable = []Instruction{
 				{Since: 704, Targets: 0x7fffffff0000, On: "70"},
 			}}},
 			{If: []Op{
-				{N: 40},
+				{N: 31},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
 			}}},
@@ -1242,47 +1242,47 @@ var memoryTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{N: -1},
-				{N: 124},
+				{N: 115},
 				{N: 7},
 				{N: 2},
 				{Code: 6},
 				{N: 5},
 				{Code: 6},
-				{N: 49},
+				{N: 40},
 				{Code: 6},
 				{Code: 5},
-				{N: 47},
+				{N: 38},
 				{N: 8},
 				{N: 3},
 				{Code: 6},
 				{N: 6},
 				{Code: 6},
-				{N: 50},
+				{N: 41},
 				{Code: 6},
 				{Code: 5},
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .l2 -> .v8 & (.b32 | .u32 | .s32 | .f32) | .v4 & (.b64 | .u64 | .s64 | .f64)", Why: "an L2 eviction priority needs a 256-bit access"},
 			{Holds: []Op{
-				{N: 47},
+				{N: 38},
 				{N: 8},
 				{N: 3},
 				{Code: 6},
 				{N: 6},
 				{Code: 6},
-				{N: 50},
+				{N: 41},
 				{Code: 6},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .v4 & (.b64 | .u64 | .s64 | .f64)", Why: "256 bits move at once only between registers and global memory"},
 			{Holds: []Op{
-				{N: 124},
+				{N: 115},
 				{N: 7},
 				{N: 2},
 				{Code: 6},
 				{N: 5},
 				{Code: 6},
-				{N: 49},
+				{N: 40},
 				{Code: 6},
 				{Code: 5},
 				{Code: 4},
@@ -1293,62 +1293,62 @@ var memoryTable = []Instruction{
 				{Slot: 4},
 			}, Rows: []Row{
 				{Cells: [][]Mod{{0}, nil}},
-				{Cells: [][]Mod{{46}, {51, 53, 54, 52, 1, 4, 7, 2, 5, 49, 8, 3, 6, 50}}},
-				{Cells: [][]Mod{{47}, {51, 53, 54, 52, 1, 4, 7, 2, 5, 49}}},
-				{Cells: [][]Mod{{47}, {8, 3, 6, 50}}, Gate: Gate{Clauses: []Clause{
+				{Cells: [][]Mod{{37}, {42, 44, 45, 43, 1, 4, 7, 2, 5, 40, 8, 3, 6, 41}}},
+				{Cells: [][]Mod{{38}, {42, 44, 45, 43, 1, 4, 7, 2, 5, 40}}},
+				{Cells: [][]Mod{{38}, {8, 3, 6, 41}}, Gate: Gate{Clauses: []Clause{
 					{Since: 808, Targets: 0x7ffffc000000, On: "100"},
 				}}},
-				{Cells: [][]Mod{{124}, {51, 53, 54, 52, 1, 4}}},
-				{Cells: [][]Mod{{124}, {7, 2, 5, 49}}, Gate: Gate{Clauses: []Clause{
+				{Cells: [][]Mod{{115}, {42, 44, 45, 43, 1, 4}}},
+				{Cells: [][]Mod{{115}, {7, 2, 5, 40}}, Gate: Gate{Clauses: []Clause{
 					{Since: 808, Targets: 0x7ffffc000000, On: "100"},
 				}}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"store"}},
 		{Template: "st.volatile{.space}{.l2}{.vec}.type", Section: "9.7.9.11", Slots: []Slot{
 			{Name: ".volatile", Values: []Value{
-				{Mod: 233},
+				{Mod: 232},
 			}, Required: true},
 			{Name: ".space", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
-				{Mod: 55, Gate: Gate{Clauses: []Clause{
+				{Mod: 46, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7fffff000000, On: "90"},
 				}}},
-				{Mod: 218, Gate: Gate{Clauses: []Clause{
+				{Mod: 217, Gate: Gate{Clauses: []Clause{
 					{Since: 901, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".l2", Values: []Value{
-				{Mod: 89},
-				{Mod: 231},
-				{Mod: 88},
+				{Mod: 80},
+				{Mod: 230},
+				{Mod: 79},
 			}},
 			{Name: ".vec", Values: []Value{
-				{Mod: 46},
-				{Mod: 47},
-				{Mod: 124},
+				{Mod: 37},
+				{Mod: 38},
+				{Mod: 115},
 			}},
 			{Name: ".type", Values: []Value{
-				{Mod: 51},
-				{Mod: 52},
+				{Mod: 42},
+				{Mod: 43},
 				{Mod: 7},
 				{Mod: 8},
-				{Mod: 48, Gate: Gate{Clauses: []Clause{
+				{Mod: 39, Gate: Gate{Clauses: []Clause{
 					{Since: 803, Targets: 0x7fffffff0000, On: "70"},
 				}}},
-				{Mod: 53},
+				{Mod: 44},
 				{Mod: 1},
 				{Mod: 2},
 				{Mod: 3},
-				{Mod: 54},
+				{Mod: 45},
 				{Mod: 4},
 				{Mod: 5},
 				{Mod: 6},
-				{Mod: 49},
-				{Mod: 50},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
@@ -1375,7 +1375,7 @@ var memoryTable = []Instruction{
 				{Since: 704, Targets: 0x7fffffff0000, On: "70"},
 			}}},
 			{If: []Op{
-				{N: 40},
+				{N: 31},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
 			}}},
@@ -1388,54 +1388,54 @@ var memoryTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{Code: 1, N: 2},
-				{N: 124},
+				{N: 115},
 				{N: 7},
 				{N: 2},
 				{Code: 6},
 				{N: 5},
 				{Code: 6},
-				{N: 49},
+				{N: 40},
 				{Code: 6},
 				{Code: 5},
-				{N: 47},
+				{N: 38},
 				{N: 8},
 				{N: 3},
 				{Code: 6},
 				{N: 6},
 				{Code: 6},
-				{N: 50},
+				{N: 41},
 				{Code: 6},
 				{Code: 5},
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .l2 -> .v8 & (.b32 | .u32 | .s32 | .f32) | .v4 & (.b64 | .u64 | .s64 | .f64)", Why: "an L2 eviction priority needs a 256-bit access"},
 			{Holds: []Op{
-				{N: 47},
+				{N: 38},
 				{N: 8},
 				{N: 3},
 				{Code: 6},
 				{N: 6},
 				{Code: 6},
-				{N: 50},
+				{N: 41},
 				{Code: 6},
 				{Code: 5},
-				{N: 35},
+				{N: 26},
 				{Code: 1, N: 1},
 				{Code: 4},
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .v4 & (.b64 | .u64 | .s64 | .f64) -> .global | !.space", Why: "256 bits move at once only between registers and global memory"},
 			{Holds: []Op{
-				{N: 124},
+				{N: 115},
 				{N: 7},
 				{N: 2},
 				{Code: 6},
 				{N: 5},
 				{Code: 6},
-				{N: 49},
+				{N: 40},
 				{Code: 6},
 				{Code: 5},
-				{N: 35},
+				{N: 26},
 				{Code: 1, N: 1},
 				{Code: 4},
 				{Code: 6},
@@ -1447,78 +1447,78 @@ var memoryTable = []Instruction{
 				{Slot: 4},
 			}, Rows: []Row{
 				{Cells: [][]Mod{{0}, nil}},
-				{Cells: [][]Mod{{46}, {51, 53, 54, 52, 1, 4, 7, 2, 5, 49, 8, 3, 6, 50}}},
-				{Cells: [][]Mod{{47}, {51, 53, 54, 52, 1, 4, 7, 2, 5, 49}}},
-				{Cells: [][]Mod{{47}, {8, 3, 6, 50}}, Gate: Gate{Clauses: []Clause{
+				{Cells: [][]Mod{{37}, {42, 44, 45, 43, 1, 4, 7, 2, 5, 40, 8, 3, 6, 41}}},
+				{Cells: [][]Mod{{38}, {42, 44, 45, 43, 1, 4, 7, 2, 5, 40}}},
+				{Cells: [][]Mod{{38}, {8, 3, 6, 41}}, Gate: Gate{Clauses: []Clause{
 					{Since: 808, Targets: 0x7ffffc000000, On: "100"},
 				}}},
-				{Cells: [][]Mod{{124}, {51, 53, 54, 52, 1, 4}}},
-				{Cells: [][]Mod{{124}, {7, 2, 5, 49}}, Gate: Gate{Clauses: []Clause{
+				{Cells: [][]Mod{{115}, {42, 44, 45, 43, 1, 4}}},
+				{Cells: [][]Mod{{115}, {7, 2, 5, 40}}, Gate: Gate{Clauses: []Clause{
 					{Since: 808, Targets: 0x7ffffc000000, On: "100"},
 				}}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"volatile"}},
+		}, Ignored: []Mod{9}, Effects: []string{"volatile"}},
 		{Template: "st.order.scope{.space}{.l1}{.l2}{.L2::cache_hint}{.vec}.type", Section: "9.7.9.11", Slots: []Slot{
 			{Name: ".order", Values: []Value{
-				{Mod: 59},
-				{Mod: 58},
+				{Mod: 50},
+				{Mod: 49},
 			}, Required: true},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43, Gate: Gate{Clauses: []Clause{
+				{Mod: 67},
+				{Mod: 34, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7fffff000000, On: "90"},
 				}}},
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 35},
+				{Mod: 36},
 			}, Required: true},
 			{Name: ".space", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
-				{Mod: 55, Gate: Gate{Clauses: []Clause{
+				{Mod: 46, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".l1", Values: []Value{
+				{Mod: 225},
 				{Mod: 226},
 				{Mod: 227},
 				{Mod: 228},
 				{Mod: 229},
-				{Mod: 230},
 			}},
 			{Name: ".l2", Values: []Value{
-				{Mod: 89},
-				{Mod: 231},
-				{Mod: 88},
+				{Mod: 80},
+				{Mod: 230},
+				{Mod: 79},
 			}},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".vec", Values: []Value{
-				{Mod: 46},
-				{Mod: 47},
-				{Mod: 124},
+				{Mod: 37},
+				{Mod: 38},
+				{Mod: 115},
 			}},
 			{Name: ".type", Values: []Value{
-				{Mod: 51},
-				{Mod: 52},
+				{Mod: 42},
+				{Mod: 43},
 				{Mod: 7},
 				{Mod: 8},
-				{Mod: 48, Gate: Gate{Clauses: []Clause{
+				{Mod: 39, Gate: Gate{Clauses: []Clause{
 					{Since: 803, Targets: 0x7fffffff0000, On: "70"},
 				}}},
-				{Mod: 53},
+				{Mod: 44},
 				{Mod: 1},
 				{Mod: 2},
 				{Mod: 3},
-				{Mod: 54},
+				{Mod: 45},
 				{Mod: 4},
 				{Mod: 5},
 				{Mod: 6},
-				{Mod: 49},
-				{Mod: 50},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
@@ -1555,8 +1555,8 @@ var memoryTable = []Instruction{
 				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
 			}}},
 			{If: []Op{
-				{N: 45},
-				{N: 48},
+				{N: 36},
+				{N: 39},
 				{Code: 5},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 804, Targets: AllTargets},
@@ -1564,54 +1564,54 @@ var memoryTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{Code: 1, N: 4},
-				{N: 124},
+				{N: 115},
 				{N: 7},
 				{N: 2},
 				{Code: 6},
 				{N: 5},
 				{Code: 6},
-				{N: 49},
+				{N: 40},
 				{Code: 6},
 				{Code: 5},
-				{N: 47},
+				{N: 38},
 				{N: 8},
 				{N: 3},
 				{Code: 6},
 				{N: 6},
 				{Code: 6},
-				{N: 50},
+				{N: 41},
 				{Code: 6},
 				{Code: 5},
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .l2 -> .v8 & (.b32 | .u32 | .s32 | .f32) | .v4 & (.b64 | .u64 | .s64 | .f64)", Why: "an L2 eviction priority needs a 256-bit access"},
 			{Holds: []Op{
-				{N: 47},
+				{N: 38},
 				{N: 8},
 				{N: 3},
 				{Code: 6},
 				{N: 6},
 				{Code: 6},
-				{N: 50},
+				{N: 41},
 				{Code: 6},
 				{Code: 5},
-				{N: 35},
+				{N: 26},
 				{Code: 1, N: 2},
 				{Code: 4},
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .v4 & (.b64 | .u64 | .s64 | .f64) -> .global | !.space", Why: "256 bits move at once only between registers and global memory"},
 			{Holds: []Op{
-				{N: 124},
+				{N: 115},
 				{N: 7},
 				{N: 2},
 				{Code: 6},
 				{N: 5},
 				{Code: 6},
-				{N: 49},
+				{N: 40},
 				{Code: 6},
 				{Code: 5},
-				{N: 35},
+				{N: 26},
 				{Code: 1, N: 2},
 				{Code: 4},
 				{Code: 6},
@@ -1621,7 +1621,7 @@ var memoryTable = []Instruction{
 				{Code: 1, N: 3},
 				{Code: 1, N: 5},
 				{Code: 6},
-				{N: 35},
+				{N: 26},
 				{Code: 1, N: 2},
 				{Code: 4},
 				{Code: 6},
@@ -1633,53 +1633,53 @@ var memoryTable = []Instruction{
 				{Slot: 7},
 			}, Rows: []Row{
 				{Cells: [][]Mod{{0}, nil}},
-				{Cells: [][]Mod{{46}, {51, 53, 54, 52, 1, 4, 7, 2, 5, 49, 8, 3, 6, 50}}},
-				{Cells: [][]Mod{{47}, {51, 53, 54, 52, 1, 4, 7, 2, 5, 49}}},
-				{Cells: [][]Mod{{47}, {8, 3, 6, 50}}, Gate: Gate{Clauses: []Clause{
+				{Cells: [][]Mod{{37}, {42, 44, 45, 43, 1, 4, 7, 2, 5, 40, 8, 3, 6, 41}}},
+				{Cells: [][]Mod{{38}, {42, 44, 45, 43, 1, 4, 7, 2, 5, 40}}},
+				{Cells: [][]Mod{{38}, {8, 3, 6, 41}}, Gate: Gate{Clauses: []Clause{
 					{Since: 808, Targets: 0x7ffffc000000, On: "100"},
 				}}},
-				{Cells: [][]Mod{{124}, {51, 53, 54, 52, 1, 4}}},
-				{Cells: [][]Mod{{124}, {7, 2, 5, 49}}, Gate: Gate{Clauses: []Clause{
+				{Cells: [][]Mod{{115}, {42, 44, 45, 43, 1, 4}}},
+				{Cells: [][]Mod{{115}, {7, 2, 5, 40}}, Gate: Gate{Clauses: []Clause{
 					{Since: 808, Targets: 0x7ffffc000000, On: "100"},
 				}}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"store"}},
 	}},
 	{Name: "st", Family: "memory", What: "store to memory-mapped devices", Forms: []Form{
 		{Template: "st.mmio.order.sys{.global}.type", Section: "9.7.9.11", Slots: []Slot{
 			{Name: ".mmio", Values: []Value{
-				{Mod: 57},
+				{Mod: 48},
 			}, Required: true},
 			{Name: ".order", Values: []Value{
-				{Mod: 59},
-				{Mod: 58, Gate: Gate{Clauses: []Clause{
+				{Mod: 50},
+				{Mod: 49, Gate: Gate{Clauses: []Clause{
 					{Since: 903, Targets: AllTargets},
 				}}},
 			}, Required: true},
 			{Name: ".sys", Values: []Value{
-				{Mod: 45},
+				{Mod: 36},
 			}, Required: true},
 			{Name: ".global", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}},
 			{Name: ".type", Values: []Value{
-				{Mod: 51},
-				{Mod: 52},
+				{Mod: 42},
+				{Mod: 43},
 				{Mod: 7},
 				{Mod: 8},
-				{Mod: 48, Gate: Gate{Clauses: []Clause{
+				{Mod: 39, Gate: Gate{Clauses: []Clause{
 					{Since: 803, Targets: 0x7fffffff0000, On: "70"},
 				}}},
-				{Mod: 53},
+				{Mod: 44},
 				{Mod: 1},
 				{Mod: 2},
 				{Mod: 3},
-				{Mod: 54},
+				{Mod: 45},
 				{Mod: 4},
 				{Mod: 5},
 				{Mod: 6},
-				{Mod: 49},
-				{Mod: 50},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
@@ -1696,64 +1696,64 @@ var memoryTable = []Instruction{
 			}},
 		}, When: []Condition{
 			{If: []Op{
-				{N: 48},
+				{N: 39},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 804, Targets: AllTargets},
 			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"store", "volatile"}},
+		}, Ignored: []Mod{9}, Effects: []string{"store", "volatile"}},
 	}},
 	{Name: "atom", Family: "memory", What: "read, modify and write memory at once", Forms: []Form{
 		{Template: "atom{.order}{.scope}{.space}.op{.L2::cache_hint}.type", Section: "9.7.13.5", Slots: []Slot{
 			{Name: ".order", Values: []Value{
-				{Mod: 59},
-				{Mod: 120},
-				{Mod: 58},
-				{Mod: 238},
+				{Mod: 50},
+				{Mod: 112},
+				{Mod: 49},
+				{Mod: 237},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43, Gate: Gate{Clauses: []Clause{
+				{Mod: 67},
+				{Mod: 34, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7fffff000000, On: "90"},
 				}}},
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 35},
+				{Mod: 36},
 			}},
 			{Name: ".space", Values: []Value{
-				{Mod: 35},
-				{Mod: 33, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24, Gate: Gate{Clauses: []Clause{
 					{Since: 102, Targets: 0x7ffffffffffc, On: "12"},
 				}}},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7ffffffffffc, On: "12"},
 				}}},
-				{Mod: 55, Gate: Gate{Clauses: []Clause{
+				{Mod: 46, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".op", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
-				{Mod: 194},
-				{Mod: 60},
-				{Mod: 63},
-				{Mod: 64},
-				{Mod: 61},
-				{Mod: 62},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
+				{Mod: 193},
+				{Mod: 51},
+				{Mod: 54},
+				{Mod: 55},
+				{Mod: 52},
+				{Mod: 53},
 			}, Required: true},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".type", Values: []Value{
 				{Mod: 7},
 				{Mod: 8},
-				{Mod: 48},
+				{Mod: 39},
 				{Mod: 2},
 				{Mod: 3},
 				{Mod: 5},
 				{Mod: 6},
-				{Mod: 49},
-				{Mod: 50},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1800,8 +1800,8 @@ var memoryTable = []Instruction{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}}},
 			{If: []Op{
-				{N: 33},
-				{N: 34},
+				{N: 24},
+				{N: 25},
 				{Code: 6},
 				{N: 8},
 				{N: 3},
@@ -1811,8 +1811,8 @@ var memoryTable = []Instruction{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}}},
 			{If: []Op{
-				{N: 45},
-				{N: 48},
+				{N: 36},
+				{N: 39},
 				{Code: 5},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 804, Targets: AllTargets},
@@ -1820,7 +1820,7 @@ var memoryTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{Code: 1, N: 4},
-				{N: 35},
+				{N: 26},
 				{Code: 1, N: 2},
 				{Code: 4},
 				{Code: 6},
@@ -1831,73 +1831,73 @@ var memoryTable = []Instruction{
 				{Slot: 3},
 				{Slot: 5},
 			}, Rows: []Row{
-				{Cells: [][]Mod{{65, 66, 67}, {7}}},
-				{Cells: [][]Mod{{65, 66, 67}, {8}}, Gate: Gate{Clauses: []Clause{
+				{Cells: [][]Mod{{56, 57, 58}, {7}}},
+				{Cells: [][]Mod{{56, 57, 58}, {8}}, Gate: Gate{Clauses: []Clause{
 					{Since: 301, Targets: 0x7fffffffff80, On: "32"},
 				}}},
-				{Cells: [][]Mod{{194}, {7}}},
-				{Cells: [][]Mod{{194}, {8}}, Gate: Gate{Clauses: []Clause{
+				{Cells: [][]Mod{{193}, {7}}},
+				{Cells: [][]Mod{{193}, {8}}, Gate: Gate{Clauses: []Clause{
 					{Since: 102, Targets: 0x7ffffffffffc, On: "12"},
 				}}},
-				{Cells: [][]Mod{{194}, {48}}, Gate: Gate{Clauses: []Clause{
+				{Cells: [][]Mod{{193}, {39}}, Gate: Gate{Clauses: []Clause{
 					{Since: 803, Targets: 0x7fffff000000, On: "90"},
 				}}},
-				{Cells: [][]Mod{{60}, {2, 5}}},
-				{Cells: [][]Mod{{60}, {3}}, Gate: Gate{Clauses: []Clause{
+				{Cells: [][]Mod{{51}, {2, 5}}},
+				{Cells: [][]Mod{{51}, {3}}, Gate: Gate{Clauses: []Clause{
 					{Since: 102, Targets: 0x7ffffffffffc, On: "12"},
 				}}},
-				{Cells: [][]Mod{{60}, {49}}, Gate: Gate{Clauses: []Clause{
+				{Cells: [][]Mod{{51}, {40}}, Gate: Gate{Clauses: []Clause{
 					{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 				}}},
-				{Cells: [][]Mod{{60}, {50}}, Gate: Gate{Clauses: []Clause{
+				{Cells: [][]Mod{{51}, {41}}, Gate: Gate{Clauses: []Clause{
 					{Since: 500, Targets: 0x7fffffffe000, On: "60"},
 				}}},
-				{Cells: [][]Mod{{63, 64}, {2}}},
-				{Cells: [][]Mod{{61, 62}, {2, 5}}},
-				{Cells: [][]Mod{{61, 62}, {3, 6}}, Gate: Gate{Clauses: []Clause{
+				{Cells: [][]Mod{{54, 55}, {2}}},
+				{Cells: [][]Mod{{52, 53}, {2, 5}}},
+				{Cells: [][]Mod{{52, 53}, {3, 6}}, Gate: Gate{Clauses: []Clause{
 					{Since: 301, Targets: 0x7fffffffff80, On: "32"},
 				}}},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"atomic"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"atomic"}},
 		{Template: "atom{.order}{.scope}{.space}.cas.type", Section: "9.7.13.5", Slots: []Slot{
 			{Name: ".order", Values: []Value{
-				{Mod: 59},
-				{Mod: 120},
-				{Mod: 58},
-				{Mod: 238},
+				{Mod: 50},
+				{Mod: 112},
+				{Mod: 49},
+				{Mod: 237},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43, Gate: Gate{Clauses: []Clause{
+				{Mod: 67},
+				{Mod: 34, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7fffff000000, On: "90"},
 				}}},
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 35},
+				{Mod: 36},
 			}},
 			{Name: ".space", Values: []Value{
-				{Mod: 35},
-				{Mod: 33, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24, Gate: Gate{Clauses: []Clause{
 					{Since: 102, Targets: 0x7ffffffffffc, On: "12"},
 				}}},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7ffffffffffc, On: "12"},
 				}}},
-				{Mod: 55, Gate: Gate{Clauses: []Clause{
+				{Mod: 46, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".cas", Values: []Value{
-				{Mod: 195},
+				{Mod: 194},
 			}, Required: true},
 			{Name: ".type", Values: []Value{
-				{Mod: 52, Gate: Gate{Clauses: []Clause{
+				{Mod: 43, Gate: Gate{Clauses: []Clause{
 					{Since: 603, Targets: 0x7fffffff0000, On: "70"},
 				}}},
 				{Mod: 7},
 				{Mod: 8, Gate: Gate{Clauses: []Clause{
 					{Since: 102, Targets: 0x7ffffffffffc, On: "12"},
 				}}},
-				{Mod: 48, Gate: Gate{Clauses: []Clause{
+				{Mod: 39, Gate: Gate{Clauses: []Clause{
 					{Since: 803, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}, Required: true, Order: '\x01'},
@@ -1933,7 +1933,7 @@ var memoryTable = []Instruction{
 				{Since: 500, Targets: 0x7fffffffe000, On: "60"},
 			}}},
 			{If: []Op{
-				{N: 40},
+				{N: 31},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
 			}}},
@@ -1944,8 +1944,8 @@ var memoryTable = []Instruction{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}}},
 			{If: []Op{
-				{N: 33},
-				{N: 34},
+				{N: 24},
+				{N: 25},
 				{Code: 6},
 				{N: 8},
 				{Code: 5},
@@ -1953,60 +1953,60 @@ var memoryTable = []Instruction{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}}},
 			{If: []Op{
-				{N: 45},
-				{N: 48},
+				{N: 36},
+				{N: 39},
 				{Code: 5},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 804, Targets: AllTargets},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"atomic"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"atomic"}},
 		{Template: "atom{.order}{.scope}{.space}.add.noftz{.L2::cache_hint}.type", Section: "9.7.13.5", Slots: []Slot{
 			{Name: ".order", Values: []Value{
-				{Mod: 59},
-				{Mod: 120},
-				{Mod: 58},
-				{Mod: 238},
+				{Mod: 50},
+				{Mod: 112},
+				{Mod: 49},
+				{Mod: 237},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43, Gate: Gate{Clauses: []Clause{
+				{Mod: 67},
+				{Mod: 34, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7fffff000000, On: "90"},
 				}}},
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 35},
+				{Mod: 36},
 			}},
 			{Name: ".space", Values: []Value{
-				{Mod: 35},
-				{Mod: 33, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24, Gate: Gate{Clauses: []Clause{
 					{Since: 102, Targets: 0x7ffffffffffc, On: "12"},
 				}}},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7ffffffffffc, On: "12"},
 				}}},
-				{Mod: 55, Gate: Gate{Clauses: []Clause{
+				{Mod: 46, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".add", Values: []Value{
-				{Mod: 60},
+				{Mod: 51},
 			}, Required: true},
 			{Name: ".noftz", Values: []Value{
-				{Mod: 91},
+				{Mod: 83},
 			}, Required: true},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".type", Values: []Value{
-				{Mod: 90, Gate: Gate{Clauses: []Clause{
+				{Mod: 81, Gate: Gate{Clauses: []Clause{
 					{Since: 603, Targets: 0x7fffffff0000, On: "70"},
 				}}},
-				{Mod: 121, Gate: Gate{Clauses: []Clause{
+				{Mod: 113, Gate: Gate{Clauses: []Clause{
 					{Since: 602, Targets: 0x7fffffffe000, On: "60"},
 				}}},
-				{Mod: 9, Gate: Gate{Clauses: []Clause{
+				{Mod: 82, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7fffff000000, On: "90"},
 				}}},
-				{Mod: 10, Gate: Gate{Clauses: []Clause{
+				{Mod: 114, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}, Required: true, Order: '\x01'},
@@ -2051,43 +2051,43 @@ var memoryTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{Code: 1, N: 5},
-				{N: 35},
+				{N: 26},
 				{Code: 1, N: 2},
 				{Code: 4},
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .L2::cache_hint -> .global | !.space", Why: "cache hints are for global memory"},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"atomic"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"atomic"}},
 		{Template: "atom{.order}{.scope}{.global}.add{.L2::cache_hint}.vec.f32", Section: "9.7.13.5", Slots: []Slot{
 			{Name: ".order", Values: []Value{
-				{Mod: 59},
-				{Mod: 120},
-				{Mod: 58},
-				{Mod: 238},
+				{Mod: 50},
+				{Mod: 112},
+				{Mod: 49},
+				{Mod: 237},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43, Gate: Gate{Clauses: []Clause{
+				{Mod: 67},
+				{Mod: 34, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7fffff000000, On: "90"},
 				}}},
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 35},
+				{Mod: 36},
 			}},
 			{Name: ".global", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}},
 			{Name: ".add", Values: []Value{
-				{Mod: 60},
+				{Mod: 51},
 			}, Required: true},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".vec", Values: []Value{
-				{Mod: 46},
-				{Mod: 47},
+				{Mod: 37},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -2130,46 +2130,46 @@ var memoryTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"atomic"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"atomic"}},
 		{Template: "atom{.order}{.scope}{.global}.op.noftz{.L2::cache_hint}.vec.type", Section: "9.4:9.7.14.5", Slots: []Slot{
 			{Name: ".order", Values: []Value{
-				{Mod: 59},
-				{Mod: 120},
-				{Mod: 58},
-				{Mod: 238},
+				{Mod: 50},
+				{Mod: 112},
+				{Mod: 49},
+				{Mod: 237},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43, Gate: Gate{Clauses: []Clause{
+				{Mod: 67},
+				{Mod: 34, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7fffff000000, On: "90"},
 				}}},
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 35},
+				{Mod: 36},
 			}},
 			{Name: ".global", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}},
 			{Name: ".op", Values: []Value{
-				{Mod: 60},
-				{Mod: 61},
-				{Mod: 62},
+				{Mod: 51},
+				{Mod: 52},
+				{Mod: 53},
 			}, Required: true},
 			{Name: ".noftz", Values: []Value{
-				{Mod: 91},
+				{Mod: 83},
 			}, Required: true},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".vec", Values: []Value{
-				{Mod: 46},
-				{Mod: 47},
-				{Mod: 124},
+				{Mod: 37},
+				{Mod: 38},
+				{Mod: 115},
 			}, Required: true},
 			{Name: ".type", Values: []Value{
-				{Mod: 90},
-				{Mod: 9},
-				{Mod: 121},
-				{Mod: 10},
+				{Mod: 81},
+				{Mod: 82},
+				{Mod: 113},
+				{Mod: 114},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -2214,52 +2214,52 @@ var memoryTable = []Instruction{
 			}}},
 		}, Rules: []Rule{
 			{Holds: []Op{
-				{N: 124},
-				{N: 121},
-				{N: 10},
+				{N: 115},
+				{N: 113},
+				{N: 114},
 				{Code: 6},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .v8 & (.f16x2 | .bf16x2)", Why: "a vector holds at most 128 bits"},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"atomic"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"atomic"}},
 		{Template: "atom{.order}{.scope}{.space}.add.noftz{.L2::cache_hint}.f32", Section: "9.7.13.5", Slots: []Slot{
 			{Name: ".order", Values: []Value{
-				{Mod: 59},
-				{Mod: 120},
-				{Mod: 58},
-				{Mod: 238},
+				{Mod: 50},
+				{Mod: 112},
+				{Mod: 49},
+				{Mod: 237},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43, Gate: Gate{Clauses: []Clause{
+				{Mod: 67},
+				{Mod: 34, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7fffff000000, On: "90"},
 				}}},
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 35},
+				{Mod: 36},
 			}},
 			{Name: ".space", Values: []Value{
-				{Mod: 35},
-				{Mod: 33, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24, Gate: Gate{Clauses: []Clause{
 					{Since: 102, Targets: 0x7ffffffffffc, On: "12"},
 				}}},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7ffffffffffc, On: "12"},
 				}}},
-				{Mod: 55, Gate: Gate{Clauses: []Clause{
+				{Mod: 46, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".add", Values: []Value{
-				{Mod: 60},
+				{Mod: 51},
 			}, Required: true},
 			{Name: ".noftz", Values: []Value{
-				{Mod: 91},
+				{Mod: 83},
 			}, Required: true},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -2305,46 +2305,46 @@ var memoryTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{Code: 1, N: 5},
-				{N: 35},
+				{N: 26},
 				{Code: 1, N: 2},
 				{Code: 4},
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .L2::cache_hint -> .global | !.space", Why: "cache hints are for global memory"},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"atomic"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"atomic"}},
 		{Template: "atom{.order}{.scope}{.global}.add.noftz{.L2::cache_hint}.vec.f32", Section: "9.7.13.5", Slots: []Slot{
 			{Name: ".order", Values: []Value{
-				{Mod: 59},
-				{Mod: 120},
-				{Mod: 58},
-				{Mod: 238},
+				{Mod: 50},
+				{Mod: 112},
+				{Mod: 49},
+				{Mod: 237},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43, Gate: Gate{Clauses: []Clause{
+				{Mod: 67},
+				{Mod: 34, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7fffff000000, On: "90"},
 				}}},
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 35},
+				{Mod: 36},
 			}},
 			{Name: ".global", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}},
 			{Name: ".add", Values: []Value{
-				{Mod: 60},
+				{Mod: 51},
 			}, Required: true},
 			{Name: ".noftz", Values: []Value{
-				{Mod: 91},
+				{Mod: 83},
 			}, Required: true},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".vec", Values: []Value{
-				{Mod: 46},
-				{Mod: 47},
+				{Mod: 37},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -2387,46 +2387,46 @@ var memoryTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"atomic"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"atomic"}},
 	}},
 	{Name: "red", Family: "memory", What: "modify memory at once, without a result", Forms: []Form{
 		{Template: "red{.order}{.scope}{.space}.op{.L2::cache_hint}.type", Section: "9.7.13.6", Slots: []Slot{
 			{Name: ".order", Values: []Value{
-				{Mod: 59},
-				{Mod: 58},
+				{Mod: 50},
+				{Mod: 49},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43, Gate: Gate{Clauses: []Clause{
+				{Mod: 67},
+				{Mod: 34, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7fffff000000, On: "90"},
 				}}},
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 35},
+				{Mod: 36},
 			}},
 			{Name: ".space", Values: []Value{
-				{Mod: 35},
-				{Mod: 33, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24, Gate: Gate{Clauses: []Clause{
 					{Since: 102, Targets: 0x7ffffffffffc, On: "12"},
 				}}},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7ffffffffffc, On: "12"},
 				}}},
-				{Mod: 55, Gate: Gate{Clauses: []Clause{
+				{Mod: 46, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".op", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
-				{Mod: 60},
-				{Mod: 63},
-				{Mod: 64},
-				{Mod: 61},
-				{Mod: 62},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
+				{Mod: 51},
+				{Mod: 54},
+				{Mod: 55},
+				{Mod: 52},
+				{Mod: 53},
 			}, Required: true},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".type", Values: []Value{
 				{Mod: 7},
@@ -2435,8 +2435,8 @@ var memoryTable = []Instruction{
 				{Mod: 3},
 				{Mod: 5},
 				{Mod: 6},
-				{Mod: 49},
-				{Mod: 50},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
@@ -2479,8 +2479,8 @@ var memoryTable = []Instruction{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}}},
 			{If: []Op{
-				{N: 33},
-				{N: 34},
+				{N: 24},
+				{N: 25},
 				{Code: 6},
 				{N: 8},
 				{N: 3},
@@ -2492,7 +2492,7 @@ var memoryTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{Code: 1, N: 4},
-				{N: 35},
+				{N: 26},
 				{Code: 1, N: 2},
 				{Code: 4},
 				{Code: 6},
@@ -2503,72 +2503,72 @@ var memoryTable = []Instruction{
 				{Slot: 3},
 				{Slot: 5},
 			}, Rows: []Row{
-				{Cells: [][]Mod{{65, 66, 67}, {7}}},
-				{Cells: [][]Mod{{65, 66, 67}, {8}}, Gate: Gate{Clauses: []Clause{
+				{Cells: [][]Mod{{56, 57, 58}, {7}}},
+				{Cells: [][]Mod{{56, 57, 58}, {8}}, Gate: Gate{Clauses: []Clause{
 					{Since: 301, Targets: 0x7fffffffff80, On: "32"},
 				}}},
-				{Cells: [][]Mod{{60}, {2, 5}}},
-				{Cells: [][]Mod{{60}, {3}}, Gate: Gate{Clauses: []Clause{
+				{Cells: [][]Mod{{51}, {2, 5}}},
+				{Cells: [][]Mod{{51}, {3}}, Gate: Gate{Clauses: []Clause{
 					{Since: 102, Targets: 0x7ffffffffffc, On: "12"},
 				}}},
-				{Cells: [][]Mod{{60}, {49}}, Gate: Gate{Clauses: []Clause{
+				{Cells: [][]Mod{{51}, {40}}, Gate: Gate{Clauses: []Clause{
 					{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 				}}},
-				{Cells: [][]Mod{{60}, {50}}, Gate: Gate{Clauses: []Clause{
+				{Cells: [][]Mod{{51}, {41}}, Gate: Gate{Clauses: []Clause{
 					{Since: 500, Targets: 0x7fffffffe000, On: "60"},
 				}}},
-				{Cells: [][]Mod{{63, 64}, {2}}},
-				{Cells: [][]Mod{{61, 62}, {2, 5}}},
-				{Cells: [][]Mod{{61, 62}, {3, 6}}, Gate: Gate{Clauses: []Clause{
+				{Cells: [][]Mod{{54, 55}, {2}}},
+				{Cells: [][]Mod{{52, 53}, {2, 5}}},
+				{Cells: [][]Mod{{52, 53}, {3, 6}}, Gate: Gate{Clauses: []Clause{
 					{Since: 301, Targets: 0x7fffffffff80, On: "32"},
 				}}},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"atomic"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"atomic"}},
 		{Template: "red{.order}{.scope}{.space}.add.noftz{.L2::cache_hint}.type", Section: "9.7.13.6", Slots: []Slot{
 			{Name: ".order", Values: []Value{
-				{Mod: 59},
-				{Mod: 58},
+				{Mod: 50},
+				{Mod: 49},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43, Gate: Gate{Clauses: []Clause{
+				{Mod: 67},
+				{Mod: 34, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7fffff000000, On: "90"},
 				}}},
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 35},
+				{Mod: 36},
 			}},
 			{Name: ".space", Values: []Value{
-				{Mod: 35},
-				{Mod: 33, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24, Gate: Gate{Clauses: []Clause{
 					{Since: 102, Targets: 0x7ffffffffffc, On: "12"},
 				}}},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7ffffffffffc, On: "12"},
 				}}},
-				{Mod: 55, Gate: Gate{Clauses: []Clause{
+				{Mod: 46, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".add", Values: []Value{
-				{Mod: 60},
+				{Mod: 51},
 			}, Required: true},
 			{Name: ".noftz", Values: []Value{
-				{Mod: 91},
+				{Mod: 83},
 			}, Required: true},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".type", Values: []Value{
-				{Mod: 90, Gate: Gate{Clauses: []Clause{
+				{Mod: 81, Gate: Gate{Clauses: []Clause{
 					{Since: 603, Targets: 0x7fffffff0000, On: "70"},
 				}}},
-				{Mod: 121, Gate: Gate{Clauses: []Clause{
+				{Mod: 113, Gate: Gate{Clauses: []Clause{
 					{Since: 602, Targets: 0x7fffffffe000, On: "60"},
 				}}},
-				{Mod: 9, Gate: Gate{Clauses: []Clause{
+				{Mod: 82, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7fffff000000, On: "90"},
 				}}},
-				{Mod: 10, Gate: Gate{Clauses: []Clause{
+				{Mod: 114, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}, Required: true, Order: '\x01'},
@@ -2609,41 +2609,41 @@ var memoryTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{Code: 1, N: 5},
-				{N: 35},
+				{N: 26},
 				{Code: 1, N: 2},
 				{Code: 4},
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .L2::cache_hint -> .global | !.space", Why: "cache hints are for global memory"},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"atomic"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"atomic"}},
 		{Template: "red{.order}{.scope}{.global}.add{.L2::cache_hint}.vec.f32", Section: "9.7.13.6", Slots: []Slot{
 			{Name: ".order", Values: []Value{
-				{Mod: 59},
-				{Mod: 58},
+				{Mod: 50},
+				{Mod: 49},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43, Gate: Gate{Clauses: []Clause{
+				{Mod: 67},
+				{Mod: 34, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7fffff000000, On: "90"},
 				}}},
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 35},
+				{Mod: 36},
 			}},
 			{Name: ".global", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}},
 			{Name: ".add", Values: []Value{
-				{Mod: 60},
+				{Mod: 51},
 			}, Required: true},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".vec", Values: []Value{
-				{Mod: 46},
-				{Mod: 47},
+				{Mod: 37},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
@@ -2682,44 +2682,44 @@ var memoryTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"atomic"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"atomic"}},
 		{Template: "red{.order}{.scope}{.global}.op.noftz{.L2::cache_hint}.vec.type", Section: "9.4:9.7.14.6", Slots: []Slot{
 			{Name: ".order", Values: []Value{
-				{Mod: 59},
-				{Mod: 58},
+				{Mod: 50},
+				{Mod: 49},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43, Gate: Gate{Clauses: []Clause{
+				{Mod: 67},
+				{Mod: 34, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7fffff000000, On: "90"},
 				}}},
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 35},
+				{Mod: 36},
 			}},
 			{Name: ".global", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}},
 			{Name: ".op", Values: []Value{
-				{Mod: 60},
-				{Mod: 61},
-				{Mod: 62},
+				{Mod: 51},
+				{Mod: 52},
+				{Mod: 53},
 			}, Required: true},
 			{Name: ".noftz", Values: []Value{
-				{Mod: 91},
+				{Mod: 83},
 			}, Required: true},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".vec", Values: []Value{
-				{Mod: 46},
-				{Mod: 47},
-				{Mod: 124},
+				{Mod: 37},
+				{Mod: 38},
+				{Mod: 115},
 			}, Required: true},
 			{Name: ".type", Values: []Value{
-				{Mod: 90},
-				{Mod: 9},
-				{Mod: 121},
-				{Mod: 10},
+				{Mod: 81},
+				{Mod: 82},
+				{Mod: 113},
+				{Mod: 114},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
@@ -2760,50 +2760,50 @@ var memoryTable = []Instruction{
 			}}},
 		}, Rules: []Rule{
 			{Holds: []Op{
-				{N: 124},
-				{N: 121},
-				{N: 10},
+				{N: 115},
+				{N: 113},
+				{N: 114},
 				{Code: 6},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .v8 & (.f16x2 | .bf16x2)", Why: "a vector holds at most 128 bits"},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"atomic"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"atomic"}},
 		{Template: "red{.order}{.scope}{.space}.add.noftz{.L2::cache_hint}.f32", Section: "9.7.13.6", Slots: []Slot{
 			{Name: ".order", Values: []Value{
-				{Mod: 59},
-				{Mod: 58},
+				{Mod: 50},
+				{Mod: 49},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43, Gate: Gate{Clauses: []Clause{
+				{Mod: 67},
+				{Mod: 34, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7fffff000000, On: "90"},
 				}}},
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 35},
+				{Mod: 36},
 			}},
 			{Name: ".space", Values: []Value{
-				{Mod: 35},
-				{Mod: 33, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24, Gate: Gate{Clauses: []Clause{
 					{Since: 102, Targets: 0x7ffffffffffc, On: "12"},
 				}}},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7ffffffffffc, On: "12"},
 				}}},
-				{Mod: 55, Gate: Gate{Clauses: []Clause{
+				{Mod: 46, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".add", Values: []Value{
-				{Mod: 60},
+				{Mod: 51},
 			}, Required: true},
 			{Name: ".noftz", Values: []Value{
-				{Mod: 91},
+				{Mod: 83},
 			}, Required: true},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
@@ -2845,44 +2845,44 @@ var memoryTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{Code: 1, N: 5},
-				{N: 35},
+				{N: 26},
 				{Code: 1, N: 2},
 				{Code: 4},
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .L2::cache_hint -> .global | !.space", Why: "cache hints are for global memory"},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"atomic"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"atomic"}},
 		{Template: "red{.order}{.scope}{.global}.add.noftz{.L2::cache_hint}.vec.f32", Section: "9.7.13.6", Slots: []Slot{
 			{Name: ".order", Values: []Value{
-				{Mod: 59},
-				{Mod: 58},
+				{Mod: 50},
+				{Mod: 49},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43, Gate: Gate{Clauses: []Clause{
+				{Mod: 67},
+				{Mod: 34, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7fffff000000, On: "90"},
 				}}},
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 35},
+				{Mod: 36},
 			}},
 			{Name: ".global", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}},
 			{Name: ".add", Values: []Value{
-				{Mod: 60},
+				{Mod: 51},
 			}, Required: true},
 			{Name: ".noftz", Values: []Value{
-				{Mod: 91},
+				{Mod: 83},
 			}, Required: true},
 			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 40},
+				{Mod: 31},
 			}},
 			{Name: ".vec", Values: []Value{
-				{Mod: 46},
-				{Mod: 47},
+				{Mod: 37},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
@@ -2921,17 +2921,17 @@ var memoryTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
 			}}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"atomic"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"atomic"}},
 	}},
 	{Name: "prefetch", Family: "memory", What: "bring a line into a cache, or a tensor map into its cache", Forms: []Form{
 		{Template: "prefetch{.space}.level", Section: "9.7.9.15", Slots: []Slot{
 			{Name: ".space", Values: []Value{
-				{Mod: 35},
-				{Mod: 218},
+				{Mod: 26},
+				{Mod: 217},
 			}},
 			{Name: ".level", Values: []Value{
-				{Mod: 239},
-				{Mod: 87},
+				{Mod: 238},
+				{Mod: 78},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
@@ -2943,14 +2943,14 @@ var memoryTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "prefetch{.global}.priority", Section: "9.7.9.15", Slots: []Slot{
 			{Name: ".global", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}},
 			{Name: ".priority", Values: []Value{
-				{Mod: 88},
-				{Mod: 89},
+				{Mod: 79},
+				{Mod: 80},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
@@ -2962,14 +2962,14 @@ var memoryTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "prefetch{.space}.tensormap", Section: "9.4:9.7.10.16", Slots: []Slot{
 			{Name: ".space", Values: []Value{
+				{Mod: 218},
 				{Mod: 219},
-				{Mod: 220},
 			}},
 			{Name: ".tensormap", Values: []Value{
-				{Mod: 240},
+				{Mod: 239},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
@@ -2981,64 +2981,64 @@ var memoryTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 800, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "prefetch{.global}.L1::32B.valid_addr", Section: "9.7.9.15", Slots: []Slot{
 			{Name: ".global", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}},
 			{Name: ".L1::32B", Values: []Value{
-				{Mod: 232},
+				{Mod: 231},
 			}, Required: true},
 			{Name: ".valid_addr", Values: []Value{
-				{Mod: 241},
-			}, Required: true},
-		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
-		{Template: "prefetch{.global}.with.L1::32B.valid_addr", Section: "9.7.9.15", Slots: []Slot{
-			{Name: ".global", Values: []Value{
-				{Mod: 35},
-			}},
-			{Name: ".with", Values: []Value{
-				{Mod: 239},
-				{Mod: 87},
-				{Mod: 88},
-				{Mod: 89},
-			}, Required: true},
-			{Name: ".L1::32B", Values: []Value{
-				{Mod: 232},
-			}, Required: true},
-			{Name: ".valid_addr", Values: []Value{
-				{Mod: 241},
-			}, Required: true},
-		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}, Lenient: "the manual shows .L1::32B with nothing beside it"},
-		{Template: "prefetch.tensormap.L1::32B.valid_addr", Section: "9.7.9.15", Slots: []Slot{
-			{Name: ".tensormap", Values: []Value{
 				{Mod: 240},
 			}, Required: true},
+		}, Operands: []Operand{
+			{Name: "a", Inside: []Operand{
+				{Name: "a", ID: 1, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1}},
+				}},
+			}},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 904, Targets: 0x7fffff000000, On: "90"},
+			}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
+		{Template: "prefetch{.global}.with.L1::32B.valid_addr", Section: "9.7.9.15", Slots: []Slot{
+			{Name: ".global", Values: []Value{
+				{Mod: 26},
+			}},
+			{Name: ".with", Values: []Value{
+				{Mod: 238},
+				{Mod: 78},
+				{Mod: 79},
+				{Mod: 80},
+			}, Required: true},
 			{Name: ".L1::32B", Values: []Value{
-				{Mod: 232},
+				{Mod: 231},
 			}, Required: true},
 			{Name: ".valid_addr", Values: []Value{
-				{Mod: 241},
+				{Mod: 240},
+			}, Required: true},
+		}, Operands: []Operand{
+			{Name: "a", Inside: []Operand{
+				{Name: "a", ID: 1, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1}},
+				}},
+			}},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 904, Targets: 0x7fffff000000, On: "90"},
+			}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}, Lenient: "the manual shows .L1::32B with nothing beside it"},
+		{Template: "prefetch.tensormap.L1::32B.valid_addr", Section: "9.7.9.15", Slots: []Slot{
+			{Name: ".tensormap", Values: []Value{
+				{Mod: 239},
+			}, Required: true},
+			{Name: ".L1::32B", Values: []Value{
+				{Mod: 231},
+			}, Required: true},
+			{Name: ".valid_addr", Values: []Value{
+				{Mod: 240},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
@@ -3050,12 +3050,12 @@ var memoryTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 904, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}, Lenient: "the manual shows .L1::32B with nothing beside it"},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}, Lenient: "the manual shows .L1::32B with nothing beside it"},
 	}},
 	{Name: "prefetchu", Family: "memory", What: "bring a line into the uniform cache", Forms: []Form{
 		{Template: "prefetchu.L1", Section: "9.7.9.15", Slots: []Slot{
 			{Name: ".L1", Values: []Value{
-				{Mod: 239},
+				{Mod: 238},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
@@ -3067,15 +3067,15 @@ var memoryTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 	}},
 	{Name: "applypriority", Family: "memory", What: "change the eviction priority of a cached line", Forms: []Form{
 		{Template: "applypriority{.global}.L2::evict_normal", Section: "9.7.9.16", Slots: []Slot{
 			{Name: ".global", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}},
 			{Name: ".L2::evict_normal", Values: []Value{
-				{Mod: 89},
+				{Mod: 80},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
@@ -3092,15 +3092,15 @@ var memoryTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"store"}},
 	}},
 	{Name: "discard", Family: "memory", What: "drop a cached line without writing it back", Forms: []Form{
 		{Template: "discard{.global}.L2", Section: "9.7.9.17", Slots: []Slot{
 			{Name: ".global", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}},
 			{Name: ".L2", Values: []Value{
-				{Mod: 87},
+				{Mod: 78},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
@@ -3117,22 +3117,22 @@ var memoryTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"store"}},
 	}},
 	{Name: "createpolicy.range", Family: "memory", What: "make a cache policy for an address range", Forms: []Form{
 		{Template: "createpolicy.range{.global}.primary{.secondary}.b64", Section: "9.4:9.7.10.21", Slots: []Slot{
 			{Name: ".global", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}},
 			{Name: ".primary", Values: []Value{
-				{Mod: 88},
-				{Mod: 89},
-				{Mod: 231},
-				{Mod: 242},
+				{Mod: 79},
+				{Mod: 80},
+				{Mod: 230},
+				{Mod: 241},
 			}, Required: true, Order: '\x02'},
 			{Name: ".secondary", Values: []Value{
-				{Mod: 231},
-				{Mod: 242},
+				{Mod: 230},
+				{Mod: 241},
 			}, Order: '\x02'},
 			{Name: ".b64", Values: []Value{
 				{Mod: 8},
@@ -3160,23 +3160,23 @@ var memoryTable = []Instruction{
 			{Holds: []Op{
 				{Code: 3, N: 3, M: 4},
 			}, Text: "require primary <= total", Why: "the primary range lies within the whole"},
-		}, Ignored: []Mod{15}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "createpolicy.range.fabric{.global}.primary{.secondary}.b64", Section: "9.7.9.18", Slots: []Slot{
 			{Name: ".fabric", Values: []Value{
-				{Mod: 243},
+				{Mod: 242},
 			}, Required: true},
 			{Name: ".global", Values: []Value{
-				{Mod: 35},
+				{Mod: 26},
 			}},
 			{Name: ".primary", Values: []Value{
-				{Mod: 88},
-				{Mod: 89},
-				{Mod: 231},
-				{Mod: 242},
+				{Mod: 79},
+				{Mod: 80},
+				{Mod: 230},
+				{Mod: 241},
 			}, Required: true, Order: '\x02'},
 			{Name: ".secondary", Values: []Value{
-				{Mod: 231},
-				{Mod: 242},
+				{Mod: 230},
+				{Mod: 241},
 			}, Order: '\x02'},
 			{Name: ".b64", Values: []Value{
 				{Mod: 8},
@@ -3207,19 +3207,19 @@ var memoryTable = []Instruction{
 			{Holds: []Op{
 				{Code: 3, N: 4, M: 5},
 			}, Text: "require primary <= total", Why: "the primary range lies within the whole"},
-		}, Ignored: []Mod{15}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 	{Name: "createpolicy.fractional", Family: "memory", What: "make a cache policy for a fraction of accesses", Forms: []Form{
 		{Template: "createpolicy.fractional.primary{.secondary}.b64", Section: "9.7.9.18", Slots: []Slot{
 			{Name: ".primary", Values: []Value{
-				{Mod: 88},
-				{Mod: 89},
-				{Mod: 231},
-				{Mod: 242},
+				{Mod: 79},
+				{Mod: 80},
+				{Mod: 230},
+				{Mod: 241},
 			}, Required: true, Order: '\x02'},
 			{Name: ".secondary", Values: []Value{
-				{Mod: 231},
-				{Mod: 242},
+				{Mod: 230},
+				{Mod: 241},
 			}, Order: '\x02'},
 			{Name: ".b64", Values: []Value{
 				{Mod: 8},
@@ -3235,12 +3235,12 @@ var memoryTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 	{Name: "createpolicy.cvt", Family: "memory", What: "turn an access property of the CUDA API into a cache policy", Forms: []Form{
 		{Template: "createpolicy.cvt.L2.b64", Section: "9.7.9.18", Slots: []Slot{
 			{Name: ".L2", Values: []Value{
-				{Mod: 87},
+				{Mod: 78},
 			}, Required: true},
 			{Name: ".b64", Values: []Value{
 				{Mod: 8},
@@ -3256,6 +3256,6 @@ var memoryTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 }

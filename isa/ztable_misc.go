@@ -12,7 +12,7 @@ var miscTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 100, Targets: 0x7ffffffffffe, On: "11"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"volatile"}},
+		}, Ignored: []Mod{9}, Effects: []string{"volatile"}},
 	}},
 	{Name: "nanosleep", Family: "misc", What: "pause of about so many nanoseconds", Forms: []Form{
 		{Template: "nanosleep.u32", Section: "9.7.19.2", Slots: []Slot{
@@ -27,7 +27,7 @@ var miscTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 602, Targets: 0x7fffffff0000, On: "70"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"volatile"}, Notes: []string{"the manual says PTX 6.3"}},
+		}, Ignored: []Mod{9}, Effects: []string{"volatile"}, Notes: []string{"the manual says PTX 6.3"}},
 	}},
 	{Name: "pmevent", Family: "misc", What: "performance monitor events", Forms: []Form{
 		{Template: "pmevent", Section: "9.7.19.3", Operands: []Operand{
@@ -40,10 +40,10 @@ var miscTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"volatile"}},
+		}, Ignored: []Mod{9}, Effects: []string{"volatile"}},
 		{Template: "pmevent.mask", Section: "9.7.19.3", Slots: []Slot{
 			{Name: ".mask", Values: []Value{
-				{Mod: 244},
+				{Mod: 243},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "a", Kinds: []Kind{
@@ -55,18 +55,18 @@ var miscTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"volatile"}},
+		}, Ignored: []Mod{9}, Effects: []string{"volatile"}},
 	}},
 	{Name: "trap", Family: "misc", What: "end of the kernel with an error", Forms: []Form{
-		{Template: "trap", Section: "9.7.19.4", Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"terminator", "volatile"}},
+		{Template: "trap", Section: "9.7.19.4", Ignored: []Mod{9}, Effects: []string{"terminator", "volatile"}},
 	}},
-	{Name: "setmaxnreg.inc", Family: "misc", What: "more registers for the warps of this group", Repeats: []Mod{117}, Forms: []Form{
+	{Name: "setmaxnreg.inc", Family: "misc", What: "more registers for the warps of this group", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "setmaxnreg.inc.sync.aligned.u32", Section: "9.7.19.5", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".u32", Values: []Value{
 				{Mod: 2},
@@ -84,13 +84,13 @@ var miscTable = []Instruction{
 				{Since: 807, Targets: 0x80000000000, On: "120a"},
 				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"convergent", "volatile"}},
+		}, Ignored: []Mod{9}, Effects: []string{"convergent", "volatile"}},
 		{Template: "setmaxnreg.inc.sync.aligned.s32", Section: "9.7.19.5", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
@@ -108,15 +108,15 @@ var miscTable = []Instruction{
 				{Since: 807, Targets: 0x80000000000, On: "120a"},
 				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"convergent", "volatile"}, Lenient: "signed, which means the same"},
+		}, Ignored: []Mod{9}, Effects: []string{"convergent", "volatile"}, Lenient: "signed, which means the same"},
 	}},
-	{Name: "setmaxnreg.dec", Family: "misc", What: "fewer registers for the warps of this group", Repeats: []Mod{117}, Forms: []Form{
+	{Name: "setmaxnreg.dec", Family: "misc", What: "fewer registers for the warps of this group", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "setmaxnreg.dec.sync.aligned.u32", Section: "9.7.19.5", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".u32", Values: []Value{
 				{Mod: 2},
@@ -134,13 +134,13 @@ var miscTable = []Instruction{
 				{Since: 807, Targets: 0x80000000000, On: "120a"},
 				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"convergent", "volatile"}},
+		}, Ignored: []Mod{9}, Effects: []string{"convergent", "volatile"}},
 		{Template: "setmaxnreg.dec.sync.aligned.s32", Section: "9.7.19.5", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
@@ -158,6 +158,6 @@ var miscTable = []Instruction{
 				{Since: 807, Targets: 0x80000000000, On: "120a"},
 				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"convergent", "volatile"}, Lenient: "signed, which means the same"},
+		}, Ignored: []Mod{9}, Effects: []string{"convergent", "volatile"}, Lenient: "signed, which means the same"},
 	}},
 }

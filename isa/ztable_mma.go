@@ -7,36 +7,36 @@ package isa
 
 // mmaTable is the family mma: warp-level matrix instructions.
 var mmaTable = []Instruction{
-	{Name: "mma", Family: "mma", What: "D = A*B + C by one warp, fragments in registers", Repeats: []Mod{117, 175}, Forms: []Form{
+	{Name: "mma", Family: "mma", What: "D = A*B + C by one warp, fragments in registers", Repeats: []Mod{109, 169}, Forms: []Form{
 		{Template: "mma.sync.aligned.m8n8k4.alayout.blayout.f16.f16.f16.f16", Section: "9.7.14.5.14", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m8n8k4", Values: []Value{
-				{Mod: 250},
+				{Mod: 249},
 			}, Required: true},
 			{Name: ".alayout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true, Order: '\x02'},
 			{Name: ".blayout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true, Order: '\x02'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -58,33 +58,33 @@ var mmaTable = []Instruction{
 		}, Effects: []string{"convergent", "tensor"}},
 		{Template: "mma.sync.aligned.m8n8k4.alayout.blayout.f32.f16.f16.f16", Section: "9.7.14.5.14", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m8n8k4", Values: []Value{
-				{Mod: 250},
+				{Mod: 249},
 			}, Required: true},
 			{Name: ".alayout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true, Order: '\x02'},
 			{Name: ".blayout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true, Order: '\x02'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -106,33 +106,33 @@ var mmaTable = []Instruction{
 		}, Effects: []string{"convergent", "tensor"}},
 		{Template: "mma.sync.aligned.m8n8k4.alayout.blayout.f32.f16.f16.f32", Section: "9.7.14.5.14", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m8n8k4", Values: []Value{
-				{Mod: 250},
+				{Mod: 249},
 			}, Required: true},
 			{Name: ".alayout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true, Order: '\x02'},
 			{Name: ".blayout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true, Order: '\x02'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -154,36 +154,36 @@ var mmaTable = []Instruction{
 		}, Effects: []string{"convergent", "tensor"}},
 		{Template: "mma.sync.aligned.shape.row.col.f16.f16.f16.f16", Section: "9.7.14.5.14", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".shape", Values: []Value{
-				{Mod: 251, Gate: Gate{Clauses: []Clause{
+				{Mod: 250, Gate: Gate{Clauses: []Clause{
 					{Since: 605, Targets: 0x7ffffffc0000, On: "75"},
 				}}},
-				{Mod: 252, Gate: Gate{Clauses: []Clause{
+				{Mod: 251, Gate: Gate{Clauses: []Clause{
 					{Since: 700, Targets: 0x7ffffff80000, On: "80"},
 				}}},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -202,42 +202,42 @@ var mmaTable = []Instruction{
 			{Columns: []Column{
 				{Slot: 2},
 			}, Names: []string{"na", "nb"}, Rows: []Row{
-				{Cells: [][]Mod{{251}}, Lengths: []int{2, 1}},
-				{Cells: [][]Mod{{252}}, Lengths: []int{4, 2}},
+				{Cells: [][]Mod{{250}}, Lengths: []int{2, 1}},
+				{Cells: [][]Mod{{251}}, Lengths: []int{4, 2}},
 			}},
 		}, Effects: []string{"convergent", "tensor"}},
 		{Template: "mma.sync.aligned.shape.row.col.f32.f16.f16.f32", Section: "9.7.14.5.14", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".shape", Values: []Value{
-				{Mod: 251, Gate: Gate{Clauses: []Clause{
+				{Mod: 250, Gate: Gate{Clauses: []Clause{
 					{Since: 605, Targets: 0x7ffffffc0000, On: "75"},
 				}}},
-				{Mod: 252, Gate: Gate{Clauses: []Clause{
+				{Mod: 251, Gate: Gate{Clauses: []Clause{
 					{Since: 700, Targets: 0x7ffffff80000, On: "80"},
 				}}},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -256,38 +256,38 @@ var mmaTable = []Instruction{
 			{Columns: []Column{
 				{Slot: 2},
 			}, Names: []string{"na", "nb"}, Rows: []Row{
-				{Cells: [][]Mod{{251}}, Lengths: []int{2, 1}},
-				{Cells: [][]Mod{{252}}, Lengths: []int{4, 2}},
+				{Cells: [][]Mod{{250}}, Lengths: []int{2, 1}},
+				{Cells: [][]Mod{{251}}, Lengths: []int{4, 2}},
 			}},
 		}, Effects: []string{"convergent", "tensor"}},
 		{Template: "mma.sync.aligned.shape.row.col.f32.bf16.bf16.f32", Section: "9.7.14.5.14", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".shape", Values: []Value{
+				{Mod: 250},
 				{Mod: 251},
-				{Mod: 252},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".bf16", Values: []Value{
-				{Mod: 9},
+				{Mod: 82},
 			}, Required: true, Order: '\x01'},
 			{Name: ".bf16", Values: []Value{
-				{Mod: 9},
+				{Mod: 82},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -310,38 +310,38 @@ var mmaTable = []Instruction{
 			{Columns: []Column{
 				{Slot: 2},
 			}, Names: []string{"na", "nb"}, Rows: []Row{
-				{Cells: [][]Mod{{251}}, Lengths: []int{2, 1}},
-				{Cells: [][]Mod{{252}}, Lengths: []int{4, 2}},
+				{Cells: [][]Mod{{250}}, Lengths: []int{2, 1}},
+				{Cells: [][]Mod{{251}}, Lengths: []int{4, 2}},
 			}},
 		}, Effects: []string{"convergent", "tensor"}},
 		{Template: "mma.sync.aligned.shape.row.col.f32.tf32.tf32.f32", Section: "9.7.14.5.14", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".shape", Values: []Value{
-				{Mod: 253},
-				{Mod: 251},
+				{Mod: 252},
+				{Mod: 250},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".tf32", Values: []Value{
-				{Mod: 11},
+				{Mod: 172},
 			}, Required: true, Order: '\x01'},
 			{Name: ".tf32", Values: []Value{
-				{Mod: 11},
+				{Mod: 172},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -364,40 +364,40 @@ var mmaTable = []Instruction{
 			{Columns: []Column{
 				{Slot: 2},
 			}, Names: []string{"na", "nb"}, Rows: []Row{
-				{Cells: [][]Mod{{253}}, Lengths: []int{2, 1}},
-				{Cells: [][]Mod{{251}}, Lengths: []int{4, 2}},
+				{Cells: [][]Mod{{252}}, Lengths: []int{2, 1}},
+				{Cells: [][]Mod{{250}}, Lengths: []int{4, 2}},
 			}},
 		}, Effects: []string{"convergent", "tensor"}},
 		{Template: "mma.sync.aligned.shape.row.col.f16.f8a.f8b.f16", Section: "9.7.14.5.14", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".shape", Values: []Value{
-				{Mod: 252},
-				{Mod: 254},
+				{Mod: 251},
+				{Mod: 253},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8a", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8b", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -420,44 +420,44 @@ var mmaTable = []Instruction{
 			{Columns: []Column{
 				{Slot: 2},
 			}, Names: []string{"na", "nb"}, Rows: []Row{
-				{Cells: [][]Mod{{252}}, Lengths: []int{2, 1}},
-				{Cells: [][]Mod{{254}}, Lengths: []int{4, 2}},
+				{Cells: [][]Mod{{251}}, Lengths: []int{2, 1}},
+				{Cells: [][]Mod{{253}}, Lengths: []int{4, 2}},
 			}},
 		}, Effects: []string{"convergent", "tensor"}},
 		{Template: "mma.sync.aligned.shape.row.col.f32.f8a.f8b.f32", Section: "9.7.14.5.14", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".shape", Values: []Value{
-				{Mod: 252, Gate: Gate{Clauses: []Clause{
+				{Mod: 251, Gate: Gate{Clauses: []Clause{
 					{Since: 807, Targets: 0x7fffff800000, On: "89"},
 				}}},
-				{Mod: 254, Gate: Gate{Clauses: []Clause{
+				{Mod: 253, Gate: Gate{Clauses: []Clause{
 					{Since: 804, Targets: 0x7fffff800000, On: "89"},
 				}}},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8a", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8b", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -476,60 +476,60 @@ var mmaTable = []Instruction{
 			{Columns: []Column{
 				{Slot: 2},
 			}, Names: []string{"na", "nb"}, Rows: []Row{
-				{Cells: [][]Mod{{252}}, Lengths: []int{2, 1}},
-				{Cells: [][]Mod{{254}}, Lengths: []int{4, 2}},
+				{Cells: [][]Mod{{251}}, Lengths: []int{2, 1}},
+				{Cells: [][]Mod{{253}}, Lengths: []int{4, 2}},
 			}},
 		}, Effects: []string{"convergent", "tensor"}},
 		{Template: "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.f6a.f6b.f32", Section: "9.7.14.5.14", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m16n8k32", Values: []Value{
-				{Mod: 254},
+				{Mod: 253},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".kind::f8f6f4", Values: []Value{
-				{Mod: 255},
+				{Mod: 254},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f6a", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
+				{Mod: 246, Gate: Gate{Clauses: []Clause{
+					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
+				}}},
 				{Mod: 247, Gate: Gate{Clauses: []Clause{
 					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
 				}}},
 				{Mod: 248, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-				{Mod: 249, Gate: Gate{Clauses: []Clause{
 					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
 				}}},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f6b", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
+				{Mod: 246, Gate: Gate{Clauses: []Clause{
+					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
+				}}},
 				{Mod: 247, Gate: Gate{Clauses: []Clause{
 					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
 				}}},
 				{Mod: 248, Gate: Gate{Clauses: []Clause{
 					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
 				}}},
-				{Mod: 249, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -552,54 +552,54 @@ var mmaTable = []Instruction{
 		}, Effects: []string{"convergent", "tensor"}},
 		{Template: "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f16.f6a.f6b.f16", Section: "9.7.14.5.14", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m16n8k32", Values: []Value{
-				{Mod: 254},
+				{Mod: 253},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".kind::f8f6f4", Values: []Value{
-				{Mod: 255},
+				{Mod: 254},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f6a", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
+				{Mod: 246, Gate: Gate{Clauses: []Clause{
+					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
+				}}},
 				{Mod: 247, Gate: Gate{Clauses: []Clause{
 					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
 				}}},
 				{Mod: 248, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-				{Mod: 249, Gate: Gate{Clauses: []Clause{
 					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
 				}}},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f6b", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
+				{Mod: 246, Gate: Gate{Clauses: []Clause{
+					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
+				}}},
 				{Mod: 247, Gate: Gate{Clauses: []Clause{
 					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
 				}}},
 				{Mod: 248, Gate: Gate{Clauses: []Clause{
 					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
 				}}},
-				{Mod: 249, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -621,36 +621,36 @@ var mmaTable = []Instruction{
 		}, Effects: []string{"convergent", "tensor"}},
 		{Template: "mma.sync.aligned.m16n8k16.row.col.kind::f8f6f4.f32.f8a.f8b.f32", Section: "9.7.14.5.14", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m16n8k16", Values: []Value{
-				{Mod: 252},
+				{Mod: 251},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".kind::f8f6f4", Values: []Value{
-				{Mod: 255},
+				{Mod: 254},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8a", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8b", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -672,36 +672,36 @@ var mmaTable = []Instruction{
 		}, Effects: []string{"convergent", "tensor"}, Lenient: "the kind is documented for m16n8k32 only"},
 		{Template: "mma.sync.aligned.m16n8k16.row.col.kind::f8f6f4.f16.f8a.f8b.f16", Section: "9.7.14.5.14", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m16n8k16", Values: []Value{
-				{Mod: 252},
+				{Mod: 251},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".kind::f8f6f4", Values: []Value{
-				{Mod: 255},
+				{Mod: 254},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8a", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8b", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -723,40 +723,40 @@ var mmaTable = []Instruction{
 		}, Effects: []string{"convergent", "tensor"}, Lenient: "the kind is documented for m16n8k32 only"},
 		{Template: "mma.sync.aligned.m16n8k32.row.col.kind.f32.f8a.f8b.f32", Section: "9.7.14.5.14", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m16n8k32", Values: []Value{
-				{Mod: 254},
+				{Mod: 253},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".kind", Values: []Value{
+				{Mod: 255},
 				{Mod: 256},
-				{Mod: 257},
-				{Mod: 258, Gate: Gate{Clauses: []Clause{
+				{Mod: 257, Gate: Gate{Clauses: []Clause{
 					{Since: 807, Targets: AllTargets},
 				}}},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8a", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8b", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -779,38 +779,38 @@ var mmaTable = []Instruction{
 		}, Effects: []string{"convergent", "tensor"}, Lenient: "these kinds belong to block scaling"},
 		{Template: "mma.sync.aligned.m16n8k32.row.col.kind.f16.f8a.f8b.f16", Section: "9.7.14.5.14", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m16n8k32", Values: []Value{
-				{Mod: 254},
+				{Mod: 253},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".kind", Values: []Value{
+				{Mod: 255},
 				{Mod: 256},
 				{Mod: 257},
-				{Mod: 258},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8a", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8b", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -832,38 +832,38 @@ var mmaTable = []Instruction{
 		}, Effects: []string{"convergent", "tensor"}, Lenient: "these kinds belong to block scaling"},
 		{Template: "mma.sync.aligned.m16n8k16.row.col.kind.f32.f8a.f8b.f32", Section: "9.7.14.5.14", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m16n8k16", Values: []Value{
-				{Mod: 252},
+				{Mod: 251},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".kind", Values: []Value{
+				{Mod: 255},
 				{Mod: 256},
 				{Mod: 257},
-				{Mod: 258},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8a", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8b", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -885,38 +885,38 @@ var mmaTable = []Instruction{
 		}, Effects: []string{"convergent", "tensor"}, Lenient: "these kinds belong to block scaling"},
 		{Template: "mma.sync.aligned.m16n8k16.row.col.kind.f16.f8a.f8b.f16", Section: "9.7.14.5.14", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m16n8k16", Values: []Value{
-				{Mod: 252},
+				{Mod: 251},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".kind", Values: []Value{
+				{Mod: 255},
 				{Mod: 256},
 				{Mod: 257},
-				{Mod: 258},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8a", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8b", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -938,63 +938,63 @@ var mmaTable = []Instruction{
 		}, Effects: []string{"convergent", "tensor"}, Lenient: "these kinds belong to block scaling"},
 		{Template: "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale{.scale_vec::1X}.f32.f6a.f6b.f32.ue8m0", Section: "9.7.14.5.14", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m16n8k32", Values: []Value{
-				{Mod: 254},
+				{Mod: 253},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".kind::mxf8f6f4", Values: []Value{
-				{Mod: 256},
+				{Mod: 255},
 			}, Required: true},
 			{Name: ".block_scale", Values: []Value{
-				{Mod: 259},
+				{Mod: 258},
 			}, Required: true},
 			{Name: ".scale_vec::1X", Values: []Value{
-				{Mod: 260},
+				{Mod: 259},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f6a", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
+				{Mod: 246, Gate: Gate{Clauses: []Clause{
+					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
+				}}},
 				{Mod: 247, Gate: Gate{Clauses: []Clause{
 					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
 				}}},
 				{Mod: 248, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-				{Mod: 249, Gate: Gate{Clauses: []Clause{
 					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
 				}}},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f6b", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
+				{Mod: 246, Gate: Gate{Clauses: []Clause{
+					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
+				}}},
 				{Mod: 247, Gate: Gate{Clauses: []Clause{
 					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
 				}}},
 				{Mod: 248, Gate: Gate{Clauses: []Clause{
 					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
 				}}},
-				{Mod: 249, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".ue8m0", Values: []Value{
-				{Mod: 261},
+				{Mod: 260},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1052,43 +1052,43 @@ var mmaTable = []Instruction{
 		}, Effects: []string{"convergent", "tensor"}},
 		{Template: "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale{.scale_vec::2X}.f32.e2m1.e2m1.f32.ue8m0", Section: "9.7.14.5.14", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m16n8k64", Values: []Value{
-				{Mod: 262},
+				{Mod: 261},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".kind::mxf4", Values: []Value{
-				{Mod: 257},
+				{Mod: 256},
 			}, Required: true},
 			{Name: ".block_scale", Values: []Value{
-				{Mod: 259},
+				{Mod: 258},
 			}, Required: true},
 			{Name: ".scale_vec::2X", Values: []Value{
-				{Mod: 263},
+				{Mod: 262},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".e2m1", Values: []Value{
-				{Mod: 249},
+				{Mod: 248},
 			}, Required: true, Order: '\x01'},
 			{Name: ".e2m1", Values: []Value{
-				{Mod: 249},
+				{Mod: 248},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".ue8m0", Values: []Value{
-				{Mod: 261},
+				{Mod: 260},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1148,43 +1148,43 @@ var mmaTable = []Instruction{
 		}, Effects: []string{"convergent", "tensor"}},
 		{Template: "mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0", Section: "9.7.14.5.14", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m16n8k64", Values: []Value{
-				{Mod: 262},
+				{Mod: 261},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".kind::mxf4nvf4", Values: []Value{
-				{Mod: 258},
+				{Mod: 257},
 			}, Required: true},
 			{Name: ".block_scale", Values: []Value{
-				{Mod: 259},
+				{Mod: 258},
 			}, Required: true},
 			{Name: ".scale_vec::2X", Values: []Value{
-				{Mod: 263},
+				{Mod: 262},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".e2m1", Values: []Value{
-				{Mod: 249},
+				{Mod: 248},
 			}, Required: true, Order: '\x01'},
 			{Name: ".e2m1", Values: []Value{
-				{Mod: 249},
+				{Mod: 248},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".ue8m0", Values: []Value{
-				{Mod: 261},
+				{Mod: 260},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1244,46 +1244,46 @@ var mmaTable = []Instruction{
 		}, Effects: []string{"convergent", "tensor"}},
 		{Template: "mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.stype", Section: "9.7.14.5.14", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m16n8k64", Values: []Value{
-				{Mod: 262},
+				{Mod: 261},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".kind::mxf4nvf4", Values: []Value{
-				{Mod: 258},
+				{Mod: 257},
 			}, Required: true},
 			{Name: ".block_scale", Values: []Value{
-				{Mod: 259},
+				{Mod: 258},
 			}, Required: true},
 			{Name: ".scale_vec::4X", Values: []Value{
-				{Mod: 265},
+				{Mod: 264},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".e2m1", Values: []Value{
-				{Mod: 249},
+				{Mod: 248},
 			}, Required: true, Order: '\x01'},
 			{Name: ".e2m1", Values: []Value{
-				{Mod: 249},
+				{Mod: 248},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".stype", Values: []Value{
-				{Mod: 261, Gate: Gate{Clauses: []Clause{
+				{Mod: 260, Gate: Gate{Clauses: []Clause{
 					{Since: 901, Targets: AllTargets},
 				}}},
-				{Mod: 264},
+				{Mod: 263},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1343,48 +1343,48 @@ var mmaTable = []Instruction{
 		}, Effects: []string{"convergent", "tensor"}},
 		{Template: "mma.sync.aligned.shape.row.col{.rnd}.f64.f64.f64.f64", Section: "9.7.14.5.14", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".shape", Values: []Value{
-				{Mod: 250, Gate: Gate{Clauses: []Clause{
+				{Mod: 249, Gate: Gate{Clauses: []Clause{
 					{Since: 700, Targets: 0x7ffffff80000, On: "80"},
 				}}},
-				{Mod: 253, Gate: Gate{Clauses: []Clause{
+				{Mod: 252, Gate: Gate{Clauses: []Clause{
+					{Since: 708, Targets: 0x7fffff000000, On: "90"},
+				}}},
+				{Mod: 250, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7fffff000000, On: "90"},
 				}}},
 				{Mod: 251, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7fffff000000, On: "90"},
 				}}},
-				{Mod: 252, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".rnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
-				{Mod: 173},
-				{Mod: 174},
+				{Mod: 165},
+				{Mod: 166},
+				{Mod: 167},
+				{Mod: 168},
 			}},
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1403,49 +1403,112 @@ var mmaTable = []Instruction{
 			{Columns: []Column{
 				{Slot: 2},
 			}, Names: []string{"nd", "na", "nb"}, Rows: []Row{
-				{Cells: [][]Mod{{250}}, Lengths: []int{2, 1, 1}},
-				{Cells: [][]Mod{{253}}, Lengths: []int{4, 2, 1}},
-				{Cells: [][]Mod{{251}}, Lengths: []int{4, 4, 2}},
-				{Cells: [][]Mod{{252}}, Lengths: []int{4, 8, 4}},
+				{Cells: [][]Mod{{249}}, Lengths: []int{2, 1, 1}},
+				{Cells: [][]Mod{{252}}, Lengths: []int{4, 2, 1}},
+				{Cells: [][]Mod{{250}}, Lengths: []int{4, 4, 2}},
+				{Cells: [][]Mod{{251}}, Lengths: []int{4, 8, 4}},
 			}},
 		}, Effects: []string{"convergent", "tensor"}},
 		{Template: "mma.sync.aligned.shape.row.col{.satfinite}.s32.s8a.s8b.s32", Section: "9.7.14.5.14", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".shape", Values: []Value{
-				{Mod: 266, Gate: Gate{Clauses: []Clause{
+				{Mod: 265, Gate: Gate{Clauses: []Clause{
 					{Since: 605, Targets: 0x7ffffffc0000, On: "75"},
 				}}},
-				{Mod: 252, Gate: Gate{Clauses: []Clause{
+				{Mod: 251, Gate: Gate{Clauses: []Clause{
 					{Since: 700, Targets: 0x7ffffff80000, On: "80"},
 				}}},
-				{Mod: 254, Gate: Gate{Clauses: []Clause{
+				{Mod: 253, Gate: Gate{Clauses: []Clause{
 					{Since: 700, Targets: 0x7ffffff80000, On: "80"},
 				}}},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s8a", Values: []Value{
-				{Mod: 53},
-				{Mod: 54},
+				{Mod: 44},
+				{Mod: 45},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s8b", Values: []Value{
-				{Mod: 53},
-				{Mod: 54},
+				{Mod: 44},
+				{Mod: 45},
+			}, Required: true, Order: '\x01'},
+			{Name: ".s32", Values: []Value{
+				{Mod: 5},
+			}, Required: true, Order: '\x01'},
+		}, Operands: []Operand{
+			{Name: "d", Access: 1, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "a", ID: 1, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 3, N: 1}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "b", ID: 2, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 3, N: 2}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "c", ID: 3, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+			}},
+		}, Tables: []Table{
+			{Columns: []Column{
+				{Slot: 2},
+			}, Names: []string{"nd", "na", "nb"}, Rows: []Row{
+				{Cells: [][]Mod{{265}}, Lengths: []int{2, 1, 1}},
+				{Cells: [][]Mod{{251}}, Lengths: []int{4, 2, 1}},
+				{Cells: [][]Mod{{253}}, Lengths: []int{4, 4, 2}},
+			}},
+		}, Effects: []string{"convergent", "tensor"}},
+		{Template: "mma.sync.aligned.shape.row.col{.satfinite}.s32.s4a.s4b.s32", Section: "9.7.14.5.14", Slots: []Slot{
+			{Name: ".sync", Values: []Value{
+				{Mod: 109},
+			}, Required: true},
+			{Name: ".aligned", Values: []Value{
+				{Mod: 111},
+			}, Required: true},
+			{Name: ".shape", Values: []Value{
+				{Mod: 266, Gate: Gate{Clauses: []Clause{
+					{Since: 605, Targets: 0x7ffffffc0000, On: "75"},
+				}}},
+				{Mod: 253, Gate: Gate{Clauses: []Clause{
+					{Since: 700, Targets: 0x7ffffff80000, On: "80"},
+				}}},
+				{Mod: 261, Gate: Gate{Clauses: []Clause{
+					{Since: 700, Targets: 0x7ffffff80000, On: "80"},
+				}}},
+			}, Required: true},
+			{Name: ".row", Values: []Value{
+				{Mod: 244},
+			}, Required: true, Order: '\x02'},
+			{Name: ".col", Values: []Value{
+				{Mod: 245},
+			}, Required: true, Order: '\x02'},
+			{Name: ".satfinite", Values: []Value{
+				{Mod: 169},
+			}},
+			{Name: ".s32", Values: []Value{
+				{Mod: 5},
+			}, Required: true, Order: '\x01'},
+			{Name: ".s4a", Values: []Value{
+				{Mod: 185},
+				{Mod: 186},
+			}, Required: true, Order: '\x01'},
+			{Name: ".s4b", Values: []Value{
+				{Mod: 185},
+				{Mod: 186},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
@@ -1468,112 +1531,49 @@ var mmaTable = []Instruction{
 				{Slot: 2},
 			}, Names: []string{"nd", "na", "nb"}, Rows: []Row{
 				{Cells: [][]Mod{{266}}, Lengths: []int{2, 1, 1}},
-				{Cells: [][]Mod{{252}}, Lengths: []int{4, 2, 1}},
-				{Cells: [][]Mod{{254}}, Lengths: []int{4, 4, 2}},
-			}},
-		}, Effects: []string{"convergent", "tensor"}},
-		{Template: "mma.sync.aligned.shape.row.col{.satfinite}.s32.s4a.s4b.s32", Section: "9.7.14.5.14", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 117},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
-			}, Required: true},
-			{Name: ".shape", Values: []Value{
-				{Mod: 267, Gate: Gate{Clauses: []Clause{
-					{Since: 605, Targets: 0x7ffffffc0000, On: "75"},
-				}}},
-				{Mod: 254, Gate: Gate{Clauses: []Clause{
-					{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-				}}},
-				{Mod: 262, Gate: Gate{Clauses: []Clause{
-					{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-				}}},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 246},
-			}, Required: true, Order: '\x02'},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
-			}},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-			{Name: ".s4a", Values: []Value{
-				{Mod: 12},
-				{Mod: 13},
-			}, Required: true, Order: '\x01'},
-			{Name: ".s4b", Values: []Value{
-				{Mod: 12},
-				{Mod: 13},
-			}, Required: true, Order: '\x01'},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 3, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 3, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{Slot: 2},
-			}, Names: []string{"nd", "na", "nb"}, Rows: []Row{
-				{Cells: [][]Mod{{267}}, Lengths: []int{2, 1, 1}},
-				{Cells: [][]Mod{{254}}, Lengths: []int{4, 2, 1}},
-				{Cells: [][]Mod{{262}}, Lengths: []int{4, 4, 2}},
+				{Cells: [][]Mod{{253}}, Lengths: []int{4, 2, 1}},
+				{Cells: [][]Mod{{261}}, Lengths: []int{4, 4, 2}},
 			}},
 		}, Effects: []string{"convergent", "tensor"}},
 		{Template: "mma.sync.aligned.shape.row.col.s32.b1.b1.s32.bits.popc", Section: "9.7.14.5.14", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".shape", Values: []Value{
-				{Mod: 268, Gate: Gate{Clauses: []Clause{
+				{Mod: 267, Gate: Gate{Clauses: []Clause{
 					{Since: 700, Targets: 0x7ffffffc0000, On: "75"},
+				}}},
+				{Mod: 268, Gate: Gate{Clauses: []Clause{
+					{Since: 700, Targets: 0x7ffffff80000, On: "80"},
 				}}},
 				{Mod: 269, Gate: Gate{Clauses: []Clause{
 					{Since: 700, Targets: 0x7ffffff80000, On: "80"},
 				}}},
-				{Mod: 270, Gate: Gate{Clauses: []Clause{
-					{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-				}}},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".b1", Values: []Value{
-				{Mod: 14},
+				{Mod: 270},
 			}, Required: true, Order: '\x01'},
 			{Name: ".b1", Values: []Value{
-				{Mod: 14},
+				{Mod: 270},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".bits", Values: []Value{
-				{Mod: 67},
-				{Mod: 65, Gate: Gate{Clauses: []Clause{
+				{Mod: 58},
+				{Mod: 56, Gate: Gate{Clauses: []Clause{
 					{Since: 701, Targets: 0x7ffffff80000, On: "80"},
 				}}},
 			}, Required: true, Order: '\x04'},
@@ -1597,9 +1597,9 @@ var mmaTable = []Instruction{
 			{Columns: []Column{
 				{Slot: 2},
 			}, Names: []string{"nd", "na", "nb"}, Rows: []Row{
-				{Cells: [][]Mod{{268}}, Lengths: []int{2, 1, 1}},
-				{Cells: [][]Mod{{269}}, Lengths: []int{4, 2, 1}},
-				{Cells: [][]Mod{{270}}, Lengths: []int{4, 4, 2}},
+				{Cells: [][]Mod{{267}}, Lengths: []int{2, 1, 1}},
+				{Cells: [][]Mod{{268}}, Lengths: []int{4, 2, 1}},
+				{Cells: [][]Mod{{269}}, Lengths: []int{4, 4, 2}},
 			}},
 		}, Effects: []string{"convergent", "tensor"}},
 		{Template: "mma.spvariant.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16", Section: "9.7.14.6.3", Slots: []Slot{
@@ -1610,31 +1610,31 @@ var mmaTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m16n8k16", Values: []Value{
-				{Mod: 252},
+				{Mod: 251},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1670,31 +1670,31 @@ var mmaTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m16n8k32", Values: []Value{
-				{Mod: 254},
+				{Mod: 253},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1730,32 +1730,32 @@ var mmaTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".shape", Values: []Value{
-				{Mod: 252},
-				{Mod: 254},
+				{Mod: 251},
+				{Mod: 253},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1786,8 +1786,8 @@ var mmaTable = []Instruction{
 			{Columns: []Column{
 				{Slot: 3},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{252}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{254}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{251}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{253}}, Lengths: []int{4}},
 			}},
 		}, Effects: []string{"convergent", "tensor"}},
 		{Template: "mma.spvariant.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", Section: "9.7.14.6.3", Slots: []Slot{
@@ -1798,31 +1798,31 @@ var mmaTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m16n8k16", Values: []Value{
-				{Mod: 252},
+				{Mod: 251},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".bf16", Values: []Value{
-				{Mod: 9},
+				{Mod: 82},
 			}, Required: true, Order: '\x01'},
 			{Name: ".bf16", Values: []Value{
-				{Mod: 9},
+				{Mod: 82},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1858,31 +1858,31 @@ var mmaTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m16n8k32", Values: []Value{
-				{Mod: 254},
+				{Mod: 253},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".bf16", Values: []Value{
-				{Mod: 9},
+				{Mod: 82},
 			}, Required: true, Order: '\x01'},
 			{Name: ".bf16", Values: []Value{
-				{Mod: 9},
+				{Mod: 82},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1918,31 +1918,31 @@ var mmaTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m16n8k8", Values: []Value{
-				{Mod: 251},
+				{Mod: 250},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".tf32", Values: []Value{
-				{Mod: 11},
+				{Mod: 172},
 			}, Required: true, Order: '\x01'},
 			{Name: ".tf32", Values: []Value{
-				{Mod: 11},
+				{Mod: 172},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1978,31 +1978,31 @@ var mmaTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m16n8k16", Values: []Value{
-				{Mod: 252},
+				{Mod: 251},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".tf32", Values: []Value{
-				{Mod: 11},
+				{Mod: 172},
 			}, Required: true, Order: '\x01'},
 			{Name: ".tf32", Values: []Value{
-				{Mod: 11},
+				{Mod: 172},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -2038,33 +2038,33 @@ var mmaTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m16n8k64", Values: []Value{
-				{Mod: 262},
+				{Mod: 261},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8a", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8b", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -2097,33 +2097,33 @@ var mmaTable = []Instruction{
 				{Mod: 273},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m16n8k64", Values: []Value{
-				{Mod: 262},
+				{Mod: 261},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8a", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8b", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -2159,33 +2159,33 @@ var mmaTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m16n8k32", Values: []Value{
-				{Mod: 254},
+				{Mod: 253},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s8a", Values: []Value{
-				{Mod: 53},
-				{Mod: 54},
+				{Mod: 44},
+				{Mod: 45},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s8b", Values: []Value{
-				{Mod: 53},
-				{Mod: 54},
+				{Mod: 44},
+				{Mod: 45},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
@@ -2224,33 +2224,33 @@ var mmaTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m16n8k64", Values: []Value{
-				{Mod: 262},
+				{Mod: 261},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s8a", Values: []Value{
-				{Mod: 53},
-				{Mod: 54},
+				{Mod: 44},
+				{Mod: 45},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s8b", Values: []Value{
-				{Mod: 53},
-				{Mod: 54},
+				{Mod: 44},
+				{Mod: 45},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
@@ -2289,33 +2289,33 @@ var mmaTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m16n8k64", Values: []Value{
-				{Mod: 262},
+				{Mod: 261},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s4a", Values: []Value{
-				{Mod: 12},
-				{Mod: 13},
+				{Mod: 185},
+				{Mod: 186},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s4b", Values: []Value{
-				{Mod: 12},
-				{Mod: 13},
+				{Mod: 185},
+				{Mod: 186},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
@@ -2354,33 +2354,33 @@ var mmaTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m16n8k128", Values: []Value{
-				{Mod: 269},
+				{Mod: 268},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s4a", Values: []Value{
-				{Mod: 12},
-				{Mod: 13},
+				{Mod: 185},
+				{Mod: 186},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s4b", Values: []Value{
-				{Mod: 12},
-				{Mod: 13},
+				{Mod: 185},
+				{Mod: 186},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
@@ -2416,54 +2416,54 @@ var mmaTable = []Instruction{
 				{Mod: 273},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m16n8k64", Values: []Value{
-				{Mod: 262},
+				{Mod: 261},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".kind::f8f6f4", Values: []Value{
-				{Mod: 255},
+				{Mod: 254},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f6a", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
+				{Mod: 246, Gate: Gate{Clauses: []Clause{
+					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
+				}}},
 				{Mod: 247, Gate: Gate{Clauses: []Clause{
 					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
 				}}},
 				{Mod: 248, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-				{Mod: 249, Gate: Gate{Clauses: []Clause{
 					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
 				}}},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f6b", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
+				{Mod: 246, Gate: Gate{Clauses: []Clause{
+					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
+				}}},
 				{Mod: 247, Gate: Gate{Clauses: []Clause{
 					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
 				}}},
 				{Mod: 248, Gate: Gate{Clauses: []Clause{
 					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
 				}}},
-				{Mod: 249, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -2497,54 +2497,54 @@ var mmaTable = []Instruction{
 				{Mod: 273},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m16n8k64", Values: []Value{
-				{Mod: 262},
+				{Mod: 261},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".kind::f8f6f4", Values: []Value{
-				{Mod: 255},
+				{Mod: 254},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f6a", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
+				{Mod: 246, Gate: Gate{Clauses: []Clause{
+					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
+				}}},
 				{Mod: 247, Gate: Gate{Clauses: []Clause{
 					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
 				}}},
 				{Mod: 248, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-				{Mod: 249, Gate: Gate{Clauses: []Clause{
 					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
 				}}},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f6b", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
+				{Mod: 246, Gate: Gate{Clauses: []Clause{
+					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
+				}}},
 				{Mod: 247, Gate: Gate{Clauses: []Clause{
 					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
 				}}},
 				{Mod: 248, Gate: Gate{Clauses: []Clause{
 					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
 				}}},
-				{Mod: 249, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -2577,63 +2577,63 @@ var mmaTable = []Instruction{
 				{Mod: 273},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m16n8k64", Values: []Value{
-				{Mod: 262},
+				{Mod: 261},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".kind::mxf8f6f4", Values: []Value{
-				{Mod: 256},
+				{Mod: 255},
 			}, Required: true},
 			{Name: ".block_scale", Values: []Value{
-				{Mod: 259},
+				{Mod: 258},
 			}, Required: true},
 			{Name: ".scale_vec::1X", Values: []Value{
-				{Mod: 260},
+				{Mod: 259},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f6a", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
+				{Mod: 246, Gate: Gate{Clauses: []Clause{
+					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
+				}}},
 				{Mod: 247, Gate: Gate{Clauses: []Clause{
 					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
 				}}},
 				{Mod: 248, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-				{Mod: 249, Gate: Gate{Clauses: []Clause{
 					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
 				}}},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f6b", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
+				{Mod: 246, Gate: Gate{Clauses: []Clause{
+					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
+				}}},
 				{Mod: 247, Gate: Gate{Clauses: []Clause{
 					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
 				}}},
 				{Mod: 248, Gate: Gate{Clauses: []Clause{
 					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
 				}}},
-				{Mod: 249, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".ue8m0", Values: []Value{
-				{Mod: 261},
+				{Mod: 260},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -2702,43 +2702,43 @@ var mmaTable = []Instruction{
 				{Mod: 273},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m16n8k128", Values: []Value{
-				{Mod: 269},
+				{Mod: 268},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".kind::mxf4", Values: []Value{
-				{Mod: 257},
+				{Mod: 256},
 			}, Required: true},
 			{Name: ".block_scale", Values: []Value{
-				{Mod: 259},
+				{Mod: 258},
 			}, Required: true},
 			{Name: ".scale_vec::2X", Values: []Value{
-				{Mod: 263},
+				{Mod: 262},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".e2m1", Values: []Value{
-				{Mod: 249},
+				{Mod: 248},
 			}, Required: true, Order: '\x01'},
 			{Name: ".e2m1", Values: []Value{
-				{Mod: 249},
+				{Mod: 248},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".ue8m0", Values: []Value{
-				{Mod: 261},
+				{Mod: 260},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -2810,43 +2810,43 @@ var mmaTable = []Instruction{
 				{Mod: 273},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m16n8k128", Values: []Value{
-				{Mod: 269},
+				{Mod: 268},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".kind::mxf4nvf4", Values: []Value{
-				{Mod: 258},
+				{Mod: 257},
 			}, Required: true},
 			{Name: ".block_scale", Values: []Value{
-				{Mod: 259},
+				{Mod: 258},
 			}, Required: true},
 			{Name: ".scale_vec::2X", Values: []Value{
-				{Mod: 263},
+				{Mod: 262},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".e2m1", Values: []Value{
-				{Mod: 249},
+				{Mod: 248},
 			}, Required: true, Order: '\x01'},
 			{Name: ".e2m1", Values: []Value{
-				{Mod: 249},
+				{Mod: 248},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".ue8m0", Values: []Value{
-				{Mod: 261},
+				{Mod: 260},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -2918,46 +2918,46 @@ var mmaTable = []Instruction{
 				{Mod: 273},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m16n8k128", Values: []Value{
-				{Mod: 269},
+				{Mod: 268},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".kind::mxf4nvf4", Values: []Value{
-				{Mod: 258},
+				{Mod: 257},
 			}, Required: true},
 			{Name: ".block_scale", Values: []Value{
-				{Mod: 259},
+				{Mod: 258},
 			}, Required: true},
 			{Name: ".scale_vec::4X", Values: []Value{
-				{Mod: 265},
+				{Mod: 264},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".e2m1", Values: []Value{
-				{Mod: 249},
+				{Mod: 248},
 			}, Required: true, Order: '\x01'},
 			{Name: ".e2m1", Values: []Value{
-				{Mod: 249},
+				{Mod: 248},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".stype", Values: []Value{
-				{Mod: 261, Gate: Gate{Clauses: []Clause{
+				{Mod: 260, Gate: Gate{Clauses: []Clause{
 					{Since: 901, Targets: AllTargets},
 				}}},
-				{Mod: 264},
+				{Mod: 263},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -3029,47 +3029,47 @@ var mmaTable = []Instruction{
 				{Mod: 273},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m16n8k64", Values: []Value{
-				{Mod: 262},
+				{Mod: 261},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".kind", Values: []Value{
-				{Mod: 256},
-				{Mod: 257, Gate: Gate{Clauses: []Clause{
+				{Mod: 255},
+				{Mod: 256, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 					{Since: 807, Targets: 0x80000000000, On: "120a"},
 					{Since: 808, Targets: 0x400400000000, On: "103a 121a"},
 					{Since: 904, Targets: 0x2000000000, On: "107a"},
 				}}},
-				{Mod: 258, Gate: Gate{Clauses: []Clause{
+				{Mod: 257, Gate: Gate{Clauses: []Clause{
 					{Since: 807, Targets: 0x90090000000, On: "100a 110a 120a"},
 					{Since: 808, Targets: 0x400400000000, On: "103a 121a"},
 					{Since: 904, Targets: 0x2000000000, On: "107a"},
 				}}},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8a", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8b", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -3103,44 +3103,44 @@ var mmaTable = []Instruction{
 				{Mod: 273},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m16n8k64", Values: []Value{
-				{Mod: 262},
+				{Mod: 261},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".kind", Values: []Value{
-				{Mod: 256},
+				{Mod: 255},
+				{Mod: 256, Gate: Gate{Clauses: []Clause{
+					{Since: 807, Targets: 0x80000000000, On: "120a"},
+					{Since: 808, Targets: 0x400000000000, On: "121a"},
+				}}},
 				{Mod: 257, Gate: Gate{Clauses: []Clause{
 					{Since: 807, Targets: 0x80000000000, On: "120a"},
 					{Since: 808, Targets: 0x400000000000, On: "121a"},
 				}}},
-				{Mod: 258, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x80000000000, On: "120a"},
-					{Since: 808, Targets: 0x400000000000, On: "121a"},
-				}}},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8a", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8b", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -3169,40 +3169,40 @@ var mmaTable = []Instruction{
 			}},
 		}, Effects: []string{"convergent", "tensor"}, Lenient: "these kinds belong to block scaling"},
 	}},
-	{Name: "mma", Family: "mma", What: "the same, four-bit operands with stray bit operations", Repeats: []Mod{117, 67, 65, 66, 271}, Forms: []Form{
+	{Name: "mma", Family: "mma", What: "the same, four-bit operands with stray bit operations", Repeats: []Mod{109, 58, 56, 57, 271}, Forms: []Form{
 		{Template: "mma.sync.aligned.shape.row.col.one{.two}{.popc}.s32.s4a.s4b.s32", Section: "9.7.14.5.14", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".shape", Values: []Value{
-				{Mod: 267, Gate: Gate{Clauses: []Clause{
+				{Mod: 266, Gate: Gate{Clauses: []Clause{
 					{Since: 605, Targets: 0x7ffffffc0000, On: "75"},
 				}}},
-				{Mod: 254, Gate: Gate{Clauses: []Clause{
+				{Mod: 253, Gate: Gate{Clauses: []Clause{
 					{Since: 700, Targets: 0x7ffffff80000, On: "80"},
 				}}},
-				{Mod: 262, Gate: Gate{Clauses: []Clause{
+				{Mod: 261, Gate: Gate{Clauses: []Clause{
 					{Since: 700, Targets: 0x7ffffff80000, On: "80"},
 				}}},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".one", Values: []Value{
-				{Mod: 67},
-				{Mod: 65},
-				{Mod: 66},
+				{Mod: 58},
+				{Mod: 56},
+				{Mod: 57},
 			}, Required: true, Order: '\x04'},
 			{Name: ".two", Values: []Value{
-				{Mod: 67},
-				{Mod: 65},
-				{Mod: 66},
+				{Mod: 58},
+				{Mod: 56},
+				{Mod: 57},
 			}, Order: '\x04'},
 			{Name: ".popc", Values: []Value{
 				{Mod: 271},
@@ -3211,12 +3211,12 @@ var mmaTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s4a", Values: []Value{
-				{Mod: 12},
-				{Mod: 13},
+				{Mod: 185},
+				{Mod: 186},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s4b", Values: []Value{
-				{Mod: 12},
-				{Mod: 13},
+				{Mod: 185},
+				{Mod: 186},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
@@ -3238,20 +3238,20 @@ var mmaTable = []Instruction{
 			{Columns: []Column{
 				{Slot: 2},
 			}, Names: []string{"nd", "na", "nb"}, Rows: []Row{
-				{Cells: [][]Mod{{267}}, Lengths: []int{2, 1, 1}},
-				{Cells: [][]Mod{{254}}, Lengths: []int{4, 2, 1}},
-				{Cells: [][]Mod{{262}}, Lengths: []int{4, 4, 2}},
+				{Cells: [][]Mod{{266}}, Lengths: []int{2, 1, 1}},
+				{Cells: [][]Mod{{253}}, Lengths: []int{4, 2, 1}},
+				{Cells: [][]Mod{{261}}, Lengths: []int{4, 4, 2}},
 			}},
 		}, Effects: []string{"convergent", "tensor"}, Lenient: "bit operations are documented for single-bit operands"},
 	}},
-	{Name: "wmma.load.a", Family: "mma", What: "loads the A fragment of a warp matrix", Repeats: []Mod{117}, Forms: []Form{
+	{Name: "wmma.load.a", Family: "mma", What: "loads the A fragment of a warp matrix", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "wmma.load.a.sync.layout.shape{.ss}.f16", Section: "9.7.14.4.3", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".layout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true},
 			{Name: ".shape", Values: []Value{
 				{Mod: 274},
@@ -3263,14 +3263,14 @@ var mmaTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "r", Access: 1, Kinds: []Kind{
@@ -3295,14 +3295,14 @@ var mmaTable = []Instruction{
 		}, Effects: []string{"load", "convergent"}},
 		{Template: "wmma.load.a.sync.aligned.layout.shape{.ss}.f16", Section: "9.7.14.4.3", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".layout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true},
 			{Name: ".shape", Values: []Value{
 				{Mod: 274},
@@ -3310,14 +3310,14 @@ var mmaTable = []Instruction{
 				{Mod: 276},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "r", Access: 1, Kinds: []Kind{
@@ -3338,14 +3338,14 @@ var mmaTable = []Instruction{
 		}, Effects: []string{"load", "convergent"}},
 		{Template: "wmma.load.a.sync.aligned.layout.shape{.ss}.bf16", Section: "9.7.14.4.3", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".layout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true},
 			{Name: ".shape", Values: []Value{
 				{Mod: 274},
@@ -3353,14 +3353,14 @@ var mmaTable = []Instruction{
 				{Mod: 276},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".bf16", Values: []Value{
-				{Mod: 9},
+				{Mod: 82},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "r", Access: 1, Kinds: []Kind{
@@ -3389,27 +3389,27 @@ var mmaTable = []Instruction{
 		}, Effects: []string{"load", "convergent"}},
 		{Template: "wmma.load.a.sync.aligned.layout.m16n16k8{.ss}.tf32", Section: "9.7.14.4.3", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".layout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true},
 			{Name: ".m16n16k8", Values: []Value{
 				{Mod: 277},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".tf32", Values: []Value{
-				{Mod: 11},
+				{Mod: 172},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "r", Access: 1, Kinds: []Kind{
@@ -3430,27 +3430,27 @@ var mmaTable = []Instruction{
 		}, Effects: []string{"load", "convergent"}},
 		{Template: "wmma.load.a.sync.aligned.layout.m8n8k4{.ss}.f64", Section: "9.7.14.4.3", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".layout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true},
 			{Name: ".m8n8k4", Values: []Value{
-				{Mod: 250},
+				{Mod: 249},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "r", Access: 1, Kinds: []Kind{
@@ -3471,14 +3471,14 @@ var mmaTable = []Instruction{
 		}, Effects: []string{"load", "convergent"}},
 		{Template: "wmma.load.a.sync.aligned.layout.shape{.ss}.atype", Section: "9.7.14.4.3", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".layout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true},
 			{Name: ".shape", Values: []Value{
 				{Mod: 274},
@@ -3486,15 +3486,15 @@ var mmaTable = []Instruction{
 				{Mod: 276},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".atype", Values: []Value{
-				{Mod: 54},
-				{Mod: 53},
+				{Mod: 45},
+				{Mod: 44},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "r", Access: 1, Kinds: []Kind{
@@ -3523,27 +3523,27 @@ var mmaTable = []Instruction{
 		}, Effects: []string{"load", "convergent"}},
 		{Template: "wmma.load.a.sync.aligned.row.m8n8k32{.ss}.atype", Section: "9.7.14.4.3", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".m8n8k32", Values: []Value{
-				{Mod: 267},
+				{Mod: 266},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".atype", Values: []Value{
-				{Mod: 13},
-				{Mod: 12},
+				{Mod: 186},
+				{Mod: 185},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "r", Access: 1, Kinds: []Kind{
@@ -3564,26 +3564,26 @@ var mmaTable = []Instruction{
 		}, Effects: []string{"load", "convergent"}},
 		{Template: "wmma.load.a.sync.aligned.row.m8n8k128{.ss}.b1", Section: "9.7.14.4.3", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".m8n8k128", Values: []Value{
-				{Mod: 268},
+				{Mod: 267},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".b1", Values: []Value{
-				{Mod: 14},
+				{Mod: 270},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "r", Access: 1, Kinds: []Kind{
@@ -3603,14 +3603,14 @@ var mmaTable = []Instruction{
 			}},
 		}, Effects: []string{"load", "convergent"}},
 	}},
-	{Name: "wmma.load.b", Family: "mma", What: "loads the B fragment of a warp matrix", Repeats: []Mod{117}, Forms: []Form{
+	{Name: "wmma.load.b", Family: "mma", What: "loads the B fragment of a warp matrix", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "wmma.load.b.sync.layout.shape{.ss}.f16", Section: "9.7.14.4.3", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".layout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true},
 			{Name: ".shape", Values: []Value{
 				{Mod: 274},
@@ -3622,14 +3622,14 @@ var mmaTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "r", Access: 1, Kinds: []Kind{
@@ -3654,14 +3654,14 @@ var mmaTable = []Instruction{
 		}, Effects: []string{"load", "convergent"}},
 		{Template: "wmma.load.b.sync.aligned.layout.shape{.ss}.f16", Section: "9.7.14.4.3", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".layout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true},
 			{Name: ".shape", Values: []Value{
 				{Mod: 274},
@@ -3669,14 +3669,14 @@ var mmaTable = []Instruction{
 				{Mod: 276},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "r", Access: 1, Kinds: []Kind{
@@ -3697,14 +3697,14 @@ var mmaTable = []Instruction{
 		}, Effects: []string{"load", "convergent"}},
 		{Template: "wmma.load.b.sync.aligned.layout.shape{.ss}.bf16", Section: "9.7.14.4.3", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".layout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true},
 			{Name: ".shape", Values: []Value{
 				{Mod: 274},
@@ -3712,14 +3712,14 @@ var mmaTable = []Instruction{
 				{Mod: 276},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".bf16", Values: []Value{
-				{Mod: 9},
+				{Mod: 82},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "r", Access: 1, Kinds: []Kind{
@@ -3748,27 +3748,27 @@ var mmaTable = []Instruction{
 		}, Effects: []string{"load", "convergent"}},
 		{Template: "wmma.load.b.sync.aligned.layout.m16n16k8{.ss}.tf32", Section: "9.7.14.4.3", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".layout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true},
 			{Name: ".m16n16k8", Values: []Value{
 				{Mod: 277},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".tf32", Values: []Value{
-				{Mod: 11},
+				{Mod: 172},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "r", Access: 1, Kinds: []Kind{
@@ -3789,27 +3789,27 @@ var mmaTable = []Instruction{
 		}, Effects: []string{"load", "convergent"}},
 		{Template: "wmma.load.b.sync.aligned.layout.m8n8k4{.ss}.f64", Section: "9.7.14.4.3", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".layout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true},
 			{Name: ".m8n8k4", Values: []Value{
-				{Mod: 250},
+				{Mod: 249},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "r", Access: 1, Kinds: []Kind{
@@ -3830,14 +3830,14 @@ var mmaTable = []Instruction{
 		}, Effects: []string{"load", "convergent"}},
 		{Template: "wmma.load.b.sync.aligned.layout.shape{.ss}.btype", Section: "9.7.14.4.3", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".layout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true},
 			{Name: ".shape", Values: []Value{
 				{Mod: 274},
@@ -3845,15 +3845,15 @@ var mmaTable = []Instruction{
 				{Mod: 276},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".btype", Values: []Value{
-				{Mod: 54},
-				{Mod: 53},
+				{Mod: 45},
+				{Mod: 44},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "r", Access: 1, Kinds: []Kind{
@@ -3882,27 +3882,27 @@ var mmaTable = []Instruction{
 		}, Effects: []string{"load", "convergent"}},
 		{Template: "wmma.load.b.sync.aligned.col.m8n8k32{.ss}.btype", Section: "9.7.14.4.3", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".m8n8k32", Values: []Value{
-				{Mod: 267},
+				{Mod: 266},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".btype", Values: []Value{
-				{Mod: 13},
-				{Mod: 12},
+				{Mod: 186},
+				{Mod: 185},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "r", Access: 1, Kinds: []Kind{
@@ -3923,26 +3923,26 @@ var mmaTable = []Instruction{
 		}, Effects: []string{"load", "convergent"}},
 		{Template: "wmma.load.b.sync.aligned.col.m8n8k128{.ss}.b1", Section: "9.7.14.4.3", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".m8n8k128", Values: []Value{
-				{Mod: 268},
+				{Mod: 267},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".b1", Values: []Value{
-				{Mod: 14},
+				{Mod: 270},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "r", Access: 1, Kinds: []Kind{
@@ -3962,14 +3962,14 @@ var mmaTable = []Instruction{
 			}},
 		}, Effects: []string{"load", "convergent"}},
 	}},
-	{Name: "wmma.load.c", Family: "mma", What: "loads the accumulator fragment of a warp matrix", Repeats: []Mod{117}, Forms: []Form{
+	{Name: "wmma.load.c", Family: "mma", What: "loads the accumulator fragment of a warp matrix", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "wmma.load.c.sync.layout.shape{.ss}.f16", Section: "9.7.14.4.3", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".layout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true},
 			{Name: ".shape", Values: []Value{
 				{Mod: 274},
@@ -3981,14 +3981,14 @@ var mmaTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "r", Access: 1, Kinds: []Kind{
@@ -4013,14 +4013,14 @@ var mmaTable = []Instruction{
 		}, Effects: []string{"load", "convergent"}},
 		{Template: "wmma.load.c.sync.aligned.layout.shape{.ss}.f16", Section: "9.7.14.4.3", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".layout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true},
 			{Name: ".shape", Values: []Value{
 				{Mod: 274},
@@ -4028,14 +4028,14 @@ var mmaTable = []Instruction{
 				{Mod: 276},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "r", Access: 1, Kinds: []Kind{
@@ -4056,11 +4056,11 @@ var mmaTable = []Instruction{
 		}, Effects: []string{"load", "convergent"}},
 		{Template: "wmma.load.c.sync.layout.shape{.ss}.f32", Section: "9.7.14.4.3", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".layout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true},
 			{Name: ".shape", Values: []Value{
 				{Mod: 274},
@@ -4072,14 +4072,14 @@ var mmaTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "r", Access: 1, Kinds: []Kind{
@@ -4104,14 +4104,14 @@ var mmaTable = []Instruction{
 		}, Effects: []string{"load", "convergent"}},
 		{Template: "wmma.load.c.sync.aligned.layout.shape{.ss}.f32", Section: "9.7.14.4.3", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".layout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true},
 			{Name: ".shape", Values: []Value{
 				{Mod: 274},
@@ -4122,14 +4122,14 @@ var mmaTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "r", Access: 1, Kinds: []Kind{
@@ -4150,28 +4150,28 @@ var mmaTable = []Instruction{
 		}, Effects: []string{"load", "convergent"}},
 		{Template: "wmma.load.c.sync.aligned.layout.shape{.ss}.f32", Section: "9.7.14.4.3", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".layout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true},
 			{Name: ".shape", Values: []Value{
+				{Mod: 266},
 				{Mod: 267},
-				{Mod: 268},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "r", Access: 1, Kinds: []Kind{
@@ -4192,30 +4192,30 @@ var mmaTable = []Instruction{
 		}, Effects: []string{"load", "convergent"}, Lenient: "these shapes have integer accumulators"},
 		{Template: "wmma.load.c.sync.aligned.layout.shape{.ss}.s32", Section: "9.7.14.4.3", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".layout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true},
 			{Name: ".shape", Values: []Value{
 				{Mod: 274},
 				{Mod: 275},
 				{Mod: 276},
-				{Mod: 267, Gate: Gate{Clauses: []Clause{
+				{Mod: 266, Gate: Gate{Clauses: []Clause{
 					{Since: 603, Targets: 0x7ffffffc0000, On: "75"},
 				}}},
-				{Mod: 268, Gate: Gate{Clauses: []Clause{
+				{Mod: 267, Gate: Gate{Clauses: []Clause{
 					{Since: 603, Targets: 0x7ffffffc0000, On: "75"},
 				}}},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
@@ -4243,32 +4243,32 @@ var mmaTable = []Instruction{
 				{Slot: 3},
 			}, Names: []string{"n"}, Rows: []Row{
 				{Cells: [][]Mod{{274, 275, 276}}, Lengths: []int{8}},
-				{Cells: [][]Mod{{267, 268}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{266, 267}}, Lengths: []int{2}},
 			}},
 		}, Effects: []string{"load", "convergent"}},
 		{Template: "wmma.load.c.sync.aligned.layout.m8n8k4{.ss}.f64", Section: "9.7.14.4.3", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".layout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true},
 			{Name: ".m8n8k4", Values: []Value{
-				{Mod: 250},
+				{Mod: 249},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "r", Access: 1, Kinds: []Kind{
@@ -4288,14 +4288,14 @@ var mmaTable = []Instruction{
 			}},
 		}, Effects: []string{"load", "convergent"}},
 	}},
-	{Name: "wmma.store.d", Family: "mma", What: "stores the result fragment of a warp matrix", Repeats: []Mod{117}, Forms: []Form{
+	{Name: "wmma.store.d", Family: "mma", What: "stores the result fragment of a warp matrix", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "wmma.store.d.sync.layout.shape{.ss}.f16", Section: "9.7.14.4.4", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".layout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true},
 			{Name: ".shape", Values: []Value{
 				{Mod: 274},
@@ -4307,14 +4307,14 @@ var mmaTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "p", Inside: []Operand{
@@ -4339,14 +4339,14 @@ var mmaTable = []Instruction{
 		}, Effects: []string{"store", "convergent"}},
 		{Template: "wmma.store.d.sync.aligned.layout.shape{.ss}.f16", Section: "9.7.14.4.4", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".layout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true},
 			{Name: ".shape", Values: []Value{
 				{Mod: 274},
@@ -4354,14 +4354,14 @@ var mmaTable = []Instruction{
 				{Mod: 276},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "p", Inside: []Operand{
@@ -4382,11 +4382,11 @@ var mmaTable = []Instruction{
 		}, Effects: []string{"store", "convergent"}},
 		{Template: "wmma.store.d.sync.layout.shape{.ss}.f32", Section: "9.7.14.4.4", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".layout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true},
 			{Name: ".shape", Values: []Value{
 				{Mod: 274},
@@ -4398,14 +4398,14 @@ var mmaTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "p", Inside: []Operand{
@@ -4430,14 +4430,14 @@ var mmaTable = []Instruction{
 		}, Effects: []string{"store", "convergent"}},
 		{Template: "wmma.store.d.sync.aligned.layout.shape{.ss}.f32", Section: "9.7.14.4.4", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".layout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true},
 			{Name: ".shape", Values: []Value{
 				{Mod: 274},
@@ -4448,14 +4448,14 @@ var mmaTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "p", Inside: []Operand{
@@ -4476,28 +4476,28 @@ var mmaTable = []Instruction{
 		}, Effects: []string{"store", "convergent"}},
 		{Template: "wmma.store.d.sync.aligned.layout.shape{.ss}.f32", Section: "9.7.14.4.4", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".layout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true},
 			{Name: ".shape", Values: []Value{
+				{Mod: 266},
 				{Mod: 267},
-				{Mod: 268},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "p", Inside: []Operand{
@@ -4518,30 +4518,30 @@ var mmaTable = []Instruction{
 		}, Effects: []string{"store", "convergent"}, Lenient: "these shapes have integer accumulators"},
 		{Template: "wmma.store.d.sync.aligned.layout.shape{.ss}.s32", Section: "9.7.14.4.4", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".layout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true},
 			{Name: ".shape", Values: []Value{
 				{Mod: 274},
 				{Mod: 275},
 				{Mod: 276},
-				{Mod: 267, Gate: Gate{Clauses: []Clause{
+				{Mod: 266, Gate: Gate{Clauses: []Clause{
 					{Since: 603, Targets: 0x7ffffffc0000, On: "75"},
 				}}},
-				{Mod: 268, Gate: Gate{Clauses: []Clause{
+				{Mod: 267, Gate: Gate{Clauses: []Clause{
 					{Since: 603, Targets: 0x7ffffffc0000, On: "75"},
 				}}},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
@@ -4569,32 +4569,32 @@ var mmaTable = []Instruction{
 				{Slot: 3},
 			}, Names: []string{"n"}, Rows: []Row{
 				{Cells: [][]Mod{{274, 275, 276}}, Lengths: []int{8}},
-				{Cells: [][]Mod{{267, 268}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{266, 267}}, Lengths: []int{2}},
 			}},
 		}, Effects: []string{"store", "convergent"}},
 		{Template: "wmma.store.d.sync.aligned.layout.m8n8k4{.ss}.f64", Section: "9.7.14.4.4", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".layout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true},
 			{Name: ".m8n8k4", Values: []Value{
-				{Mod: 250},
+				{Mod: 249},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "p", Inside: []Operand{
@@ -4614,18 +4614,18 @@ var mmaTable = []Instruction{
 			}},
 		}, Effects: []string{"store", "convergent"}},
 	}},
-	{Name: "wmma.mma", Family: "mma", What: "D = A*B + C by one warp on opaque fragments", Repeats: []Mod{117, 175}, Forms: []Form{
+	{Name: "wmma.mma", Family: "mma", What: "D = A*B + C by one warp on opaque fragments", Repeats: []Mod{109, 169}, Forms: []Form{
 		{Template: "wmma.mma.sync.alayout.blayout.shape.f16.f16{.satfinite}", Section: "9.7.14.4.5", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".alayout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true, Order: '\x02'},
 			{Name: ".blayout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true, Order: '\x02'},
 			{Name: ".shape", Values: []Value{
 				{Mod: 274},
@@ -4637,13 +4637,13 @@ var mmaTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -4666,21 +4666,21 @@ var mmaTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 603, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"convergent", "tensor"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"convergent", "tensor"}},
 		{Template: "wmma.mma.sync.aligned.alayout.blayout.shape.f16.f16{.satfinite}", Section: "9.7.14.4.5", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".alayout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true, Order: '\x02'},
 			{Name: ".blayout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true, Order: '\x02'},
 			{Name: ".shape", Values: []Value{
 				{Mod: 274},
@@ -4688,13 +4688,13 @@ var mmaTable = []Instruction{
 				{Mod: 276},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -4719,18 +4719,18 @@ var mmaTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 605, Targets: AllTargets},
 			}}, Gone: true},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"convergent", "tensor"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"convergent", "tensor"}},
 		{Template: "wmma.mma.sync.alayout.blayout.shape.f16.f32{.satfinite}", Section: "9.7.14.4.5", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".alayout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true, Order: '\x02'},
 			{Name: ".blayout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true, Order: '\x02'},
 			{Name: ".shape", Values: []Value{
 				{Mod: 274},
@@ -4742,13 +4742,13 @@ var mmaTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -4771,21 +4771,21 @@ var mmaTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 603, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"convergent", "tensor"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"convergent", "tensor"}},
 		{Template: "wmma.mma.sync.aligned.alayout.blayout.shape.f16.f32{.satfinite}", Section: "9.7.14.4.5", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".alayout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true, Order: '\x02'},
 			{Name: ".blayout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true, Order: '\x02'},
 			{Name: ".shape", Values: []Value{
 				{Mod: 274},
@@ -4793,13 +4793,13 @@ var mmaTable = []Instruction{
 				{Mod: 276},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -4824,18 +4824,18 @@ var mmaTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 605, Targets: AllTargets},
 			}}, Gone: true},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"convergent", "tensor"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"convergent", "tensor"}},
 		{Template: "wmma.mma.sync.alayout.blayout.shape.f32.f16{.satfinite}", Section: "9.7.14.4.5", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".alayout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true, Order: '\x02'},
 			{Name: ".blayout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true, Order: '\x02'},
 			{Name: ".shape", Values: []Value{
 				{Mod: 274},
@@ -4847,13 +4847,13 @@ var mmaTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -4876,21 +4876,21 @@ var mmaTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 603, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"convergent", "tensor"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"convergent", "tensor"}},
 		{Template: "wmma.mma.sync.aligned.alayout.blayout.shape.f32.f16{.satfinite}", Section: "9.7.14.4.5", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".alayout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true, Order: '\x02'},
 			{Name: ".blayout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true, Order: '\x02'},
 			{Name: ".shape", Values: []Value{
 				{Mod: 274},
@@ -4898,13 +4898,13 @@ var mmaTable = []Instruction{
 				{Mod: 276},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -4929,18 +4929,18 @@ var mmaTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 605, Targets: AllTargets},
 			}}, Gone: true},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"convergent", "tensor"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"convergent", "tensor"}},
 		{Template: "wmma.mma.sync.alayout.blayout.shape.f32.f32{.satfinite}", Section: "9.7.14.4.5", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".alayout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true, Order: '\x02'},
 			{Name: ".blayout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true, Order: '\x02'},
 			{Name: ".shape", Values: []Value{
 				{Mod: 274},
@@ -4952,13 +4952,13 @@ var mmaTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -4981,21 +4981,21 @@ var mmaTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 603, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"convergent", "tensor"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"convergent", "tensor"}},
 		{Template: "wmma.mma.sync.aligned.alayout.blayout.shape.f32.f32{.satfinite}", Section: "9.7.14.4.5", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".alayout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true, Order: '\x02'},
 			{Name: ".blayout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true, Order: '\x02'},
 			{Name: ".shape", Values: []Value{
 				{Mod: 274},
@@ -5003,13 +5003,13 @@ var mmaTable = []Instruction{
 				{Mod: 276},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -5034,21 +5034,21 @@ var mmaTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 605, Targets: AllTargets},
 			}}, Gone: true},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"convergent", "tensor"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"convergent", "tensor"}},
 		{Template: "wmma.mma.sync.aligned.alayout.blayout.shape.f32.bf16.bf16.f32", Section: "9.7.14.4.5", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".alayout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true, Order: '\x02'},
 			{Name: ".blayout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true, Order: '\x02'},
 			{Name: ".shape", Values: []Value{
 				{Mod: 274},
@@ -5056,16 +5056,16 @@ var mmaTable = []Instruction{
 				{Mod: 276},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".bf16", Values: []Value{
-				{Mod: 9},
+				{Mod: 82},
 			}, Required: true, Order: '\x01'},
 			{Name: ".bf16", Values: []Value{
-				{Mod: 9},
+				{Mod: 82},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -5092,36 +5092,36 @@ var mmaTable = []Instruction{
 				{Cells: [][]Mod{{275}}, Lengths: []int{2, 8}},
 				{Cells: [][]Mod{{276}}, Lengths: []int{8, 2}},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"convergent", "tensor"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"convergent", "tensor"}},
 		{Template: "wmma.mma.sync.aligned.alayout.blayout.m16n16k8.f32.tf32.tf32.f32", Section: "9.7.14.4.5", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".alayout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true, Order: '\x02'},
 			{Name: ".blayout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true, Order: '\x02'},
 			{Name: ".m16n16k8", Values: []Value{
 				{Mod: 277},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".tf32", Values: []Value{
-				{Mod: 11},
+				{Mod: 172},
 			}, Required: true, Order: '\x01'},
 			{Name: ".tf32", Values: []Value{
-				{Mod: 11},
+				{Mod: 172},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -5140,42 +5140,42 @@ var mmaTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"convergent", "tensor"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"convergent", "tensor"}},
 		{Template: "wmma.mma.sync.aligned.alayout.blayout.m8n8k4{.rnd}.f64.f64.f64.f64", Section: "9.7.14.4.5", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".alayout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true, Order: '\x02'},
 			{Name: ".blayout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true, Order: '\x02'},
 			{Name: ".m8n8k4", Values: []Value{
-				{Mod: 250},
+				{Mod: 249},
 			}, Required: true},
 			{Name: ".rnd", Values: []Value{
-				{Mod: 171},
-				{Mod: 172},
-				{Mod: 173},
-				{Mod: 174},
+				{Mod: 165},
+				{Mod: 166},
+				{Mod: 167},
+				{Mod: 168},
 			}},
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f64", Values: []Value{
-				{Mod: 50},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -5196,21 +5196,21 @@ var mmaTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"convergent", "tensor"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"convergent", "tensor"}},
 		{Template: "wmma.mma.sync.aligned.alayout.blayout.shape.s32.s8.s8.s32{.satfinite}", Section: "9.7.14.4.5", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".alayout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true, Order: '\x02'},
 			{Name: ".blayout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true, Order: '\x02'},
 			{Name: ".shape", Values: []Value{
 				{Mod: 274},
@@ -5221,16 +5221,16 @@ var mmaTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s8", Values: []Value{
-				{Mod: 54},
+				{Mod: 45},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s8", Values: []Value{
-				{Mod: 54},
+				{Mod: 45},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -5257,21 +5257,21 @@ var mmaTable = []Instruction{
 				{Cells: [][]Mod{{275}}, Lengths: []int{1, 4}},
 				{Cells: [][]Mod{{276}}, Lengths: []int{4, 1}},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"convergent", "tensor"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"convergent", "tensor"}},
 		{Template: "wmma.mma.sync.aligned.alayout.blayout.shape.s32.u8.u8.s32{.satfinite}", Section: "9.7.14.4.5", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".alayout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true, Order: '\x02'},
 			{Name: ".blayout", Values: []Value{
+				{Mod: 244},
 				{Mod: 245},
-				{Mod: 246},
 			}, Required: true, Order: '\x02'},
 			{Name: ".shape", Values: []Value{
 				{Mod: 274},
@@ -5282,16 +5282,16 @@ var mmaTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".u8", Values: []Value{
-				{Mod: 53},
+				{Mod: 44},
 			}, Required: true, Order: '\x01'},
 			{Name: ".u8", Values: []Value{
-				{Mod: 53},
+				{Mod: 44},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -5318,37 +5318,37 @@ var mmaTable = []Instruction{
 				{Cells: [][]Mod{{275}}, Lengths: []int{1, 4}},
 				{Cells: [][]Mod{{276}}, Lengths: []int{4, 1}},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"convergent", "tensor"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"convergent", "tensor"}},
 		{Template: "wmma.mma.sync.aligned.row.col.m8n8k32.s32.s4.s4.s32{.satfinite}", Section: "9.7.14.4.5", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".m8n8k32", Values: []Value{
-				{Mod: 267},
+				{Mod: 266},
 			}, Required: true},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s4", Values: []Value{
-				{Mod: 13},
+				{Mod: 186},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s4", Values: []Value{
-				{Mod: 13},
+				{Mod: 186},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -5367,37 +5367,37 @@ var mmaTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 603, Targets: 0x7ffffffc0000, On: "75"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"convergent", "tensor"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"convergent", "tensor"}},
 		{Template: "wmma.mma.sync.aligned.row.col.m8n8k32.s32.u4.u4.s32{.satfinite}", Section: "9.7.14.4.5", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".m8n8k32", Values: []Value{
-				{Mod: 267},
+				{Mod: 266},
 			}, Required: true},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".u4", Values: []Value{
-				{Mod: 12},
+				{Mod: 185},
 			}, Required: true, Order: '\x01'},
 			{Name: ".u4", Values: []Value{
-				{Mod: 12},
+				{Mod: 185},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -5416,11 +5416,11 @@ var mmaTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 603, Targets: 0x7ffffffc0000, On: "75"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"convergent", "tensor"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"convergent", "tensor"}},
 		{Template: "wmma.mma.bits.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32", Section: "9.7.14.4.5", Slots: []Slot{
 			{Name: ".bits", Values: []Value{
-				{Mod: 67},
-				{Mod: 65, Gate: Gate{Clauses: []Clause{
+				{Mod: 58},
+				{Mod: 56, Gate: Gate{Clauses: []Clause{
 					{Since: 701, Targets: 0x7ffffff80000, On: "80"},
 				}}},
 			}, Required: true, Order: '\x04'},
@@ -5428,28 +5428,28 @@ var mmaTable = []Instruction{
 				{Mod: 271},
 			}, Required: true, Order: '\x04'},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".row", Values: []Value{
-				{Mod: 245},
+				{Mod: 244},
 			}, Required: true, Order: '\x02'},
 			{Name: ".col", Values: []Value{
-				{Mod: 246},
+				{Mod: 245},
 			}, Required: true, Order: '\x02'},
 			{Name: ".m8n8k128", Values: []Value{
-				{Mod: 268},
+				{Mod: 267},
 			}, Required: true},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".b1", Values: []Value{
-				{Mod: 14},
+				{Mod: 270},
 			}, Required: true, Order: '\x01'},
 			{Name: ".b1", Values: []Value{
-				{Mod: 14},
+				{Mod: 270},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
@@ -5471,35 +5471,35 @@ var mmaTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 603, Targets: 0x7ffffffc0000, On: "75"},
 			}},
-		}, Ignored: []Mod{19, 20, 21, 22}, Effects: []string{"convergent", "tensor"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"convergent", "tensor"}},
 	}},
-	{Name: "ldmatrix", Family: "mma", What: "loads one to four small matrices from shared memory into fragments", Repeats: []Mod{117}, Forms: []Form{
+	{Name: "ldmatrix", Family: "mma", What: "loads one to four small matrices from shared memory into fragments", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "ldmatrix.sync.aligned.m8n8.num{.trans}{.ss}.b16", Section: "9.7.14.5.15", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m8n8", Values: []Value{
 				{Mod: 280},
 			}, Required: true},
 			{Name: ".num", Values: []Value{
-				{Mod: 131},
-				{Mod: 132},
-				{Mod: 133},
+				{Mod: 124},
+				{Mod: 125},
+				{Mod: 126},
 			}, Required: true},
 			{Name: ".trans", Values: []Value{
 				{Mod: 281},
 			}},
 			{Name: ".ss", Values: []Value{
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".b16", Values: []Value{
-				{Mod: 52},
+				{Mod: 43},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "r", Access: 1, Kinds: []Kind{
@@ -5514,32 +5514,32 @@ var mmaTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 605, Targets: 0x7ffffffc0000, On: "75"},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"load", "convergent"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"load", "convergent"}},
 		{Template: "ldmatrix.sync.aligned.m16n16.num.trans{.ss}.b8", Section: "9.7.14.5.15", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m16n16", Values: []Value{
 				{Mod: 282},
 			}, Required: true},
 			{Name: ".num", Values: []Value{
-				{Mod: 131},
-				{Mod: 132},
+				{Mod: 124},
+				{Mod: 125},
 			}, Required: true},
 			{Name: ".trans", Values: []Value{
 				{Mod: 281},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".b8", Values: []Value{
-				{Mod: 51},
+				{Mod: 42},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "r", Access: 1, Kinds: []Kind{
@@ -5559,30 +5559,30 @@ var mmaTable = []Instruction{
 			{Columns: []Column{
 				{Slot: 3},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{131}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{132}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{124}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{125}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"load", "convergent"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"load", "convergent"}},
 		{Template: "ldmatrix.sync.aligned.m16n16.num.trans{.ss}.b8x16.padded", Section: "9.7.14.5.15", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m16n16", Values: []Value{
 				{Mod: 282},
 			}, Required: true},
 			{Name: ".num", Values: []Value{
-				{Mod: 131},
-				{Mod: 132},
+				{Mod: 124},
+				{Mod: 125},
 			}, Required: true},
 			{Name: ".trans", Values: []Value{
 				{Mod: 281},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
@@ -5611,28 +5611,28 @@ var mmaTable = []Instruction{
 			{Columns: []Column{
 				{Slot: 3},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{131}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{132}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{124}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{125}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"load", "convergent"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"load", "convergent"}},
 		{Template: "ldmatrix.sync.aligned.m8n16.num{.ss}.b8x16.padded", Section: "9.7.14.5.15", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m8n16", Values: []Value{
 				{Mod: 284},
 			}, Required: true},
 			{Name: ".num", Values: []Value{
-				{Mod: 131},
-				{Mod: 132},
-				{Mod: 133},
+				{Mod: 124},
+				{Mod: 125},
+				{Mod: 126},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
@@ -5657,33 +5657,33 @@ var mmaTable = []Instruction{
 				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
 				{Since: 807, Targets: 0x6c0000000000, On: "120f"},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"load", "convergent"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"load", "convergent"}},
 		{Template: "ldmatrix.sync.aligned.m8n16.num{.ss}.s8.s4", Section: "9.4:9.7.16.5.15", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m8n16", Values: []Value{
 				{Mod: 284},
 			}, Required: true},
 			{Name: ".num", Values: []Value{
-				{Mod: 131},
-				{Mod: 132},
-				{Mod: 133},
+				{Mod: 124},
+				{Mod: 125},
+				{Mod: 126},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".s8", Values: []Value{
-				{Mod: 54},
+				{Mod: 45},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s4", Values: []Value{
-				{Mod: 13},
+				{Mod: 186},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "r", Access: 1, Kinds: []Kind{
@@ -5698,35 +5698,35 @@ var mmaTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 904, Targets: 0x6db6da000000, On: "90a 100f 110f 120f"},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"load", "convergent"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"load", "convergent"}},
 		{Template: "ldmatrix.sync.aligned.m8n8.num{.trans}{.ss}.b16", Section: "9.7.14.5.15", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m8n8", Values: []Value{
 				{Mod: 280},
 			}, Required: true},
 			{Name: ".num", Values: []Value{
-				{Mod: 134},
-				{Mod: 135},
-				{Mod: 136},
-				{Mod: 137},
+				{Mod: 127},
+				{Mod: 128},
+				{Mod: 129},
+				{Mod: 130},
 				{Mod: 285},
 			}, Required: true},
 			{Name: ".trans", Values: []Value{
 				{Mod: 281},
 			}},
 			{Name: ".ss", Values: []Value{
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".b16", Values: []Value{
-				{Mod: 52},
+				{Mod: 43},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "r", Access: 1, Kinds: []Kind{
@@ -5744,35 +5744,35 @@ var mmaTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 605, Targets: 0x7ffffffc0000, On: "75"},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"load", "convergent"}, Lenient: "counts above four are meaningless here, and the vector's length is not checked then"},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"load", "convergent"}, Lenient: "counts above four are meaningless here, and the vector's length is not checked then"},
 		{Template: "ldmatrix.sync.aligned.m16n16.num.trans{.ss}.b8", Section: "9.7.14.5.15", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m16n16", Values: []Value{
 				{Mod: 282},
 			}, Required: true},
 			{Name: ".num", Values: []Value{
-				{Mod: 134},
-				{Mod: 135},
-				{Mod: 136},
-				{Mod: 137},
+				{Mod: 127},
+				{Mod: 128},
+				{Mod: 129},
+				{Mod: 130},
 				{Mod: 285},
 			}, Required: true},
 			{Name: ".trans", Values: []Value{
 				{Mod: 281},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".b8", Values: []Value{
-				{Mod: 51},
+				{Mod: 42},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "r", Access: 1, Kinds: []Kind{
@@ -5791,30 +5791,30 @@ var mmaTable = []Instruction{
 				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
 				{Since: 807, Targets: 0x6c0000000000, On: "120f"},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"load", "convergent"}, Lenient: "counts above two are meaningless here, and the vector's length is not checked then"},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"load", "convergent"}, Lenient: "counts above two are meaningless here, and the vector's length is not checked then"},
 		{Template: "ldmatrix.sync.aligned.m16n16.num.trans{.ss}.b8x16.padded", Section: "9.7.14.5.15", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m16n16", Values: []Value{
 				{Mod: 282},
 			}, Required: true},
 			{Name: ".num", Values: []Value{
-				{Mod: 134},
-				{Mod: 135},
-				{Mod: 136},
-				{Mod: 137},
+				{Mod: 127},
+				{Mod: 128},
+				{Mod: 129},
+				{Mod: 130},
 				{Mod: 285},
 			}, Required: true},
 			{Name: ".trans", Values: []Value{
 				{Mod: 281},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
@@ -5842,27 +5842,27 @@ var mmaTable = []Instruction{
 				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
 				{Since: 807, Targets: 0x6c0000000000, On: "120f"},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"load", "convergent"}, Lenient: "counts above two are meaningless here, and the vector's length is not checked then"},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"load", "convergent"}, Lenient: "counts above two are meaningless here, and the vector's length is not checked then"},
 		{Template: "ldmatrix.sync.aligned.m8n16.num{.ss}.b8x16.padded", Section: "9.7.14.5.15", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m8n16", Values: []Value{
 				{Mod: 284},
 			}, Required: true},
 			{Name: ".num", Values: []Value{
-				{Mod: 134},
-				{Mod: 135},
-				{Mod: 136},
-				{Mod: 137},
+				{Mod: 127},
+				{Mod: 128},
+				{Mod: 129},
+				{Mod: 130},
 				{Mod: 285},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
@@ -5890,35 +5890,35 @@ var mmaTable = []Instruction{
 				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
 				{Since: 807, Targets: 0x6c0000000000, On: "120f"},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"load", "convergent"}, Lenient: "counts above four are meaningless here, and the vector's length is not checked then"},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"load", "convergent"}, Lenient: "counts above four are meaningless here, and the vector's length is not checked then"},
 		{Template: "ldmatrix.sync.aligned.m8n16.num{.ss}.s8.s4", Section: "9.4:9.7.16.5.15", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m8n16", Values: []Value{
 				{Mod: 284},
 			}, Required: true},
 			{Name: ".num", Values: []Value{
-				{Mod: 134},
-				{Mod: 135},
-				{Mod: 136},
-				{Mod: 137},
+				{Mod: 127},
+				{Mod: 128},
+				{Mod: 129},
+				{Mod: 130},
 				{Mod: 285},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".s8", Values: []Value{
-				{Mod: 54},
+				{Mod: 45},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s4", Values: []Value{
-				{Mod: 13},
+				{Mod: 186},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "r", Access: 1, Kinds: []Kind{
@@ -5936,35 +5936,35 @@ var mmaTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 904, Targets: 0x6db6da000000, On: "90a 100f 110f 120f"},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"load", "convergent"}, Lenient: "counts above four are meaningless here, and the vector's length is not checked then"},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"load", "convergent"}, Lenient: "counts above four are meaningless here, and the vector's length is not checked then"},
 	}},
-	{Name: "stmatrix", Family: "mma", What: "stores one to four small matrices from fragments into shared memory", Repeats: []Mod{117}, Forms: []Form{
+	{Name: "stmatrix", Family: "mma", What: "stores one to four small matrices from fragments into shared memory", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "stmatrix.sync.aligned.m8n8.num{.trans}{.ss}.b16", Section: "9.7.14.5.16", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m8n8", Values: []Value{
 				{Mod: 280},
 			}, Required: true},
 			{Name: ".num", Values: []Value{
-				{Mod: 131},
-				{Mod: 132},
-				{Mod: 133},
+				{Mod: 124},
+				{Mod: 125},
+				{Mod: 126},
 			}, Required: true},
 			{Name: ".trans", Values: []Value{
 				{Mod: 281},
 			}},
 			{Name: ".ss", Values: []Value{
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".b16", Values: []Value{
-				{Mod: 52},
+				{Mod: 43},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "p", Inside: []Operand{
@@ -5979,33 +5979,33 @@ var mmaTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 708, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Ignored: []Mod{245, 246, 15}, Effects: []string{"store", "convergent"}},
+		}, Ignored: []Mod{244, 245, 9}, Effects: []string{"store", "convergent"}},
 		{Template: "stmatrix.sync.aligned.m16n8.num.trans{.ss}.b8", Section: "9.7.14.5.16", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m16n8", Values: []Value{
 				{Mod: 286},
 			}, Required: true},
 			{Name: ".num", Values: []Value{
-				{Mod: 131},
-				{Mod: 132},
-				{Mod: 133},
+				{Mod: 124},
+				{Mod: 125},
+				{Mod: 126},
 			}, Required: true},
 			{Name: ".trans", Values: []Value{
 				{Mod: 281},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".b8", Values: []Value{
-				{Mod: 51},
+				{Mod: 42},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "p", Inside: []Operand{
@@ -6021,35 +6021,35 @@ var mmaTable = []Instruction{
 				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
 				{Since: 807, Targets: 0x6c0000000000, On: "120f"},
 			}},
-		}, Ignored: []Mod{245, 246, 15}, Effects: []string{"store", "convergent"}},
+		}, Ignored: []Mod{244, 245, 9}, Effects: []string{"store", "convergent"}},
 		{Template: "stmatrix.sync.aligned.m8n8.num{.trans}{.ss}.b16", Section: "9.7.14.5.16", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m8n8", Values: []Value{
 				{Mod: 280},
 			}, Required: true},
 			{Name: ".num", Values: []Value{
-				{Mod: 134},
-				{Mod: 135},
-				{Mod: 136},
-				{Mod: 137},
+				{Mod: 127},
+				{Mod: 128},
+				{Mod: 129},
+				{Mod: 130},
 				{Mod: 285},
 			}, Required: true},
 			{Name: ".trans", Values: []Value{
 				{Mod: 281},
 			}},
 			{Name: ".ss", Values: []Value{
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".b16", Values: []Value{
-				{Mod: 52},
+				{Mod: 43},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "p", Inside: []Operand{
@@ -6067,35 +6067,35 @@ var mmaTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 708, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Ignored: []Mod{245, 246, 15}, Effects: []string{"store", "convergent"}, Lenient: "counts above four are meaningless here, and the vector's length is not checked then"},
+		}, Ignored: []Mod{244, 245, 9}, Effects: []string{"store", "convergent"}, Lenient: "counts above four are meaningless here, and the vector's length is not checked then"},
 		{Template: "stmatrix.sync.aligned.m16n8.num.trans{.ss}.b8", Section: "9.7.14.5.16", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m16n8", Values: []Value{
 				{Mod: 286},
 			}, Required: true},
 			{Name: ".num", Values: []Value{
-				{Mod: 134},
-				{Mod: 135},
-				{Mod: 136},
-				{Mod: 137},
+				{Mod: 127},
+				{Mod: 128},
+				{Mod: 129},
+				{Mod: 130},
 				{Mod: 285},
 			}, Required: true},
 			{Name: ".trans", Values: []Value{
 				{Mod: 281},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".b8", Values: []Value{
-				{Mod: 51},
+				{Mod: 42},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "p", Inside: []Operand{
@@ -6114,15 +6114,15 @@ var mmaTable = []Instruction{
 				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
 				{Since: 807, Targets: 0x6c0000000000, On: "120f"},
 			}},
-		}, Ignored: []Mod{245, 246, 15}, Effects: []string{"store", "convergent"}, Lenient: "counts above four are meaningless here, and the vector's length is not checked then"},
+		}, Ignored: []Mod{244, 245, 9}, Effects: []string{"store", "convergent"}, Lenient: "counts above four are meaningless here, and the vector's length is not checked then"},
 	}},
-	{Name: "movmatrix", Family: "mma", What: "transposes an 8x8 matrix held in the registers of a warp", Repeats: []Mod{117}, Forms: []Form{
+	{Name: "movmatrix", Family: "mma", What: "transposes an 8x8 matrix held in the registers of a warp", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "movmatrix.sync.aligned.m8n8.trans.b16", Section: "9.7.14.5.17", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".m8n8", Values: []Value{
 				{Mod: 280},
@@ -6131,7 +6131,7 @@ var mmaTable = []Instruction{
 				{Mod: 281},
 			}, Required: true},
 			{Name: ".b16", Values: []Value{
-				{Mod: 52},
+				{Mod: 43},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -6144,6 +6144,6 @@ var mmaTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 708, Targets: 0x7ffffffc0000, On: "75"},
 			}},
-		}, Ignored: []Mod{245, 246, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure", "convergent"}},
+		}, Ignored: []Mod{244, 245, 82, 114, 172, 185, 186, 270, 9, 131, 187, 188}, Effects: []string{"pure", "convergent"}},
 	}},
 }

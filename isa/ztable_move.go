@@ -10,7 +10,7 @@ var moveTable = []Instruction{
 	{Name: "mov", Family: "move", What: "copy a value, read a special register, take an address", Forms: []Form{
 		{Template: "mov.pred", Section: "9.7.9.3", Slots: []Slot{
 			{Name: ".pred", Values: []Value{
-				{Mod: 19},
+				{Mod: 10},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -20,13 +20,13 @@ var moveTable = []Instruction{
 				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
 				{Word: 4, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "mov.type", Section: "9.7.9.3", Slots: []Slot{
 			{Name: ".type", Values: []Value{
-				{Mod: 52},
+				{Mod: 43},
 				{Mod: 7},
 				{Mod: 8},
-				{Mod: 48, Gate: Gate{Clauses: []Clause{
+				{Mod: 39, Gate: Gate{Clauses: []Clause{
 					{Since: 803, Targets: 0x7fffffff0000, On: "70"},
 				}}},
 				{Mod: 1},
@@ -46,11 +46,11 @@ var moveTable = []Instruction{
 				{Word: 5, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
 				{Word: 7, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "mov.type", Section: "9.7.9.3", Slots: []Slot{
 			{Name: ".type", Values: []Value{
-				{Mod: 49},
-				{Mod: 50},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -60,7 +60,7 @@ var moveTable = []Instruction{
 				{Space: SpaceRef{Slot: -1}},
 				{Word: 7, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "mov.u64", Section: "9.7.9.3", Slots: []Slot{
 			{Name: ".u64", Values: []Value{
 				{Mod: 3},
@@ -76,16 +76,16 @@ var moveTable = []Instruction{
 			}},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
+				{Since: 301, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"pure"}, Notes: []string{"the address of an opaque variable, for indirect access"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Notes: []string{"the address of an opaque variable, for indirect access"}},
 		{Template: "mov.vec.type", Section: "9.7.9.3", Slots: []Slot{
 			{Name: ".vec", Values: []Value{
-				{Mod: 46},
-				{Mod: 47},
+				{Mod: 37},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".type", Values: []Value{
-				{Mod: 52},
+				{Mod: 43},
 				{Mod: 7},
 				{Mod: 8},
 				{Mod: 1},
@@ -109,7 +109,7 @@ var moveTable = []Instruction{
 			}},
 		}, Rules: []Rule{
 			{Holds: []Op{
-				{N: 47},
+				{N: 38},
 				{N: 8},
 				{N: 3},
 				{Code: 6},
@@ -118,15 +118,15 @@ var moveTable = []Instruction{
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .v4 & (.b64 | .u64 | .s64)", Why: "a vector holds at most 128 bits"},
-		}, Ignored: []Mod{15}, Effects: []string{"pure"}, Lenient: "vector moves left the manual, the assembler still takes them; mov.v4.u32 d, %tid is their use"},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Lenient: "vector moves left the manual, the assembler still takes them; mov.v4.u32 d, %tid is their use"},
 		{Template: "mov.vec.type", Section: "9.7.9.3", Slots: []Slot{
 			{Name: ".vec", Values: []Value{
-				{Mod: 46},
-				{Mod: 47},
+				{Mod: 37},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".type", Values: []Value{
-				{Mod: 49},
-				{Mod: 50},
+				{Mod: 40},
+				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -139,17 +139,17 @@ var moveTable = []Instruction{
 			}},
 		}, Rules: []Rule{
 			{Holds: []Op{
-				{N: 47},
-				{N: 50},
+				{N: 38},
+				{N: 41},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .v4 & .f64", Why: "a vector holds at most 128 bits"},
-		}, Ignored: []Mod{15}, Effects: []string{"pure"}, Lenient: "vector moves left the manual, the assembler still takes them"},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Lenient: "vector moves left the manual, the assembler still takes them"},
 	}},
 	{Name: "mov", Family: "move", What: "pack a vector into a scalar, or unpack it", Forms: []Form{
 		{Template: "mov.b16", Section: "9.7.9.4", Slots: []Slot{
 			{Name: ".b16", Values: []Value{
-				{Mod: 52},
+				{Mod: 43},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -158,7 +158,7 @@ var moveTable = []Instruction{
 			{Name: "a", ID: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 2}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"pure"}, Lenient: "the manual packs 16-bit elements and wider ones"},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Lenient: "the manual packs 16-bit elements and wider ones"},
 		{Template: "mov.b32", Section: "9.7.9.4", Slots: []Slot{
 			{Name: ".b32", Values: []Value{
 				{Mod: 7},
@@ -171,7 +171,7 @@ var moveTable = []Instruction{
 				{Type: TypeRef{Slot: -1, Type: 3}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
 				{Type: TypeRef{Slot: -1, Type: 2}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "mov.b64", Section: "9.7.9.4", Slots: []Slot{
 			{Name: ".b64", Values: []Value{
 				{Mod: 8},
@@ -184,10 +184,10 @@ var moveTable = []Instruction{
 				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
 				{Type: TypeRef{Slot: -1, Type: 3}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "mov.b128", Section: "9.7.9.4", Slots: []Slot{
 			{Name: ".b128", Values: []Value{
-				{Mod: 48},
+				{Mod: 39},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -201,10 +201,10 @@ var moveTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 803, Targets: 0x7fffffff0000, On: "70"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "mov.b16", Section: "9.7.9.4", Slots: []Slot{
 			{Name: ".b16", Values: []Value{
-				{Mod: 52},
+				{Mod: 43},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -216,7 +216,7 @@ var moveTable = []Instruction{
 				{Word: 5, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
 				{Word: 7, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"pure"}, Lenient: "the manual unpacks to 16-bit elements and wider ones"},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Lenient: "the manual unpacks to 16-bit elements and wider ones"},
 		{Template: "mov.b32", Section: "9.7.9.4", Slots: []Slot{
 			{Name: ".b32", Values: []Value{
 				{Mod: 7},
@@ -232,7 +232,7 @@ var moveTable = []Instruction{
 				{Word: 5, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
 				{Word: 7, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "mov.b64", Section: "9.7.9.4", Slots: []Slot{
 			{Name: ".b64", Values: []Value{
 				{Mod: 8},
@@ -248,10 +248,10 @@ var moveTable = []Instruction{
 				{Word: 5, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
 				{Word: 7, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "mov.b128", Section: "9.7.9.4", Slots: []Slot{
 			{Name: ".b128", Values: []Value{
-				{Mod: 48},
+				{Mod: 39},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -268,9 +268,9 @@ var moveTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 803, Targets: 0x7fffffff0000, On: "70"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
-	{Name: "shfl", Family: "move", What: "exchange a value between the lanes of a warp", Repeats: []Mod{117}, Forms: []Form{
+	{Name: "shfl", Family: "move", What: "exchange a value between the lanes of a warp", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "shfl.mode.b32", Section: "9.7.9.5", Slots: []Slot{
 			{Name: ".mode", Values: []Value{
 				{Mod: 287},
@@ -305,10 +305,10 @@ var moveTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 604, Targets: 0x7fffffff0000, On: "70"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"convergent"}},
+		}, Ignored: []Mod{9}, Effects: []string{"convergent"}},
 		{Template: "shfl.sync.mode.b32", Section: "9.7.9.6", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".mode", Values: []Value{
 				{Mod: 287},
@@ -342,7 +342,7 @@ var moveTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 600, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"convergent"}},
+		}, Ignored: []Mod{9}, Effects: []string{"convergent"}},
 	}},
 	{Name: "prmt", Family: "move", What: "pick bytes from two registers", Forms: []Form{
 		{Template: "prmt.b32{.mode}", Section: "9.7.9.7", Slots: []Slot{
@@ -374,27 +374,27 @@ var moveTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 	{Name: "isspacep", Family: "move", What: "test which state space a generic address lies in", Forms: []Form{
 		{Template: "isspacep.space", Section: "9.7.9.19", Slots: []Slot{
 			{Name: ".space", Values: []Value{
-				{Mod: 219, Gate: Gate{Clauses: []Clause{
+				{Mod: 218, Gate: Gate{Clauses: []Clause{
 					{Since: 301, Targets: 0x7ffffffffff0, On: "20"},
 				}}},
-				{Mod: 35},
-				{Mod: 218},
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 217},
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
-				{Mod: 55, Gate: Gate{Clauses: []Clause{
+				{Mod: 46, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7fffff000000, On: "90"},
 				}}},
-				{Mod: 220, Gate: Gate{Clauses: []Clause{
+				{Mod: 219, Gate: Gate{Clauses: []Clause{
 					{Since: 707, Targets: 0x7fffffff0000, On: "70"},
 				}}},
-				{Mod: 221, Gate: Gate{Clauses: []Clause{
+				{Mod: 220, Gate: Gate{Clauses: []Clause{
 					{Since: 803, Targets: 0x7fffffff0000, On: "70"},
 				}}},
 			}, Required: true},
@@ -410,27 +410,27 @@ var moveTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 	{Name: "cvta", Family: "move", What: "turn an address of a state space into a generic one", Forms: []Form{
 		{Template: "cvta.space.size", Section: "9.7.9.20", Slots: []Slot{
 			{Name: ".space", Values: []Value{
-				{Mod: 219, Gate: Gate{Clauses: []Clause{
+				{Mod: 218, Gate: Gate{Clauses: []Clause{
 					{Since: 301, Targets: 0x7ffffffffff0, On: "20"},
 				}}},
-				{Mod: 35},
-				{Mod: 218},
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 217},
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
-				{Mod: 55, Gate: Gate{Clauses: []Clause{
+				{Mod: 46, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7fffff000000, On: "90"},
 				}}},
-				{Mod: 220, Gate: Gate{Clauses: []Clause{
+				{Mod: 219, Gate: Gate{Clauses: []Clause{
 					{Since: 707, Targets: 0x7fffffff0000, On: "70"},
 				}}},
-				{Mod: 221, Gate: Gate{Clauses: []Clause{
+				{Mod: 220, Gate: Gate{Clauses: []Clause{
 					{Since: 803, Targets: 0x7fffffff0000, On: "70"},
 				}}},
 			}, Required: true},
@@ -450,27 +450,27 @@ var moveTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 	{Name: "cvta.to", Family: "move", What: "turn a generic address into one of a state space", Forms: []Form{
 		{Template: "cvta.to.space.size", Section: "9.7.9.20", Slots: []Slot{
 			{Name: ".space", Values: []Value{
-				{Mod: 219, Gate: Gate{Clauses: []Clause{
+				{Mod: 218, Gate: Gate{Clauses: []Clause{
 					{Since: 301, Targets: 0x7ffffffffff0, On: "20"},
 				}}},
-				{Mod: 35},
-				{Mod: 218},
-				{Mod: 33},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
+				{Mod: 26},
+				{Mod: 217},
+				{Mod: 24},
+				{Mod: 25, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: AllTargets},
 				}}},
-				{Mod: 55, Gate: Gate{Clauses: []Clause{
+				{Mod: 46, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7fffff000000, On: "90"},
 				}}},
-				{Mod: 220, Gate: Gate{Clauses: []Clause{
+				{Mod: 219, Gate: Gate{Clauses: []Clause{
 					{Since: 707, Targets: 0x7fffffff0000, On: "70"},
 				}}},
-				{Mod: 221, Gate: Gate{Clauses: []Clause{
+				{Mod: 220, Gate: Gate{Clauses: []Clause{
 					{Since: 803, Targets: 0x7fffffff0000, On: "70"},
 				}}},
 			}, Required: true},
@@ -489,12 +489,12 @@ var moveTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 	{Name: "mapa", Family: "move", What: "address the same shared variable in another CTA of the cluster", Forms: []Form{
 		{Template: "mapa{.shared::cluster}.type", Section: "9.7.9.23", Slots: []Slot{
 			{Name: ".shared::cluster", Values: []Value{
-				{Mod: 55},
+				{Mod: 46},
 			}},
 			{Name: ".type", Values: []Value{
 				{Mod: 2},
@@ -515,12 +515,12 @@ var moveTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 708, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 	{Name: "getctarank", Family: "move", What: "rank of the CTA that owns a shared address", Forms: []Form{
 		{Template: "getctarank{.shared::cluster}.type", Section: "9.7.9.24", Slots: []Slot{
 			{Name: ".shared::cluster", Values: []Value{
-				{Mod: 55},
+				{Mod: 46},
 			}},
 			{Name: ".type", Values: []Value{
 				{Mod: 2},
@@ -538,6 +538,6 @@ var moveTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 708, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 }

@@ -21,7 +21,7 @@ var stackTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 703, Targets: 0x7ffffffff800, On: "52"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"volatile"}},
+		}, Ignored: []Mod{9}, Effects: []string{"volatile"}},
 	}},
 	{Name: "stackrestore", Family: "stack", What: "set the stack pointer", Forms: []Form{
 		{Template: "stackrestore.type", Section: "9.7.17.2", Slots: []Slot{
@@ -37,7 +37,7 @@ var stackTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 703, Targets: 0x7ffffffff800, On: "52"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"volatile"}},
+		}, Ignored: []Mod{9}, Effects: []string{"volatile"}},
 	}},
 	{Name: "alloca", Family: "stack", What: "make room on the stack", Forms: []Form{
 		{Template: "alloca.type", Section: "9.7.17.3", Slots: []Slot{
@@ -84,6 +84,6 @@ var stackTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 703, Targets: 0x7ffffffff800, On: "52"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"alloc"}},
+		}, Ignored: []Mod{9}, Effects: []string{"alloc"}},
 	}},
 }

@@ -10,9 +10,9 @@ var surfaceTable = []Instruction{
 	{Name: "suld.b", Family: "surface", What: "load from a surface as it lies in memory", Forms: []Form{
 		{Template: "suld.b.geom{.cop}{.vec}.type.clamp", Section: "9.7.11.1", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79, Gate: Gate{Clauses: []Clause{
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70, Gate: Gate{Clauses: []Clause{
 					{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
 				}}},
 				{Mod: 297, Gate: Gate{Clauses: []Clause{
@@ -23,24 +23,24 @@ var surfaceTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".cop", Values: []Value{
-				{Mod: 39},
-				{Mod: 41},
-				{Mod: 223},
-				{Mod: 225},
+				{Mod: 30},
+				{Mod: 32},
+				{Mod: 222},
+				{Mod: 224},
 			}},
 			{Name: ".vec", Values: []Value{
-				{Mod: 46},
-				{Mod: 47},
+				{Mod: 37},
+				{Mod: 38},
 			}},
 			{Name: ".type", Values: []Value{
-				{Mod: 51},
-				{Mod: 52},
+				{Mod: 42},
+				{Mod: 43},
 				{Mod: 7},
 				{Mod: 8},
 			}, Required: true, Order: '\x01'},
 			{Name: ".clamp", Values: []Value{
 				{Mod: 299},
-				{Mod: 31, Gate: Gate{Clauses: []Clause{
+				{Mod: 22, Gate: Gate{Clauses: []Clause{
 					{Since: 200, Targets: AllTargets},
 				}}},
 				{Mod: 300, Gate: Gate{Clauses: []Clause{
@@ -72,7 +72,7 @@ var surfaceTable = []Instruction{
 			}}},
 		}, Rules: []Rule{
 			{Holds: []Op{
-				{N: 47},
+				{N: 38},
 				{N: 8},
 				{Code: 5},
 				{Code: 4},
@@ -81,18 +81,16 @@ var surfaceTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77, 78, 297}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68, 69, 297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{nil}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
-	}},
-	{Name: "sust.b", Family: "surface", What: "store to a surface as it lies in memory", Forms: []Form{
-		{Template: "sust.b.geom{.cop}{.vec}.type.clamp", Section: "9.7.11.2", Slots: []Slot{
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
+		{Template: "suld.b.geom{.cop}.type.clamp", Section: "9.7.11.1", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79, Gate: Gate{Clauses: []Clause{
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70, Gate: Gate{Clauses: []Clause{
 					{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
 				}}},
 				{Mod: 297, Gate: Gate{Clauses: []Clause{
@@ -103,24 +101,95 @@ var surfaceTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".cop", Values: []Value{
-				{Mod: 236},
-				{Mod: 41},
-				{Mod: 223},
-				{Mod: 237},
-			}},
-			{Name: ".vec", Values: []Value{
-				{Mod: 46},
-				{Mod: 47},
+				{Mod: 30},
+				{Mod: 32},
+				{Mod: 222},
+				{Mod: 224},
 			}},
 			{Name: ".type", Values: []Value{
-				{Mod: 51},
-				{Mod: 52},
+				{Mod: 42},
+				{Mod: 43},
 				{Mod: 7},
 				{Mod: 8},
 			}, Required: true, Order: '\x01'},
 			{Name: ".clamp", Values: []Value{
 				{Mod: 299},
-				{Mod: 31, Gate: Gate{Clauses: []Clause{
+				{Mod: 22, Gate: Gate{Clauses: []Clause{
+					{Since: 200, Targets: AllTargets},
+				}}},
+				{Mod: 300, Gate: Gate{Clauses: []Clause{
+					{Since: 200, Targets: AllTargets},
+				}}},
+			}, Required: true},
+		}, Operands: []Operand{
+			{Name: "d", Access: 1, Kinds: []Kind{
+				{Type: TypeRef{Slot: 2}, Relax: true, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: 2}, Relax: true, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: 2}, Relax: true, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "a", ID: 1, Inside: []Operand{
+				{Name: "a", ID: 2, Kinds: []Kind{
+					{Word: 10, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+				}},
+				{Name: "c", ID: 3, Kinds: []Kind{
+					{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
+				}},
+			}},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 105, Targets: AllTargets},
+			}},
+		}, When: []Condition{
+			{If: []Op{
+				{Code: 1, N: 1},
+			}, Gate: Gate{Clauses: []Clause{
+				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
+			}}},
+		}, Tables: []Table{
+			{Columns: []Column{
+				{},
+			}, Names: []string{"n"}, Rows: []Row{
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68, 69, 297}}, Lengths: []int{2}},
+				{Cells: [][]Mod{nil}, Lengths: []int{4}},
+			}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}, Lenient: "without .vec the assembler takes vectors of any length"},
+	}},
+	{Name: "sust.b", Family: "surface", What: "store to a surface as it lies in memory", Forms: []Form{
+		{Template: "sust.b.geom{.cop}{.vec}.type.clamp", Section: "9.7.11.2", Slots: []Slot{
+			{Name: ".geom", Values: []Value{
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70, Gate: Gate{Clauses: []Clause{
+					{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
+				}}},
+				{Mod: 297, Gate: Gate{Clauses: []Clause{
+					{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
+				}}},
+				{Mod: 298, Gate: Gate{Clauses: []Clause{
+					{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
+				}}},
+			}, Required: true},
+			{Name: ".cop", Values: []Value{
+				{Mod: 235},
+				{Mod: 32},
+				{Mod: 222},
+				{Mod: 236},
+			}},
+			{Name: ".vec", Values: []Value{
+				{Mod: 37},
+				{Mod: 38},
+			}},
+			{Name: ".type", Values: []Value{
+				{Mod: 42},
+				{Mod: 43},
+				{Mod: 7},
+				{Mod: 8},
+			}, Required: true, Order: '\x01'},
+			{Name: ".clamp", Values: []Value{
+				{Mod: 299},
+				{Mod: 22, Gate: Gate{Clauses: []Clause{
 					{Since: 200, Targets: AllTargets},
 				}}},
 				{Mod: 300, Gate: Gate{Clauses: []Clause{
@@ -152,7 +221,7 @@ var surfaceTable = []Instruction{
 			}}},
 		}, Rules: []Rule{
 			{Holds: []Op{
-				{N: 47},
+				{N: 38},
 				{N: 8},
 				{Code: 5},
 				{Code: 4},
@@ -161,18 +230,165 @@ var surfaceTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77, 78, 297}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68, 69, 297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{nil}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"store"}},
+		}, Ignored: []Mod{9}, Effects: []string{"store"}},
+		{Template: "sust.b.geom{.cop}.type.clamp", Section: "9.7.11.2", Slots: []Slot{
+			{Name: ".geom", Values: []Value{
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70, Gate: Gate{Clauses: []Clause{
+					{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
+				}}},
+				{Mod: 297, Gate: Gate{Clauses: []Clause{
+					{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
+				}}},
+				{Mod: 298, Gate: Gate{Clauses: []Clause{
+					{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
+				}}},
+			}, Required: true},
+			{Name: ".cop", Values: []Value{
+				{Mod: 235},
+				{Mod: 32},
+				{Mod: 222},
+				{Mod: 236},
+			}},
+			{Name: ".type", Values: []Value{
+				{Mod: 42},
+				{Mod: 43},
+				{Mod: 7},
+				{Mod: 8},
+			}, Required: true, Order: '\x01'},
+			{Name: ".clamp", Values: []Value{
+				{Mod: 299},
+				{Mod: 22, Gate: Gate{Clauses: []Clause{
+					{Since: 200, Targets: AllTargets},
+				}}},
+				{Mod: 300, Gate: Gate{Clauses: []Clause{
+					{Since: 200, Targets: AllTargets},
+				}}},
+			}, Required: true},
+		}, Operands: []Operand{
+			{Name: "a", Inside: []Operand{
+				{Name: "a", ID: 1, Kinds: []Kind{
+					{Word: 10, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+				}},
+				{Name: "c", ID: 2, Kinds: []Kind{
+					{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
+				}},
+			}},
+			{Name: "b", ID: 3, Kinds: []Kind{
+				{Type: TypeRef{Slot: 2}, Relax: true, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: 2}, Relax: true, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: 2}, Relax: true, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
+			}},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 105, Targets: AllTargets},
+			}},
+		}, When: []Condition{
+			{If: []Op{
+				{Code: 1, N: 1},
+			}, Gate: Gate{Clauses: []Clause{
+				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
+			}}},
+		}, Tables: []Table{
+			{Columns: []Column{
+				{},
+			}, Names: []string{"n"}, Rows: []Row{
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68, 69, 297}}, Lengths: []int{2}},
+				{Cells: [][]Mod{nil}, Lengths: []int{4}},
+			}},
+		}, Ignored: []Mod{9}, Effects: []string{"store"}, Lenient: "without .vec the assembler takes vectors of any length"},
+		{Template: "sust.b.geom{.cop}.vec.type.clamp", Section: "9.7.11.2", Slots: []Slot{
+			{Name: ".geom", Values: []Value{
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70, Gate: Gate{Clauses: []Clause{
+					{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
+				}}},
+				{Mod: 297, Gate: Gate{Clauses: []Clause{
+					{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
+				}}},
+				{Mod: 298, Gate: Gate{Clauses: []Clause{
+					{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
+				}}},
+			}, Required: true},
+			{Name: ".cop", Values: []Value{
+				{Mod: 235},
+				{Mod: 32},
+				{Mod: 222},
+				{Mod: 236},
+			}},
+			{Name: ".vec", Values: []Value{
+				{Mod: 37},
+				{Mod: 38},
+			}, Required: true},
+			{Name: ".type", Values: []Value{
+				{Mod: 42},
+				{Mod: 43},
+				{Mod: 7},
+				{Mod: 8},
+			}, Required: true, Order: '\x01'},
+			{Name: ".clamp", Values: []Value{
+				{Mod: 299},
+				{Mod: 22, Gate: Gate{Clauses: []Clause{
+					{Since: 200, Targets: AllTargets},
+				}}},
+				{Mod: 300, Gate: Gate{Clauses: []Clause{
+					{Since: 200, Targets: AllTargets},
+				}}},
+			}, Required: true},
+		}, Operands: []Operand{
+			{Name: "a", Inside: []Operand{
+				{Name: "a", ID: 1, Kinds: []Kind{
+					{Word: 10, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+				}},
+				{Name: "c", ID: 2, Kinds: []Kind{
+					{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
+				}},
+			}},
+			{Name: "b", ID: 3, Kinds: []Kind{
+				{Type: TypeRef{Slot: 3}, Relax: true, Space: SpaceRef{Slot: -1}},
+			}},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 105, Targets: AllTargets},
+			}},
+		}, When: []Condition{
+			{If: []Op{
+				{Code: 1, N: 1},
+			}, Gate: Gate{Clauses: []Clause{
+				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
+			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{N: 38},
+				{N: 8},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid .v4 & .b64"},
+		}, Tables: []Table{
+			{Columns: []Column{
+				{},
+			}, Names: []string{"n"}, Rows: []Row{
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68, 69, 297}}, Lengths: []int{2}},
+				{Cells: [][]Mod{nil}, Lengths: []int{4}},
+			}},
+		}, Ignored: []Mod{9}, Effects: []string{"store"}, Lenient: "with .vec the assembler takes a scalar too"},
 	}},
 	{Name: "sust.p", Family: "surface", What: "store to a surface in the surface's own format", Forms: []Form{
 		{Template: "sust.p.geom{.cop}{.vec}.b32.clamp", Section: "9.7.11.2", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79, Gate: Gate{Clauses: []Clause{
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70, Gate: Gate{Clauses: []Clause{
 					{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
 				}}},
 				{Mod: 297, Gate: Gate{Clauses: []Clause{
@@ -183,21 +399,21 @@ var surfaceTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".cop", Values: []Value{
+				{Mod: 235},
+				{Mod: 32},
+				{Mod: 222},
 				{Mod: 236},
-				{Mod: 41},
-				{Mod: 223},
-				{Mod: 237},
 			}},
 			{Name: ".vec", Values: []Value{
-				{Mod: 46},
-				{Mod: 47},
+				{Mod: 37},
+				{Mod: 38},
 			}},
 			{Name: ".b32", Values: []Value{
 				{Mod: 7},
 			}, Required: true, Order: '\x01'},
 			{Name: ".clamp", Values: []Value{
 				{Mod: 299},
-				{Mod: 31},
+				{Mod: 22},
 				{Mod: 300},
 			}, Required: true},
 		}, Operands: []Operand{
@@ -221,103 +437,37 @@ var surfaceTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77, 78, 297}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68, 69, 297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{nil}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"store"}, Notes: []string{"the manual shows neither cache operators nor arrays here, the assembler takes them"}},
-	}},
-	{Name: "sured.b", Family: "surface", What: "modify a surface by byte address", Forms: []Form{
-		{Template: "sured.b.op.geom.type.clamp", Section: "9.7.11.3", Slots: []Slot{
-			{Name: ".op", Values: []Value{
-				{Mod: 60},
-				{Mod: 61},
-				{Mod: 62},
-				{Mod: 65},
-				{Mod: 66},
-			}, Required: true},
+		}, Ignored: []Mod{9}, Effects: []string{"store"}, Notes: []string{"the manual shows neither cache operators nor arrays here, the assembler takes them"}},
+		{Template: "sust.p.geom{.cop}.b32.clamp", Section: "9.7.11.2", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79, Gate: Gate{Clauses: []Clause{
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70, Gate: Gate{Clauses: []Clause{
 					{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
 				}}},
+				{Mod: 297, Gate: Gate{Clauses: []Clause{
+					{Since: 401, Targets: 0x7fffffffffc0, On: "30"},
+				}}},
+				{Mod: 298, Gate: Gate{Clauses: []Clause{
+					{Since: 401, Targets: 0x7fffffffffc0, On: "30"},
+				}}},
 			}, Required: true},
-			{Name: ".type", Values: []Value{
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 5},
+			{Name: ".cop", Values: []Value{
+				{Mod: 235},
+				{Mod: 32},
+				{Mod: 222},
+				{Mod: 236},
+			}},
+			{Name: ".b32", Values: []Value{
 				{Mod: 7},
-				{Mod: 6},
 			}, Required: true, Order: '\x01'},
 			{Name: ".clamp", Values: []Value{
 				{Mod: 299},
-				{Mod: 31},
-				{Mod: 300},
-			}, Required: true},
-		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 10, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "c", ID: 2, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{},
-				{Slot: 2},
-			}, Rows: []Row{
-				{Cells: [][]Mod{{60}, {2, 3, 5}}},
-				{Cells: [][]Mod{{61, 62}, {2, 5}}},
-				{Cells: [][]Mod{{61, 62}, {3, 6}}, Gate: Gate{Clauses: []Clause{
-					{Since: 801, Targets: 0x7ffffffffc00, On: "50"},
-				}}},
-				{Cells: [][]Mod{{65, 66}, {7}}},
-			}},
-			{Columns: []Column{
-				{Slot: 1},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77, 78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{nil}, Lengths: []int{4}},
-			}},
-		}, Ignored: []Mod{15}, Effects: []string{"atomic"}},
-	}},
-	{Name: "sured.p", Family: "surface", What: "modify a surface by sample address", Forms: []Form{
-		{Template: "sured.p.op.geom.type.clamp", Section: "9.7.11.3", Slots: []Slot{
-			{Name: ".op", Values: []Value{
-				{Mod: 60},
-				{Mod: 61},
-				{Mod: 62},
-				{Mod: 65},
-				{Mod: 66},
-			}, Required: true},
-			{Name: ".geom", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79, Gate: Gate{Clauses: []Clause{
-					{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
-				}}},
-			}, Required: true},
-			{Name: ".type", Values: []Value{
-				{Mod: 7},
-				{Mod: 8, Gate: Gate{Clauses: []Clause{
-					{Since: 801, Targets: 0x7ffffffffc00, On: "50"},
-				}}},
-			}, Required: true, Order: '\x01'},
-			{Name: ".clamp", Values: []Value{
-				{Mod: 299},
-				{Mod: 31},
+				{Mod: 22},
 				{Mod: 300},
 			}, Required: true},
 		}, Operands: []Operand{
@@ -331,7 +481,199 @@ var surfaceTable = []Instruction{
 				}},
 			}},
 			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 4}, Relax: true, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 4}, Relax: true, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 4}, Relax: true, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
+			}},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
+			}},
+		}, When: []Condition{
+			{If: []Op{
+				{Code: 1, N: 1},
+			}, Gate: Gate{Clauses: []Clause{
+				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
+			}}},
+		}, Tables: []Table{
+			{Columns: []Column{
+				{},
+			}, Names: []string{"n"}, Rows: []Row{
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68, 69, 297}}, Lengths: []int{2}},
+				{Cells: [][]Mod{nil}, Lengths: []int{4}},
+			}},
+		}, Ignored: []Mod{9}, Effects: []string{"store"}, Lenient: "without .vec the assembler takes vectors of any length"},
+		{Template: "sust.p.geom{.cop}.vec.b32.clamp", Section: "9.7.11.2", Slots: []Slot{
+			{Name: ".geom", Values: []Value{
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70, Gate: Gate{Clauses: []Clause{
+					{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
+				}}},
+				{Mod: 297, Gate: Gate{Clauses: []Clause{
+					{Since: 401, Targets: 0x7fffffffffc0, On: "30"},
+				}}},
+				{Mod: 298, Gate: Gate{Clauses: []Clause{
+					{Since: 401, Targets: 0x7fffffffffc0, On: "30"},
+				}}},
+			}, Required: true},
+			{Name: ".cop", Values: []Value{
+				{Mod: 235},
+				{Mod: 32},
+				{Mod: 222},
+				{Mod: 236},
+			}},
+			{Name: ".vec", Values: []Value{
+				{Mod: 37},
+				{Mod: 38},
+			}, Required: true},
+			{Name: ".b32", Values: []Value{
+				{Mod: 7},
+			}, Required: true, Order: '\x01'},
+			{Name: ".clamp", Values: []Value{
+				{Mod: 299},
+				{Mod: 22},
+				{Mod: 300},
+			}, Required: true},
+		}, Operands: []Operand{
+			{Name: "a", Inside: []Operand{
+				{Name: "a", ID: 1, Kinds: []Kind{
+					{Word: 10, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+				}},
+				{Name: "c", ID: 2, Kinds: []Kind{
+					{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
+				}},
+			}},
+			{Name: "b", ID: 3, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 4}, Relax: true, Space: SpaceRef{Slot: -1}},
+			}},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
+			}},
+		}, When: []Condition{
+			{If: []Op{
+				{Code: 1, N: 1},
+			}, Gate: Gate{Clauses: []Clause{
+				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
+			}}},
+		}, Tables: []Table{
+			{Columns: []Column{
+				{},
+			}, Names: []string{"n"}, Rows: []Row{
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68, 69, 297}}, Lengths: []int{2}},
+				{Cells: [][]Mod{nil}, Lengths: []int{4}},
+			}},
+		}, Ignored: []Mod{9}, Effects: []string{"store"}, Lenient: "with .vec the assembler takes a scalar too"},
+	}},
+	{Name: "sured.b", Family: "surface", What: "modify a surface by byte address", Forms: []Form{
+		{Template: "sured.b.op.geom.type.clamp", Section: "9.7.11.3", Slots: []Slot{
+			{Name: ".op", Values: []Value{
+				{Mod: 51},
+				{Mod: 52},
+				{Mod: 53},
+				{Mod: 56},
+				{Mod: 57},
+			}, Required: true},
+			{Name: ".geom", Values: []Value{
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70, Gate: Gate{Clauses: []Clause{
+					{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
+				}}},
+			}, Required: true},
+			{Name: ".type", Values: []Value{
+				{Mod: 2},
+				{Mod: 3},
+				{Mod: 5},
+				{Mod: 7},
+				{Mod: 6},
+			}, Required: true, Order: '\x01'},
+			{Name: ".clamp", Values: []Value{
+				{Mod: 299},
+				{Mod: 22},
+				{Mod: 300},
+			}, Required: true},
+		}, Operands: []Operand{
+			{Name: "a", Inside: []Operand{
+				{Name: "a", ID: 1, Kinds: []Kind{
+					{Word: 10, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+				}},
+				{Name: "c", ID: 2, Kinds: []Kind{
+					{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
+				}},
+			}},
+			{Name: "b", ID: 3, Kinds: []Kind{
+				{Type: TypeRef{Slot: 2}, Relax: true, Space: SpaceRef{Slot: -1}},
+			}},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
+			}},
+		}, Tables: []Table{
+			{Columns: []Column{
+				{},
+				{Slot: 2},
+			}, Rows: []Row{
+				{Cells: [][]Mod{{51}, {2, 3, 5}}},
+				{Cells: [][]Mod{{52, 53}, {2, 5}}},
+				{Cells: [][]Mod{{52, 53}, {3, 6}}, Gate: Gate{Clauses: []Clause{
+					{Since: 801, Targets: 0x7ffffffffc00, On: "50"},
+				}}},
+				{Cells: [][]Mod{{56, 57}, {7}}},
+			}},
+			{Columns: []Column{
+				{Slot: 1},
+			}, Names: []string{"n"}, Rows: []Row{
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68, 69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{nil}, Lengths: []int{4}},
+			}},
+		}, Ignored: []Mod{9}, Effects: []string{"atomic"}},
+	}},
+	{Name: "sured.p", Family: "surface", What: "modify a surface by sample address", Forms: []Form{
+		{Template: "sured.p.op.geom.type.clamp", Section: "9.7.11.3", Slots: []Slot{
+			{Name: ".op", Values: []Value{
+				{Mod: 51},
+				{Mod: 52},
+				{Mod: 53},
+				{Mod: 56},
+				{Mod: 57},
+			}, Required: true},
+			{Name: ".geom", Values: []Value{
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70, Gate: Gate{Clauses: []Clause{
+					{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
+				}}},
+			}, Required: true},
+			{Name: ".type", Values: []Value{
+				{Mod: 7},
+				{Mod: 8, Gate: Gate{Clauses: []Clause{
+					{Since: 801, Targets: 0x7ffffffffc00, On: "50"},
+				}}},
+			}, Required: true, Order: '\x01'},
+			{Name: ".clamp", Values: []Value{
+				{Mod: 299},
+				{Mod: 22},
+				{Mod: 300},
+			}, Required: true},
+		}, Operands: []Operand{
+			{Name: "a", Inside: []Operand{
+				{Name: "a", ID: 1, Kinds: []Kind{
+					{Word: 10, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+				}},
+				{Name: "c", ID: 2, Kinds: []Kind{
+					{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
+				}},
+			}},
+			{Name: "b", ID: 3, Kinds: []Kind{
+				{Type: TypeRef{Slot: 2}, Relax: true, Space: SpaceRef{Slot: -1}},
 			}},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
@@ -340,8 +682,8 @@ var surfaceTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{N: 8},
-				{N: 61},
-				{N: 62},
+				{N: 52},
+				{N: 53},
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .b64 -> .min | .max", Why: "64-bit samples are only compared"},
@@ -349,11 +691,11 @@ var surfaceTable = []Instruction{
 			{Columns: []Column{
 				{Slot: 1},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77, 78}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68, 69}}, Lengths: []int{2}},
 				{Cells: [][]Mod{nil}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"atomic"}},
+		}, Ignored: []Mod{9}, Effects: []string{"atomic"}},
 	}},
 	{Name: "suq", Family: "surface", What: "read an attribute of a surface", Forms: []Form{
 		{Template: "suq.query.b32", Section: "9.7.11.4", Slots: []Slot{
@@ -390,6 +732,6 @@ var surfaceTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 105, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 }

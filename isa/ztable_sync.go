@@ -7,10 +7,10 @@ package isa
 
 // syncTable is the family sync: barriers, fences, votes and cluster control.
 var syncTable = []Instruction{
-	{Name: "bar", Family: "sync", What: "wait until the threads of the block have come to a barrier", Repeats: []Mod{117}, Forms: []Form{
+	{Name: "bar", Family: "sync", What: "wait until the threads of the block have come to a barrier", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "bar.sync", Section: "9.7.13.1", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "bar", Kinds: []Kind{
@@ -23,7 +23,7 @@ var syncTable = []Instruction{
 					{Low: -2305843009213693952, High: 2305843009213693952, Step: 32},
 				}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-		}, Effects: []string{"barrier", "convergent"}},
+		}, Ignored: []Mod{9}, Effects: []string{"barrier", "convergent"}},
 	}},
 	{Name: "bar.arrive", Family: "sync", What: "sign in at a barrier and go on", Forms: []Form{
 		{Template: "bar.arrive", Section: "9.7.13.1", Operands: []Operand{
@@ -42,7 +42,7 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Effects: []string{"barrier", "arrive", "convergent"}},
+		}, Ignored: []Mod{9}, Effects: []string{"barrier", "arrive", "convergent"}},
 	}},
 	{Name: "bar.red", Family: "sync", What: "wait at a barrier and combine a predicate of all threads", Forms: []Form{
 		{Template: "bar.red.popc.u32", Section: "9.7.13.1", Slots: []Slot{
@@ -73,14 +73,14 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Effects: []string{"barrier", "convergent"}},
+		}, Ignored: []Mod{9}, Effects: []string{"barrier", "convergent"}},
 		{Template: "bar.red.op.pred", Section: "9.7.13.1", Slots: []Slot{
 			{Name: ".op", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
+				{Mod: 56},
+				{Mod: 57},
 			}, Required: true},
 			{Name: ".pred", Values: []Value{
-				{Mod: 19},
+				{Mod: 10},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -103,12 +103,12 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Effects: []string{"barrier", "convergent"}},
+		}, Ignored: []Mod{9}, Effects: []string{"barrier", "convergent"}},
 	}},
-	{Name: "bar.cta", Family: "sync", What: "wait until the threads of the block have come to a barrier", Repeats: []Mod{117}, Forms: []Form{
+	{Name: "bar.cta", Family: "sync", What: "wait until the threads of the block have come to a barrier", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "bar.cta.sync", Section: "9.7.13.1", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "bar", Kinds: []Kind{
@@ -125,7 +125,7 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 708, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Effects: []string{"barrier", "convergent"}},
+		}, Ignored: []Mod{9}, Effects: []string{"barrier", "convergent"}},
 	}},
 	{Name: "bar.cta.arrive", Family: "sync", What: "sign in at a barrier and go on", Forms: []Form{
 		{Template: "bar.cta.arrive", Section: "9.7.13.1", Operands: []Operand{
@@ -144,7 +144,7 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 708, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Effects: []string{"barrier", "arrive", "convergent"}},
+		}, Ignored: []Mod{9}, Effects: []string{"barrier", "arrive", "convergent"}},
 	}},
 	{Name: "bar.cta.red", Family: "sync", What: "wait at a barrier and combine a predicate of all threads", Forms: []Form{
 		{Template: "bar.cta.red.popc.u32", Section: "9.7.13.1", Slots: []Slot{
@@ -175,14 +175,14 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 708, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Effects: []string{"barrier", "convergent"}},
+		}, Ignored: []Mod{9}, Effects: []string{"barrier", "convergent"}},
 		{Template: "bar.cta.red.op.pred", Section: "9.7.13.1", Slots: []Slot{
 			{Name: ".op", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
+				{Mod: 56},
+				{Mod: 57},
 			}, Required: true},
 			{Name: ".pred", Values: []Value{
-				{Mod: 19},
+				{Mod: 10},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -205,15 +205,15 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 708, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Effects: []string{"barrier", "convergent"}},
+		}, Ignored: []Mod{9}, Effects: []string{"barrier", "convergent"}},
 	}},
-	{Name: "barrier", Family: "sync", What: "wait until the threads of the block have come to a barrier, in any convergence", Repeats: []Mod{117}, Forms: []Form{
+	{Name: "barrier", Family: "sync", What: "wait until the threads of the block have come to a barrier, in any convergence", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "barrier.sync{.aligned}", Section: "9.7.13.1", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 		}, Operands: []Operand{
 			{Name: "bar", Kinds: []Kind{
@@ -230,12 +230,12 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 600, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Effects: []string{"barrier"}},
+		}, Ignored: []Mod{9}, Effects: []string{"barrier"}},
 	}},
 	{Name: "barrier.arrive", Family: "sync", What: "sign in at a barrier and go on, in any convergence", Forms: []Form{
 		{Template: "barrier.arrive{.aligned}", Section: "9.7.13.1", Slots: []Slot{
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 		}, Operands: []Operand{
 			{Name: "bar", Kinds: []Kind{
@@ -253,7 +253,7 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 600, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Effects: []string{"barrier", "arrive"}},
+		}, Ignored: []Mod{9}, Effects: []string{"barrier", "arrive"}},
 	}},
 	{Name: "barrier.red", Family: "sync", What: "wait at a barrier and combine a predicate of all threads, in any convergence", Forms: []Form{
 		{Template: "barrier.red.popc{.aligned}.u32", Section: "9.7.13.1", Slots: []Slot{
@@ -261,7 +261,7 @@ var syncTable = []Instruction{
 				{Mod: 271},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".u32", Values: []Value{
 				{Mod: 2},
@@ -287,17 +287,17 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 600, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Effects: []string{"barrier"}},
+		}, Ignored: []Mod{9}, Effects: []string{"barrier"}},
 		{Template: "barrier.red.op{.aligned}.pred", Section: "9.7.13.1", Slots: []Slot{
 			{Name: ".op", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
+				{Mod: 56},
+				{Mod: 57},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".pred", Values: []Value{
-				{Mod: 19},
+				{Mod: 10},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -320,15 +320,15 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 600, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Effects: []string{"barrier"}},
+		}, Ignored: []Mod{9}, Effects: []string{"barrier"}},
 	}},
-	{Name: "barrier.cta", Family: "sync", What: "wait until the threads of the block have come to a barrier, in any convergence", Repeats: []Mod{117}, Forms: []Form{
+	{Name: "barrier.cta", Family: "sync", What: "wait until the threads of the block have come to a barrier, in any convergence", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "barrier.cta.sync{.aligned}", Section: "9.7.13.1", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 		}, Operands: []Operand{
 			{Name: "bar", Kinds: []Kind{
@@ -345,12 +345,12 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 708, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Effects: []string{"barrier"}},
+		}, Ignored: []Mod{9}, Effects: []string{"barrier"}},
 	}},
 	{Name: "barrier.cta.arrive", Family: "sync", What: "sign in at a barrier and go on, in any convergence", Forms: []Form{
 		{Template: "barrier.cta.arrive{.aligned}", Section: "9.7.13.1", Slots: []Slot{
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 		}, Operands: []Operand{
 			{Name: "bar", Kinds: []Kind{
@@ -368,7 +368,7 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 708, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Effects: []string{"barrier", "arrive"}},
+		}, Ignored: []Mod{9}, Effects: []string{"barrier", "arrive"}},
 	}},
 	{Name: "barrier.cta.red", Family: "sync", What: "wait at a barrier and combine a predicate of all threads, in any convergence", Forms: []Form{
 		{Template: "barrier.cta.red.popc{.aligned}.u32", Section: "9.7.13.1", Slots: []Slot{
@@ -376,7 +376,7 @@ var syncTable = []Instruction{
 				{Mod: 271},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".u32", Values: []Value{
 				{Mod: 2},
@@ -402,17 +402,17 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 708, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Effects: []string{"barrier"}},
+		}, Ignored: []Mod{9}, Effects: []string{"barrier"}},
 		{Template: "barrier.cta.red.op{.aligned}.pred", Section: "9.7.13.1", Slots: []Slot{
 			{Name: ".op", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
+				{Mod: 56},
+				{Mod: 57},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".pred", Values: []Value{
-				{Mod: 19},
+				{Mod: 10},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -435,12 +435,12 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 708, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Effects: []string{"barrier"}},
+		}, Ignored: []Mod{9}, Effects: []string{"barrier"}},
 	}},
-	{Name: "bar.warp", Family: "sync", What: "wait for the lanes of a mask", Repeats: []Mod{117}, Forms: []Form{
+	{Name: "bar.warp", Family: "sync", What: "wait for the lanes of a mask", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "bar.warp.sync", Section: "9.7.13.2", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "mask", Kinds: []Kind{
@@ -450,49 +450,49 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 600, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Effects: []string{"barrier", "convergent"}},
+		}, Ignored: []Mod{9}, Effects: []string{"barrier", "convergent"}},
 	}},
 	{Name: "barrier.cluster.arrive", Family: "sync", What: "sign in at the cluster's barrier and go on", Forms: []Form{
 		{Template: "barrier.cluster.arrive{.sem}{.aligned}", Section: "9.7.13.3", Slots: []Slot{
 			{Name: ".sem", Values: []Value{
-				{Mod: 58, Gate: Gate{Clauses: []Clause{
+				{Mod: 49, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: AllTargets},
 				}}},
-				{Mod: 59, Gate: Gate{Clauses: []Clause{
+				{Mod: 50, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 708, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Effects: []string{"barrier", "arrive"}},
+		}, Ignored: []Mod{9}, Effects: []string{"barrier", "arrive"}},
 	}},
 	{Name: "barrier.cluster.wait", Family: "sync", What: "wait until all threads of the cluster have signed in", Forms: []Form{
 		{Template: "barrier.cluster.wait{.sem}{.aligned}", Section: "9.7.13.3", Slots: []Slot{
 			{Name: ".sem", Values: []Value{
-				{Mod: 120, Gate: Gate{Clauses: []Clause{
+				{Mod: 112, Gate: Gate{Clauses: []Clause{
 					{Since: 800, Targets: AllTargets},
 				}}},
 			}},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 708, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Effects: []string{"barrier", "wait"}},
+		}, Ignored: []Mod{9}, Effects: []string{"barrier", "wait"}},
 	}},
 	{Name: "membar", Family: "sync", What: "order memory operations, the older spelling", Forms: []Form{
 		{Template: "membar.level", Section: "9.7.13.4", Slots: []Slot{
 			{Name: ".level", Values: []Value{
-				{Mod: 76},
+				{Mod: 67},
 				{Mod: 308},
-				{Mod: 45, Gate: Gate{Clauses: []Clause{
+				{Mod: 36, Gate: Gate{Clauses: []Clause{
 					{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 				}}},
 			}, Required: true},
@@ -500,7 +500,7 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 104, Targets: AllTargets},
 			}},
-		}, Effects: []string{"fence"}},
+		}, Ignored: []Mod{9}, Effects: []string{"fence"}},
 	}},
 	{Name: "membar.proxy", Family: "sync", What: "order accesses through different proxies, the older spelling", Forms: []Form{
 		{Template: "membar.proxy.kind", Section: "9.7.13.4", Slots: []Slot{
@@ -512,42 +512,42 @@ var syncTable = []Instruction{
 					{Since: 800, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}, Required: true},
-		}, Effects: []string{"fence"}},
+		}, Ignored: []Mod{9}, Effects: []string{"fence"}},
 	}},
 	{Name: "fence", Family: "sync", What: "order this thread's memory operations as other threads see them", Forms: []Form{
 		{Template: "fence{.sem}.scope", Section: "9.7.13.4", Slots: []Slot{
 			{Name: ".sem", Values: []Value{
 				{Mod: 311},
-				{Mod: 238},
-				{Mod: 120, Gate: Gate{Clauses: []Clause{
+				{Mod: 237},
+				{Mod: 112, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x7fffff000000, On: "90"},
 				}}},
-				{Mod: 58, Gate: Gate{Clauses: []Clause{
+				{Mod: 49, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x7fffff000000, On: "90"},
 				}}},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43, Gate: Gate{Clauses: []Clause{
+				{Mod: 67},
+				{Mod: 34, Gate: Gate{Clauses: []Clause{
 					{Since: 708, Targets: 0x7fffff000000, On: "90"},
 				}}},
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 35},
+				{Mod: 36},
 			}, Required: true},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 600, Targets: 0x7fffffff0000, On: "70"},
 			}},
-		}, Ignored: []Mod{310}, Effects: []string{"fence"}},
+		}, Ignored: []Mod{9, 310}, Effects: []string{"fence"}},
 		{Template: "fence.acquire.sync_restrict::shared::cluster.cluster", Section: "9.7.13.4", Slots: []Slot{
 			{Name: ".acquire", Values: []Value{
-				{Mod: 120},
+				{Mod: 112},
 			}, Required: true},
 			{Name: ".sync_restrict::shared::cluster", Values: []Value{
 				{Mod: 312},
 			}, Required: true},
 			{Name: ".cluster", Values: []Value{
-				{Mod: 43},
+				{Mod: 34},
 			}, Required: true},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
@@ -556,16 +556,16 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Ignored: []Mod{310}, Effects: []string{"fence"}},
+		}, Ignored: []Mod{9, 310}, Effects: []string{"fence"}},
 		{Template: "fence.release.sync_restrict::shared::cta.cluster", Section: "9.7.13.4", Slots: []Slot{
 			{Name: ".release", Values: []Value{
-				{Mod: 58},
+				{Mod: 49},
 			}, Required: true},
 			{Name: ".sync_restrict::shared::cta", Values: []Value{
 				{Mod: 313},
 			}, Required: true},
 			{Name: ".cluster", Values: []Value{
-				{Mod: 43},
+				{Mod: 34},
 			}, Required: true},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
@@ -574,16 +574,16 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Ignored: []Mod{310}, Effects: []string{"fence"}},
+		}, Ignored: []Mod{9, 310}, Effects: []string{"fence"}},
 		{Template: "fence.mbarrier_init.release.cluster", Section: "9.7.13.4", Slots: []Slot{
 			{Name: ".mbarrier_init", Values: []Value{
 				{Mod: 314},
 			}, Required: true},
 			{Name: ".release", Values: []Value{
-				{Mod: 58},
+				{Mod: 49},
 			}, Required: true},
 			{Name: ".cluster", Values: []Value{
-				{Mod: 43},
+				{Mod: 34},
 			}, Required: true},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
@@ -592,20 +592,20 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 800, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Ignored: []Mod{310}, Effects: []string{"fence"}},
+		}, Ignored: []Mod{9, 310}, Effects: []string{"fence"}},
 		{Template: "fence.mbarrier_init.release.restrict.cluster", Section: "9.7.13.4", Slots: []Slot{
 			{Name: ".mbarrier_init", Values: []Value{
 				{Mod: 314},
 			}, Required: true},
 			{Name: ".release", Values: []Value{
-				{Mod: 58},
+				{Mod: 49},
 			}, Required: true},
 			{Name: ".restrict", Values: []Value{
 				{Mod: 313},
 				{Mod: 312},
 			}, Required: true},
 			{Name: ".cluster", Values: []Value{
-				{Mod: 43},
+				{Mod: 34},
 			}, Required: true},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
@@ -614,7 +614,7 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Ignored: []Mod{310}, Effects: []string{"fence"}, Lenient: "two restrictions are taken"},
+		}, Ignored: []Mod{9, 310}, Effects: []string{"fence"}, Lenient: "two restrictions are taken"},
 	}},
 	{Name: "fence.proxy", Family: "sync", What: "order accesses that go through different proxies", Forms: []Form{
 		{Template: "fence.proxy.kind", Section: "9.7.13.4", Slots: []Slot{
@@ -628,15 +628,15 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 705, Targets: 0x7fffffff0000, On: "70"},
 			}},
-		}, Effects: []string{"fence"}},
+		}, Ignored: []Mod{9}, Effects: []string{"fence"}},
 		{Template: "fence.proxy.async.part", Section: "9.7.13.4", Slots: []Slot{
 			{Name: ".async", Values: []Value{
 				{Mod: 310},
 			}, Required: true},
 			{Name: ".part", Values: []Value{
-				{Mod: 35},
-				{Mod: 34},
-				{Mod: 55},
+				{Mod: 26},
+				{Mod: 25},
+				{Mod: 46},
 			}, Required: true},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
@@ -645,19 +645,19 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 800, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Effects: []string{"fence"}},
+		}, Ignored: []Mod{9}, Effects: []string{"fence"}},
 		{Template: "fence.proxy.tensormap::generic.release.scope", Section: "9.7.13.4", Slots: []Slot{
 			{Name: ".tensormap::generic", Values: []Value{
-				{Mod: 118},
+				{Mod: 110},
 			}, Required: true},
 			{Name: ".release", Values: []Value{
-				{Mod: 58},
+				{Mod: 49},
 			}, Required: true},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43},
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 67},
+				{Mod: 34},
+				{Mod: 35},
+				{Mod: 36},
 			}, Required: true},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
@@ -666,19 +666,19 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 803, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Effects: []string{"fence"}},
+		}, Ignored: []Mod{9}, Effects: []string{"fence"}},
 		{Template: "fence.proxy.tensormap::generic.acquire.scope", Section: "9.7.13.4", Slots: []Slot{
 			{Name: ".tensormap::generic", Values: []Value{
-				{Mod: 118},
+				{Mod: 110},
 			}, Required: true},
 			{Name: ".acquire", Values: []Value{
-				{Mod: 120},
+				{Mod: 112},
 			}, Required: true},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43},
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 67},
+				{Mod: 34},
+				{Mod: 35},
+				{Mod: 36},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
@@ -698,19 +698,19 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 803, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Effects: []string{"fence"}},
+		}, Ignored: []Mod{9}, Effects: []string{"fence"}},
 		{Template: "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster", Section: "9.7.13.4", Slots: []Slot{
 			{Name: ".async::generic", Values: []Value{
 				{Mod: 318},
 			}, Required: true},
 			{Name: ".acquire", Values: []Value{
-				{Mod: 120},
+				{Mod: 112},
 			}, Required: true},
 			{Name: ".sync_restrict::shared::cluster", Values: []Value{
 				{Mod: 312},
 			}, Required: true},
 			{Name: ".cluster", Values: []Value{
-				{Mod: 43},
+				{Mod: 34},
 			}, Required: true},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
@@ -719,19 +719,19 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Effects: []string{"fence"}},
+		}, Ignored: []Mod{9}, Effects: []string{"fence"}},
 		{Template: "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster", Section: "9.3:9.7.14.4", Slots: []Slot{
 			{Name: ".async::generic", Values: []Value{
 				{Mod: 318},
 			}, Required: true},
 			{Name: ".release", Values: []Value{
-				{Mod: 58},
+				{Mod: 49},
 			}, Required: true},
 			{Name: ".sync_restrict::shared::cta", Values: []Value{
 				{Mod: 313},
 			}, Required: true},
 			{Name: ".cluster", Values: []Value{
-				{Mod: 43},
+				{Mod: 34},
 			}, Required: true},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
@@ -740,7 +740,7 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Effects: []string{"fence"}},
+		}, Ignored: []Mod{9}, Effects: []string{"fence"}},
 		{Template: "fence.proxy.fabric.alias.half.sys", Section: "9.7.13.4", Slots: []Slot{
 			{Name: ".fabric", Values: []Value{
 				{Mod: 315},
@@ -751,11 +751,11 @@ var syncTable = []Instruction{
 				{Mod: 309},
 			}, Required: true},
 			{Name: ".half", Values: []Value{
-				{Mod: 120},
-				{Mod: 58},
+				{Mod: 112},
+				{Mod: 49},
 			}, Required: true},
 			{Name: ".sys", Values: []Value{
-				{Mod: 45},
+				{Mod: 36},
 			}, Required: true},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
@@ -764,7 +764,7 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
 			}},
-		}, Effects: []string{"fence"}},
+		}, Ignored: []Mod{9}, Effects: []string{"fence"}},
 		{Template: "fence.proxy.kind.restrict", Section: "9.7.13.4", Slots: []Slot{
 			{Name: ".kind", Values: []Value{
 				{Mod: 309},
@@ -785,15 +785,15 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 800, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Effects: []string{"fence"}, Lenient: "a bi-directional proxy fence is taken with a restriction"},
+		}, Ignored: []Mod{9}, Effects: []string{"fence"}, Lenient: "a bi-directional proxy fence is taken with a restriction"},
 		{Template: "fence.proxy.async.part.restrict", Section: "9.7.13.4", Slots: []Slot{
 			{Name: ".async", Values: []Value{
 				{Mod: 310},
 			}, Required: true},
 			{Name: ".part", Values: []Value{
-				{Mod: 35},
-				{Mod: 34},
-				{Mod: 55},
+				{Mod: 26},
+				{Mod: 25},
+				{Mod: 46},
 			}, Required: true},
 			{Name: ".restrict", Values: []Value{
 				{Mod: 313, Gate: Gate{Clauses: []Clause{
@@ -810,14 +810,14 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 800, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Effects: []string{"fence"}, Lenient: "a bi-directional proxy fence is taken with a restriction"},
+		}, Ignored: []Mod{9}, Effects: []string{"fence"}, Lenient: "a bi-directional proxy fence is taken with a restriction"},
 		{Template: "fence.proxy.alias.half{.restrict}.sys", Section: "9.7.13.4", Slots: []Slot{
 			{Name: ".alias", Values: []Value{
 				{Mod: 309},
 			}, Required: true},
 			{Name: ".half", Values: []Value{
-				{Mod: 120},
-				{Mod: 58},
+				{Mod: 112},
+				{Mod: 49},
 			}, Required: true},
 			{Name: ".restrict", Values: []Value{
 				{Mod: 313, Gate: Gate{Clauses: []Clause{
@@ -828,7 +828,7 @@ var syncTable = []Instruction{
 				}}},
 			}},
 			{Name: ".sys", Values: []Value{
-				{Mod: 45},
+				{Mod: 36},
 			}, Required: true},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
@@ -837,7 +837,7 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 904, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Effects: []string{"fence"}, Lenient: "the words of a fabric fence are taken without the kind of proxy"},
+		}, Ignored: []Mod{9}, Effects: []string{"fence"}, Lenient: "the words of a fabric fence are taken without the kind of proxy"},
 		{Template: "fence.proxy.fabric{.where}.alias.half{.restrict}.sys", Section: "9.7.13.4", Slots: []Slot{
 			{Name: ".fabric", Values: []Value{
 				{Mod: 315},
@@ -845,17 +845,17 @@ var syncTable = []Instruction{
 				{Mod: 317},
 			}, Required: true},
 			{Name: ".where", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34},
-				{Mod: 55},
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25},
+				{Mod: 46},
 			}},
 			{Name: ".alias", Values: []Value{
 				{Mod: 309},
 			}, Required: true},
 			{Name: ".half", Values: []Value{
-				{Mod: 120},
-				{Mod: 58},
+				{Mod: 112},
+				{Mod: 49},
 			}, Required: true},
 			{Name: ".restrict", Values: []Value{
 				{Mod: 313, Gate: Gate{Clauses: []Clause{
@@ -866,7 +866,7 @@ var syncTable = []Instruction{
 				}}},
 			}},
 			{Name: ".sys", Values: []Value{
-				{Mod: 45},
+				{Mod: 36},
 			}, Required: true},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
@@ -875,7 +875,7 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
 			}},
-		}, Effects: []string{"fence"}, Lenient: "a state space and a restriction are taken"},
+		}, Ignored: []Mod{9}, Effects: []string{"fence"}, Lenient: "a state space and a restriction are taken"},
 		{Template: "fence.proxy.fabric{.where}.alias.acq_rel{.restrict}.scope", Section: "9.7.13.4", Slots: []Slot{
 			{Name: ".fabric", Values: []Value{
 				{Mod: 315},
@@ -883,16 +883,16 @@ var syncTable = []Instruction{
 				{Mod: 317},
 			}, Required: true},
 			{Name: ".where", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34},
-				{Mod: 55},
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25},
+				{Mod: 46},
 			}},
 			{Name: ".alias", Values: []Value{
 				{Mod: 309},
 			}, Required: true},
 			{Name: ".acq_rel", Values: []Value{
-				{Mod: 238},
+				{Mod: 237},
 			}, Required: true},
 			{Name: ".restrict", Values: []Value{
 				{Mod: 313, Gate: Gate{Clauses: []Clause{
@@ -903,10 +903,10 @@ var syncTable = []Instruction{
 				}}},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43},
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 67},
+				{Mod: 34},
+				{Mod: 35},
+				{Mod: 36},
 			}, Required: true},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
@@ -915,20 +915,20 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
 			}},
-		}, Effects: []string{"fence"}, Lenient: ".acq_rel is taken at any scope"},
+		}, Ignored: []Mod{9}, Effects: []string{"fence"}, Lenient: ".acq_rel is taken at any scope"},
 		{Template: "fence.proxy.tensormap::generic{.where}.how{.restrict}.scope", Section: "9.7.13.4", Slots: []Slot{
 			{Name: ".tensormap::generic", Values: []Value{
-				{Mod: 118},
+				{Mod: 110},
 			}, Required: true},
 			{Name: ".where", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34},
-				{Mod: 55},
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25},
+				{Mod: 46},
 			}},
 			{Name: ".how", Values: []Value{
-				{Mod: 58},
-				{Mod: 238},
+				{Mod: 49},
+				{Mod: 237},
 			}, Required: true},
 			{Name: ".restrict", Values: []Value{
 				{Mod: 313, Gate: Gate{Clauses: []Clause{
@@ -939,10 +939,10 @@ var syncTable = []Instruction{
 				}}},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43},
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 67},
+				{Mod: 34},
+				{Mod: 35},
+				{Mod: 36},
 			}, Required: true},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
@@ -951,19 +951,19 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 803, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Effects: []string{"fence"}, Lenient: "a state space, a restriction and .acq_rel are taken"},
+		}, Ignored: []Mod{9}, Effects: []string{"fence"}, Lenient: "a state space, a restriction and .acq_rel are taken"},
 		{Template: "fence.proxy.async::generic{.where}.acq_rel{.restrict}.scope", Section: "9.7.13.4", Slots: []Slot{
 			{Name: ".async::generic", Values: []Value{
 				{Mod: 318},
 			}, Required: true},
 			{Name: ".where", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34},
-				{Mod: 55},
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25},
+				{Mod: 46},
 			}},
 			{Name: ".acq_rel", Values: []Value{
-				{Mod: 238},
+				{Mod: 237},
 			}, Required: true},
 			{Name: ".restrict", Values: []Value{
 				{Mod: 313, Gate: Gate{Clauses: []Clause{
@@ -974,10 +974,10 @@ var syncTable = []Instruction{
 				}}},
 			}},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43},
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 67},
+				{Mod: 34},
+				{Mod: 35},
+				{Mod: 36},
 			}, Required: true},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
@@ -986,20 +986,20 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 803, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Effects: []string{"fence"}, Lenient: "a state space, a restriction and .acq_rel are taken"},
+		}, Ignored: []Mod{9}, Effects: []string{"fence"}, Lenient: "a state space, a restriction and .acq_rel are taken"},
 		{Template: "fence.proxy.pair.acq_rel.scope", Section: "9.7.13.4", Slots: []Slot{
 			{Name: ".pair", Values: []Value{
-				{Mod: 118},
+				{Mod: 110},
 				{Mod: 318},
 			}, Required: true},
 			{Name: ".acq_rel", Values: []Value{
-				{Mod: 238},
+				{Mod: 237},
 			}, Required: true},
 			{Name: ".scope", Values: []Value{
-				{Mod: 76},
-				{Mod: 43},
-				{Mod: 44},
-				{Mod: 45},
+				{Mod: 67},
+				{Mod: 34},
+				{Mod: 35},
+				{Mod: 36},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
@@ -1017,25 +1017,25 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 803, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Effects: []string{"fence"}, Lenient: ".acq_rel is taken with an address"},
+		}, Ignored: []Mod{9}, Effects: []string{"fence"}, Lenient: ".acq_rel is taken with an address"},
 		{Template: "fence.proxy.async::generic.where.acquire.sync_restrict::shared::cluster.cluster", Section: "9.7.13.4", Slots: []Slot{
 			{Name: ".async::generic", Values: []Value{
 				{Mod: 318},
 			}, Required: true},
 			{Name: ".where", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34},
-				{Mod: 55},
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25},
+				{Mod: 46},
 			}, Required: true},
 			{Name: ".acquire", Values: []Value{
-				{Mod: 120},
+				{Mod: 112},
 			}, Required: true},
 			{Name: ".sync_restrict::shared::cluster", Values: []Value{
 				{Mod: 312},
 			}, Required: true},
 			{Name: ".cluster", Values: []Value{
-				{Mod: 43},
+				{Mod: 34},
 			}, Required: true},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
@@ -1044,25 +1044,25 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Effects: []string{"fence"}, Lenient: "a state space is taken"},
+		}, Ignored: []Mod{9}, Effects: []string{"fence"}, Lenient: "a state space is taken"},
 		{Template: "fence.proxy.async::generic.where.release.sync_restrict::shared::cta.cluster", Section: "9.7.13.4", Slots: []Slot{
 			{Name: ".async::generic", Values: []Value{
 				{Mod: 318},
 			}, Required: true},
 			{Name: ".where", Values: []Value{
-				{Mod: 35},
-				{Mod: 33},
-				{Mod: 34},
-				{Mod: 55},
+				{Mod: 26},
+				{Mod: 24},
+				{Mod: 25},
+				{Mod: 46},
 			}, Required: true},
 			{Name: ".release", Values: []Value{
-				{Mod: 58},
+				{Mod: 49},
 			}, Required: true},
 			{Name: ".sync_restrict::shared::cta", Values: []Value{
 				{Mod: 313},
 			}, Required: true},
 			{Name: ".cluster", Values: []Value{
-				{Mod: 43},
+				{Mod: 34},
 			}, Required: true},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
@@ -1071,17 +1071,17 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Effects: []string{"fence"}, Lenient: "a state space is taken"},
+		}, Ignored: []Mod{9}, Effects: []string{"fence"}, Lenient: "a state space is taken"},
 	}},
-	{Name: "vote", Family: "sync", What: "combine a predicate over a warp; sm_70 and later have only .sync", Repeats: []Mod{117, 166}, Forms: []Form{
+	{Name: "vote", Family: "sync", What: "combine a predicate over a warp; sm_70 and later have only .sync", Repeats: []Mod{109, 160}, Forms: []Form{
 		{Template: "vote.mode.pred", Section: "9.7.13.8", Slots: []Slot{
 			{Name: ".mode", Values: []Value{
 				{Mod: 319},
 				{Mod: 320},
-				{Mod: 166},
+				{Mod: 160},
 			}, Required: true},
 			{Name: ".pred", Values: []Value{
-				{Mod: 19},
+				{Mod: 10},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1098,7 +1098,7 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 604, Targets: 0x7fffffff0000, On: "70"},
 			}},
-		}, Effects: []string{"convergent"}},
+		}, Ignored: []Mod{9}, Effects: []string{"convergent"}},
 		{Template: "vote.ballot.b32", Section: "9.7.13.9", Slots: []Slot{
 			{Name: ".ballot", Values: []Value{
 				{Mod: 321},
@@ -1121,18 +1121,18 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 604, Targets: 0x7fffffff0000, On: "70"},
 			}},
-		}, Effects: []string{"convergent"}},
+		}, Ignored: []Mod{9}, Effects: []string{"convergent"}},
 		{Template: "vote.sync.mode.pred", Section: "9.7.13.8", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".mode", Values: []Value{
 				{Mod: 319},
 				{Mod: 320},
-				{Mod: 166},
+				{Mod: 160},
 			}, Required: true},
 			{Name: ".pred", Values: []Value{
-				{Mod: 19},
+				{Mod: 10},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1148,10 +1148,10 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 600, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Effects: []string{"convergent"}},
+		}, Ignored: []Mod{9}, Effects: []string{"convergent"}},
 		{Template: "vote.sync.ballot.b32", Section: "9.7.13.8", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".ballot", Values: []Value{
 				{Mod: 321},
@@ -1173,15 +1173,15 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 600, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Effects: []string{"convergent"}},
+		}, Ignored: []Mod{9}, Effects: []string{"convergent"}},
 	}},
-	{Name: "match", Family: "sync", What: "find the lanes that hold the same value", Repeats: []Mod{117}, Forms: []Form{
+	{Name: "match", Family: "sync", What: "find the lanes that hold the same value", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "match.any.sync.type", Section: "9.7.13.10", Slots: []Slot{
 			{Name: ".any", Values: []Value{
 				{Mod: 320},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".type", Values: []Value{
 				{Mod: 7},
@@ -1203,13 +1203,13 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 600, Targets: 0x7fffffff0000, On: "70"},
 			}},
-		}, Effects: []string{"convergent"}},
+		}, Ignored: []Mod{9}, Effects: []string{"convergent"}},
 		{Template: "match.all.sync.type", Section: "9.7.13.10", Slots: []Slot{
 			{Name: ".all", Values: []Value{
 				{Mod: 319},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".type", Values: []Value{
 				{Mod: 7},
@@ -1232,13 +1232,13 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 600, Targets: 0x7fffffff0000, On: "70"},
 			}},
-		}, Effects: []string{"convergent"}},
+		}, Ignored: []Mod{9}, Effects: []string{"convergent"}},
 		{Template: "match.all.sync.type", Section: "9.7.13.10", Slots: []Slot{
 			{Name: ".all", Values: []Value{
 				{Mod: 319},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".type", Values: []Value{
 				{Mod: 7},
@@ -1260,7 +1260,7 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 600, Targets: 0x7fffffff0000, On: "70"},
 			}},
-		}, Effects: []string{"convergent"}},
+		}, Ignored: []Mod{9}, Effects: []string{"convergent"}},
 	}},
 	{Name: "activemask", Family: "sync", What: "the mask of the lanes that run this instruction", Forms: []Form{
 		{Template: "activemask.b32", Section: "9.7.13.11", Slots: []Slot{
@@ -1275,17 +1275,17 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 602, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Effects: []string{"convergent"}},
+		}, Ignored: []Mod{9}, Effects: []string{"convergent"}},
 	}},
-	{Name: "redux", Family: "sync", What: "reduce a value over the lanes of a mask", Repeats: []Mod{117, 206}, Forms: []Form{
+	{Name: "redux", Family: "sync", What: "reduce a value over the lanes of a mask", Repeats: []Mod{109, 205}, Forms: []Form{
 		{Template: "redux.sync.op.type", Section: "9.7.13.12", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".op", Values: []Value{
-				{Mod: 60},
-				{Mod: 61},
-				{Mod: 62},
+				{Mod: 51},
+				{Mod: 52},
+				{Mod: 53},
 			}, Required: true},
 			{Name: ".type", Values: []Value{
 				{Mod: 2},
@@ -1305,15 +1305,15 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
 			}},
-		}, Effects: []string{"convergent"}},
+		}, Ignored: []Mod{9}, Effects: []string{"convergent"}},
 		{Template: "redux.sync.op.b32", Section: "9.7.13.12", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".op", Values: []Value{
-				{Mod: 65},
-				{Mod: 66},
-				{Mod: 67},
+				{Mod: 56},
+				{Mod: 57},
+				{Mod: 58},
 			}, Required: true},
 			{Name: ".b32", Values: []Value{
 				{Mod: 7},
@@ -1332,23 +1332,23 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
 			}},
-		}, Effects: []string{"convergent"}},
+		}, Ignored: []Mod{9}, Effects: []string{"convergent"}},
 		{Template: "redux.sync.op{.abs}{.NaN}.f32", Section: "9.7.13.12", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".op", Values: []Value{
-				{Mod: 61},
-				{Mod: 62},
+				{Mod: 52},
+				{Mod: 53},
 			}, Required: true},
 			{Name: ".abs", Values: []Value{
-				{Mod: 208},
+				{Mod: 207},
 			}},
 			{Name: ".NaN", Values: []Value{
-				{Mod: 206},
+				{Mod: 205},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1368,12 +1368,12 @@ var syncTable = []Instruction{
 				{Since: 806, Targets: 0x10000000, On: "100a"},
 				{Since: 808, Targets: 0x3618000000, On: "100f"},
 			}},
-		}, Effects: []string{"convergent"}},
+		}, Ignored: []Mod{9}, Effects: []string{"convergent"}},
 	}},
-	{Name: "elect", Family: "sync", What: "choose one lane of a mask", Repeats: []Mod{117}, Forms: []Form{
+	{Name: "elect", Family: "sync", What: "choose one lane of a mask", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "elect.sync", Section: "9.7.13.14", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1389,7 +1389,7 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 800, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Effects: []string{"convergent"}},
+		}, Ignored: []Mod{9}, Effects: []string{"convergent"}},
 	}},
 	{Name: "griddepcontrol", Family: "sync", What: "order this grid with the grids that depend on it", Forms: []Form{
 		{Template: "griddepcontrol.action", Section: "9.7.13.13", Slots: []Slot{
@@ -1401,21 +1401,21 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 708, Targets: 0x7fffff000000, On: "90"},
 			}},
-		}, Effects: []string{"fence", "volatile"}},
+		}, Ignored: []Mod{9}, Effects: []string{"fence", "volatile"}},
 	}},
 	{Name: "clusterlaunchcontrol.try_cancel.async", Family: "sync", What: "ask to take over a cluster that has not started", Forms: []Form{
 		{Template: "clusterlaunchcontrol.try_cancel.async{.shared::cta}.mbarrier::complete_tx::bytes{.multicast::cluster::all}.b128", Section: "9.7.13.17", Slots: []Slot{
 			{Name: ".shared::cta", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}},
 			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 56},
+				{Mod: 47},
 			}, Required: true},
 			{Name: ".multicast::cluster::all", Values: []Value{
 				{Mod: 324},
 			}},
 			{Name: ".b128", Values: []Value{
-				{Mod: 48},
+				{Mod: 39},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
@@ -1439,7 +1439,7 @@ var syncTable = []Instruction{
 				{Since: 806, Targets: 0x90090000000, On: "100a 110a 120a"},
 				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
 			}}},
-		}, Effects: []string{"async", "volatile"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "volatile"}},
 	}},
 	{Name: "clusterlaunchcontrol.query_cancel", Family: "sync", What: "read the answer to a request for a cluster", Forms: []Form{
 		{Template: "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128", Section: "9.7.13.18", Slots: []Slot{
@@ -1447,10 +1447,10 @@ var syncTable = []Instruction{
 				{Mod: 325},
 			}, Required: true},
 			{Name: ".pred", Values: []Value{
-				{Mod: 19},
+				{Mod: 10},
 			}, Required: true, Order: '\x01'},
 			{Name: ".b128", Values: []Value{
-				{Mod: 48},
+				{Mod: 39},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "p", Access: 1, Kinds: []Kind{
@@ -1463,19 +1463,19 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}},
-		}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128", Section: "9.7.13.18", Slots: []Slot{
 			{Name: ".get_first_ctaid", Values: []Value{
 				{Mod: 326},
 			}, Required: true},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".b32", Values: []Value{
 				{Mod: 7},
 			}, Required: true, Order: '\x01'},
 			{Name: ".b128", Values: []Value{
-				{Mod: 48},
+				{Mod: 39},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1488,7 +1488,7 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}},
-		}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "clusterlaunchcontrol.query_cancel.dim.b32.b128", Section: "9.7.13.18", Slots: []Slot{
 			{Name: ".dim", Values: []Value{
 				{Mod: 327},
@@ -1499,7 +1499,7 @@ var syncTable = []Instruction{
 				{Mod: 7},
 			}, Required: true, Order: '\x01'},
 			{Name: ".b128", Values: []Value{
-				{Mod: 48},
+				{Mod: 39},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1513,6 +1513,6 @@ var syncTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
 			}},
-		}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 }

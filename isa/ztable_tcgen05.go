@@ -7,20 +7,20 @@ package isa
 
 // tcgen05Table is the family tcgen05: tensor memory and the matrix instructions around it.
 var tcgen05Table = []Instruction{
-	{Name: "tcgen05.alloc", Family: "tcgen05", What: "takes columns of tensor memory for the CTA and writes their address to shared memory", Repeats: []Mod{117}, Forms: []Form{
+	{Name: "tcgen05.alloc", Family: "tcgen05", What: "takes columns of tensor memory for the CTA and writes their address to shared memory", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "tcgen05.alloc.cta.sync.aligned{.ss}.b32", Section: "9.7.16.7.1", Slots: []Slot{
 			{Name: ".cta", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
+				{Mod: 84},
+				{Mod: 85},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}},
 			{Name: ".b32", Values: []Value{
 				{Mod: 7},
@@ -44,23 +44,23 @@ var tcgen05Table = []Instruction{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"alloc", "store", "convergent"}},
+		}, Ignored: []Mod{9}, Effects: []string{"alloc", "store", "convergent"}},
 		{Template: "tcgen05.alloc.exclusive.cta.sync.aligned{.ss}.b32", Section: "9.4:9.7.18.7.1", Slots: []Slot{
 			{Name: ".exclusive", Values: []Value{
 				{Mod: 354},
 			}, Required: true},
 			{Name: ".cta", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
+				{Mod: 84},
+				{Mod: 85},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 34},
+				{Mod: 25},
 			}},
 			{Name: ".b32", Values: []Value{
 				{Mod: 7},
@@ -83,19 +83,19 @@ var tcgen05Table = []Instruction{
 			{Clauses: []Clause{
 				{Since: 904, Targets: 0x1b6d8000000, On: "100f 110f"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"alloc", "store", "convergent"}},
+		}, Ignored: []Mod{9}, Effects: []string{"alloc", "store", "convergent"}},
 	}},
-	{Name: "tcgen05.dealloc", Family: "tcgen05", What: "gives columns of tensor memory back", Repeats: []Mod{117}, Forms: []Form{
+	{Name: "tcgen05.dealloc", Family: "tcgen05", What: "gives columns of tensor memory back", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "tcgen05.dealloc.cta.sync.aligned.b32", Section: "9.7.16.7.1", Slots: []Slot{
 			{Name: ".cta", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
+				{Mod: 84},
+				{Mod: 85},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".b32", Values: []Value{
 				{Mod: 7},
@@ -117,20 +117,20 @@ var tcgen05Table = []Instruction{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"alloc", "convergent"}},
+		}, Ignored: []Mod{9}, Effects: []string{"alloc", "convergent"}},
 		{Template: "tcgen05.dealloc.exclusive.cta.sync.aligned.b32", Section: "9.4:9.7.18.7.1", Slots: []Slot{
 			{Name: ".exclusive", Values: []Value{
 				{Mod: 354},
 			}, Required: true},
 			{Name: ".cta", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
+				{Mod: 84},
+				{Mod: 85},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".b32", Values: []Value{
 				{Mod: 7},
@@ -151,46 +151,46 @@ var tcgen05Table = []Instruction{
 			{Clauses: []Clause{
 				{Since: 904, Targets: 0x1b6d8000000, On: "100f 110f"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"alloc", "convergent"}},
+		}, Ignored: []Mod{9}, Effects: []string{"alloc", "convergent"}},
 	}},
-	{Name: "tcgen05.relinquish_alloc_permit", Family: "tcgen05", What: "the CTA will allocate no more tensor memory", Repeats: []Mod{117}, Forms: []Form{
+	{Name: "tcgen05.relinquish_alloc_permit", Family: "tcgen05", What: "the CTA will allocate no more tensor memory", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "tcgen05.relinquish_alloc_permit.cta.sync.aligned", Section: "9.7.16.7.1", Slots: []Slot{
 			{Name: ".cta", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
+				{Mod: 84},
+				{Mod: 85},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"alloc", "convergent"}},
+		}, Ignored: []Mod{9}, Effects: []string{"alloc", "convergent"}},
 	}},
-	{Name: "tcgen05.ld", Family: "tcgen05", What: "loads lanes and columns of tensor memory into the registers of a warp", Repeats: []Mod{117}, Forms: []Form{
+	{Name: "tcgen05.ld", Family: "tcgen05", What: "loads lanes and columns of tensor memory into the registers of a warp", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "tcgen05.ld.sync.aligned.shape.num{.pack::16b}.b32", Section: "9.7.16.8.3", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".shape", Values: []Value{
 				{Mod: 355},
 				{Mod: 356},
 			}, Required: true},
 			{Name: ".num", Values: []Value{
-				{Mod: 131},
-				{Mod: 132},
-				{Mod: 133},
-				{Mod: 134},
-				{Mod: 135},
-				{Mod: 136},
-				{Mod: 137},
+				{Mod: 124},
+				{Mod: 125},
+				{Mod: 126},
+				{Mod: 127},
+				{Mod: 128},
+				{Mod: 129},
+				{Mod: 130},
 				{Mod: 285},
 			}, Required: true},
 			{Name: ".pack::16b", Values: []Value{
@@ -212,25 +212,25 @@ var tcgen05Table = []Instruction{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
 			}},
-		}, Ignored: []Mod{15, 245, 246}, Effects: []string{"load", "async", "convergent"}},
+		}, Ignored: []Mod{244, 245, 9}, Effects: []string{"load", "async", "convergent"}},
 		{Template: "tcgen05.ld.sync.aligned.16x128b.num{.pack::16b}.b32", Section: "9.7.16.8.3", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".16x128b", Values: []Value{
 				{Mod: 358},
 			}, Required: true},
 			{Name: ".num", Values: []Value{
-				{Mod: 131},
-				{Mod: 132},
-				{Mod: 133},
-				{Mod: 134},
-				{Mod: 135},
-				{Mod: 136},
-				{Mod: 137},
+				{Mod: 124},
+				{Mod: 125},
+				{Mod: 126},
+				{Mod: 127},
+				{Mod: 128},
+				{Mod: 129},
+				{Mod: 130},
 			}, Required: true},
 			{Name: ".pack::16b", Values: []Value{
 				{Mod: 357},
@@ -255,32 +255,32 @@ var tcgen05Table = []Instruction{
 			{Columns: []Column{
 				{Slot: 3},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{131}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{132}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{133}}, Lengths: []int{8}},
-				{Cells: [][]Mod{{134}}, Lengths: []int{16}},
-				{Cells: [][]Mod{{135}}, Lengths: []int{32}},
-				{Cells: [][]Mod{{136}}, Lengths: []int{64}},
-				{Cells: [][]Mod{{137}}, Lengths: []int{128}},
+				{Cells: [][]Mod{{124}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{125}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{126}}, Lengths: []int{8}},
+				{Cells: [][]Mod{{127}}, Lengths: []int{16}},
+				{Cells: [][]Mod{{128}}, Lengths: []int{32}},
+				{Cells: [][]Mod{{129}}, Lengths: []int{64}},
+				{Cells: [][]Mod{{130}}, Lengths: []int{128}},
 			}},
-		}, Ignored: []Mod{15, 245, 246}, Effects: []string{"load", "async", "convergent"}},
+		}, Ignored: []Mod{244, 245, 9}, Effects: []string{"load", "async", "convergent"}},
 		{Template: "tcgen05.ld.sync.aligned.16x256b.num{.pack::16b}.b32", Section: "9.7.16.8.3", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".16x256b", Values: []Value{
 				{Mod: 359},
 			}, Required: true},
 			{Name: ".num", Values: []Value{
-				{Mod: 131},
-				{Mod: 132},
-				{Mod: 133},
-				{Mod: 134},
-				{Mod: 135},
-				{Mod: 136},
+				{Mod: 124},
+				{Mod: 125},
+				{Mod: 126},
+				{Mod: 127},
+				{Mod: 128},
+				{Mod: 129},
 			}, Required: true},
 			{Name: ".pack::16b", Values: []Value{
 				{Mod: 357},
@@ -305,32 +305,32 @@ var tcgen05Table = []Instruction{
 			{Columns: []Column{
 				{Slot: 3},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{131}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{132}}, Lengths: []int{8}},
-				{Cells: [][]Mod{{133}}, Lengths: []int{16}},
-				{Cells: [][]Mod{{134}}, Lengths: []int{32}},
-				{Cells: [][]Mod{{135}}, Lengths: []int{64}},
-				{Cells: [][]Mod{{136}}, Lengths: []int{128}},
+				{Cells: [][]Mod{{124}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{125}}, Lengths: []int{8}},
+				{Cells: [][]Mod{{126}}, Lengths: []int{16}},
+				{Cells: [][]Mod{{127}}, Lengths: []int{32}},
+				{Cells: [][]Mod{{128}}, Lengths: []int{64}},
+				{Cells: [][]Mod{{129}}, Lengths: []int{128}},
 			}},
-		}, Ignored: []Mod{15, 245, 246}, Effects: []string{"load", "async", "convergent"}},
+		}, Ignored: []Mod{244, 245, 9}, Effects: []string{"load", "async", "convergent"}},
 		{Template: "tcgen05.ld.sync.aligned.16x32bx2.num{.pack::16b}.b32", Section: "9.7.16.8.3", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".16x32bx2", Values: []Value{
 				{Mod: 360},
 			}, Required: true},
 			{Name: ".num", Values: []Value{
-				{Mod: 131},
-				{Mod: 132},
-				{Mod: 133},
-				{Mod: 134},
-				{Mod: 135},
-				{Mod: 136},
-				{Mod: 137},
+				{Mod: 124},
+				{Mod: 125},
+				{Mod: 126},
+				{Mod: 127},
+				{Mod: 128},
+				{Mod: 129},
+				{Mod: 130},
 				{Mod: 285},
 			}, Required: true},
 			{Name: ".pack::16b", Values: []Value{
@@ -355,40 +355,40 @@ var tcgen05Table = []Instruction{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
 			}},
-		}, Ignored: []Mod{15, 245, 246}, Effects: []string{"load", "async", "convergent"}},
+		}, Ignored: []Mod{244, 245, 9}, Effects: []string{"load", "async", "convergent"}},
 	}},
-	{Name: "tcgen05.ld.red", Family: "tcgen05", What: "loads from tensor memory and reduces each lane over the columns loaded", Repeats: []Mod{117, 206}, Forms: []Form{
+	{Name: "tcgen05.ld.red", Family: "tcgen05", What: "loads from tensor memory and reduces each lane over the columns loaded", Repeats: []Mod{109, 205}, Forms: []Form{
 		{Template: "tcgen05.ld.red.sync.aligned.32x32b.num.op{.abs}{.NaN}.f32", Section: "9.7.16.8.3", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".32x32b", Values: []Value{
 				{Mod: 356},
 			}, Required: true},
 			{Name: ".num", Values: []Value{
-				{Mod: 132},
-				{Mod: 133},
-				{Mod: 134},
-				{Mod: 135},
-				{Mod: 136},
-				{Mod: 137},
+				{Mod: 125},
+				{Mod: 126},
+				{Mod: 127},
+				{Mod: 128},
+				{Mod: 129},
+				{Mod: 130},
 				{Mod: 285},
 			}, Required: true},
 			{Name: ".op", Values: []Value{
-				{Mod: 61},
-				{Mod: 62},
+				{Mod: 52},
+				{Mod: 53},
 			}, Required: true},
 			{Name: ".abs", Values: []Value{
-				{Mod: 208},
+				{Mod: 207},
 			}},
 			{Name: ".NaN", Values: []Value{
-				{Mod: 206},
+				{Mod: 205},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "r", Access: 1, Kinds: []Kind{
@@ -406,38 +406,38 @@ var tcgen05Table = []Instruction{
 			{Clauses: []Clause{
 				{Since: 808, Targets: 0x1b6c0000000, On: "103f 110f"},
 			}},
-		}, Ignored: []Mod{15, 245, 246}, Effects: []string{"load", "async", "convergent"}},
+		}, Ignored: []Mod{244, 245, 9}, Effects: []string{"load", "async", "convergent"}},
 		{Template: "tcgen05.ld.red.sync.aligned.16x32bx2.num.op{.abs}{.NaN}.f32", Section: "9.7.16.8.3", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".16x32bx2", Values: []Value{
 				{Mod: 360},
 			}, Required: true},
 			{Name: ".num", Values: []Value{
-				{Mod: 132},
-				{Mod: 133},
-				{Mod: 134},
-				{Mod: 135},
-				{Mod: 136},
-				{Mod: 137},
+				{Mod: 125},
+				{Mod: 126},
+				{Mod: 127},
+				{Mod: 128},
+				{Mod: 129},
+				{Mod: 130},
 				{Mod: 285},
 			}, Required: true},
 			{Name: ".op", Values: []Value{
-				{Mod: 61},
-				{Mod: 62},
+				{Mod: 52},
+				{Mod: 53},
 			}, Required: true},
 			{Name: ".abs", Values: []Value{
-				{Mod: 208},
+				{Mod: 207},
 			}},
 			{Name: ".NaN", Values: []Value{
-				{Mod: 206},
+				{Mod: 205},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "r", Access: 1, Kinds: []Kind{
@@ -458,29 +458,29 @@ var tcgen05Table = []Instruction{
 			{Clauses: []Clause{
 				{Since: 808, Targets: 0x1b6c0000000, On: "103f 110f"},
 			}},
-		}, Ignored: []Mod{15, 245, 246}, Effects: []string{"load", "async", "convergent"}},
+		}, Ignored: []Mod{244, 245, 9}, Effects: []string{"load", "async", "convergent"}},
 		{Template: "tcgen05.ld.red.sync.aligned.32x32b.num.op.type", Section: "9.7.16.8.3", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".32x32b", Values: []Value{
 				{Mod: 356},
 			}, Required: true},
 			{Name: ".num", Values: []Value{
-				{Mod: 132},
-				{Mod: 133},
-				{Mod: 134},
-				{Mod: 135},
-				{Mod: 136},
-				{Mod: 137},
+				{Mod: 125},
+				{Mod: 126},
+				{Mod: 127},
+				{Mod: 128},
+				{Mod: 129},
+				{Mod: 130},
 				{Mod: 285},
 			}, Required: true},
 			{Name: ".op", Values: []Value{
-				{Mod: 61},
-				{Mod: 62},
+				{Mod: 52},
+				{Mod: 53},
 			}, Required: true},
 			{Name: ".type", Values: []Value{
 				{Mod: 2},
@@ -502,29 +502,29 @@ var tcgen05Table = []Instruction{
 			{Clauses: []Clause{
 				{Since: 808, Targets: 0x1b6c0000000, On: "103f 110f"},
 			}},
-		}, Ignored: []Mod{15, 245, 246}, Effects: []string{"load", "async", "convergent"}},
+		}, Ignored: []Mod{244, 245, 9}, Effects: []string{"load", "async", "convergent"}},
 		{Template: "tcgen05.ld.red.sync.aligned.16x32bx2.num.op.type", Section: "9.7.16.8.3", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".16x32bx2", Values: []Value{
 				{Mod: 360},
 			}, Required: true},
 			{Name: ".num", Values: []Value{
-				{Mod: 132},
-				{Mod: 133},
-				{Mod: 134},
-				{Mod: 135},
-				{Mod: 136},
-				{Mod: 137},
+				{Mod: 125},
+				{Mod: 126},
+				{Mod: 127},
+				{Mod: 128},
+				{Mod: 129},
+				{Mod: 130},
 				{Mod: 285},
 			}, Required: true},
 			{Name: ".op", Values: []Value{
-				{Mod: 61},
-				{Mod: 62},
+				{Mod: 52},
+				{Mod: 53},
 			}, Required: true},
 			{Name: ".type", Values: []Value{
 				{Mod: 2},
@@ -549,42 +549,42 @@ var tcgen05Table = []Instruction{
 			{Clauses: []Clause{
 				{Since: 808, Targets: 0x1b6c0000000, On: "103f 110f"},
 			}},
-		}, Ignored: []Mod{15, 245, 246}, Effects: []string{"load", "async", "convergent"}},
+		}, Ignored: []Mod{244, 245, 9}, Effects: []string{"load", "async", "convergent"}},
 	}},
-	{Name: "tcgen05.ld.spcompress", Family: "tcgen05", What: "loads from tensor memory, keeping two of four elements and where they stood", Repeats: []Mod{117}, Forms: []Form{
+	{Name: "tcgen05.ld.spcompress", Family: "tcgen05", What: "loads from tensor memory, keeping two of four elements and where they stood", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "tcgen05.ld.spcompress.sync.aligned.32x32b.num.op.sp::2:4{.abs}.f32.b2", Section: "9.4:9.7.18.8.3", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".32x32b", Values: []Value{
 				{Mod: 356},
 			}, Required: true},
 			{Name: ".num", Values: []Value{
-				{Mod: 133},
-				{Mod: 134},
-				{Mod: 135},
-				{Mod: 136},
-				{Mod: 137},
+				{Mod: 126},
+				{Mod: 127},
+				{Mod: 128},
+				{Mod: 129},
+				{Mod: 130},
 				{Mod: 285},
 			}, Required: true},
 			{Name: ".op", Values: []Value{
-				{Mod: 61},
-				{Mod: 62},
+				{Mod: 52},
+				{Mod: 53},
 			}, Required: true},
 			{Name: ".sp::2:4", Values: []Value{
-				{Mod: 138},
+				{Mod: 132},
 			}, Required: true},
 			{Name: ".abs", Values: []Value{
-				{Mod: 208},
+				{Mod: 207},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".b2", Values: []Value{
-				{Mod: 15},
+				{Mod: 9},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "places", Access: 1, Kinds: []Kind{
@@ -606,52 +606,52 @@ var tcgen05Table = []Instruction{
 			{Columns: []Column{
 				{Slot: 3},
 			}, Names: []string{"np", "nk"}, Rows: []Row{
-				{Cells: [][]Mod{{133}}, Lengths: []int{1, 2}},
-				{Cells: [][]Mod{{134}}, Lengths: []int{1, 4}},
-				{Cells: [][]Mod{{135}}, Lengths: []int{1, 8}},
-				{Cells: [][]Mod{{136}}, Lengths: []int{1, 16}},
-				{Cells: [][]Mod{{137}}, Lengths: []int{2, 32}},
+				{Cells: [][]Mod{{126}}, Lengths: []int{1, 2}},
+				{Cells: [][]Mod{{127}}, Lengths: []int{1, 4}},
+				{Cells: [][]Mod{{128}}, Lengths: []int{1, 8}},
+				{Cells: [][]Mod{{129}}, Lengths: []int{1, 16}},
+				{Cells: [][]Mod{{130}}, Lengths: []int{2, 32}},
 				{Cells: [][]Mod{{285}}, Lengths: []int{4, 64}},
 			}},
-		}, Ignored: []Mod{15, 245, 246, 19, 20, 21, 22}, Effects: []string{"load", "async", "convergent"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"load", "async", "convergent"}},
 	}},
-	{Name: "tcgen05.ld.red.spcompress", Family: "tcgen05", What: "loads from tensor memory, keeping two of four elements, and reduces each lane", Repeats: []Mod{117, 206}, Forms: []Form{
+	{Name: "tcgen05.ld.red.spcompress", Family: "tcgen05", What: "loads from tensor memory, keeping two of four elements, and reduces each lane", Repeats: []Mod{109, 205}, Forms: []Form{
 		{Template: "tcgen05.ld.red.spcompress.sync.aligned.32x32b.num.op.sp::2:4{.abs}{.NaN}.f32.b2", Section: "9.4:9.7.18.8.3", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".32x32b", Values: []Value{
 				{Mod: 356},
 			}, Required: true},
 			{Name: ".num", Values: []Value{
-				{Mod: 133},
-				{Mod: 134},
-				{Mod: 135},
-				{Mod: 136},
-				{Mod: 137},
+				{Mod: 126},
+				{Mod: 127},
+				{Mod: 128},
+				{Mod: 129},
+				{Mod: 130},
 				{Mod: 285},
 			}, Required: true},
 			{Name: ".op", Values: []Value{
-				{Mod: 61},
-				{Mod: 62},
+				{Mod: 52},
+				{Mod: 53},
 			}, Required: true},
 			{Name: ".sp::2:4", Values: []Value{
-				{Mod: 138},
+				{Mod: 132},
 			}, Required: true},
 			{Name: ".abs", Values: []Value{
-				{Mod: 208},
+				{Mod: 207},
 			}},
 			{Name: ".NaN", Values: []Value{
-				{Mod: 206},
+				{Mod: 205},
 			}},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".b2", Values: []Value{
-				{Mod: 15},
+				{Mod: 9},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "places", Access: 1, Kinds: []Kind{
@@ -676,35 +676,35 @@ var tcgen05Table = []Instruction{
 			{Columns: []Column{
 				{Slot: 3},
 			}, Names: []string{"np", "nk"}, Rows: []Row{
-				{Cells: [][]Mod{{133}}, Lengths: []int{1, 2}},
-				{Cells: [][]Mod{{134}}, Lengths: []int{1, 4}},
-				{Cells: [][]Mod{{135}}, Lengths: []int{1, 8}},
-				{Cells: [][]Mod{{136}}, Lengths: []int{1, 16}},
-				{Cells: [][]Mod{{137}}, Lengths: []int{2, 32}},
+				{Cells: [][]Mod{{126}}, Lengths: []int{1, 2}},
+				{Cells: [][]Mod{{127}}, Lengths: []int{1, 4}},
+				{Cells: [][]Mod{{128}}, Lengths: []int{1, 8}},
+				{Cells: [][]Mod{{129}}, Lengths: []int{1, 16}},
+				{Cells: [][]Mod{{130}}, Lengths: []int{2, 32}},
 				{Cells: [][]Mod{{285}}, Lengths: []int{4, 64}},
 			}},
-		}, Ignored: []Mod{15, 245, 246, 19, 20, 21, 22}, Effects: []string{"load", "async", "convergent"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"load", "async", "convergent"}},
 	}},
-	{Name: "tcgen05.st", Family: "tcgen05", What: "stores registers of a warp into lanes and columns of tensor memory", Repeats: []Mod{117}, Forms: []Form{
+	{Name: "tcgen05.st", Family: "tcgen05", What: "stores registers of a warp into lanes and columns of tensor memory", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "tcgen05.st.sync.aligned.shape.num{.unpack::16b}.b32", Section: "9.7.16.8.4", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".shape", Values: []Value{
 				{Mod: 355},
 				{Mod: 356},
 			}, Required: true},
 			{Name: ".num", Values: []Value{
-				{Mod: 131},
-				{Mod: 132},
-				{Mod: 133},
-				{Mod: 134},
-				{Mod: 135},
-				{Mod: 136},
-				{Mod: 137},
+				{Mod: 124},
+				{Mod: 125},
+				{Mod: 126},
+				{Mod: 127},
+				{Mod: 128},
+				{Mod: 129},
+				{Mod: 130},
 				{Mod: 285},
 			}, Required: true},
 			{Name: ".unpack::16b", Values: []Value{
@@ -726,25 +726,25 @@ var tcgen05Table = []Instruction{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
 			}},
-		}, Ignored: []Mod{15, 245, 246}, Effects: []string{"store", "async", "convergent"}},
+		}, Ignored: []Mod{244, 245, 9}, Effects: []string{"store", "async", "convergent"}},
 		{Template: "tcgen05.st.sync.aligned.16x128b.num{.unpack::16b}.b32", Section: "9.7.16.8.4", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".16x128b", Values: []Value{
 				{Mod: 358},
 			}, Required: true},
 			{Name: ".num", Values: []Value{
-				{Mod: 131},
-				{Mod: 132},
-				{Mod: 133},
-				{Mod: 134},
-				{Mod: 135},
-				{Mod: 136},
-				{Mod: 137},
+				{Mod: 124},
+				{Mod: 125},
+				{Mod: 126},
+				{Mod: 127},
+				{Mod: 128},
+				{Mod: 129},
+				{Mod: 130},
 			}, Required: true},
 			{Name: ".unpack::16b", Values: []Value{
 				{Mod: 361},
@@ -769,32 +769,32 @@ var tcgen05Table = []Instruction{
 			{Columns: []Column{
 				{Slot: 3},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{131}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{132}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{133}}, Lengths: []int{8}},
-				{Cells: [][]Mod{{134}}, Lengths: []int{16}},
-				{Cells: [][]Mod{{135}}, Lengths: []int{32}},
-				{Cells: [][]Mod{{136}}, Lengths: []int{64}},
-				{Cells: [][]Mod{{137}}, Lengths: []int{128}},
+				{Cells: [][]Mod{{124}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{125}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{126}}, Lengths: []int{8}},
+				{Cells: [][]Mod{{127}}, Lengths: []int{16}},
+				{Cells: [][]Mod{{128}}, Lengths: []int{32}},
+				{Cells: [][]Mod{{129}}, Lengths: []int{64}},
+				{Cells: [][]Mod{{130}}, Lengths: []int{128}},
 			}},
-		}, Ignored: []Mod{15, 245, 246}, Effects: []string{"store", "async", "convergent"}},
+		}, Ignored: []Mod{244, 245, 9}, Effects: []string{"store", "async", "convergent"}},
 		{Template: "tcgen05.st.sync.aligned.16x256b.num{.unpack::16b}.b32", Section: "9.7.16.8.4", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".16x256b", Values: []Value{
 				{Mod: 359},
 			}, Required: true},
 			{Name: ".num", Values: []Value{
-				{Mod: 131},
-				{Mod: 132},
-				{Mod: 133},
-				{Mod: 134},
-				{Mod: 135},
-				{Mod: 136},
+				{Mod: 124},
+				{Mod: 125},
+				{Mod: 126},
+				{Mod: 127},
+				{Mod: 128},
+				{Mod: 129},
 			}, Required: true},
 			{Name: ".unpack::16b", Values: []Value{
 				{Mod: 361},
@@ -819,32 +819,32 @@ var tcgen05Table = []Instruction{
 			{Columns: []Column{
 				{Slot: 3},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{131}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{132}}, Lengths: []int{8}},
-				{Cells: [][]Mod{{133}}, Lengths: []int{16}},
-				{Cells: [][]Mod{{134}}, Lengths: []int{32}},
-				{Cells: [][]Mod{{135}}, Lengths: []int{64}},
-				{Cells: [][]Mod{{136}}, Lengths: []int{128}},
+				{Cells: [][]Mod{{124}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{125}}, Lengths: []int{8}},
+				{Cells: [][]Mod{{126}}, Lengths: []int{16}},
+				{Cells: [][]Mod{{127}}, Lengths: []int{32}},
+				{Cells: [][]Mod{{128}}, Lengths: []int{64}},
+				{Cells: [][]Mod{{129}}, Lengths: []int{128}},
 			}},
-		}, Ignored: []Mod{15, 245, 246}, Effects: []string{"store", "async", "convergent"}},
+		}, Ignored: []Mod{244, 245, 9}, Effects: []string{"store", "async", "convergent"}},
 		{Template: "tcgen05.st.sync.aligned.16x32bx2.num{.unpack::16b}.b32", Section: "9.7.16.8.4", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 			{Name: ".16x32bx2", Values: []Value{
 				{Mod: 360},
 			}, Required: true},
 			{Name: ".num", Values: []Value{
-				{Mod: 131},
-				{Mod: 132},
-				{Mod: 133},
-				{Mod: 134},
-				{Mod: 135},
-				{Mod: 136},
-				{Mod: 137},
+				{Mod: 124},
+				{Mod: 125},
+				{Mod: 126},
+				{Mod: 127},
+				{Mod: 128},
+				{Mod: 129},
+				{Mod: 130},
 				{Mod: 285},
 			}, Required: true},
 			{Name: ".unpack::16b", Values: []Value{
@@ -869,41 +869,41 @@ var tcgen05Table = []Instruction{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
 			}},
-		}, Ignored: []Mod{15, 245, 246}, Effects: []string{"store", "async", "convergent"}},
+		}, Ignored: []Mod{244, 245, 9}, Effects: []string{"store", "async", "convergent"}},
 	}},
-	{Name: "tcgen05.wait::ld", Family: "tcgen05", What: "waits for the thread's loads from tensor memory", Repeats: []Mod{117}, Forms: []Form{
+	{Name: "tcgen05.wait::ld", Family: "tcgen05", What: "waits for the thread's loads from tensor memory", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "tcgen05.wait::ld.sync.aligned", Section: "9.7.16.8.5", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"wait", "convergent"}},
+		}, Ignored: []Mod{9}, Effects: []string{"wait", "convergent"}},
 	}},
-	{Name: "tcgen05.wait::st", Family: "tcgen05", What: "waits for the thread's stores to tensor memory", Repeats: []Mod{117}, Forms: []Form{
+	{Name: "tcgen05.wait::st", Family: "tcgen05", What: "waits for the thread's stores to tensor memory", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "tcgen05.wait::st.sync.aligned", Section: "9.7.16.8.5", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}, Required: true},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"wait", "convergent"}},
+		}, Ignored: []Mod{9}, Effects: []string{"wait", "convergent"}},
 	}},
 	{Name: "tcgen05.cp", Family: "tcgen05", What: "copies from shared into tensor memory, widening small formats on the way", Forms: []Form{
 		{Template: "tcgen05.cp.cta.shape{.b8x16.padded}", Section: "9.7.16.9.2", Slots: []Slot{
 			{Name: ".cta", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
+				{Mod: 84},
+				{Mod: 85},
 			}, Required: true},
 			{Name: ".shape", Values: []Value{
 				{Mod: 362},
@@ -920,7 +920,7 @@ var tcgen05Table = []Instruction{
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
 				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1, Space: 13}},
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 13}, Space: SpaceRef{Slot: -1, Space: 13}},
 				}},
 			}},
 			{Name: "from", ID: 2, Kinds: []Kind{
@@ -941,11 +941,11 @@ var tcgen05Table = []Instruction{
 				{Code: 1, N: 2},
 				{Code: 7},
 			}, Text: "require .padded -> .b8x16"},
-		}, Ignored: []Mod{15, 245, 246}, Effects: []string{"load", "store", "async"}},
+		}, Ignored: []Mod{244, 245, 9}, Effects: []string{"load", "store", "async"}},
 		{Template: "tcgen05.cp.cta.64x128b.pairs{.b8x16.padded}", Section: "9.7.16.9.2", Slots: []Slot{
 			{Name: ".cta", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
+				{Mod: 84},
+				{Mod: 85},
 			}, Required: true},
 			{Name: ".64x128b", Values: []Value{
 				{Mod: 367},
@@ -964,7 +964,7 @@ var tcgen05Table = []Instruction{
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
 				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1, Space: 13}},
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 13}, Space: SpaceRef{Slot: -1, Space: 13}},
 				}},
 			}},
 			{Name: "from", ID: 2, Kinds: []Kind{
@@ -985,11 +985,11 @@ var tcgen05Table = []Instruction{
 				{Code: 1, N: 3},
 				{Code: 7},
 			}, Text: "require .padded -> .b8x16"},
-		}, Ignored: []Mod{15, 245, 246}, Effects: []string{"load", "store", "async"}},
+		}, Ignored: []Mod{244, 245, 9}, Effects: []string{"load", "store", "async"}},
 		{Template: "tcgen05.cp.cta.32x128b.warpx4{.b8x16.padded}", Section: "9.7.16.9.2", Slots: []Slot{
 			{Name: ".cta", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
+				{Mod: 84},
+				{Mod: 85},
 			}, Required: true},
 			{Name: ".32x128b", Values: []Value{
 				{Mod: 368},
@@ -1007,7 +1007,7 @@ var tcgen05Table = []Instruction{
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
 				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1, Space: 13}},
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 13}, Space: SpaceRef{Slot: -1, Space: 13}},
 				}},
 			}},
 			{Name: "from", ID: 2, Kinds: []Kind{
@@ -1028,13 +1028,13 @@ var tcgen05Table = []Instruction{
 				{Code: 1, N: 3},
 				{Code: 7},
 			}, Text: "require .padded -> .b8x16"},
-		}, Ignored: []Mod{15, 245, 246}, Effects: []string{"load", "store", "async"}},
+		}, Ignored: []Mod{244, 245, 9}, Effects: []string{"load", "store", "async"}},
 	}},
 	{Name: "tcgen05.shift", Family: "tcgen05", What: "moves the rows of a matrix in tensor memory down by one", Forms: []Form{
 		{Template: "tcgen05.shift.cta.down", Section: "9.7.16.9.3", Slots: []Slot{
 			{Name: ".cta", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
+				{Mod: 84},
+				{Mod: 85},
 			}, Required: true},
 			{Name: ".down", Values: []Value{
 				{Mod: 288},
@@ -1051,33 +1051,33 @@ var tcgen05Table = []Instruction{
 				{Since: 808, Targets: 0x400000000, On: "103a"},
 				{Since: 904, Targets: 0x2000000000, On: "107a"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load", "store", "async"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load", "store", "async"}},
 	}},
 	{Name: "tcgen05.fence::before_thread_sync", Family: "tcgen05", What: "orders earlier tensor memory operations before what follows a synchronisation", Forms: []Form{
 		{Template: "tcgen05.fence::before_thread_sync", Section: "9.7.16.11.1", Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"fence"}},
+		}, Ignored: []Mod{9}, Effects: []string{"fence"}},
 	}},
 	{Name: "tcgen05.fence::after_thread_sync", Family: "tcgen05", What: "orders later tensor memory operations after what came before a synchronisation", Forms: []Form{
 		{Template: "tcgen05.fence::after_thread_sync", Section: "9.7.16.11.1", Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"fence"}},
+		}, Ignored: []Mod{9}, Effects: []string{"fence"}},
 	}},
 	{Name: "tcgen05.commit", Family: "tcgen05", What: "lets an mbarrier track the thread's tensor operations so far", Forms: []Form{
 		{Template: "tcgen05.commit.cta.mbarrier::arrive::one{.ss}.b64", Section: "9.7.16.12.1", Slots: []Slot{
 			{Name: ".cta", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
+				{Mod: 84},
+				{Mod: 85},
 			}, Required: true},
 			{Name: ".mbarrier::arrive::one", Values: []Value{
 				{Mod: 370},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 55},
+				{Mod: 46},
 			}},
 			{Name: ".b64", Values: []Value{
 				{Mod: 8},
@@ -1092,21 +1092,21 @@ var tcgen05Table = []Instruction{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"commit", "arrive", "async"}},
+		}, Ignored: []Mod{9}, Effects: []string{"commit", "arrive", "async"}},
 		{Template: "tcgen05.commit.cta.mbarrier::arrive::one{.ss}.many.b64", Section: "9.7.16.12.1", Slots: []Slot{
 			{Name: ".cta", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
+				{Mod: 84},
+				{Mod: 85},
 			}, Required: true},
 			{Name: ".mbarrier::arrive::one", Values: []Value{
 				{Mod: 370},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 55},
+				{Mod: 46},
 			}},
 			{Name: ".many", Values: []Value{
-				{Mod: 74},
-				{Mod: 75, Gate: Gate{Clauses: []Clause{
+				{Mod: 65},
+				{Mod: 66, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: AllTargets},
 				}}},
 			}, Required: true},
@@ -1128,20 +1128,20 @@ var tcgen05Table = []Instruction{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"commit", "arrive", "async"}},
+		}, Ignored: []Mod{9}, Effects: []string{"commit", "arrive", "async"}},
 		{Template: "tcgen05.commit.cta.mbarrier::arrive::one{.ss}.multicast::cluster::32b.b64", Section: "9.4:9.7.18.12.1", Slots: []Slot{
 			{Name: ".cta", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
+				{Mod: 84},
+				{Mod: 85},
 			}, Required: true},
 			{Name: ".mbarrier::arrive::one", Values: []Value{
 				{Mod: 370},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 55},
+				{Mod: 46},
 			}},
 			{Name: ".multicast::cluster::32b", Values: []Value{
-				{Mod: 82},
+				{Mod: 73},
 			}, Required: true},
 			{Name: ".b64", Values: []Value{
 				{Mod: 8},
@@ -1164,11 +1164,11 @@ var tcgen05Table = []Instruction{
 			{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"commit", "arrive", "async"}},
+		}, Ignored: []Mod{9}, Effects: []string{"commit", "arrive", "async"}},
 		{Template: "tcgen05.commit.cta.mbarrier::arrive::one.sync_restrict::shared::read::mma::a{.ss}.b64", Section: "9.4:9.7.18.12.1", Slots: []Slot{
 			{Name: ".cta", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
+				{Mod: 84},
+				{Mod: 85},
 			}, Required: true},
 			{Name: ".mbarrier::arrive::one", Values: []Value{
 				{Mod: 370},
@@ -1177,7 +1177,7 @@ var tcgen05Table = []Instruction{
 				{Mod: 371},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 55},
+				{Mod: 46},
 			}},
 			{Name: ".b64", Values: []Value{
 				{Mod: 8},
@@ -1195,11 +1195,11 @@ var tcgen05Table = []Instruction{
 			{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"commit", "arrive", "async"}},
+		}, Ignored: []Mod{9}, Effects: []string{"commit", "arrive", "async"}},
 		{Template: "tcgen05.commit.cta.mbarrier::arrive::one.sync_restrict::shared::read::mma::a{.ss}.many.b64", Section: "9.4:9.7.18.12.1", Slots: []Slot{
 			{Name: ".cta", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
+				{Mod: 84},
+				{Mod: 85},
 			}, Required: true},
 			{Name: ".mbarrier::arrive::one", Values: []Value{
 				{Mod: 370},
@@ -1208,11 +1208,11 @@ var tcgen05Table = []Instruction{
 				{Mod: 371},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 55},
+				{Mod: 46},
 			}},
 			{Name: ".many", Values: []Value{
-				{Mod: 74},
-				{Mod: 75, Gate: Gate{Clauses: []Clause{
+				{Mod: 65},
+				{Mod: 66, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: AllTargets},
 				}}},
 			}, Required: true},
@@ -1237,11 +1237,11 @@ var tcgen05Table = []Instruction{
 			{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"commit", "arrive", "async"}},
+		}, Ignored: []Mod{9}, Effects: []string{"commit", "arrive", "async"}},
 		{Template: "tcgen05.commit.cta.mbarrier::arrive::one.sync_restrict::shared::read::mma::a{.ss}.multicast::cluster::32b.b64", Section: "9.4:9.7.18.12.1", Slots: []Slot{
 			{Name: ".cta", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
+				{Mod: 84},
+				{Mod: 85},
 			}, Required: true},
 			{Name: ".mbarrier::arrive::one", Values: []Value{
 				{Mod: 370},
@@ -1250,10 +1250,10 @@ var tcgen05Table = []Instruction{
 				{Mod: 371},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 55},
+				{Mod: 46},
 			}},
 			{Name: ".multicast::cluster::32b", Values: []Value{
-				{Mod: 82},
+				{Mod: 73},
 			}, Required: true},
 			{Name: ".b64", Values: []Value{
 				{Mod: 8},
@@ -1276,11 +1276,11 @@ var tcgen05Table = []Instruction{
 			{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"commit", "arrive", "async"}},
+		}, Ignored: []Mod{9}, Effects: []string{"commit", "arrive", "async"}},
 		{Template: "tcgen05.commit.cta.mbarrier::arrive::one.stray{.ss}.b64", Section: "9.7.16.12.1", Slots: []Slot{
 			{Name: ".cta", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
+				{Mod: 84},
+				{Mod: 85},
 			}, Required: true},
 			{Name: ".mbarrier::arrive::one", Values: []Value{
 				{Mod: 370},
@@ -1290,7 +1290,7 @@ var tcgen05Table = []Instruction{
 				{Mod: 312},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 55},
+				{Mod: 46},
 			}},
 			{Name: ".b64", Values: []Value{
 				{Mod: 8},
@@ -1305,11 +1305,11 @@ var tcgen05Table = []Instruction{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"commit", "arrive", "async"}, Lenient: "a restriction that belongs to fences and is not heeded here"},
+		}, Ignored: []Mod{9}, Effects: []string{"commit", "arrive", "async"}, Lenient: "a restriction that belongs to fences and is not heeded here"},
 		{Template: "tcgen05.commit.cta.mbarrier::arrive::one.stray{.ss}.many.b64", Section: "9.7.16.12.1", Slots: []Slot{
 			{Name: ".cta", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
+				{Mod: 84},
+				{Mod: 85},
 			}, Required: true},
 			{Name: ".mbarrier::arrive::one", Values: []Value{
 				{Mod: 370},
@@ -1319,11 +1319,11 @@ var tcgen05Table = []Instruction{
 				{Mod: 312},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 55},
+				{Mod: 46},
 			}},
 			{Name: ".many", Values: []Value{
-				{Mod: 74},
-				{Mod: 75, Gate: Gate{Clauses: []Clause{
+				{Mod: 65},
+				{Mod: 66, Gate: Gate{Clauses: []Clause{
 					{Since: 904, Targets: AllTargets},
 				}}},
 			}, Required: true},
@@ -1345,11 +1345,11 @@ var tcgen05Table = []Instruction{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"commit", "arrive", "async"}, Lenient: "a restriction that belongs to fences and is not heeded here"},
+		}, Ignored: []Mod{9}, Effects: []string{"commit", "arrive", "async"}, Lenient: "a restriction that belongs to fences and is not heeded here"},
 		{Template: "tcgen05.commit.cta.mbarrier::arrive::one.stray{.ss}.multicast::cluster::32b.b64", Section: "9.7.16.12.1", Slots: []Slot{
 			{Name: ".cta", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
+				{Mod: 84},
+				{Mod: 85},
 			}, Required: true},
 			{Name: ".mbarrier::arrive::one", Values: []Value{
 				{Mod: 370},
@@ -1359,10 +1359,10 @@ var tcgen05Table = []Instruction{
 				{Mod: 312},
 			}, Required: true},
 			{Name: ".ss", Values: []Value{
-				{Mod: 55},
+				{Mod: 46},
 			}},
 			{Name: ".multicast::cluster::32b", Values: []Value{
-				{Mod: 82},
+				{Mod: 73},
 			}, Required: true},
 			{Name: ".b64", Values: []Value{
 				{Mod: 8},
@@ -1385,16 +1385,13 @@ var tcgen05Table = []Instruction{
 			{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"commit", "arrive", "async"}, Lenient: "a restriction that belongs to fences and is not heeded here"},
+		}, Ignored: []Mod{9}, Effects: []string{"commit", "arrive", "async"}, Lenient: "a restriction that belongs to fences and is not heeded here"},
 	}},
 	{Name: "tcgen05.mma", Family: "tcgen05", What: "D = A*B + D in tensor memory, issued by one thread; A from shared or tensor memory, B from shared", Forms: []Form{
-		{Template: "tcgen05.mma{.sp}.cta.kind{.useA}{.useB}", Section: "9.7.16.10.9.1", Slots: []Slot{
-			{Name: ".sp", Values: []Value{
-				{Mod: 272},
-			}},
+		{Template: "tcgen05.mma.cta.kind{.useA}{.useB}", Section: "9.7.16.10.9.1", Slots: []Slot{
 			{Name: ".cta", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
+				{Mod: 84},
+				{Mod: 85},
 			}, Required: true},
 			{Name: ".kind", Values: []Value{
 				{Mod: 372},
@@ -1424,30 +1421,23 @@ var tcgen05Table = []Instruction{
 			{Name: "b", ID: 3, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "meta", ID: 4, Presence: 2, If: []Op{
-				{Code: 1},
-			}, Inside: []Operand{
-				{Name: "meta", ID: 5, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "shape", ID: 6, Kinds: []Kind{
+			{Name: "idesc", ID: 4, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "lanes", ID: 7, Kinds: []Kind{
+			{Name: "lanes", ID: 5, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 3, If: []Op{
-				{N: 92},
+				{N: 84},
 			}},
-			{Name: "lanes8", ID: 8, Kinds: []Kind{
+			{Name: "lanes8", ID: 6, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 3, If: []Op{
-				{N: 93},
+				{N: 85},
 			}},
-			{Name: "add", ID: 9, Kinds: []Kind{
+			{Name: "accumulate", ID: 7, Kinds: []Kind{
 				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "scaleD", ID: 10, Kinds: []Kind{
+			{Name: "scaleD", ID: 8, Kinds: []Kind{
 				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
 					{High: 15, Step: 1},
 				}, Space: SpaceRef{Slot: -1}},
@@ -1458,23 +1448,20 @@ var tcgen05Table = []Instruction{
 			}},
 		}, When: []Condition{
 			{If: []Op{
-				{Code: 1, N: 4},
+				{Code: 1, N: 3},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 10},
+				{Code: 2, N: 8},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 806, Targets: 0x3618000000, On: "100f"},
 			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma{.sp}.cta.kind{.ashift}{.useA}{.useB}", Section: "9.7.16.10.9.1", Slots: []Slot{
-			{Name: ".sp", Values: []Value{
-				{Mod: 272},
-			}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+		{Template: "tcgen05.mma.cta.kind{.ashift}{.useA}{.useB}", Section: "9.7.16.10.9.1", Slots: []Slot{
 			{Name: ".cta", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
+				{Mod: 84},
+				{Mod: 85},
 			}, Required: true},
 			{Name: ".kind", Values: []Value{
 				{Mod: 372},
@@ -1509,27 +1496,190 @@ var tcgen05Table = []Instruction{
 			{Name: "b", ID: 4, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "meta", ID: 5, Presence: 2, If: []Op{
-				{Code: 1},
-			}, Inside: []Operand{
+			{Name: "idesc", ID: 5, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "lanes", ID: 6, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 3, If: []Op{
+				{N: 84},
+			}},
+			{Name: "lanes8", ID: 7, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 3, If: []Op{
+				{N: 85},
+			}},
+			{Name: "accumulate", ID: 8, Kinds: []Kind{
+				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "scaleD", ID: 9, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
+					{High: 15, Step: 1},
+				}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
+			}},
+		}, When: []Condition{
+			{If: []Op{
+				{Code: 1, N: 4},
+			}, Gate: Gate{Clauses: []Clause{
+				{Since: 904, Targets: 0x3000000000, On: "107f"},
+			}}},
+			{If: []Op{
+				{Code: 2, N: 9},
+			}, Gate: Gate{Clauses: []Clause{
+				{Since: 806, Targets: 0x3618000000, On: "100f"},
+			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 1, N: 2},
+				{N: 330},
+				{N: 331},
+				{Code: 6},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid .ashift & (.collector::a::fill | .collector::a::use)", Why: "shifted rows of A are not kept"},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+		{Template: "tcgen05.mma.sp.cta.kind{.useA}{.useB}", Section: "9.7.16.10.9.2", Slots: []Slot{
+			{Name: ".sp", Values: []Value{
+				{Mod: 272},
+			}, Required: true},
+			{Name: ".cta", Values: []Value{
+				{Mod: 84},
+				{Mod: 85},
+			}, Required: true},
+			{Name: ".kind", Values: []Value{
+				{Mod: 372},
+				{Mod: 373},
+			}, Required: true},
+			{Name: ".useA", Values: []Value{
+				{Mod: 330},
+				{Mod: 331},
+				{Mod: 332},
+				{Mod: 333},
+			}},
+			{Name: ".useB", Values: []Value{
+				{Mod: 334},
+				{Mod: 335},
+				{Mod: 336},
+				{Mod: 337},
+			}},
+		}, Operands: []Operand{
+			{Name: "d", Inside: []Operand{
+				{Name: "d", ID: 1, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "a", ID: 2, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "b", ID: 3, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "meta", ID: 4, Inside: []Operand{
+				{Name: "meta", ID: 5, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "idesc", ID: 6, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "lanes", ID: 7, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 3, If: []Op{
+				{N: 84},
+			}},
+			{Name: "lanes8", ID: 8, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 3, If: []Op{
+				{N: 85},
+			}},
+			{Name: "accumulate", ID: 9, Kinds: []Kind{
+				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "scaleD", ID: 10, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
+					{High: 15, Step: 1},
+				}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
+			}},
+		}, When: []Condition{
+			{If: []Op{
+				{Code: 1, N: 4},
+			}, Gate: Gate{Clauses: []Clause{
+				{Since: 904, Targets: 0x3000000000, On: "107f"},
+			}}},
+			{If: []Op{
+				{Code: 2, N: 10},
+			}, Gate: Gate{Clauses: []Clause{
+				{Since: 806, Targets: 0x3618000000, On: "100f"},
+			}}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+		{Template: "tcgen05.mma.sp.cta.kind{.ashift}{.useA}{.useB}", Section: "9.7.16.10.9.2", Slots: []Slot{
+			{Name: ".sp", Values: []Value{
+				{Mod: 272},
+			}, Required: true},
+			{Name: ".cta", Values: []Value{
+				{Mod: 84},
+				{Mod: 85},
+			}, Required: true},
+			{Name: ".kind", Values: []Value{
+				{Mod: 372},
+				{Mod: 373},
+			}, Required: true},
+			{Name: ".ashift", Values: []Value{
+				{Mod: 374},
+			}},
+			{Name: ".useA", Values: []Value{
+				{Mod: 330},
+				{Mod: 331},
+				{Mod: 332},
+				{Mod: 333},
+			}},
+			{Name: ".useB", Values: []Value{
+				{Mod: 334},
+				{Mod: 335},
+				{Mod: 336},
+				{Mod: 337},
+			}},
+		}, Operands: []Operand{
+			{Name: "d", Inside: []Operand{
+				{Name: "d", ID: 1, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "a", ID: 2, Inside: []Operand{
+				{Name: "a", ID: 3, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "b", ID: 4, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "meta", ID: 5, Inside: []Operand{
 				{Name: "meta", ID: 6, Kinds: []Kind{
 					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
 				}},
 			}},
-			{Name: "shape", ID: 7, Kinds: []Kind{
+			{Name: "idesc", ID: 7, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "lanes", ID: 8, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 3, If: []Op{
-				{N: 92},
+				{N: 84},
 			}},
 			{Name: "lanes8", ID: 9, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 3, If: []Op{
-				{N: 93},
+				{N: 85},
 			}},
-			{Name: "add", ID: 10, Kinds: []Kind{
+			{Name: "accumulate", ID: 10, Kinds: []Kind{
 				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "scaleD", ID: 11, Kinds: []Kind{
@@ -1561,17 +1711,14 @@ var tcgen05Table = []Instruction{
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .ashift & (.collector::a::fill | .collector::a::use)", Why: "shifted rows of A are not kept"},
-		}, Ignored: []Mod{15}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma{.sp}.cta.kind::f8f6f4{.useA}{.useB}", Section: "9.7.16.10.9.1", Slots: []Slot{
-			{Name: ".sp", Values: []Value{
-				{Mod: 272},
-			}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+		{Template: "tcgen05.mma.cta.kind::f8f6f4{.useA}{.useB}", Section: "9.7.16.10.9.1", Slots: []Slot{
 			{Name: ".cta", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
+				{Mod: 84},
+				{Mod: 85},
 			}, Required: true},
 			{Name: ".kind::f8f6f4", Values: []Value{
-				{Mod: 255},
+				{Mod: 254},
 			}, Required: true},
 			{Name: ".useA", Values: []Value{
 				{Mod: 330},
@@ -1597,27 +1744,20 @@ var tcgen05Table = []Instruction{
 			{Name: "b", ID: 3, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "meta", ID: 4, Presence: 2, If: []Op{
-				{Code: 1},
-			}, Inside: []Operand{
-				{Name: "meta", ID: 5, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "shape", ID: 6, Kinds: []Kind{
+			{Name: "idesc", ID: 4, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "lanes", ID: 7, Kinds: []Kind{
+			{Name: "lanes", ID: 5, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 3, If: []Op{
-				{N: 92},
+				{N: 84},
 			}},
-			{Name: "lanes8", ID: 8, Kinds: []Kind{
+			{Name: "lanes8", ID: 6, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 3, If: []Op{
-				{N: 93},
+				{N: 85},
 			}},
-			{Name: "add", ID: 9, Kinds: []Kind{
+			{Name: "accumulate", ID: 7, Kinds: []Kind{
 				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
 			}},
 		}, Gates: []Gate{
@@ -1626,21 +1766,18 @@ var tcgen05Table = []Instruction{
 			}},
 		}, When: []Condition{
 			{If: []Op{
-				{Code: 1, N: 4},
+				{Code: 1, N: 3},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma{.sp}.cta.kind::f8f6f4{.ashift}{.useA}{.useB}", Section: "9.7.16.10.9.1", Slots: []Slot{
-			{Name: ".sp", Values: []Value{
-				{Mod: 272},
-			}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+		{Template: "tcgen05.mma.cta.kind::f8f6f4{.ashift}{.useA}{.useB}", Section: "9.7.16.10.9.1", Slots: []Slot{
 			{Name: ".cta", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
+				{Mod: 84},
+				{Mod: 85},
 			}, Required: true},
 			{Name: ".kind::f8f6f4", Values: []Value{
-				{Mod: 255},
+				{Mod: 254},
 			}, Required: true},
 			{Name: ".ashift", Values: []Value{
 				{Mod: 374},
@@ -1671,27 +1808,168 @@ var tcgen05Table = []Instruction{
 			{Name: "b", ID: 4, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "meta", ID: 5, Presence: 2, If: []Op{
-				{Code: 1},
-			}, Inside: []Operand{
+			{Name: "idesc", ID: 5, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "lanes", ID: 6, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 3, If: []Op{
+				{N: 84},
+			}},
+			{Name: "lanes8", ID: 7, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 3, If: []Op{
+				{N: 85},
+			}},
+			{Name: "accumulate", ID: 8, Kinds: []Kind{
+				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
+			}},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
+			}},
+		}, When: []Condition{
+			{If: []Op{
+				{Code: 1, N: 4},
+			}, Gate: Gate{Clauses: []Clause{
+				{Since: 904, Targets: 0x3000000000, On: "107f"},
+			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 1, N: 2},
+				{N: 330},
+				{N: 331},
+				{Code: 6},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid .ashift & (.collector::a::fill | .collector::a::use)", Why: "shifted rows of A are not kept"},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+		{Template: "tcgen05.mma.sp.cta.kind::f8f6f4{.useA}{.useB}", Section: "9.7.16.10.9.2", Slots: []Slot{
+			{Name: ".sp", Values: []Value{
+				{Mod: 272},
+			}, Required: true},
+			{Name: ".cta", Values: []Value{
+				{Mod: 84},
+				{Mod: 85},
+			}, Required: true},
+			{Name: ".kind::f8f6f4", Values: []Value{
+				{Mod: 254},
+			}, Required: true},
+			{Name: ".useA", Values: []Value{
+				{Mod: 330},
+				{Mod: 331},
+				{Mod: 332},
+				{Mod: 333},
+			}},
+			{Name: ".useB", Values: []Value{
+				{Mod: 334},
+				{Mod: 335},
+				{Mod: 336},
+				{Mod: 337},
+			}},
+		}, Operands: []Operand{
+			{Name: "d", Inside: []Operand{
+				{Name: "d", ID: 1, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "a", ID: 2, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "b", ID: 3, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "meta", ID: 4, Inside: []Operand{
+				{Name: "meta", ID: 5, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "idesc", ID: 6, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "lanes", ID: 7, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 3, If: []Op{
+				{N: 84},
+			}},
+			{Name: "lanes8", ID: 8, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 3, If: []Op{
+				{N: 85},
+			}},
+			{Name: "accumulate", ID: 9, Kinds: []Kind{
+				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
+			}},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
+			}},
+		}, When: []Condition{
+			{If: []Op{
+				{Code: 1, N: 4},
+			}, Gate: Gate{Clauses: []Clause{
+				{Since: 904, Targets: 0x3000000000, On: "107f"},
+			}}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+		{Template: "tcgen05.mma.sp.cta.kind::f8f6f4{.ashift}{.useA}{.useB}", Section: "9.7.16.10.9.2", Slots: []Slot{
+			{Name: ".sp", Values: []Value{
+				{Mod: 272},
+			}, Required: true},
+			{Name: ".cta", Values: []Value{
+				{Mod: 84},
+				{Mod: 85},
+			}, Required: true},
+			{Name: ".kind::f8f6f4", Values: []Value{
+				{Mod: 254},
+			}, Required: true},
+			{Name: ".ashift", Values: []Value{
+				{Mod: 374},
+			}},
+			{Name: ".useA", Values: []Value{
+				{Mod: 330},
+				{Mod: 331},
+				{Mod: 332},
+				{Mod: 333},
+			}},
+			{Name: ".useB", Values: []Value{
+				{Mod: 334},
+				{Mod: 335},
+				{Mod: 336},
+				{Mod: 337},
+			}},
+		}, Operands: []Operand{
+			{Name: "d", Inside: []Operand{
+				{Name: "d", ID: 1, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "a", ID: 2, Inside: []Operand{
+				{Name: "a", ID: 3, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "b", ID: 4, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "meta", ID: 5, Inside: []Operand{
 				{Name: "meta", ID: 6, Kinds: []Kind{
 					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
 				}},
 			}},
-			{Name: "shape", ID: 7, Kinds: []Kind{
+			{Name: "idesc", ID: 7, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "lanes", ID: 8, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 3, If: []Op{
-				{N: 92},
+				{N: 84},
 			}},
 			{Name: "lanes8", ID: 9, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 3, If: []Op{
-				{N: 93},
+				{N: 85},
 			}},
-			{Name: "add", ID: 10, Kinds: []Kind{
+			{Name: "accumulate", ID: 10, Kinds: []Kind{
 				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
 			}},
 		}, Gates: []Gate{
@@ -1713,14 +1991,11 @@ var tcgen05Table = []Instruction{
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .ashift & (.collector::a::fill | .collector::a::use)", Why: "shifted rows of A are not kept"},
-		}, Ignored: []Mod{15}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma{.sp}.cta.kind::i8{.useA}", Section: "9.7.16.10.9.1", Slots: []Slot{
-			{Name: ".sp", Values: []Value{
-				{Mod: 272},
-			}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+		{Template: "tcgen05.mma.cta.kind::i8{.useA}", Section: "9.7.16.10.9.1", Slots: []Slot{
 			{Name: ".cta", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
+				{Mod: 84},
+				{Mod: 85},
 			}, Required: true},
 			{Name: ".kind::i8", Values: []Value{
 				{Mod: 375},
@@ -1743,30 +2018,23 @@ var tcgen05Table = []Instruction{
 			{Name: "b", ID: 3, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "meta", ID: 4, Presence: 2, If: []Op{
-				{Code: 1},
-			}, Inside: []Operand{
-				{Name: "meta", ID: 5, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "shape", ID: 6, Kinds: []Kind{
+			{Name: "idesc", ID: 4, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "lanes", ID: 7, Kinds: []Kind{
+			{Name: "lanes", ID: 5, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 3, If: []Op{
-				{N: 92},
+				{N: 84},
 			}},
-			{Name: "lanes8", ID: 8, Kinds: []Kind{
+			{Name: "lanes8", ID: 6, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 3, If: []Op{
-				{N: 93},
+				{N: 85},
 			}},
-			{Name: "add", ID: 9, Kinds: []Kind{
+			{Name: "accumulate", ID: 7, Kinds: []Kind{
 				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "stray", ID: 10, Kinds: []Kind{
+			{Name: "stray", ID: 8, Kinds: []Kind{
 				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -1782,25 +2050,11 @@ var tcgen05Table = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1},
-				{Code: 2, N: 10},
-				{Code: 5},
-				{Code: 2, N: 7},
-				{Code: 2, N: 8},
-				{Code: 6},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .sp & stray & (lanes | lanes8)"},
-		}, Ignored: []Mod{15}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma{.sp}.cta.kind::i8{.ashift}{.useA}", Section: "9.7.16.10.9.1", Slots: []Slot{
-			{Name: ".sp", Values: []Value{
-				{Mod: 272},
-			}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}, Notes: []string{"The assembler takes a constant at the end, where floating-point kinds have the scale of D."}},
+		{Template: "tcgen05.mma.cta.kind::i8{.ashift}{.useA}", Section: "9.7.16.10.9.1", Slots: []Slot{
 			{Name: ".cta", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
+				{Mod: 84},
+				{Mod: 85},
 			}, Required: true},
 			{Name: ".kind::i8", Values: []Value{
 				{Mod: 375},
@@ -1828,27 +2082,177 @@ var tcgen05Table = []Instruction{
 			{Name: "b", ID: 4, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "meta", ID: 5, Presence: 2, If: []Op{
-				{Code: 1},
-			}, Inside: []Operand{
+			{Name: "idesc", ID: 5, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "lanes", ID: 6, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 3, If: []Op{
+				{N: 84},
+			}},
+			{Name: "lanes8", ID: 7, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 3, If: []Op{
+				{N: 85},
+			}},
+			{Name: "accumulate", ID: 8, Kinds: []Kind{
+				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "stray", ID: 9, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
+			}},
+			{Clauses: []Clause{
+				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
+			}},
+		}, When: []Condition{
+			{If: []Op{
+				{N: -1},
+			}, Gate: Gate{Clauses: []Clause{
+				{Since: 904, Targets: 0x3000000000, On: "107f"},
+			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 1, N: 2},
+				{N: 330},
+				{N: 331},
+				{Code: 6},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid .ashift & (.collector::a::fill | .collector::a::use)", Why: "shifted rows of A are not kept"},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}, Notes: []string{"The assembler takes a constant at the end, where floating-point kinds have the scale of D."}},
+		{Template: "tcgen05.mma.sp.cta.kind::i8{.useA}", Section: "9.7.16.10.9.2", Slots: []Slot{
+			{Name: ".sp", Values: []Value{
+				{Mod: 272},
+			}, Required: true},
+			{Name: ".cta", Values: []Value{
+				{Mod: 84},
+				{Mod: 85},
+			}, Required: true},
+			{Name: ".kind::i8", Values: []Value{
+				{Mod: 375},
+			}, Required: true},
+			{Name: ".useA", Values: []Value{
+				{Mod: 330},
+				{Mod: 331},
+				{Mod: 332},
+				{Mod: 333},
+			}},
+		}, Operands: []Operand{
+			{Name: "d", Inside: []Operand{
+				{Name: "d", ID: 1, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "a", ID: 2, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "b", ID: 3, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "meta", ID: 4, Inside: []Operand{
+				{Name: "meta", ID: 5, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "idesc", ID: 6, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "lanes", ID: 7, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 3, If: []Op{
+				{N: 84},
+			}},
+			{Name: "lanes8", ID: 8, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 3, If: []Op{
+				{N: 85},
+			}},
+			{Name: "accumulate", ID: 9, Kinds: []Kind{
+				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "stray", ID: 10, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
+			}},
+			{Clauses: []Clause{
+				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
+			}},
+		}, When: []Condition{
+			{If: []Op{
+				{N: -1},
+			}, Gate: Gate{Clauses: []Clause{
+				{Since: 904, Targets: 0x3000000000, On: "107f"},
+			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 10},
+				{Code: 2, N: 7},
+				{Code: 2, N: 8},
+				{Code: 6},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid stray & (lanes | lanes8)"},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}, Notes: []string{"The assembler takes a constant at the end, where floating-point kinds have the scale of D."}},
+		{Template: "tcgen05.mma.sp.cta.kind::i8{.ashift}{.useA}", Section: "9.7.16.10.9.2", Slots: []Slot{
+			{Name: ".sp", Values: []Value{
+				{Mod: 272},
+			}, Required: true},
+			{Name: ".cta", Values: []Value{
+				{Mod: 84},
+				{Mod: 85},
+			}, Required: true},
+			{Name: ".kind::i8", Values: []Value{
+				{Mod: 375},
+			}, Required: true},
+			{Name: ".ashift", Values: []Value{
+				{Mod: 374},
+			}},
+			{Name: ".useA", Values: []Value{
+				{Mod: 330},
+				{Mod: 331},
+				{Mod: 332},
+				{Mod: 333},
+			}},
+		}, Operands: []Operand{
+			{Name: "d", Inside: []Operand{
+				{Name: "d", ID: 1, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "a", ID: 2, Inside: []Operand{
+				{Name: "a", ID: 3, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "b", ID: 4, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "meta", ID: 5, Inside: []Operand{
 				{Name: "meta", ID: 6, Kinds: []Kind{
 					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
 				}},
 			}},
-			{Name: "shape", ID: 7, Kinds: []Kind{
+			{Name: "idesc", ID: 7, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "lanes", ID: 8, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 3, If: []Op{
-				{N: 92},
+				{N: 84},
 			}},
 			{Name: "lanes8", ID: 9, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 3, If: []Op{
-				{N: 93},
+				{N: 85},
 			}},
-			{Name: "add", ID: 10, Kinds: []Kind{
+			{Name: "accumulate", ID: 10, Kinds: []Kind{
 				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "stray", ID: 11, Kinds: []Kind{
@@ -1869,15 +2273,13 @@ var tcgen05Table = []Instruction{
 			}}},
 		}, Rules: []Rule{
 			{Holds: []Op{
-				{Code: 1},
 				{Code: 2, N: 11},
-				{Code: 5},
 				{Code: 2, N: 8},
 				{Code: 2, N: 9},
 				{Code: 6},
 				{Code: 5},
 				{Code: 4},
-			}, Text: "forbid .sp & stray & (lanes | lanes8)"},
+			}, Text: "forbid stray & (lanes | lanes8)"},
 			{Holds: []Op{
 				{Code: 1, N: 3},
 				{N: 330},
@@ -1886,14 +2288,11 @@ var tcgen05Table = []Instruction{
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .ashift & (.collector::a::fill | .collector::a::use)", Why: "shifted rows of A are not kept"},
-		}, Ignored: []Mod{15}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma{.sp}.cta.kind::ti16{.useA}{.useB}", Section: "9.4:9.7.18.10.10.1", Slots: []Slot{
-			{Name: ".sp", Values: []Value{
-				{Mod: 272},
-			}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}, Notes: []string{"The assembler takes a constant at the end, where floating-point kinds have the scale of D."}},
+		{Template: "tcgen05.mma.cta.kind::ti16{.useA}{.useB}", Section: "9.4:9.7.18.10.10.1", Slots: []Slot{
 			{Name: ".cta", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
+				{Mod: 84},
+				{Mod: 85},
 			}, Required: true},
 			{Name: ".kind::ti16", Values: []Value{
 				{Mod: 376},
@@ -1922,32 +2321,22 @@ var tcgen05Table = []Instruction{
 			{Name: "b", ID: 3, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "meta", ID: 4, Presence: 2, If: []Op{
-				{Code: 1},
-			}, Inside: []Operand{
-				{Name: "meta", ID: 5, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "shape", ID: 6, Kinds: []Kind{
+			{Name: "idesc", ID: 4, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "lanes", ID: 7, Kinds: []Kind{
+			{Name: "lanes", ID: 5, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 3, If: []Op{
-				{N: 92},
+				{N: 84},
 			}},
-			{Name: "lanes8", ID: 8, Kinds: []Kind{
+			{Name: "lanes8", ID: 6, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 3, If: []Op{
-				{N: 93},
+				{N: 85},
 			}},
-			{Name: "add", ID: 9, Kinds: []Kind{
+			{Name: "accumulate", ID: 7, Kinds: []Kind{
 				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "stray", ID: 10, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
@@ -1957,29 +2346,15 @@ var tcgen05Table = []Instruction{
 			}},
 		}, When: []Condition{
 			{If: []Op{
-				{Code: 1, N: 4},
+				{Code: 1, N: 3},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1},
-				{Code: 2, N: 10},
-				{Code: 5},
-				{Code: 2, N: 7},
-				{Code: 2, N: 8},
-				{Code: 6},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .sp & stray & (lanes | lanes8)"},
-		}, Ignored: []Mod{15}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma{.sp}.cta.kind::ti16{.ashift}{.useA}{.useB}", Section: "9.4:9.7.18.10.10.1", Slots: []Slot{
-			{Name: ".sp", Values: []Value{
-				{Mod: 272},
-			}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+		{Template: "tcgen05.mma.cta.kind::ti16{.ashift}{.useA}{.useB}", Section: "9.4:9.7.18.10.10.1", Slots: []Slot{
 			{Name: ".cta", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
+				{Mod: 84},
+				{Mod: 85},
 			}, Required: true},
 			{Name: ".kind::ti16", Values: []Value{
 				{Mod: 376},
@@ -2013,32 +2388,176 @@ var tcgen05Table = []Instruction{
 			{Name: "b", ID: 4, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "meta", ID: 5, Presence: 2, If: []Op{
-				{Code: 1},
-			}, Inside: []Operand{
+			{Name: "idesc", ID: 5, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "lanes", ID: 6, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 3, If: []Op{
+				{N: 84},
+			}},
+			{Name: "lanes8", ID: 7, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 3, If: []Op{
+				{N: 85},
+			}},
+			{Name: "accumulate", ID: 8, Kinds: []Kind{
+				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
+			}},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
+			}},
+			{Clauses: []Clause{
+				{Since: 904, Targets: 0x3000000000, On: "107f"},
+			}},
+		}, When: []Condition{
+			{If: []Op{
+				{Code: 1, N: 4},
+			}, Gate: Gate{Clauses: []Clause{
+				{Since: 904, Targets: 0x3000000000, On: "107f"},
+			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 1, N: 2},
+				{N: 330},
+				{N: 331},
+				{Code: 6},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid .ashift & (.collector::a::fill | .collector::a::use)", Why: "shifted rows of A are not kept"},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+		{Template: "tcgen05.mma.sp.cta.kind::ti16{.useA}{.useB}", Section: "9.4:9.7.18.10.10.2", Slots: []Slot{
+			{Name: ".sp", Values: []Value{
+				{Mod: 272},
+			}, Required: true},
+			{Name: ".cta", Values: []Value{
+				{Mod: 84},
+				{Mod: 85},
+			}, Required: true},
+			{Name: ".kind::ti16", Values: []Value{
+				{Mod: 376},
+			}, Required: true},
+			{Name: ".useA", Values: []Value{
+				{Mod: 330},
+				{Mod: 331},
+				{Mod: 332},
+				{Mod: 333},
+			}},
+			{Name: ".useB", Values: []Value{
+				{Mod: 334},
+				{Mod: 335},
+				{Mod: 336},
+				{Mod: 337},
+			}},
+		}, Operands: []Operand{
+			{Name: "d", Inside: []Operand{
+				{Name: "d", ID: 1, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "a", ID: 2, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "b", ID: 3, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "meta", ID: 4, Inside: []Operand{
+				{Name: "meta", ID: 5, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "idesc", ID: 6, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "lanes", ID: 7, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 3, If: []Op{
+				{N: 84},
+			}},
+			{Name: "lanes8", ID: 8, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 3, If: []Op{
+				{N: 85},
+			}},
+			{Name: "accumulate", ID: 9, Kinds: []Kind{
+				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
+			}},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
+			}},
+			{Clauses: []Clause{
+				{Since: 904, Targets: 0x3000000000, On: "107f"},
+			}},
+		}, When: []Condition{
+			{If: []Op{
+				{Code: 1, N: 4},
+			}, Gate: Gate{Clauses: []Clause{
+				{Since: 904, Targets: 0x3000000000, On: "107f"},
+			}}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+		{Template: "tcgen05.mma.sp.cta.kind::ti16{.ashift}{.useA}{.useB}", Section: "9.4:9.7.18.10.10.2", Slots: []Slot{
+			{Name: ".sp", Values: []Value{
+				{Mod: 272},
+			}, Required: true},
+			{Name: ".cta", Values: []Value{
+				{Mod: 84},
+				{Mod: 85},
+			}, Required: true},
+			{Name: ".kind::ti16", Values: []Value{
+				{Mod: 376},
+			}, Required: true},
+			{Name: ".ashift", Values: []Value{
+				{Mod: 374},
+			}},
+			{Name: ".useA", Values: []Value{
+				{Mod: 330},
+				{Mod: 331},
+				{Mod: 332},
+				{Mod: 333},
+			}},
+			{Name: ".useB", Values: []Value{
+				{Mod: 334},
+				{Mod: 335},
+				{Mod: 336},
+				{Mod: 337},
+			}},
+		}, Operands: []Operand{
+			{Name: "d", Inside: []Operand{
+				{Name: "d", ID: 1, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "a", ID: 2, Inside: []Operand{
+				{Name: "a", ID: 3, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "b", ID: 4, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "meta", ID: 5, Inside: []Operand{
 				{Name: "meta", ID: 6, Kinds: []Kind{
 					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
 				}},
 			}},
-			{Name: "shape", ID: 7, Kinds: []Kind{
+			{Name: "idesc", ID: 7, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "lanes", ID: 8, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 3, If: []Op{
-				{N: 92},
+				{N: 84},
 			}},
 			{Name: "lanes8", ID: 9, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 3, If: []Op{
-				{N: 93},
+				{N: 85},
 			}},
-			{Name: "add", ID: 10, Kinds: []Kind{
+			{Name: "accumulate", ID: 10, Kinds: []Kind{
 				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "stray", ID: 11, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
@@ -2054,16 +2573,6 @@ var tcgen05Table = []Instruction{
 			}}},
 		}, Rules: []Rule{
 			{Holds: []Op{
-				{Code: 1},
-				{Code: 2, N: 11},
-				{Code: 5},
-				{Code: 2, N: 8},
-				{Code: 2, N: 9},
-				{Code: 6},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .sp & stray & (lanes | lanes8)"},
-			{Holds: []Op{
 				{Code: 1, N: 3},
 				{N: 330},
 				{N: 331},
@@ -2071,14 +2580,14 @@ var tcgen05Table = []Instruction{
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .ashift & (.collector::a::fill | .collector::a::use)", Why: "shifted rows of A are not kept"},
-		}, Ignored: []Mod{15}, Effects: []string{"async", "tensor"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
 		{Template: "tcgen05.mma.cta.kind::f8f6f4.decompress::lut::b{.useA}{.useB}", Section: "9.4:9.7.18.10.10.1", Slots: []Slot{
 			{Name: ".cta", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
+				{Mod: 84},
+				{Mod: 85},
 			}, Required: true},
 			{Name: ".kind::f8f6f4", Values: []Value{
-				{Mod: 255},
+				{Mod: 254},
 			}, Required: true},
 			{Name: ".decompress::lut::b", Values: []Value{
 				{Mod: 377},
@@ -2112,20 +2621,20 @@ var tcgen05Table = []Instruction{
 					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
 				}},
 			}},
-			{Name: "shape", ID: 6, Kinds: []Kind{
+			{Name: "idesc", ID: 6, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "lanes", ID: 7, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 3, If: []Op{
-				{N: 92},
+				{N: 84},
 			}},
 			{Name: "lanes8", ID: 8, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 3, If: []Op{
-				{N: 93},
+				{N: 85},
 			}},
-			{Name: "add", ID: 9, Kinds: []Kind{
+			{Name: "accumulate", ID: 9, Kinds: []Kind{
 				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
 			}},
 		}, Gates: []Gate{
@@ -2141,14 +2650,14 @@ var tcgen05Table = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"async", "tensor"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
 		{Template: "tcgen05.mma.cta.kind::f8f6f4.decompress::lut::b{.useA}{.useB}", Section: "9.4:9.7.18.10.10.1", Slots: []Slot{
 			{Name: ".cta", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
+				{Mod: 84},
+				{Mod: 85},
 			}, Required: true},
 			{Name: ".kind::f8f6f4", Values: []Value{
-				{Mod: 255},
+				{Mod: 254},
 			}, Required: true},
 			{Name: ".decompress::lut::b", Values: []Value{
 				{Mod: 377},
@@ -2184,20 +2693,20 @@ var tcgen05Table = []Instruction{
 					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
 				}},
 			}},
-			{Name: "shape", ID: 7, Kinds: []Kind{
+			{Name: "idesc", ID: 7, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "lanes", ID: 8, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 3, If: []Op{
-				{N: 92},
+				{N: 84},
 			}},
 			{Name: "lanes8", ID: 9, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 3, If: []Op{
-				{N: 93},
+				{N: 85},
 			}},
-			{Name: "add", ID: 10, Kinds: []Kind{
+			{Name: "accumulate", ID: 10, Kinds: []Kind{
 				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
 			}},
 		}, Gates: []Gate{
@@ -2213,374 +2722,651 @@ var tcgen05Table = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma{.sp}.cta.kind::mxf8f6f4.block_scale{.every}{.useA}{.useB}", Section: "9.7.16.10.9.1", Slots: []Slot{
-			{Name: ".sp", Values: []Value{
-				{Mod: 272},
-			}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+		{Template: "tcgen05.mma.cta.kind::mxf8f6f4.block_scale{.every}{.useA}{.useB}", Section: "9.7.16.10.9.1", Slots: []Slot{
 			{Name: ".cta", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
+				{Mod: 84},
+				{Mod: 85},
 			}, Required: true},
 			{Name: ".kind::mxf8f6f4", Values: []Value{
-				{Mod: 256},
+				{Mod: 255},
 			}, Required: true},
 			{Name: ".block_scale", Values: []Value{
-				{Mod: 259},
-			}, Required: true},
-			{Name: ".every", Values: []Value{
-				{Mod: 260, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-					{Since: 808, Targets: 0x400000000, On: "103a"},
-					{Since: 904, Targets: 0x2000000000, On: "107a"},
-				}}},
-				{Mod: 378, Gate: Gate{Clauses: []Clause{
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-			}},
-			{Name: ".useA", Values: []Value{
-				{Mod: 330},
-				{Mod: 331},
-				{Mod: 332},
-				{Mod: 333},
-			}},
-			{Name: ".useB", Values: []Value{
-				{Mod: 334},
-				{Mod: 335},
-				{Mod: 336},
-				{Mod: 337},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "meta", ID: 4, Presence: 2, If: []Op{
-				{Code: 1},
-			}, Inside: []Operand{
-				{Name: "meta", ID: 5, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "shape", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scaleA", ID: 7, Inside: []Operand{
-				{Name: "scaleA", ID: 8, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "scaleB", ID: 9, Inside: []Operand{
-				{Name: "scaleB", ID: 10, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "add", ID: 11, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 6},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma{.sp}.cta.kind::mxf8f6f4.block_scale{.every}{.useA}{.useB}", Section: "9.7.16.10.9.1", Slots: []Slot{
-			{Name: ".sp", Values: []Value{
-				{Mod: 272},
-			}},
-			{Name: ".cta", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
-			}, Required: true},
-			{Name: ".kind::mxf8f6f4", Values: []Value{
-				{Mod: 256},
-			}, Required: true},
-			{Name: ".block_scale", Values: []Value{
-				{Mod: 259},
-			}, Required: true},
-			{Name: ".every", Values: []Value{
-				{Mod: 260, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-					{Since: 808, Targets: 0x400000000, On: "103a"},
-					{Since: 904, Targets: 0x2000000000, On: "107a"},
-				}}},
-				{Mod: 378, Gate: Gate{Clauses: []Clause{
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-			}},
-			{Name: ".useA", Values: []Value{
-				{Mod: 330},
-				{Mod: 331},
-				{Mod: 332},
-				{Mod: 333},
-			}},
-			{Name: ".useB", Values: []Value{
-				{Mod: 334},
-				{Mod: 335},
-				{Mod: 336},
-				{Mod: 337},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Inside: []Operand{
-				{Name: "a", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "b", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "meta", ID: 5, Presence: 2, If: []Op{
-				{Code: 1},
-			}, Inside: []Operand{
-				{Name: "meta", ID: 6, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "shape", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scaleA", ID: 8, Inside: []Operand{
-				{Name: "scaleA", ID: 9, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "scaleB", ID: 10, Inside: []Operand{
-				{Name: "scaleB", ID: 11, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "add", ID: 12, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 6},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma{.sp}.cta.kind::mxf4.block_scale{.every}{.useA}{.useB}", Section: "9.7.16.10.9.1", Slots: []Slot{
-			{Name: ".sp", Values: []Value{
-				{Mod: 272},
-			}},
-			{Name: ".cta", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
-			}, Required: true},
-			{Name: ".kind::mxf4", Values: []Value{
-				{Mod: 257},
-			}, Required: true},
-			{Name: ".block_scale", Values: []Value{
-				{Mod: 259},
-			}, Required: true},
-			{Name: ".every", Values: []Value{
-				{Mod: 263, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-					{Since: 808, Targets: 0x400000000, On: "103a"},
-					{Since: 904, Targets: 0x2000000000, On: "107a"},
-				}}},
-				{Mod: 378, Gate: Gate{Clauses: []Clause{
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-			}},
-			{Name: ".useA", Values: []Value{
-				{Mod: 330},
-				{Mod: 331},
-				{Mod: 332},
-				{Mod: 333},
-			}},
-			{Name: ".useB", Values: []Value{
-				{Mod: 334},
-				{Mod: 335},
-				{Mod: 336},
-				{Mod: 337},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "meta", ID: 4, Presence: 2, If: []Op{
-				{Code: 1},
-			}, Inside: []Operand{
-				{Name: "meta", ID: 5, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "shape", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scaleA", ID: 7, Inside: []Operand{
-				{Name: "scaleA", ID: 8, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "scaleB", ID: 9, Inside: []Operand{
-				{Name: "scaleB", ID: 10, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "add", ID: 11, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 6},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
-				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-				{Since: 808, Targets: 0x400000000, On: "103a"},
-				{Since: 904, Targets: 0x2000000000, On: "107a"},
-			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma{.sp}.cta.kind::mxf4.block_scale{.every}{.useA}{.useB}", Section: "9.7.16.10.9.1", Slots: []Slot{
-			{Name: ".sp", Values: []Value{
-				{Mod: 272},
-			}},
-			{Name: ".cta", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
-			}, Required: true},
-			{Name: ".kind::mxf4", Values: []Value{
-				{Mod: 257},
-			}, Required: true},
-			{Name: ".block_scale", Values: []Value{
-				{Mod: 259},
-			}, Required: true},
-			{Name: ".every", Values: []Value{
-				{Mod: 263, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-					{Since: 808, Targets: 0x400000000, On: "103a"},
-					{Since: 904, Targets: 0x2000000000, On: "107a"},
-				}}},
-				{Mod: 378, Gate: Gate{Clauses: []Clause{
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-			}},
-			{Name: ".useA", Values: []Value{
-				{Mod: 330},
-				{Mod: 331},
-				{Mod: 332},
-				{Mod: 333},
-			}},
-			{Name: ".useB", Values: []Value{
-				{Mod: 334},
-				{Mod: 335},
-				{Mod: 336},
-				{Mod: 337},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Inside: []Operand{
-				{Name: "a", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "b", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "meta", ID: 5, Presence: 2, If: []Op{
-				{Code: 1},
-			}, Inside: []Operand{
-				{Name: "meta", ID: 6, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "shape", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scaleA", ID: 8, Inside: []Operand{
-				{Name: "scaleA", ID: 9, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "scaleB", ID: 10, Inside: []Operand{
-				{Name: "scaleB", ID: 11, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "add", ID: 12, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 6},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
-				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-				{Since: 808, Targets: 0x400000000, On: "103a"},
-				{Since: 904, Targets: 0x2000000000, On: "107a"},
-			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma{.sp}.cta.kind::mxf4nvf4.block_scale.every{.useA}{.useB}", Section: "9.7.16.10.9.1", Slots: []Slot{
-			{Name: ".sp", Values: []Value{
-				{Mod: 272},
-			}},
-			{Name: ".cta", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
-			}, Required: true},
-			{Name: ".kind::mxf4nvf4", Values: []Value{
 				{Mod: 258},
 			}, Required: true},
+			{Name: ".every", Values: []Value{
+				{Mod: 259, Gate: Gate{Clauses: []Clause{
+					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
+					{Since: 808, Targets: 0x400000000, On: "103a"},
+					{Since: 904, Targets: 0x2000000000, On: "107a"},
+				}}},
+				{Mod: 378, Gate: Gate{Clauses: []Clause{
+					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
+				}}},
+			}},
+			{Name: ".useA", Values: []Value{
+				{Mod: 330},
+				{Mod: 331},
+				{Mod: 332},
+				{Mod: 333},
+			}},
+			{Name: ".useB", Values: []Value{
+				{Mod: 334},
+				{Mod: 335},
+				{Mod: 336},
+				{Mod: 337},
+			}},
+		}, Operands: []Operand{
+			{Name: "d", Inside: []Operand{
+				{Name: "d", ID: 1, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "a", ID: 2, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "b", ID: 3, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "idesc", ID: 4, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "scaleA", ID: 5, Inside: []Operand{
+				{Name: "scaleA", ID: 6, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "scaleB", ID: 7, Inside: []Operand{
+				{Name: "scaleB", ID: 8, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "accumulate", ID: 9, Kinds: []Kind{
+				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
+			}},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
+			}},
+		}, When: []Condition{
+			{If: []Op{
+				{Code: 1, N: 5},
+			}, Gate: Gate{Clauses: []Clause{
+				{Since: 904, Targets: 0x3000000000, On: "107f"},
+			}}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+		{Template: "tcgen05.mma.cta.kind::mxf8f6f4.block_scale{.every}{.useA}{.useB}", Section: "9.7.16.10.9.1", Slots: []Slot{
+			{Name: ".cta", Values: []Value{
+				{Mod: 84},
+				{Mod: 85},
+			}, Required: true},
+			{Name: ".kind::mxf8f6f4", Values: []Value{
+				{Mod: 255},
+			}, Required: true},
 			{Name: ".block_scale", Values: []Value{
-				{Mod: 259},
+				{Mod: 258},
 			}, Required: true},
 			{Name: ".every", Values: []Value{
-				{Mod: 263, Gate: Gate{Clauses: []Clause{
+				{Mod: 259, Gate: Gate{Clauses: []Clause{
+					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
+					{Since: 808, Targets: 0x400000000, On: "103a"},
+					{Since: 904, Targets: 0x2000000000, On: "107a"},
+				}}},
+				{Mod: 378, Gate: Gate{Clauses: []Clause{
+					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
+				}}},
+			}},
+			{Name: ".useA", Values: []Value{
+				{Mod: 330},
+				{Mod: 331},
+				{Mod: 332},
+				{Mod: 333},
+			}},
+			{Name: ".useB", Values: []Value{
+				{Mod: 334},
+				{Mod: 335},
+				{Mod: 336},
+				{Mod: 337},
+			}},
+		}, Operands: []Operand{
+			{Name: "d", Inside: []Operand{
+				{Name: "d", ID: 1, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "a", ID: 2, Inside: []Operand{
+				{Name: "a", ID: 3, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "b", ID: 4, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "idesc", ID: 5, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "scaleA", ID: 6, Inside: []Operand{
+				{Name: "scaleA", ID: 7, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "scaleB", ID: 8, Inside: []Operand{
+				{Name: "scaleB", ID: 9, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "accumulate", ID: 10, Kinds: []Kind{
+				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
+			}},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
+			}},
+		}, When: []Condition{
+			{If: []Op{
+				{Code: 1, N: 5},
+			}, Gate: Gate{Clauses: []Clause{
+				{Since: 904, Targets: 0x3000000000, On: "107f"},
+			}}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+		{Template: "tcgen05.mma.sp.cta.kind::mxf8f6f4.block_scale{.every}{.useA}{.useB}", Section: "9.7.16.10.9.2", Slots: []Slot{
+			{Name: ".sp", Values: []Value{
+				{Mod: 272},
+			}, Required: true},
+			{Name: ".cta", Values: []Value{
+				{Mod: 84},
+				{Mod: 85},
+			}, Required: true},
+			{Name: ".kind::mxf8f6f4", Values: []Value{
+				{Mod: 255},
+			}, Required: true},
+			{Name: ".block_scale", Values: []Value{
+				{Mod: 258},
+			}, Required: true},
+			{Name: ".every", Values: []Value{
+				{Mod: 259, Gate: Gate{Clauses: []Clause{
+					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
+					{Since: 808, Targets: 0x400000000, On: "103a"},
+					{Since: 904, Targets: 0x2000000000, On: "107a"},
+				}}},
+				{Mod: 378, Gate: Gate{Clauses: []Clause{
+					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
+				}}},
+			}},
+			{Name: ".useA", Values: []Value{
+				{Mod: 330},
+				{Mod: 331},
+				{Mod: 332},
+				{Mod: 333},
+			}},
+			{Name: ".useB", Values: []Value{
+				{Mod: 334},
+				{Mod: 335},
+				{Mod: 336},
+				{Mod: 337},
+			}},
+		}, Operands: []Operand{
+			{Name: "d", Inside: []Operand{
+				{Name: "d", ID: 1, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "a", ID: 2, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "b", ID: 3, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "meta", ID: 4, Inside: []Operand{
+				{Name: "meta", ID: 5, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "idesc", ID: 6, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "scaleA", ID: 7, Inside: []Operand{
+				{Name: "scaleA", ID: 8, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "scaleB", ID: 9, Inside: []Operand{
+				{Name: "scaleB", ID: 10, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "accumulate", ID: 11, Kinds: []Kind{
+				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
+			}},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
+			}},
+		}, When: []Condition{
+			{If: []Op{
+				{Code: 1, N: 6},
+			}, Gate: Gate{Clauses: []Clause{
+				{Since: 904, Targets: 0x3000000000, On: "107f"},
+			}}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+		{Template: "tcgen05.mma.sp.cta.kind::mxf8f6f4.block_scale{.every}{.useA}{.useB}", Section: "9.7.16.10.9.2", Slots: []Slot{
+			{Name: ".sp", Values: []Value{
+				{Mod: 272},
+			}, Required: true},
+			{Name: ".cta", Values: []Value{
+				{Mod: 84},
+				{Mod: 85},
+			}, Required: true},
+			{Name: ".kind::mxf8f6f4", Values: []Value{
+				{Mod: 255},
+			}, Required: true},
+			{Name: ".block_scale", Values: []Value{
+				{Mod: 258},
+			}, Required: true},
+			{Name: ".every", Values: []Value{
+				{Mod: 259, Gate: Gate{Clauses: []Clause{
+					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
+					{Since: 808, Targets: 0x400000000, On: "103a"},
+					{Since: 904, Targets: 0x2000000000, On: "107a"},
+				}}},
+				{Mod: 378, Gate: Gate{Clauses: []Clause{
+					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
+				}}},
+			}},
+			{Name: ".useA", Values: []Value{
+				{Mod: 330},
+				{Mod: 331},
+				{Mod: 332},
+				{Mod: 333},
+			}},
+			{Name: ".useB", Values: []Value{
+				{Mod: 334},
+				{Mod: 335},
+				{Mod: 336},
+				{Mod: 337},
+			}},
+		}, Operands: []Operand{
+			{Name: "d", Inside: []Operand{
+				{Name: "d", ID: 1, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "a", ID: 2, Inside: []Operand{
+				{Name: "a", ID: 3, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "b", ID: 4, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "meta", ID: 5, Inside: []Operand{
+				{Name: "meta", ID: 6, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "idesc", ID: 7, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "scaleA", ID: 8, Inside: []Operand{
+				{Name: "scaleA", ID: 9, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "scaleB", ID: 10, Inside: []Operand{
+				{Name: "scaleB", ID: 11, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "accumulate", ID: 12, Kinds: []Kind{
+				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
+			}},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
+			}},
+		}, When: []Condition{
+			{If: []Op{
+				{Code: 1, N: 6},
+			}, Gate: Gate{Clauses: []Clause{
+				{Since: 904, Targets: 0x3000000000, On: "107f"},
+			}}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+		{Template: "tcgen05.mma.cta.kind::mxf4.block_scale{.every}{.useA}{.useB}", Section: "9.7.16.10.9.1", Slots: []Slot{
+			{Name: ".cta", Values: []Value{
+				{Mod: 84},
+				{Mod: 85},
+			}, Required: true},
+			{Name: ".kind::mxf4", Values: []Value{
+				{Mod: 256},
+			}, Required: true},
+			{Name: ".block_scale", Values: []Value{
+				{Mod: 258},
+			}, Required: true},
+			{Name: ".every", Values: []Value{
+				{Mod: 262, Gate: Gate{Clauses: []Clause{
+					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
+					{Since: 808, Targets: 0x400000000, On: "103a"},
+					{Since: 904, Targets: 0x2000000000, On: "107a"},
+				}}},
+				{Mod: 378, Gate: Gate{Clauses: []Clause{
+					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
+				}}},
+			}},
+			{Name: ".useA", Values: []Value{
+				{Mod: 330},
+				{Mod: 331},
+				{Mod: 332},
+				{Mod: 333},
+			}},
+			{Name: ".useB", Values: []Value{
+				{Mod: 334},
+				{Mod: 335},
+				{Mod: 336},
+				{Mod: 337},
+			}},
+		}, Operands: []Operand{
+			{Name: "d", Inside: []Operand{
+				{Name: "d", ID: 1, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "a", ID: 2, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "b", ID: 3, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "idesc", ID: 4, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "scaleA", ID: 5, Inside: []Operand{
+				{Name: "scaleA", ID: 6, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "scaleB", ID: 7, Inside: []Operand{
+				{Name: "scaleB", ID: 8, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "accumulate", ID: 9, Kinds: []Kind{
+				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
+			}},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
+			}},
+		}, When: []Condition{
+			{If: []Op{
+				{Code: 1, N: 5},
+			}, Gate: Gate{Clauses: []Clause{
+				{Since: 904, Targets: 0x3000000000, On: "107f"},
+			}}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+		{Template: "tcgen05.mma.cta.kind::mxf4.block_scale{.every}{.useA}{.useB}", Section: "9.7.16.10.9.1", Slots: []Slot{
+			{Name: ".cta", Values: []Value{
+				{Mod: 84},
+				{Mod: 85},
+			}, Required: true},
+			{Name: ".kind::mxf4", Values: []Value{
+				{Mod: 256},
+			}, Required: true},
+			{Name: ".block_scale", Values: []Value{
+				{Mod: 258},
+			}, Required: true},
+			{Name: ".every", Values: []Value{
+				{Mod: 262, Gate: Gate{Clauses: []Clause{
+					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
+					{Since: 808, Targets: 0x400000000, On: "103a"},
+					{Since: 904, Targets: 0x2000000000, On: "107a"},
+				}}},
+				{Mod: 378, Gate: Gate{Clauses: []Clause{
+					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
+				}}},
+			}},
+			{Name: ".useA", Values: []Value{
+				{Mod: 330},
+				{Mod: 331},
+				{Mod: 332},
+				{Mod: 333},
+			}},
+			{Name: ".useB", Values: []Value{
+				{Mod: 334},
+				{Mod: 335},
+				{Mod: 336},
+				{Mod: 337},
+			}},
+		}, Operands: []Operand{
+			{Name: "d", Inside: []Operand{
+				{Name: "d", ID: 1, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "a", ID: 2, Inside: []Operand{
+				{Name: "a", ID: 3, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "b", ID: 4, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "idesc", ID: 5, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "scaleA", ID: 6, Inside: []Operand{
+				{Name: "scaleA", ID: 7, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "scaleB", ID: 8, Inside: []Operand{
+				{Name: "scaleB", ID: 9, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "accumulate", ID: 10, Kinds: []Kind{
+				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
+			}},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
+			}},
+		}, When: []Condition{
+			{If: []Op{
+				{Code: 1, N: 5},
+			}, Gate: Gate{Clauses: []Clause{
+				{Since: 904, Targets: 0x3000000000, On: "107f"},
+			}}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+		{Template: "tcgen05.mma.sp.cta.kind::mxf4.block_scale{.every}{.useA}{.useB}", Section: "9.7.16.10.9.2", Slots: []Slot{
+			{Name: ".sp", Values: []Value{
+				{Mod: 272},
+			}, Required: true},
+			{Name: ".cta", Values: []Value{
+				{Mod: 84},
+				{Mod: 85},
+			}, Required: true},
+			{Name: ".kind::mxf4", Values: []Value{
+				{Mod: 256},
+			}, Required: true},
+			{Name: ".block_scale", Values: []Value{
+				{Mod: 258},
+			}, Required: true},
+			{Name: ".every", Values: []Value{
+				{Mod: 262, Gate: Gate{Clauses: []Clause{
+					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
+					{Since: 808, Targets: 0x400000000, On: "103a"},
+					{Since: 904, Targets: 0x2000000000, On: "107a"},
+				}}},
+				{Mod: 378, Gate: Gate{Clauses: []Clause{
+					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
+				}}},
+			}},
+			{Name: ".useA", Values: []Value{
+				{Mod: 330},
+				{Mod: 331},
+				{Mod: 332},
+				{Mod: 333},
+			}},
+			{Name: ".useB", Values: []Value{
+				{Mod: 334},
+				{Mod: 335},
+				{Mod: 336},
+				{Mod: 337},
+			}},
+		}, Operands: []Operand{
+			{Name: "d", Inside: []Operand{
+				{Name: "d", ID: 1, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "a", ID: 2, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "b", ID: 3, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "meta", ID: 4, Inside: []Operand{
+				{Name: "meta", ID: 5, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "idesc", ID: 6, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "scaleA", ID: 7, Inside: []Operand{
+				{Name: "scaleA", ID: 8, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "scaleB", ID: 9, Inside: []Operand{
+				{Name: "scaleB", ID: 10, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "accumulate", ID: 11, Kinds: []Kind{
+				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
+			}},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
+			}},
+			{Clauses: []Clause{
+				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
+				{Since: 808, Targets: 0x400000000, On: "103a"},
+				{Since: 904, Targets: 0x2000000000, On: "107a"},
+			}},
+		}, When: []Condition{
+			{If: []Op{
+				{Code: 1, N: 6},
+			}, Gate: Gate{Clauses: []Clause{
+				{Since: 904, Targets: 0x3000000000, On: "107f"},
+			}}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+		{Template: "tcgen05.mma.sp.cta.kind::mxf4.block_scale{.every}{.useA}{.useB}", Section: "9.7.16.10.9.2", Slots: []Slot{
+			{Name: ".sp", Values: []Value{
+				{Mod: 272},
+			}, Required: true},
+			{Name: ".cta", Values: []Value{
+				{Mod: 84},
+				{Mod: 85},
+			}, Required: true},
+			{Name: ".kind::mxf4", Values: []Value{
+				{Mod: 256},
+			}, Required: true},
+			{Name: ".block_scale", Values: []Value{
+				{Mod: 258},
+			}, Required: true},
+			{Name: ".every", Values: []Value{
+				{Mod: 262, Gate: Gate{Clauses: []Clause{
+					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
+					{Since: 808, Targets: 0x400000000, On: "103a"},
+					{Since: 904, Targets: 0x2000000000, On: "107a"},
+				}}},
+				{Mod: 378, Gate: Gate{Clauses: []Clause{
+					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
+				}}},
+			}},
+			{Name: ".useA", Values: []Value{
+				{Mod: 330},
+				{Mod: 331},
+				{Mod: 332},
+				{Mod: 333},
+			}},
+			{Name: ".useB", Values: []Value{
+				{Mod: 334},
+				{Mod: 335},
+				{Mod: 336},
+				{Mod: 337},
+			}},
+		}, Operands: []Operand{
+			{Name: "d", Inside: []Operand{
+				{Name: "d", ID: 1, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "a", ID: 2, Inside: []Operand{
+				{Name: "a", ID: 3, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "b", ID: 4, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "meta", ID: 5, Inside: []Operand{
+				{Name: "meta", ID: 6, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "idesc", ID: 7, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "scaleA", ID: 8, Inside: []Operand{
+				{Name: "scaleA", ID: 9, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "scaleB", ID: 10, Inside: []Operand{
+				{Name: "scaleB", ID: 11, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "accumulate", ID: 12, Kinds: []Kind{
+				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
+			}},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
+			}},
+			{Clauses: []Clause{
+				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
+				{Since: 808, Targets: 0x400000000, On: "103a"},
+				{Since: 904, Targets: 0x2000000000, On: "107a"},
+			}},
+		}, When: []Condition{
+			{If: []Op{
+				{Code: 1, N: 6},
+			}, Gate: Gate{Clauses: []Clause{
+				{Since: 904, Targets: 0x3000000000, On: "107f"},
+			}}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+		{Template: "tcgen05.mma.cta.kind::mxf4nvf4.block_scale.every{.useA}{.useB}", Section: "9.7.16.10.9.1", Slots: []Slot{
+			{Name: ".cta", Values: []Value{
+				{Mod: 84},
+				{Mod: 85},
+			}, Required: true},
+			{Name: ".kind::mxf4nvf4", Values: []Value{
+				{Mod: 257},
+			}, Required: true},
+			{Name: ".block_scale", Values: []Value{
+				{Mod: 258},
+			}, Required: true},
+			{Name: ".every", Values: []Value{
+				{Mod: 262, Gate: Gate{Clauses: []Clause{
 					{Since: 807, Targets: 0x10090000000, On: "100a 110a"},
 					{Since: 808, Targets: 0x400000000, On: "103a"},
 					{Since: 904, Targets: 0x2000000000, On: "107a"},
 				}}},
-				{Mod: 265, Gate: Gate{Clauses: []Clause{
+				{Mod: 264, Gate: Gate{Clauses: []Clause{
 					{Since: 807, Targets: 0x10090000000, On: "100a 110a"},
 					{Since: 808, Targets: 0x400000000, On: "103a"},
 					{Since: 904, Targets: 0x2000000000, On: "107a"},
@@ -2616,27 +3402,20 @@ var tcgen05Table = []Instruction{
 			{Name: "b", ID: 3, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "meta", ID: 4, Presence: 2, If: []Op{
-				{Code: 1},
-			}, Inside: []Operand{
-				{Name: "meta", ID: 5, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "shape", ID: 6, Kinds: []Kind{
+			{Name: "idesc", ID: 4, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "scaleA", ID: 7, Inside: []Operand{
-				{Name: "scaleA", ID: 8, Kinds: []Kind{
+			{Name: "scaleA", ID: 5, Inside: []Operand{
+				{Name: "scaleA", ID: 6, Kinds: []Kind{
 					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
 				}},
 			}},
-			{Name: "scaleB", ID: 9, Inside: []Operand{
-				{Name: "scaleB", ID: 10, Kinds: []Kind{
+			{Name: "scaleB", ID: 7, Inside: []Operand{
+				{Name: "scaleB", ID: 8, Kinds: []Kind{
 					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
 				}},
 			}},
-			{Name: "add", ID: 11, Kinds: []Kind{
+			{Name: "accumulate", ID: 9, Kinds: []Kind{
 				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
 			}},
 		}, Gates: []Gate{
@@ -2645,39 +3424,29 @@ var tcgen05Table = []Instruction{
 			}},
 		}, When: []Condition{
 			{If: []Op{
-				{Code: 1, N: 6},
+				{Code: 1, N: 5},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
-			{If: []Op{
-				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-				{Since: 808, Targets: 0x400000000, On: "103a"},
-				{Since: 904, Targets: 0x2000000000, On: "107a"},
-			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma{.sp}.cta.kind::mxf4nvf4.block_scale.every{.useA}{.useB}", Section: "9.7.16.10.9.1", Slots: []Slot{
-			{Name: ".sp", Values: []Value{
-				{Mod: 272},
-			}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+		{Template: "tcgen05.mma.cta.kind::mxf4nvf4.block_scale.every{.useA}{.useB}", Section: "9.7.16.10.9.1", Slots: []Slot{
 			{Name: ".cta", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
+				{Mod: 84},
+				{Mod: 85},
 			}, Required: true},
 			{Name: ".kind::mxf4nvf4", Values: []Value{
-				{Mod: 258},
+				{Mod: 257},
 			}, Required: true},
 			{Name: ".block_scale", Values: []Value{
-				{Mod: 259},
+				{Mod: 258},
 			}, Required: true},
 			{Name: ".every", Values: []Value{
-				{Mod: 263, Gate: Gate{Clauses: []Clause{
+				{Mod: 262, Gate: Gate{Clauses: []Clause{
 					{Since: 807, Targets: 0x10090000000, On: "100a 110a"},
 					{Since: 808, Targets: 0x400000000, On: "103a"},
 					{Since: 904, Targets: 0x2000000000, On: "107a"},
 				}}},
-				{Mod: 265, Gate: Gate{Clauses: []Clause{
+				{Mod: 264, Gate: Gate{Clauses: []Clause{
 					{Since: 807, Targets: 0x10090000000, On: "100a 110a"},
 					{Since: 808, Targets: 0x400000000, On: "103a"},
 					{Since: 904, Targets: 0x2000000000, On: "107a"},
@@ -2715,14 +3484,190 @@ var tcgen05Table = []Instruction{
 			{Name: "b", ID: 4, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "meta", ID: 5, Presence: 2, If: []Op{
-				{Code: 1},
-			}, Inside: []Operand{
+			{Name: "idesc", ID: 5, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "scaleA", ID: 6, Inside: []Operand{
+				{Name: "scaleA", ID: 7, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "scaleB", ID: 8, Inside: []Operand{
+				{Name: "scaleB", ID: 9, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "accumulate", ID: 10, Kinds: []Kind{
+				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
+			}},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
+			}},
+		}, When: []Condition{
+			{If: []Op{
+				{Code: 1, N: 5},
+			}, Gate: Gate{Clauses: []Clause{
+				{Since: 904, Targets: 0x3000000000, On: "107f"},
+			}}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+		{Template: "tcgen05.mma.sp.cta.kind::mxf4nvf4.block_scale.every{.useA}{.useB}", Section: "9.7.16.10.9.2", Slots: []Slot{
+			{Name: ".sp", Values: []Value{
+				{Mod: 272},
+			}, Required: true},
+			{Name: ".cta", Values: []Value{
+				{Mod: 84},
+				{Mod: 85},
+			}, Required: true},
+			{Name: ".kind::mxf4nvf4", Values: []Value{
+				{Mod: 257},
+			}, Required: true},
+			{Name: ".block_scale", Values: []Value{
+				{Mod: 258},
+			}, Required: true},
+			{Name: ".every", Values: []Value{
+				{Mod: 262, Gate: Gate{Clauses: []Clause{
+					{Since: 807, Targets: 0x10090000000, On: "100a 110a"},
+					{Since: 808, Targets: 0x400000000, On: "103a"},
+					{Since: 904, Targets: 0x2000000000, On: "107a"},
+				}}},
+				{Mod: 264, Gate: Gate{Clauses: []Clause{
+					{Since: 807, Targets: 0x10090000000, On: "100a 110a"},
+					{Since: 808, Targets: 0x400000000, On: "103a"},
+					{Since: 904, Targets: 0x2000000000, On: "107a"},
+				}}},
+				{Mod: 379, Gate: Gate{Clauses: []Clause{
+					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
+				}}},
+				{Mod: 378, Gate: Gate{Clauses: []Clause{
+					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
+				}}},
+			}, Required: true},
+			{Name: ".useA", Values: []Value{
+				{Mod: 330},
+				{Mod: 331},
+				{Mod: 332},
+				{Mod: 333},
+			}},
+			{Name: ".useB", Values: []Value{
+				{Mod: 334},
+				{Mod: 335},
+				{Mod: 336},
+				{Mod: 337},
+			}},
+		}, Operands: []Operand{
+			{Name: "d", Inside: []Operand{
+				{Name: "d", ID: 1, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "a", ID: 2, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "b", ID: 3, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "meta", ID: 4, Inside: []Operand{
+				{Name: "meta", ID: 5, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "idesc", ID: 6, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "scaleA", ID: 7, Inside: []Operand{
+				{Name: "scaleA", ID: 8, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "scaleB", ID: 9, Inside: []Operand{
+				{Name: "scaleB", ID: 10, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "accumulate", ID: 11, Kinds: []Kind{
+				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
+			}},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
+			}},
+			{Clauses: []Clause{
+				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
+				{Since: 808, Targets: 0x400000000, On: "103a"},
+				{Since: 904, Targets: 0x2000000000, On: "107a"},
+			}},
+		}, When: []Condition{
+			{If: []Op{
+				{Code: 1, N: 6},
+			}, Gate: Gate{Clauses: []Clause{
+				{Since: 904, Targets: 0x3000000000, On: "107f"},
+			}}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+		{Template: "tcgen05.mma.sp.cta.kind::mxf4nvf4.block_scale.every{.useA}{.useB}", Section: "9.7.16.10.9.2", Slots: []Slot{
+			{Name: ".sp", Values: []Value{
+				{Mod: 272},
+			}, Required: true},
+			{Name: ".cta", Values: []Value{
+				{Mod: 84},
+				{Mod: 85},
+			}, Required: true},
+			{Name: ".kind::mxf4nvf4", Values: []Value{
+				{Mod: 257},
+			}, Required: true},
+			{Name: ".block_scale", Values: []Value{
+				{Mod: 258},
+			}, Required: true},
+			{Name: ".every", Values: []Value{
+				{Mod: 262, Gate: Gate{Clauses: []Clause{
+					{Since: 807, Targets: 0x10090000000, On: "100a 110a"},
+					{Since: 808, Targets: 0x400000000, On: "103a"},
+					{Since: 904, Targets: 0x2000000000, On: "107a"},
+				}}},
+				{Mod: 264, Gate: Gate{Clauses: []Clause{
+					{Since: 807, Targets: 0x10090000000, On: "100a 110a"},
+					{Since: 808, Targets: 0x400000000, On: "103a"},
+					{Since: 904, Targets: 0x2000000000, On: "107a"},
+				}}},
+				{Mod: 379, Gate: Gate{Clauses: []Clause{
+					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
+				}}},
+				{Mod: 378, Gate: Gate{Clauses: []Clause{
+					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
+				}}},
+			}, Required: true},
+			{Name: ".useA", Values: []Value{
+				{Mod: 330},
+				{Mod: 331},
+				{Mod: 332},
+				{Mod: 333},
+			}},
+			{Name: ".useB", Values: []Value{
+				{Mod: 334},
+				{Mod: 335},
+				{Mod: 336},
+				{Mod: 337},
+			}},
+		}, Operands: []Operand{
+			{Name: "d", Inside: []Operand{
+				{Name: "d", ID: 1, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "a", ID: 2, Inside: []Operand{
+				{Name: "a", ID: 3, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "b", ID: 4, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "meta", ID: 5, Inside: []Operand{
 				{Name: "meta", ID: 6, Kinds: []Kind{
 					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
 				}},
 			}},
-			{Name: "shape", ID: 7, Kinds: []Kind{
+			{Name: "idesc", ID: 7, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "scaleA", ID: 8, Inside: []Operand{
@@ -2735,12 +3680,17 @@ var tcgen05Table = []Instruction{
 					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
 				}},
 			}},
-			{Name: "add", ID: 12, Kinds: []Kind{
+			{Name: "accumulate", ID: 12, Kinds: []Kind{
 				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
 			}},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
+			}},
+			{Clauses: []Clause{
+				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
+				{Since: 808, Targets: 0x400000000, On: "103a"},
+				{Since: 904, Targets: 0x2000000000, On: "107a"},
 			}},
 		}, When: []Condition{
 			{If: []Op{
@@ -2748,30 +3698,23 @@ var tcgen05Table = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
-			{If: []Op{
-				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-				{Since: 808, Targets: 0x400000000, On: "103a"},
-				{Since: 904, Targets: 0x2000000000, On: "107a"},
-			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"async", "tensor"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
 		{Template: "tcgen05.mma.cta.kind::mxf8f6f4.block_scale.decompress::lut::b{.every}{.useA}{.useB}", Section: "9.4:9.7.18.10.10.1", Slots: []Slot{
 			{Name: ".cta", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
+				{Mod: 84},
+				{Mod: 85},
 			}, Required: true},
 			{Name: ".kind::mxf8f6f4", Values: []Value{
-				{Mod: 256},
+				{Mod: 255},
 			}, Required: true},
 			{Name: ".block_scale", Values: []Value{
-				{Mod: 259},
+				{Mod: 258},
 			}, Required: true},
 			{Name: ".decompress::lut::b", Values: []Value{
 				{Mod: 377},
 			}, Required: true},
 			{Name: ".every", Values: []Value{
-				{Mod: 260, Gate: Gate{Clauses: []Clause{
+				{Mod: 259, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 					{Since: 808, Targets: 0x400000000, On: "103a"},
 					{Since: 904, Targets: 0x2000000000, On: "107a"},
@@ -2809,7 +3752,7 @@ var tcgen05Table = []Instruction{
 					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
 				}},
 			}},
-			{Name: "shape", ID: 6, Kinds: []Kind{
+			{Name: "idesc", ID: 6, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "scaleA", ID: 7, Inside: []Operand{
@@ -2822,7 +3765,7 @@ var tcgen05Table = []Instruction{
 					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
 				}},
 			}},
-			{Name: "add", ID: 11, Kinds: []Kind{
+			{Name: "accumulate", ID: 11, Kinds: []Kind{
 				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
 			}},
 		}, Gates: []Gate{
@@ -2838,23 +3781,23 @@ var tcgen05Table = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"async", "tensor"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
 		{Template: "tcgen05.mma.cta.kind::mxf8f6f4.block_scale.decompress::lut::b{.every}{.useA}{.useB}", Section: "9.4:9.7.18.10.10.1", Slots: []Slot{
 			{Name: ".cta", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
+				{Mod: 84},
+				{Mod: 85},
 			}, Required: true},
 			{Name: ".kind::mxf8f6f4", Values: []Value{
-				{Mod: 256},
+				{Mod: 255},
 			}, Required: true},
 			{Name: ".block_scale", Values: []Value{
-				{Mod: 259},
+				{Mod: 258},
 			}, Required: true},
 			{Name: ".decompress::lut::b", Values: []Value{
 				{Mod: 377},
 			}, Required: true},
 			{Name: ".every", Values: []Value{
-				{Mod: 260, Gate: Gate{Clauses: []Clause{
+				{Mod: 259, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 					{Since: 808, Targets: 0x400000000, On: "103a"},
 					{Since: 904, Targets: 0x2000000000, On: "107a"},
@@ -2894,7 +3837,7 @@ var tcgen05Table = []Instruction{
 					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
 				}},
 			}},
-			{Name: "shape", ID: 7, Kinds: []Kind{
+			{Name: "idesc", ID: 7, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "scaleA", ID: 8, Inside: []Operand{
@@ -2907,7 +3850,7 @@ var tcgen05Table = []Instruction{
 					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
 				}},
 			}},
-			{Name: "add", ID: 12, Kinds: []Kind{
+			{Name: "accumulate", ID: 12, Kinds: []Kind{
 				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
 			}},
 		}, Gates: []Gate{
@@ -2923,20 +3866,17 @@ var tcgen05Table = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"async", "tensor"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
 	}},
 	{Name: "tcgen05.mma.ws", Family: "tcgen05", What: "the same with B kept still while A moves past it", Forms: []Form{
-		{Template: "tcgen05.mma.ws{.sp}.cta_group::1.kind{.bufferB}", Section: "9.7.16.10.9.3", Slots: []Slot{
-			{Name: ".sp", Values: []Value{
-				{Mod: 272},
-			}},
+		{Template: "tcgen05.mma.ws.cta_group::1.kind{.bufferB}", Section: "9.7.16.10.9.3", Slots: []Slot{
 			{Name: ".cta_group::1", Values: []Value{
-				{Mod: 92},
+				{Mod: 84},
 			}, Required: true},
 			{Name: ".kind", Values: []Value{
 				{Mod: 372},
 				{Mod: 373},
-				{Mod: 255},
+				{Mod: 254},
 			}, Required: true},
 			{Name: ".bufferB", Values: []Value{
 				{Mod: 338},
@@ -2968,38 +3908,28 @@ var tcgen05Table = []Instruction{
 			{Name: "b", ID: 3, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "meta", ID: 4, Presence: 2, If: []Op{
-				{Code: 1},
-			}, Inside: []Operand{
-				{Name: "meta", ID: 5, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "shape", ID: 6, Kinds: []Kind{
+			{Name: "idesc", ID: 4, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "add", ID: 7, Kinds: []Kind{
+			{Name: "accumulate", ID: 5, Kinds: []Kind{
 				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "zeroes", ID: 8, Kinds: []Kind{
+			{Name: "zeroes", ID: 6, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma.ws{.sp}.cta_group::1.kind{.bufferB}", Section: "9.7.16.10.9.3", Slots: []Slot{
-			{Name: ".sp", Values: []Value{
-				{Mod: 272},
-			}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+		{Template: "tcgen05.mma.ws.cta_group::1.kind{.bufferB}", Section: "9.7.16.10.9.3", Slots: []Slot{
 			{Name: ".cta_group::1", Values: []Value{
-				{Mod: 92},
+				{Mod: 84},
 			}, Required: true},
 			{Name: ".kind", Values: []Value{
 				{Mod: 372},
 				{Mod: 373},
-				{Mod: 255},
+				{Mod: 254},
 			}, Required: true},
 			{Name: ".bufferB", Values: []Value{
 				{Mod: 338},
@@ -3033,17 +3963,134 @@ var tcgen05Table = []Instruction{
 			{Name: "b", ID: 4, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "meta", ID: 5, Presence: 2, If: []Op{
-				{Code: 1},
-			}, Inside: []Operand{
+			{Name: "idesc", ID: 5, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "accumulate", ID: 6, Kinds: []Kind{
+				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "zeroes", ID: 7, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
+			}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+		{Template: "tcgen05.mma.ws.sp.cta_group::1.kind{.bufferB}", Section: "9.7.16.10.9.4", Slots: []Slot{
+			{Name: ".sp", Values: []Value{
+				{Mod: 272},
+			}, Required: true},
+			{Name: ".cta_group::1", Values: []Value{
+				{Mod: 84},
+			}, Required: true},
+			{Name: ".kind", Values: []Value{
+				{Mod: 372},
+				{Mod: 373},
+				{Mod: 254},
+			}, Required: true},
+			{Name: ".bufferB", Values: []Value{
+				{Mod: 338},
+				{Mod: 339},
+				{Mod: 340},
+				{Mod: 341},
+				{Mod: 342},
+				{Mod: 343},
+				{Mod: 344},
+				{Mod: 345},
+				{Mod: 346},
+				{Mod: 347},
+				{Mod: 348},
+				{Mod: 349},
+				{Mod: 350},
+				{Mod: 351},
+				{Mod: 352},
+				{Mod: 353},
+			}},
+		}, Operands: []Operand{
+			{Name: "d", Inside: []Operand{
+				{Name: "d", ID: 1, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "a", ID: 2, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "b", ID: 3, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "meta", ID: 4, Inside: []Operand{
+				{Name: "meta", ID: 5, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "idesc", ID: 6, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "accumulate", ID: 7, Kinds: []Kind{
+				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "zeroes", ID: 8, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
+			}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+		{Template: "tcgen05.mma.ws.sp.cta_group::1.kind{.bufferB}", Section: "9.7.16.10.9.4", Slots: []Slot{
+			{Name: ".sp", Values: []Value{
+				{Mod: 272},
+			}, Required: true},
+			{Name: ".cta_group::1", Values: []Value{
+				{Mod: 84},
+			}, Required: true},
+			{Name: ".kind", Values: []Value{
+				{Mod: 372},
+				{Mod: 373},
+				{Mod: 254},
+			}, Required: true},
+			{Name: ".bufferB", Values: []Value{
+				{Mod: 338},
+				{Mod: 339},
+				{Mod: 340},
+				{Mod: 341},
+				{Mod: 342},
+				{Mod: 343},
+				{Mod: 344},
+				{Mod: 345},
+				{Mod: 346},
+				{Mod: 347},
+				{Mod: 348},
+				{Mod: 349},
+				{Mod: 350},
+				{Mod: 351},
+				{Mod: 352},
+				{Mod: 353},
+			}},
+		}, Operands: []Operand{
+			{Name: "d", Inside: []Operand{
+				{Name: "d", ID: 1, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "a", ID: 2, Inside: []Operand{
+				{Name: "a", ID: 3, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "b", ID: 4, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "meta", ID: 5, Inside: []Operand{
 				{Name: "meta", ID: 6, Kinds: []Kind{
 					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
 				}},
 			}},
-			{Name: "shape", ID: 7, Kinds: []Kind{
+			{Name: "idesc", ID: 7, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "add", ID: 8, Kinds: []Kind{
+			{Name: "accumulate", ID: 8, Kinds: []Kind{
 				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "zeroes", ID: 9, Kinds: []Kind{
@@ -3053,13 +4100,10 @@ var tcgen05Table = []Instruction{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma.ws{.sp}.cta_group::1.kind::i8{.bufferB}", Section: "9.7.16.10.9.3", Slots: []Slot{
-			{Name: ".sp", Values: []Value{
-				{Mod: 272},
-			}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+		{Template: "tcgen05.mma.ws.cta_group::1.kind::i8{.bufferB}", Section: "9.7.16.10.9.3", Slots: []Slot{
 			{Name: ".cta_group::1", Values: []Value{
-				{Mod: 92},
+				{Mod: 84},
 			}, Required: true},
 			{Name: ".kind::i8", Values: []Value{
 				{Mod: 375},
@@ -3094,20 +4138,13 @@ var tcgen05Table = []Instruction{
 			{Name: "b", ID: 3, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "meta", ID: 4, Presence: 2, If: []Op{
-				{Code: 1},
-			}, Inside: []Operand{
-				{Name: "meta", ID: 5, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "shape", ID: 6, Kinds: []Kind{
+			{Name: "idesc", ID: 4, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "add", ID: 7, Kinds: []Kind{
+			{Name: "accumulate", ID: 5, Kinds: []Kind{
 				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "zeroes", ID: 8, Kinds: []Kind{
+			{Name: "zeroes", ID: 6, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -3117,13 +4154,10 @@ var tcgen05Table = []Instruction{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma.ws{.sp}.cta_group::1.kind::i8{.bufferB}", Section: "9.7.16.10.9.3", Slots: []Slot{
-			{Name: ".sp", Values: []Value{
-				{Mod: 272},
-			}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+		{Template: "tcgen05.mma.ws.cta_group::1.kind::i8{.bufferB}", Section: "9.7.16.10.9.3", Slots: []Slot{
 			{Name: ".cta_group::1", Values: []Value{
-				{Mod: 92},
+				{Mod: 84},
 			}, Required: true},
 			{Name: ".kind::i8", Values: []Value{
 				{Mod: 375},
@@ -3160,17 +4194,136 @@ var tcgen05Table = []Instruction{
 			{Name: "b", ID: 4, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "meta", ID: 5, Presence: 2, If: []Op{
-				{Code: 1},
-			}, Inside: []Operand{
+			{Name: "idesc", ID: 5, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "accumulate", ID: 6, Kinds: []Kind{
+				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "zeroes", ID: 7, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
+			}},
+			{Clauses: []Clause{
+				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
+			}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+		{Template: "tcgen05.mma.ws.sp.cta_group::1.kind::i8{.bufferB}", Section: "9.7.16.10.9.4", Slots: []Slot{
+			{Name: ".sp", Values: []Value{
+				{Mod: 272},
+			}, Required: true},
+			{Name: ".cta_group::1", Values: []Value{
+				{Mod: 84},
+			}, Required: true},
+			{Name: ".kind::i8", Values: []Value{
+				{Mod: 375},
+			}, Required: true},
+			{Name: ".bufferB", Values: []Value{
+				{Mod: 338},
+				{Mod: 339},
+				{Mod: 340},
+				{Mod: 341},
+				{Mod: 342},
+				{Mod: 343},
+				{Mod: 344},
+				{Mod: 345},
+				{Mod: 346},
+				{Mod: 347},
+				{Mod: 348},
+				{Mod: 349},
+				{Mod: 350},
+				{Mod: 351},
+				{Mod: 352},
+				{Mod: 353},
+			}},
+		}, Operands: []Operand{
+			{Name: "d", Inside: []Operand{
+				{Name: "d", ID: 1, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "a", ID: 2, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "b", ID: 3, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "meta", ID: 4, Inside: []Operand{
+				{Name: "meta", ID: 5, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "idesc", ID: 6, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "accumulate", ID: 7, Kinds: []Kind{
+				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "zeroes", ID: 8, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
+			}},
+			{Clauses: []Clause{
+				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
+			}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+		{Template: "tcgen05.mma.ws.sp.cta_group::1.kind::i8{.bufferB}", Section: "9.7.16.10.9.4", Slots: []Slot{
+			{Name: ".sp", Values: []Value{
+				{Mod: 272},
+			}, Required: true},
+			{Name: ".cta_group::1", Values: []Value{
+				{Mod: 84},
+			}, Required: true},
+			{Name: ".kind::i8", Values: []Value{
+				{Mod: 375},
+			}, Required: true},
+			{Name: ".bufferB", Values: []Value{
+				{Mod: 338},
+				{Mod: 339},
+				{Mod: 340},
+				{Mod: 341},
+				{Mod: 342},
+				{Mod: 343},
+				{Mod: 344},
+				{Mod: 345},
+				{Mod: 346},
+				{Mod: 347},
+				{Mod: 348},
+				{Mod: 349},
+				{Mod: 350},
+				{Mod: 351},
+				{Mod: 352},
+				{Mod: 353},
+			}},
+		}, Operands: []Operand{
+			{Name: "d", Inside: []Operand{
+				{Name: "d", ID: 1, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "a", ID: 2, Inside: []Operand{
+				{Name: "a", ID: 3, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "b", ID: 4, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "meta", ID: 5, Inside: []Operand{
 				{Name: "meta", ID: 6, Kinds: []Kind{
 					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
 				}},
 			}},
-			{Name: "shape", ID: 7, Kinds: []Kind{
+			{Name: "idesc", ID: 7, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "add", ID: 8, Kinds: []Kind{
+			{Name: "accumulate", ID: 8, Kinds: []Kind{
 				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "zeroes", ID: 9, Kinds: []Kind{
@@ -3183,13 +4336,10 @@ var tcgen05Table = []Instruction{
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma.ws{.sp}.cta_group::1.kind::ti16{.bufferB}", Section: "9.4:9.7.18.10.10.3", Slots: []Slot{
-			{Name: ".sp", Values: []Value{
-				{Mod: 272},
-			}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+		{Template: "tcgen05.mma.ws.cta_group::1.kind::ti16{.bufferB}", Section: "9.4:9.7.18.10.10.3", Slots: []Slot{
 			{Name: ".cta_group::1", Values: []Value{
-				{Mod: 92},
+				{Mod: 84},
 			}, Required: true},
 			{Name: ".kind::ti16", Values: []Value{
 				{Mod: 376},
@@ -3224,20 +4374,13 @@ var tcgen05Table = []Instruction{
 			{Name: "b", ID: 3, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "meta", ID: 4, Presence: 2, If: []Op{
-				{Code: 1},
-			}, Inside: []Operand{
-				{Name: "meta", ID: 5, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "shape", ID: 6, Kinds: []Kind{
+			{Name: "idesc", ID: 4, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "add", ID: 7, Kinds: []Kind{
+			{Name: "accumulate", ID: 5, Kinds: []Kind{
 				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "zeroes", ID: 8, Kinds: []Kind{
+			{Name: "zeroes", ID: 6, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -3247,13 +4390,10 @@ var tcgen05Table = []Instruction{
 			{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma.ws{.sp}.cta_group::1.kind::ti16{.bufferB}", Section: "9.4:9.7.18.10.10.3", Slots: []Slot{
-			{Name: ".sp", Values: []Value{
-				{Mod: 272},
-			}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+		{Template: "tcgen05.mma.ws.cta_group::1.kind::ti16{.bufferB}", Section: "9.4:9.7.18.10.10.3", Slots: []Slot{
 			{Name: ".cta_group::1", Values: []Value{
-				{Mod: 92},
+				{Mod: 84},
 			}, Required: true},
 			{Name: ".kind::ti16", Values: []Value{
 				{Mod: 376},
@@ -3290,17 +4430,136 @@ var tcgen05Table = []Instruction{
 			{Name: "b", ID: 4, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "meta", ID: 5, Presence: 2, If: []Op{
-				{Code: 1},
-			}, Inside: []Operand{
+			{Name: "idesc", ID: 5, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "accumulate", ID: 6, Kinds: []Kind{
+				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "zeroes", ID: 7, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
+			}},
+			{Clauses: []Clause{
+				{Since: 904, Targets: 0x3000000000, On: "107f"},
+			}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+		{Template: "tcgen05.mma.ws.sp.cta_group::1.kind::ti16{.bufferB}", Section: "9.4:9.7.18.10.10.4", Slots: []Slot{
+			{Name: ".sp", Values: []Value{
+				{Mod: 272},
+			}, Required: true},
+			{Name: ".cta_group::1", Values: []Value{
+				{Mod: 84},
+			}, Required: true},
+			{Name: ".kind::ti16", Values: []Value{
+				{Mod: 376},
+			}, Required: true},
+			{Name: ".bufferB", Values: []Value{
+				{Mod: 338},
+				{Mod: 339},
+				{Mod: 340},
+				{Mod: 341},
+				{Mod: 342},
+				{Mod: 343},
+				{Mod: 344},
+				{Mod: 345},
+				{Mod: 346},
+				{Mod: 347},
+				{Mod: 348},
+				{Mod: 349},
+				{Mod: 350},
+				{Mod: 351},
+				{Mod: 352},
+				{Mod: 353},
+			}},
+		}, Operands: []Operand{
+			{Name: "d", Inside: []Operand{
+				{Name: "d", ID: 1, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "a", ID: 2, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "b", ID: 3, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "meta", ID: 4, Inside: []Operand{
+				{Name: "meta", ID: 5, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "idesc", ID: 6, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "accumulate", ID: 7, Kinds: []Kind{
+				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "zeroes", ID: 8, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
+			}},
+			{Clauses: []Clause{
+				{Since: 904, Targets: 0x3000000000, On: "107f"},
+			}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+		{Template: "tcgen05.mma.ws.sp.cta_group::1.kind::ti16{.bufferB}", Section: "9.4:9.7.18.10.10.4", Slots: []Slot{
+			{Name: ".sp", Values: []Value{
+				{Mod: 272},
+			}, Required: true},
+			{Name: ".cta_group::1", Values: []Value{
+				{Mod: 84},
+			}, Required: true},
+			{Name: ".kind::ti16", Values: []Value{
+				{Mod: 376},
+			}, Required: true},
+			{Name: ".bufferB", Values: []Value{
+				{Mod: 338},
+				{Mod: 339},
+				{Mod: 340},
+				{Mod: 341},
+				{Mod: 342},
+				{Mod: 343},
+				{Mod: 344},
+				{Mod: 345},
+				{Mod: 346},
+				{Mod: 347},
+				{Mod: 348},
+				{Mod: 349},
+				{Mod: 350},
+				{Mod: 351},
+				{Mod: 352},
+				{Mod: 353},
+			}},
+		}, Operands: []Operand{
+			{Name: "d", Inside: []Operand{
+				{Name: "d", ID: 1, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "a", ID: 2, Inside: []Operand{
+				{Name: "a", ID: 3, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
+				}},
+			}},
+			{Name: "b", ID: 4, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "meta", ID: 5, Inside: []Operand{
 				{Name: "meta", ID: 6, Kinds: []Kind{
 					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
 				}},
 			}},
-			{Name: "shape", ID: 7, Kinds: []Kind{
+			{Name: "idesc", ID: 7, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "add", ID: 8, Kinds: []Kind{
+			{Name: "accumulate", ID: 8, Kinds: []Kind{
 				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "zeroes", ID: 9, Kinds: []Kind{
@@ -3313,6 +4572,6 @@ var tcgen05Table = []Instruction{
 			{Clauses: []Clause{
 				{Since: 904, Targets: 0x3000000000, On: "107f"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"async", "tensor"}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
 	}},
 }

@@ -7,12 +7,12 @@ package isa
 
 // textureTable is the family texture: texture fetches and queries.
 var textureTable = []Instruction{
-	{Name: "tex", Family: "texture", What: "fetch from a texture at the level of detail that the hardware picks", Repeats: []Mod{166}, Forms: []Form{
+	{Name: "tex", Family: "texture", What: "fetch from a texture at the level of detail that the hardware picks", Repeats: []Mod{160}, Forms: []Form{
 		{Template: "tex.geom{.uni}.v4.dtype.s32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
 				{Mod: 297, Gate: Gate{Clauses: []Clause{
 					{Since: 203, Targets: AllTargets},
 				}}},
@@ -27,10 +27,10 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -58,7 +58,7 @@ var textureTable = []Instruction{
 				}},
 			}},
 			{Name: "e", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
@@ -84,12 +84,12 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{298}}, Lengths: []int{4}},
@@ -99,12 +99,12 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"ne"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{1}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
@@ -115,12 +115,12 @@ var textureTable = []Instruction{
 				{Cells: [][]Mod{{381}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{381}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.geom{.uni}.v4.f32.s32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
 				{Mod: 297, Gate: Gate{Clauses: []Clause{
 					{Since: 203, Targets: AllTargets},
 				}}},
@@ -135,13 +135,13 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
@@ -166,7 +166,7 @@ var textureTable = []Instruction{
 				}},
 			}},
 			{Name: "e", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
@@ -192,12 +192,12 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{298}}, Lengths: []int{4}},
@@ -207,12 +207,12 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"ne"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{1}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
@@ -223,12 +223,12 @@ var textureTable = []Instruction{
 				{Cells: [][]Mod{{381}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{381}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.geom{.uni}.v4.f16.s32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
 				{Mod: 297, Gate: Gate{Clauses: []Clause{
 					{Since: 203, Targets: AllTargets},
 				}}},
@@ -243,13 +243,13 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
@@ -274,7 +274,7 @@ var textureTable = []Instruction{
 				}},
 			}},
 			{Name: "e", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
@@ -303,12 +303,12 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{298}}, Lengths: []int{4}},
@@ -318,12 +318,12 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"ne"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{1}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
@@ -334,12 +334,12 @@ var textureTable = []Instruction{
 				{Cells: [][]Mod{{381}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{381}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.geom{.uni}.v2.f16x2.s32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
 				{Mod: 297, Gate: Gate{Clauses: []Clause{
 					{Since: 203, Targets: AllTargets},
 				}}},
@@ -354,13 +354,13 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v2", Values: []Value{
-				{Mod: 46},
+				{Mod: 37},
 			}, Required: true},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
@@ -384,7 +384,7 @@ var textureTable = []Instruction{
 				}},
 			}},
 			{Name: "e", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
@@ -413,12 +413,12 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{298}}, Lengths: []int{4}},
@@ -428,12 +428,12 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"ne"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{1}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
@@ -444,27 +444,27 @@ var textureTable = []Instruction{
 				{Cells: [][]Mod{{381}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{381}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 	}},
-	{Name: "tex", Family: "texture", What: "fetch from a texture at the level of detail that the hardware picks", Repeats: []Mod{166}, Forms: []Form{
+	{Name: "tex", Family: "texture", What: "fetch from a texture at the level of detail that the hardware picks", Repeats: []Mod{160}, Forms: []Form{
 		{Template: "tex.geom{.uni}.v4.dtype.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -486,7 +486,7 @@ var textureTable = []Instruction{
 				}},
 			}},
 			{Name: "e", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 7, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -519,7 +519,7 @@ var textureTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{Code: 2, N: 7},
-				{N: 79},
+				{N: 70},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid f & .3d", Why: "3d textures take no depth comparison"},
@@ -527,41 +527,41 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 			}},
 			{Columns: []Column{
 				{},
 			}, Names: []string{"ne"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.geom{.uni}.v4.f32.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -584,7 +584,7 @@ var textureTable = []Instruction{
 				}},
 			}},
 			{Name: "e", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 7, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -617,7 +617,7 @@ var textureTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{Code: 2, N: 7},
-				{N: 79},
+				{N: 70},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid f & .3d", Why: "3d textures take no depth comparison"},
@@ -625,41 +625,41 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 			}},
 			{Columns: []Column{
 				{},
 			}, Names: []string{"ne"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.geom{.uni}.v4.f16.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -682,7 +682,7 @@ var textureTable = []Instruction{
 				}},
 			}},
 			{Name: "e", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 7, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -718,7 +718,7 @@ var textureTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{Code: 2, N: 7},
-				{N: 79},
+				{N: 70},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid f & .3d", Why: "3d textures take no depth comparison"},
@@ -726,41 +726,41 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 			}},
 			{Columns: []Column{
 				{},
 			}, Names: []string{"ne"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.geom{.uni}.v2.f16x2.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v2", Values: []Value{
-				{Mod: 46},
+				{Mod: 37},
 			}, Required: true},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -782,7 +782,7 @@ var textureTable = []Instruction{
 				}},
 			}},
 			{Name: "e", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 7, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -818,7 +818,7 @@ var textureTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{Code: 2, N: 7},
-				{N: 79},
+				{N: 70},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid f & .3d", Why: "3d textures take no depth comparison"},
@@ -826,26 +826,26 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 			}},
 			{Columns: []Column{
 				{},
 			}, Names: []string{"ne"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 	}},
-	{Name: "tex", Family: "texture", What: "fetch from a texture at the level of detail that the hardware picks", Repeats: []Mod{166}, Forms: []Form{
+	{Name: "tex", Family: "texture", What: "fetch from a texture at the level of detail that the hardware picks", Repeats: []Mod{160}, Forms: []Form{
 		{Template: "tex.geom{.uni}.v4.dtype.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 382, Gate: Gate{Clauses: []Clause{
@@ -853,17 +853,17 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -907,7 +907,7 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.geom{.uni}.v4.f32.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 382, Gate: Gate{Clauses: []Clause{
@@ -915,16 +915,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -969,7 +969,7 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.geom{.uni}.v4.f16.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 382, Gate: Gate{Clauses: []Clause{
@@ -977,16 +977,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1034,7 +1034,7 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.geom{.uni}.v2.f16x2.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 382, Gate: Gate{Clauses: []Clause{
@@ -1042,16 +1042,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v2", Values: []Value{
-				{Mod: 46},
+				{Mod: 37},
 			}, Required: true},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1098,9 +1098,9 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 	}},
-	{Name: "tex", Family: "texture", What: "fetch from a texture at the level of detail that the hardware picks", Repeats: []Mod{166}, Forms: []Form{
+	{Name: "tex", Family: "texture", What: "fetch from a texture at the level of detail that the hardware picks", Repeats: []Mod{160}, Forms: []Form{
 		{Template: "tex.geom{.uni}.v4.dtype.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 297, Gate: Gate{Clauses: []Clause{
@@ -1108,17 +1108,17 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1178,10 +1178,11 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "e", ID: 18, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 19, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -1219,7 +1220,7 @@ var textureTable = []Instruction{
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.geom{.uni}.v4.f32.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 297, Gate: Gate{Clauses: []Clause{
@@ -1227,16 +1228,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1297,10 +1298,11 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "e", ID: 18, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 19, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -1338,7 +1340,7 @@ var textureTable = []Instruction{
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.geom{.uni}.v4.f16.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 297, Gate: Gate{Clauses: []Clause{
@@ -1346,16 +1348,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1416,10 +1418,11 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "e", ID: 18, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 19, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -1460,7 +1463,7 @@ var textureTable = []Instruction{
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.geom{.uni}.v2.f16x2.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 297, Gate: Gate{Clauses: []Clause{
@@ -1468,16 +1471,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v2", Values: []Value{
-				{Mod: 46},
+				{Mod: 37},
 			}, Required: true},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1537,10 +1540,11 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "e", ID: 18, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 19, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -1581,9 +1585,9 @@ var textureTable = []Instruction{
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 	}},
-	{Name: "tex", Family: "texture", What: "fetch from a texture at the level of detail that the hardware picks", Repeats: []Mod{166}, Forms: []Form{
+	{Name: "tex", Family: "texture", What: "fetch from a texture at the level of detail that the hardware picks", Repeats: []Mod{160}, Forms: []Form{
 		{Template: "tex.geom{.uni}.v4.dtype.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 298, Gate: Gate{Clauses: []Clause{
@@ -1591,17 +1595,17 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1645,10 +1649,11 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "e", ID: 14, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 15, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -1685,7 +1690,7 @@ var textureTable = []Instruction{
 				{Cells: [][]Mod{{298}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{298}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.geom{.uni}.v4.f32.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 298, Gate: Gate{Clauses: []Clause{
@@ -1693,16 +1698,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1747,10 +1752,11 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "e", ID: 14, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 15, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -1787,7 +1793,7 @@ var textureTable = []Instruction{
 				{Cells: [][]Mod{{298}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{298}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.geom{.uni}.v4.f16.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 298, Gate: Gate{Clauses: []Clause{
@@ -1795,16 +1801,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1849,10 +1855,11 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "e", ID: 14, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 15, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -1892,7 +1899,7 @@ var textureTable = []Instruction{
 				{Cells: [][]Mod{{298}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{298}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.geom{.uni}.v2.f16x2.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 298, Gate: Gate{Clauses: []Clause{
@@ -1900,16 +1907,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v2", Values: []Value{
-				{Mod: 46},
+				{Mod: 37},
 			}, Required: true},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1953,10 +1960,11 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "e", ID: 14, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 15, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -1996,9 +2004,9 @@ var textureTable = []Instruction{
 				{Cells: [][]Mod{{298}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{298}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 	}},
-	{Name: "tex", Family: "texture", What: "fetch from a texture at the level of detail that the hardware picks", Repeats: []Mod{166}, Forms: []Form{
+	{Name: "tex", Family: "texture", What: "fetch from a texture at the level of detail that the hardware picks", Repeats: []Mod{160}, Forms: []Form{
 		{Template: "tex.geom{.uni}.v4.dtype.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 383, Gate: Gate{Clauses: []Clause{
@@ -2006,17 +2014,17 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -2060,6 +2068,7 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "f", ID: 14, Kinds: []Kind{
@@ -2085,7 +2094,7 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.geom{.uni}.v4.f32.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 383, Gate: Gate{Clauses: []Clause{
@@ -2093,16 +2102,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -2147,6 +2156,7 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "f", ID: 14, Kinds: []Kind{
@@ -2172,7 +2182,7 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.geom{.uni}.v4.f16.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 383, Gate: Gate{Clauses: []Clause{
@@ -2180,16 +2190,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -2234,6 +2244,7 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "f", ID: 14, Kinds: []Kind{
@@ -2262,7 +2273,7 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.geom{.uni}.v2.f16x2.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 383, Gate: Gate{Clauses: []Clause{
@@ -2270,16 +2281,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v2", Values: []Value{
-				{Mod: 46},
+				{Mod: 37},
 			}, Required: true},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -2323,6 +2334,7 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "f", ID: 14, Kinds: []Kind{
@@ -2351,14 +2363,14 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 	}},
-	{Name: "tex.base", Family: "texture", What: "fetch from a texture at level of detail zero", Repeats: []Mod{166}, Forms: []Form{
+	{Name: "tex.base", Family: "texture", What: "fetch from a texture at level of detail zero", Repeats: []Mod{160}, Forms: []Form{
 		{Template: "tex.base.geom{.uni}.v4.dtype.s32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
 				{Mod: 297, Gate: Gate{Clauses: []Clause{
 					{Since: 203, Targets: AllTargets},
 				}}},
@@ -2373,10 +2385,10 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -2404,7 +2416,7 @@ var textureTable = []Instruction{
 				}},
 			}},
 			{Name: "e", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
@@ -2430,12 +2442,12 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{298}}, Lengths: []int{4}},
@@ -2445,12 +2457,12 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"ne"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{1}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
@@ -2461,12 +2473,12 @@ var textureTable = []Instruction{
 				{Cells: [][]Mod{{381}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{381}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.base.geom{.uni}.v4.f32.s32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
 				{Mod: 297, Gate: Gate{Clauses: []Clause{
 					{Since: 203, Targets: AllTargets},
 				}}},
@@ -2481,13 +2493,13 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
@@ -2512,7 +2524,7 @@ var textureTable = []Instruction{
 				}},
 			}},
 			{Name: "e", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
@@ -2538,12 +2550,12 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{298}}, Lengths: []int{4}},
@@ -2553,12 +2565,12 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"ne"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{1}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
@@ -2569,12 +2581,12 @@ var textureTable = []Instruction{
 				{Cells: [][]Mod{{381}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{381}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.base.geom{.uni}.v4.f16.s32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
 				{Mod: 297, Gate: Gate{Clauses: []Clause{
 					{Since: 203, Targets: AllTargets},
 				}}},
@@ -2589,13 +2601,13 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
@@ -2620,7 +2632,7 @@ var textureTable = []Instruction{
 				}},
 			}},
 			{Name: "e", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
@@ -2649,12 +2661,12 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{298}}, Lengths: []int{4}},
@@ -2664,12 +2676,12 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"ne"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{1}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
@@ -2680,12 +2692,12 @@ var textureTable = []Instruction{
 				{Cells: [][]Mod{{381}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{381}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.base.geom{.uni}.v2.f16x2.s32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
 				{Mod: 297, Gate: Gate{Clauses: []Clause{
 					{Since: 203, Targets: AllTargets},
 				}}},
@@ -2700,13 +2712,13 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v2", Values: []Value{
-				{Mod: 46},
+				{Mod: 37},
 			}, Required: true},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
@@ -2730,7 +2742,7 @@ var textureTable = []Instruction{
 				}},
 			}},
 			{Name: "e", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
@@ -2759,12 +2771,12 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{298}}, Lengths: []int{4}},
@@ -2774,12 +2786,12 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"ne"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{1}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
@@ -2790,27 +2802,27 @@ var textureTable = []Instruction{
 				{Cells: [][]Mod{{381}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{381}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 	}},
-	{Name: "tex.base", Family: "texture", What: "fetch from a texture at level of detail zero", Repeats: []Mod{166}, Forms: []Form{
+	{Name: "tex.base", Family: "texture", What: "fetch from a texture at level of detail zero", Repeats: []Mod{160}, Forms: []Form{
 		{Template: "tex.base.geom{.uni}.v4.dtype.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -2832,7 +2844,7 @@ var textureTable = []Instruction{
 				}},
 			}},
 			{Name: "e", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 7, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -2865,7 +2877,7 @@ var textureTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{Code: 2, N: 7},
-				{N: 79},
+				{N: 70},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid f & .3d", Why: "3d textures take no depth comparison"},
@@ -2873,41 +2885,41 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 			}},
 			{Columns: []Column{
 				{},
 			}, Names: []string{"ne"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.base.geom{.uni}.v4.f32.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -2930,7 +2942,7 @@ var textureTable = []Instruction{
 				}},
 			}},
 			{Name: "e", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 7, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -2963,7 +2975,7 @@ var textureTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{Code: 2, N: 7},
-				{N: 79},
+				{N: 70},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid f & .3d", Why: "3d textures take no depth comparison"},
@@ -2971,41 +2983,41 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 			}},
 			{Columns: []Column{
 				{},
 			}, Names: []string{"ne"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.base.geom{.uni}.v4.f16.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -3028,7 +3040,7 @@ var textureTable = []Instruction{
 				}},
 			}},
 			{Name: "e", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 7, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -3064,7 +3076,7 @@ var textureTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{Code: 2, N: 7},
-				{N: 79},
+				{N: 70},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid f & .3d", Why: "3d textures take no depth comparison"},
@@ -3072,41 +3084,41 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 			}},
 			{Columns: []Column{
 				{},
 			}, Names: []string{"ne"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.base.geom{.uni}.v2.f16x2.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v2", Values: []Value{
-				{Mod: 46},
+				{Mod: 37},
 			}, Required: true},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -3128,7 +3140,7 @@ var textureTable = []Instruction{
 				}},
 			}},
 			{Name: "e", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 7, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -3164,7 +3176,7 @@ var textureTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{Code: 2, N: 7},
-				{N: 79},
+				{N: 70},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid f & .3d", Why: "3d textures take no depth comparison"},
@@ -3172,26 +3184,26 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 			}},
 			{Columns: []Column{
 				{},
 			}, Names: []string{"ne"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 	}},
-	{Name: "tex.base", Family: "texture", What: "fetch from a texture at level of detail zero", Repeats: []Mod{166}, Forms: []Form{
+	{Name: "tex.base", Family: "texture", What: "fetch from a texture at level of detail zero", Repeats: []Mod{160}, Forms: []Form{
 		{Template: "tex.base.geom{.uni}.v4.dtype.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 382, Gate: Gate{Clauses: []Clause{
@@ -3199,17 +3211,17 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -3253,7 +3265,7 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.base.geom{.uni}.v4.f32.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 382, Gate: Gate{Clauses: []Clause{
@@ -3261,16 +3273,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -3315,7 +3327,7 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.base.geom{.uni}.v4.f16.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 382, Gate: Gate{Clauses: []Clause{
@@ -3323,16 +3335,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -3380,7 +3392,7 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.base.geom{.uni}.v2.f16x2.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 382, Gate: Gate{Clauses: []Clause{
@@ -3388,16 +3400,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v2", Values: []Value{
-				{Mod: 46},
+				{Mod: 37},
 			}, Required: true},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -3444,9 +3456,9 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 	}},
-	{Name: "tex.base", Family: "texture", What: "fetch from a texture at level of detail zero", Repeats: []Mod{166}, Forms: []Form{
+	{Name: "tex.base", Family: "texture", What: "fetch from a texture at level of detail zero", Repeats: []Mod{160}, Forms: []Form{
 		{Template: "tex.base.geom{.uni}.v4.dtype.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 297, Gate: Gate{Clauses: []Clause{
@@ -3454,17 +3466,17 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -3524,10 +3536,11 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "e", ID: 18, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 19, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -3565,7 +3578,7 @@ var textureTable = []Instruction{
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.base.geom{.uni}.v4.f32.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 297, Gate: Gate{Clauses: []Clause{
@@ -3573,16 +3586,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -3643,10 +3656,11 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "e", ID: 18, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 19, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -3684,7 +3698,7 @@ var textureTable = []Instruction{
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.base.geom{.uni}.v4.f16.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 297, Gate: Gate{Clauses: []Clause{
@@ -3692,16 +3706,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -3762,10 +3776,11 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "e", ID: 18, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 19, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -3806,7 +3821,7 @@ var textureTable = []Instruction{
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.base.geom{.uni}.v2.f16x2.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 297, Gate: Gate{Clauses: []Clause{
@@ -3814,16 +3829,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v2", Values: []Value{
-				{Mod: 46},
+				{Mod: 37},
 			}, Required: true},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -3883,10 +3898,11 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "e", ID: 18, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 19, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -3927,9 +3943,9 @@ var textureTable = []Instruction{
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 	}},
-	{Name: "tex.base", Family: "texture", What: "fetch from a texture at level of detail zero", Repeats: []Mod{166}, Forms: []Form{
+	{Name: "tex.base", Family: "texture", What: "fetch from a texture at level of detail zero", Repeats: []Mod{160}, Forms: []Form{
 		{Template: "tex.base.geom{.uni}.v4.dtype.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 298, Gate: Gate{Clauses: []Clause{
@@ -3937,17 +3953,17 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -3991,10 +4007,11 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "e", ID: 14, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 15, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -4031,7 +4048,7 @@ var textureTable = []Instruction{
 				{Cells: [][]Mod{{298}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{298}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.base.geom{.uni}.v4.f32.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 298, Gate: Gate{Clauses: []Clause{
@@ -4039,16 +4056,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -4093,10 +4110,11 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "e", ID: 14, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 15, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -4133,7 +4151,7 @@ var textureTable = []Instruction{
 				{Cells: [][]Mod{{298}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{298}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.base.geom{.uni}.v4.f16.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 298, Gate: Gate{Clauses: []Clause{
@@ -4141,16 +4159,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -4195,10 +4213,11 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "e", ID: 14, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 15, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -4238,7 +4257,7 @@ var textureTable = []Instruction{
 				{Cells: [][]Mod{{298}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{298}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.base.geom{.uni}.v2.f16x2.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 298, Gate: Gate{Clauses: []Clause{
@@ -4246,16 +4265,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v2", Values: []Value{
-				{Mod: 46},
+				{Mod: 37},
 			}, Required: true},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -4299,10 +4318,11 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "e", ID: 14, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 15, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -4342,9 +4362,9 @@ var textureTable = []Instruction{
 				{Cells: [][]Mod{{298}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{298}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 	}},
-	{Name: "tex.base", Family: "texture", What: "fetch from a texture at level of detail zero", Repeats: []Mod{166}, Forms: []Form{
+	{Name: "tex.base", Family: "texture", What: "fetch from a texture at level of detail zero", Repeats: []Mod{160}, Forms: []Form{
 		{Template: "tex.base.geom{.uni}.v4.dtype.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 383, Gate: Gate{Clauses: []Clause{
@@ -4352,17 +4372,17 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -4406,6 +4426,7 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "f", ID: 14, Kinds: []Kind{
@@ -4431,7 +4452,7 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.base.geom{.uni}.v4.f32.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 383, Gate: Gate{Clauses: []Clause{
@@ -4439,16 +4460,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -4493,6 +4514,7 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "f", ID: 14, Kinds: []Kind{
@@ -4518,7 +4540,7 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.base.geom{.uni}.v4.f16.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 383, Gate: Gate{Clauses: []Clause{
@@ -4526,16 +4548,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -4580,6 +4602,7 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "f", ID: 14, Kinds: []Kind{
@@ -4608,7 +4631,7 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.base.geom{.uni}.v2.f16x2.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 383, Gate: Gate{Clauses: []Clause{
@@ -4616,16 +4639,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v2", Values: []Value{
-				{Mod: 46},
+				{Mod: 37},
 			}, Required: true},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -4669,6 +4692,7 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "f", ID: 14, Kinds: []Kind{
@@ -4697,14 +4721,14 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 	}},
-	{Name: "tex.level", Family: "texture", What: "fetch from a texture at a given level of detail", Repeats: []Mod{166}, Forms: []Form{
+	{Name: "tex.level", Family: "texture", What: "fetch from a texture at a given level of detail", Repeats: []Mod{160}, Forms: []Form{
 		{Template: "tex.level.geom{.uni}.v4.dtype.s32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
 				{Mod: 297, Gate: Gate{Clauses: []Clause{
 					{Since: 203, Targets: AllTargets},
 				}}},
@@ -4713,10 +4737,10 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -4747,7 +4771,7 @@ var textureTable = []Instruction{
 				{Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "e", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
@@ -4773,12 +4797,12 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{298}}, Lengths: []int{4}},
@@ -4786,24 +4810,24 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"ne"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{1}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{298}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{298}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.level.geom{.uni}.v4.f32.s32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
 				{Mod: 297, Gate: Gate{Clauses: []Clause{
 					{Since: 203, Targets: AllTargets},
 				}}},
@@ -4812,13 +4836,13 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
@@ -4846,7 +4870,7 @@ var textureTable = []Instruction{
 				{Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "e", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
@@ -4872,12 +4896,12 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{298}}, Lengths: []int{4}},
@@ -4885,24 +4909,24 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"ne"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{1}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{298}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{298}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.level.geom{.uni}.v4.f16.s32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
 				{Mod: 297, Gate: Gate{Clauses: []Clause{
 					{Since: 203, Targets: AllTargets},
 				}}},
@@ -4911,13 +4935,13 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
@@ -4945,7 +4969,7 @@ var textureTable = []Instruction{
 				{Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "e", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
@@ -4974,12 +4998,12 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{298}}, Lengths: []int{4}},
@@ -4987,24 +5011,24 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"ne"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{1}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{298}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{298}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.level.geom{.uni}.v2.f16x2.s32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
 				{Mod: 297, Gate: Gate{Clauses: []Clause{
 					{Since: 203, Targets: AllTargets},
 				}}},
@@ -5013,13 +5037,13 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v2", Values: []Value{
-				{Mod: 46},
+				{Mod: 37},
 			}, Required: true},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
@@ -5046,7 +5070,7 @@ var textureTable = []Instruction{
 				{Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "e", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
@@ -5075,12 +5099,12 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{298}}, Lengths: []int{4}},
@@ -5088,39 +5112,39 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"ne"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{1}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{298}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{298}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 	}},
-	{Name: "tex.level", Family: "texture", What: "fetch from a texture at a given level of detail", Repeats: []Mod{166}, Forms: []Form{
+	{Name: "tex.level", Family: "texture", What: "fetch from a texture at a given level of detail", Repeats: []Mod{160}, Forms: []Form{
 		{Template: "tex.level.geom{.uni}.v4.dtype.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -5145,7 +5169,7 @@ var textureTable = []Instruction{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "e", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 8, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -5178,7 +5202,7 @@ var textureTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{Code: 2, N: 8},
-				{N: 79},
+				{N: 70},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid f & .3d", Why: "3d textures take no depth comparison"},
@@ -5186,41 +5210,41 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 			}},
 			{Columns: []Column{
 				{},
 			}, Names: []string{"ne"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.level.geom{.uni}.v4.f32.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -5246,7 +5270,7 @@ var textureTable = []Instruction{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "e", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 8, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -5279,7 +5303,7 @@ var textureTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{Code: 2, N: 8},
-				{N: 79},
+				{N: 70},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid f & .3d", Why: "3d textures take no depth comparison"},
@@ -5287,41 +5311,41 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 			}},
 			{Columns: []Column{
 				{},
 			}, Names: []string{"ne"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.level.geom{.uni}.v4.f16.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -5347,7 +5371,7 @@ var textureTable = []Instruction{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "e", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 8, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -5383,7 +5407,7 @@ var textureTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{Code: 2, N: 8},
-				{N: 79},
+				{N: 70},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid f & .3d", Why: "3d textures take no depth comparison"},
@@ -5391,41 +5415,41 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 			}},
 			{Columns: []Column{
 				{},
 			}, Names: []string{"ne"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.level.geom{.uni}.v2.f16x2.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v2", Values: []Value{
-				{Mod: 46},
+				{Mod: 37},
 			}, Required: true},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -5450,7 +5474,7 @@ var textureTable = []Instruction{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "e", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 8, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -5486,7 +5510,7 @@ var textureTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{Code: 2, N: 8},
-				{N: 79},
+				{N: 70},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid f & .3d", Why: "3d textures take no depth comparison"},
@@ -5494,26 +5518,26 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 			}},
 			{Columns: []Column{
 				{},
 			}, Names: []string{"ne"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 	}},
-	{Name: "tex.level", Family: "texture", What: "fetch from a texture at a given level of detail", Repeats: []Mod{166}, Forms: []Form{
+	{Name: "tex.level", Family: "texture", What: "fetch from a texture at a given level of detail", Repeats: []Mod{160}, Forms: []Form{
 		{Template: "tex.level.geom{.uni}.v4.dtype.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 382, Gate: Gate{Clauses: []Clause{
@@ -5521,17 +5545,17 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -5578,7 +5602,7 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.level.geom{.uni}.v4.f32.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 382, Gate: Gate{Clauses: []Clause{
@@ -5586,16 +5610,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -5643,7 +5667,7 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.level.geom{.uni}.v4.f16.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 382, Gate: Gate{Clauses: []Clause{
@@ -5651,16 +5675,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -5711,7 +5735,7 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.level.geom{.uni}.v2.f16x2.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 382, Gate: Gate{Clauses: []Clause{
@@ -5719,16 +5743,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v2", Values: []Value{
-				{Mod: 46},
+				{Mod: 37},
 			}, Required: true},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -5778,9 +5802,9 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 	}},
-	{Name: "tex.level", Family: "texture", What: "fetch from a texture at a given level of detail", Repeats: []Mod{166}, Forms: []Form{
+	{Name: "tex.level", Family: "texture", What: "fetch from a texture at a given level of detail", Repeats: []Mod{160}, Forms: []Form{
 		{Template: "tex.level.geom{.uni}.v4.dtype.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 297, Gate: Gate{Clauses: []Clause{
@@ -5788,17 +5812,17 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -5858,13 +5882,14 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "lod", ID: 18, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "e", ID: 19, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 20, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -5902,7 +5927,7 @@ var textureTable = []Instruction{
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.level.geom{.uni}.v4.f32.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 297, Gate: Gate{Clauses: []Clause{
@@ -5910,16 +5935,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -5980,13 +6005,14 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "lod", ID: 18, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "e", ID: 19, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 20, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -6024,7 +6050,7 @@ var textureTable = []Instruction{
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.level.geom{.uni}.v4.f16.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 297, Gate: Gate{Clauses: []Clause{
@@ -6032,16 +6058,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -6102,13 +6128,14 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "lod", ID: 18, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "e", ID: 19, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 20, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -6149,7 +6176,7 @@ var textureTable = []Instruction{
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.level.geom{.uni}.v2.f16x2.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 297, Gate: Gate{Clauses: []Clause{
@@ -6157,16 +6184,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v2", Values: []Value{
-				{Mod: 46},
+				{Mod: 37},
 			}, Required: true},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -6226,13 +6253,14 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "lod", ID: 18, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "e", ID: 19, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 20, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -6273,9 +6301,9 @@ var textureTable = []Instruction{
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 	}},
-	{Name: "tex.level", Family: "texture", What: "fetch from a texture at a given level of detail", Repeats: []Mod{166}, Forms: []Form{
+	{Name: "tex.level", Family: "texture", What: "fetch from a texture at a given level of detail", Repeats: []Mod{160}, Forms: []Form{
 		{Template: "tex.level.geom{.uni}.v4.dtype.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 298, Gate: Gate{Clauses: []Clause{
@@ -6283,17 +6311,17 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -6337,13 +6365,14 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "lod", ID: 14, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "e", ID: 15, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 16, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -6380,7 +6409,7 @@ var textureTable = []Instruction{
 				{Cells: [][]Mod{{298}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{298}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.level.geom{.uni}.v4.f32.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 298, Gate: Gate{Clauses: []Clause{
@@ -6388,16 +6417,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -6442,13 +6471,14 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "lod", ID: 14, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "e", ID: 15, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 16, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -6485,7 +6515,7 @@ var textureTable = []Instruction{
 				{Cells: [][]Mod{{298}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{298}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.level.geom{.uni}.v4.f16.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 298, Gate: Gate{Clauses: []Clause{
@@ -6493,16 +6523,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -6547,13 +6577,14 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "lod", ID: 14, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "e", ID: 15, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 16, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -6593,7 +6624,7 @@ var textureTable = []Instruction{
 				{Cells: [][]Mod{{298}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{298}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.level.geom{.uni}.v2.f16x2.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 298, Gate: Gate{Clauses: []Clause{
@@ -6601,16 +6632,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v2", Values: []Value{
-				{Mod: 46},
+				{Mod: 37},
 			}, Required: true},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -6654,13 +6685,14 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "lod", ID: 14, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "e", ID: 15, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 16, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -6700,9 +6732,9 @@ var textureTable = []Instruction{
 				{Cells: [][]Mod{{298}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{298}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 	}},
-	{Name: "tex.level", Family: "texture", What: "fetch from a texture at a given level of detail", Repeats: []Mod{166}, Forms: []Form{
+	{Name: "tex.level", Family: "texture", What: "fetch from a texture at a given level of detail", Repeats: []Mod{160}, Forms: []Form{
 		{Template: "tex.level.geom{.uni}.v4.dtype.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 383, Gate: Gate{Clauses: []Clause{
@@ -6710,17 +6742,17 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -6764,6 +6796,7 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "lod", ID: 14, Kinds: []Kind{
@@ -6792,7 +6825,7 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.level.geom{.uni}.v4.f32.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 383, Gate: Gate{Clauses: []Clause{
@@ -6800,16 +6833,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -6854,6 +6887,7 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "lod", ID: 14, Kinds: []Kind{
@@ -6882,7 +6916,7 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.level.geom{.uni}.v4.f16.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 383, Gate: Gate{Clauses: []Clause{
@@ -6890,16 +6924,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -6944,6 +6978,7 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "lod", ID: 14, Kinds: []Kind{
@@ -6975,7 +7010,7 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.level.geom{.uni}.v2.f16x2.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 383, Gate: Gate{Clauses: []Clause{
@@ -6983,16 +7018,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v2", Values: []Value{
-				{Mod: 46},
+				{Mod: 37},
 			}, Required: true},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -7036,6 +7071,7 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "lod", ID: 14, Kinds: []Kind{
@@ -7067,14 +7103,14 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 	}},
-	{Name: "tex.grad", Family: "texture", What: "fetch from a texture at the level of detail that derivatives give", Repeats: []Mod{166}, Forms: []Form{
+	{Name: "tex.grad", Family: "texture", What: "fetch from a texture at the level of detail that derivatives give", Repeats: []Mod{160}, Forms: []Form{
 		{Template: "tex.grad.geom{.uni}.v4.dtype.s32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
 				{Mod: 297, Gate: Gate{Clauses: []Clause{
 					{Since: 203, Targets: AllTargets},
 				}}},
@@ -7083,10 +7119,10 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -7120,7 +7156,7 @@ var textureTable = []Instruction{
 				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 3, In: 2}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "e", ID: 8, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
@@ -7146,12 +7182,12 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{298}}, Lengths: []int{4}},
@@ -7159,12 +7195,12 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"ne"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{1}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
@@ -7174,18 +7210,18 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"g"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{1}},
 				{Cells: [][]Mod{{298}}, Lengths: []int{2}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.grad.geom{.uni}.v4.f32.s32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
 				{Mod: 297, Gate: Gate{Clauses: []Clause{
 					{Since: 203, Targets: AllTargets},
 				}}},
@@ -7194,13 +7230,13 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
@@ -7231,7 +7267,7 @@ var textureTable = []Instruction{
 				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 3, In: 2}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "e", ID: 8, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
@@ -7257,12 +7293,12 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{298}}, Lengths: []int{4}},
@@ -7270,12 +7306,12 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"ne"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{1}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
@@ -7285,18 +7321,18 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"g"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{1}},
 				{Cells: [][]Mod{{298}}, Lengths: []int{2}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.grad.geom{.uni}.v4.f16.s32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
 				{Mod: 297, Gate: Gate{Clauses: []Clause{
 					{Since: 203, Targets: AllTargets},
 				}}},
@@ -7305,13 +7341,13 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
@@ -7342,7 +7378,7 @@ var textureTable = []Instruction{
 				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 3, In: 2}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "e", ID: 8, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
@@ -7371,12 +7407,12 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{298}}, Lengths: []int{4}},
@@ -7384,12 +7420,12 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"ne"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{1}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
@@ -7399,18 +7435,18 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"g"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{1}},
 				{Cells: [][]Mod{{298}}, Lengths: []int{2}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.grad.geom{.uni}.v2.f16x2.s32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
 				{Mod: 297, Gate: Gate{Clauses: []Clause{
 					{Since: 203, Targets: AllTargets},
 				}}},
@@ -7419,13 +7455,13 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v2", Values: []Value{
-				{Mod: 46},
+				{Mod: 37},
 			}, Required: true},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
@@ -7455,7 +7491,7 @@ var textureTable = []Instruction{
 				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 3, In: 2}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "e", ID: 8, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
@@ -7484,12 +7520,12 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{298}}, Lengths: []int{4}},
@@ -7497,12 +7533,12 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"ne"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{1}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{4}},
@@ -7512,33 +7548,33 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"g"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{1}},
 				{Cells: [][]Mod{{298}}, Lengths: []int{2}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 	}},
-	{Name: "tex.grad", Family: "texture", What: "fetch from a texture at the level of detail that derivatives give", Repeats: []Mod{166}, Forms: []Form{
+	{Name: "tex.grad", Family: "texture", What: "fetch from a texture at the level of detail that derivatives give", Repeats: []Mod{160}, Forms: []Form{
 		{Template: "tex.grad.geom{.uni}.v4.dtype.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -7566,7 +7602,7 @@ var textureTable = []Instruction{
 				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 3, In: 2}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "e", ID: 8, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 9, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -7599,7 +7635,7 @@ var textureTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{Code: 2, N: 9},
-				{N: 79},
+				{N: 70},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid f & .3d", Why: "3d textures take no depth comparison"},
@@ -7607,48 +7643,48 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 			}},
 			{Columns: []Column{
 				{},
 			}, Names: []string{"ne"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 			}},
 			{Columns: []Column{
 				{},
 			}, Names: []string{"g"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.grad.geom{.uni}.v4.f32.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -7677,7 +7713,7 @@ var textureTable = []Instruction{
 				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 3, In: 2}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "e", ID: 8, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 9, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -7710,7 +7746,7 @@ var textureTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{Code: 2, N: 9},
-				{N: 79},
+				{N: 70},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid f & .3d", Why: "3d textures take no depth comparison"},
@@ -7718,48 +7754,48 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 			}},
 			{Columns: []Column{
 				{},
 			}, Names: []string{"ne"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 			}},
 			{Columns: []Column{
 				{},
 			}, Names: []string{"g"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.grad.geom{.uni}.v4.f16.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -7788,7 +7824,7 @@ var textureTable = []Instruction{
 				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 3, In: 2}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "e", ID: 8, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 9, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -7824,7 +7860,7 @@ var textureTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{Code: 2, N: 9},
-				{N: 79},
+				{N: 70},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid f & .3d", Why: "3d textures take no depth comparison"},
@@ -7832,48 +7868,48 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 			}},
 			{Columns: []Column{
 				{},
 			}, Names: []string{"ne"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 			}},
 			{Columns: []Column{
 				{},
 			}, Names: []string{"g"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.grad.geom{.uni}.v2.f16x2.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
-				{Mod: 77},
-				{Mod: 78},
-				{Mod: 79},
+				{Mod: 68},
+				{Mod: 69},
+				{Mod: 70},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v2", Values: []Value{
-				{Mod: 46},
+				{Mod: 37},
 			}, Required: true},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -7901,7 +7937,7 @@ var textureTable = []Instruction{
 				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 3, In: 2}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "e", ID: 8, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 9, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -7937,7 +7973,7 @@ var textureTable = []Instruction{
 		}, Rules: []Rule{
 			{Holds: []Op{
 				{Code: 2, N: 9},
-				{N: 79},
+				{N: 70},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid f & .3d", Why: "3d textures take no depth comparison"},
@@ -7945,33 +7981,33 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 			}},
 			{Columns: []Column{
 				{},
 			}, Names: []string{"ne"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{77}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 			}},
 			{Columns: []Column{
 				{},
 			}, Names: []string{"g"}, Rows: []Row{
-				{Cells: [][]Mod{{77}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{78}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{79}}, Lengths: []int{4}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 	}},
-	{Name: "tex.grad", Family: "texture", What: "fetch from a texture at the level of detail that derivatives give", Repeats: []Mod{166}, Forms: []Form{
+	{Name: "tex.grad", Family: "texture", What: "fetch from a texture at the level of detail that derivatives give", Repeats: []Mod{160}, Forms: []Form{
 		{Template: "tex.grad.geom{.uni}.v4.dtype.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 382, Gate: Gate{Clauses: []Clause{
@@ -7979,17 +8015,17 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -8050,7 +8086,7 @@ var textureTable = []Instruction{
 			}, Names: []string{"g"}, Rows: []Row{
 				{Cells: [][]Mod{{382}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.grad.geom{.uni}.v4.f32.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 382, Gate: Gate{Clauses: []Clause{
@@ -8058,16 +8094,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -8129,7 +8165,7 @@ var textureTable = []Instruction{
 			}, Names: []string{"g"}, Rows: []Row{
 				{Cells: [][]Mod{{382}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.grad.geom{.uni}.v4.f16.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 382, Gate: Gate{Clauses: []Clause{
@@ -8137,16 +8173,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -8211,7 +8247,7 @@ var textureTable = []Instruction{
 			}, Names: []string{"g"}, Rows: []Row{
 				{Cells: [][]Mod{{382}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.grad.geom{.uni}.v2.f16x2.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 382, Gate: Gate{Clauses: []Clause{
@@ -8219,16 +8255,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v2", Values: []Value{
-				{Mod: 46},
+				{Mod: 37},
 			}, Required: true},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -8292,9 +8328,9 @@ var textureTable = []Instruction{
 			}, Names: []string{"g"}, Rows: []Row{
 				{Cells: [][]Mod{{382}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 	}},
-	{Name: "tex.grad", Family: "texture", What: "fetch from a texture at the level of detail that derivatives give", Repeats: []Mod{166}, Forms: []Form{
+	{Name: "tex.grad", Family: "texture", What: "fetch from a texture at the level of detail that derivatives give", Repeats: []Mod{160}, Forms: []Form{
 		{Template: "tex.grad.geom{.uni}.v4.dtype.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 297, Gate: Gate{Clauses: []Clause{
@@ -8302,17 +8338,17 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -8372,6 +8408,7 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "dx", ID: 18, Kinds: []Kind{
@@ -8381,7 +8418,7 @@ var textureTable = []Instruction{
 				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "e", ID: 20, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 21, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -8424,7 +8461,7 @@ var textureTable = []Instruction{
 			}, Names: []string{"g"}, Rows: []Row{
 				{Cells: [][]Mod{{297}}, Lengths: []int{1}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.grad.geom{.uni}.v4.f32.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 297, Gate: Gate{Clauses: []Clause{
@@ -8432,16 +8469,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -8502,6 +8539,7 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "dx", ID: 18, Kinds: []Kind{
@@ -8511,7 +8549,7 @@ var textureTable = []Instruction{
 				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "e", ID: 20, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 21, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -8554,7 +8592,7 @@ var textureTable = []Instruction{
 			}, Names: []string{"g"}, Rows: []Row{
 				{Cells: [][]Mod{{297}}, Lengths: []int{1}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.grad.geom{.uni}.v4.f16.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 297, Gate: Gate{Clauses: []Clause{
@@ -8562,16 +8600,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -8632,6 +8670,7 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "dx", ID: 18, Kinds: []Kind{
@@ -8641,7 +8680,7 @@ var textureTable = []Instruction{
 				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "e", ID: 20, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 21, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -8687,7 +8726,7 @@ var textureTable = []Instruction{
 			}, Names: []string{"g"}, Rows: []Row{
 				{Cells: [][]Mod{{297}}, Lengths: []int{1}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.grad.geom{.uni}.v2.f16x2.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 297, Gate: Gate{Clauses: []Clause{
@@ -8695,16 +8734,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v2", Values: []Value{
-				{Mod: 46},
+				{Mod: 37},
 			}, Required: true},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -8764,6 +8803,7 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "dx", ID: 18, Kinds: []Kind{
@@ -8773,7 +8813,7 @@ var textureTable = []Instruction{
 				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "e", ID: 20, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 21, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -8819,9 +8859,9 @@ var textureTable = []Instruction{
 			}, Names: []string{"g"}, Rows: []Row{
 				{Cells: [][]Mod{{297}}, Lengths: []int{1}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 	}},
-	{Name: "tex.grad", Family: "texture", What: "fetch from a texture at the level of detail that derivatives give", Repeats: []Mod{166}, Forms: []Form{
+	{Name: "tex.grad", Family: "texture", What: "fetch from a texture at the level of detail that derivatives give", Repeats: []Mod{160}, Forms: []Form{
 		{Template: "tex.grad.geom{.uni}.v4.dtype.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 298, Gate: Gate{Clauses: []Clause{
@@ -8829,17 +8869,17 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -8883,6 +8923,7 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "dx", ID: 14, Kinds: []Kind{
@@ -8892,7 +8933,7 @@ var textureTable = []Instruction{
 				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "e", ID: 16, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 17, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -8934,7 +8975,7 @@ var textureTable = []Instruction{
 			}, Names: []string{"g"}, Rows: []Row{
 				{Cells: [][]Mod{{298}}, Lengths: []int{2}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.grad.geom{.uni}.v4.f32.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 298, Gate: Gate{Clauses: []Clause{
@@ -8942,16 +8983,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -8996,6 +9037,7 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "dx", ID: 14, Kinds: []Kind{
@@ -9005,7 +9047,7 @@ var textureTable = []Instruction{
 				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "e", ID: 16, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 17, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -9047,7 +9089,7 @@ var textureTable = []Instruction{
 			}, Names: []string{"g"}, Rows: []Row{
 				{Cells: [][]Mod{{298}}, Lengths: []int{2}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.grad.geom{.uni}.v4.f16.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 298, Gate: Gate{Clauses: []Clause{
@@ -9055,16 +9097,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -9109,6 +9151,7 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "dx", ID: 14, Kinds: []Kind{
@@ -9118,7 +9161,7 @@ var textureTable = []Instruction{
 				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "e", ID: 16, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 17, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -9163,7 +9206,7 @@ var textureTable = []Instruction{
 			}, Names: []string{"g"}, Rows: []Row{
 				{Cells: [][]Mod{{298}}, Lengths: []int{2}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.grad.geom{.uni}.v2.f16x2.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 298, Gate: Gate{Clauses: []Clause{
@@ -9171,16 +9214,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v2", Values: []Value{
-				{Mod: 46},
+				{Mod: 37},
 			}, Required: true},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -9224,6 +9267,7 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "dx", ID: 14, Kinds: []Kind{
@@ -9233,7 +9277,7 @@ var textureTable = []Instruction{
 				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "e", ID: 16, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 17, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -9278,9 +9322,9 @@ var textureTable = []Instruction{
 			}, Names: []string{"g"}, Rows: []Row{
 				{Cells: [][]Mod{{298}}, Lengths: []int{2}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 	}},
-	{Name: "tex.grad", Family: "texture", What: "fetch from a texture at the level of detail that derivatives give", Repeats: []Mod{166}, Forms: []Form{
+	{Name: "tex.grad", Family: "texture", What: "fetch from a texture at the level of detail that derivatives give", Repeats: []Mod{160}, Forms: []Form{
 		{Template: "tex.grad.geom{.uni}.v4.dtype.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 383, Gate: Gate{Clauses: []Clause{
@@ -9288,17 +9332,17 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -9342,6 +9386,7 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "dx", ID: 14, Kinds: []Kind{
@@ -9384,7 +9429,7 @@ var textureTable = []Instruction{
 			}, Names: []string{"g"}, Rows: []Row{
 				{Cells: [][]Mod{{383}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.grad.geom{.uni}.v4.f32.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 383, Gate: Gate{Clauses: []Clause{
@@ -9392,16 +9437,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -9446,6 +9491,7 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "dx", ID: 14, Kinds: []Kind{
@@ -9488,7 +9534,7 @@ var textureTable = []Instruction{
 			}, Names: []string{"g"}, Rows: []Row{
 				{Cells: [][]Mod{{383}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.grad.geom{.uni}.v4.f16.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 383, Gate: Gate{Clauses: []Clause{
@@ -9496,16 +9542,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -9550,6 +9596,7 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "dx", ID: 14, Kinds: []Kind{
@@ -9595,7 +9642,7 @@ var textureTable = []Instruction{
 			}, Names: []string{"g"}, Rows: []Row{
 				{Cells: [][]Mod{{383}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.grad.geom{.uni}.v2.f16x2.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
 				{Mod: 383, Gate: Gate{Clauses: []Clause{
@@ -9603,16 +9650,16 @@ var textureTable = []Instruction{
 				}}},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v2", Values: []Value{
-				{Mod: 46},
+				{Mod: 37},
 			}, Required: true},
 			{Name: ".f16x2", Values: []Value{
-				{Mod: 121},
+				{Mod: 113},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -9656,6 +9703,7 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "dx", ID: 14, Kinds: []Kind{
@@ -9701,9 +9749,9 @@ var textureTable = []Instruction{
 			}, Names: []string{"g"}, Rows: []Row{
 				{Cells: [][]Mod{{383}}, Lengths: []int{4}},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 	}},
-	{Name: "tld4", Family: "texture", What: "fetch one component of the four texels that a bilinear filter would read", Repeats: []Mod{166}, Forms: []Form{
+	{Name: "tld4", Family: "texture", What: "fetch one component of the four texels that a bilinear filter would read", Repeats: []Mod{160}, Forms: []Form{
 		{Template: "tld4.comp.2d{.uni}.v4.dtype.f32", Section: "9.7.10.4", Slots: []Slot{
 			{Name: ".comp", Values: []Value{
 				{Mod: 384},
@@ -9712,20 +9760,20 @@ var textureTable = []Instruction{
 				{Mod: 387},
 			}, Required: true},
 			{Name: ".2d", Values: []Value{
-				{Mod: 78},
+				{Mod: 69},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -9749,8 +9797,8 @@ var textureTable = []Instruction{
 				}},
 			}},
 			{Name: "e", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 7, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -9780,7 +9828,7 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tld4.comp.2d{.uni}.v4.f32.f32", Section: "9.7.10.4", Slots: []Slot{
 			{Name: ".comp", Values: []Value{
 				{Mod: 384},
@@ -9789,19 +9837,19 @@ var textureTable = []Instruction{
 				{Mod: 387},
 			}, Required: true},
 			{Name: ".2d", Values: []Value{
-				{Mod: 78},
+				{Mod: 69},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -9826,8 +9874,8 @@ var textureTable = []Instruction{
 				}},
 			}},
 			{Name: "e", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 7, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -9857,7 +9905,7 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tld4.comp.a2d{.uni}.v4.dtype.f32", Section: "9.7.10.4", Slots: []Slot{
 			{Name: ".comp", Values: []Value{
 				{Mod: 384},
@@ -9869,17 +9917,17 @@ var textureTable = []Instruction{
 				{Mod: 298},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -9923,11 +9971,12 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "e", ID: 14, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 15, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -9960,7 +10009,7 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tld4.comp.a2d{.uni}.v4.f32.f32", Section: "9.7.10.4", Slots: []Slot{
 			{Name: ".comp", Values: []Value{
 				{Mod: 384},
@@ -9972,16 +10021,16 @@ var textureTable = []Instruction{
 				{Mod: 298},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -10026,11 +10075,12 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "e", ID: 14, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 			{Name: "f", ID: 15, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
@@ -10063,7 +10113,7 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tld4.comp.cube{.uni}.v4.dtype.f32", Section: "9.7.10.4", Slots: []Slot{
 			{Name: ".comp", Values: []Value{
 				{Mod: 384},
@@ -10075,17 +10125,17 @@ var textureTable = []Instruction{
 				{Mod: 382},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -10132,7 +10182,7 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tld4.comp.cube{.uni}.v4.f32.f32", Section: "9.7.10.4", Slots: []Slot{
 			{Name: ".comp", Values: []Value{
 				{Mod: 384},
@@ -10144,16 +10194,16 @@ var textureTable = []Instruction{
 				{Mod: 382},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -10201,7 +10251,7 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tld4.comp.acube{.uni}.v4.dtype.f32", Section: "9.7.10.4", Slots: []Slot{
 			{Name: ".comp", Values: []Value{
 				{Mod: 384},
@@ -10213,17 +10263,17 @@ var textureTable = []Instruction{
 				{Mod: 383},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -10267,6 +10317,7 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "f", ID: 14, Kinds: []Kind{
@@ -10295,7 +10346,7 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tld4.comp.acube{.uni}.v4.f32.f32", Section: "9.7.10.4", Slots: []Slot{
 			{Name: ".comp", Values: []Value{
 				{Mod: 384},
@@ -10307,16 +10358,16 @@ var textureTable = []Instruction{
 				{Mod: 383},
 			}, Required: true},
 			{Name: ".uni", Values: []Value{
-				{Mod: 166},
+				{Mod: 160},
 			}},
 			{Name: ".v4", Values: []Value{
-				{Mod: 47},
+				{Mod: 38},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -10361,6 +10412,7 @@ var textureTable = []Instruction{
 							{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 						}},
 					}},
+					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
 			{Name: "f", ID: 14, Kinds: []Kind{
@@ -10389,7 +10441,7 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
-		}, Ignored: []Mod{15}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 	}},
 	{Name: "txq", Family: "texture", What: "read an attribute of a texture or sampler", Forms: []Form{
 		{Template: "txq.query.b32", Section: "9.7.10.5", Slots: []Slot{
@@ -10430,7 +10482,7 @@ var textureTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 105, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "txq.query.b32", Section: "9.7.10.5", Slots: []Slot{
 			{Name: ".query", Values: []Value{
 				{Mod: 391},
@@ -10455,7 +10507,7 @@ var textureTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 105, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "txq.memory_layout.b32", Section: "9.7.10.5", Slots: []Slot{
 			{Name: ".memory_layout", Values: []Value{
 				{Mod: 307},
@@ -10476,7 +10528,7 @@ var textureTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 402, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"pure"}, Lenient: "the manual has this query for surfaces only"},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Lenient: "the manual has this query for surfaces only"},
 		{Template: "txq.force_unnormalized_coords.b32", Section: "9.7.10.5", Slots: []Slot{
 			{Name: ".force_unnormalized_coords", Values: []Value{
 				{Mod: 395},
@@ -10497,7 +10549,7 @@ var textureTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 202, Targets: AllTargets},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"pure"}, Notes: []string{"for a sampler by name, in texmode_independent"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Notes: []string{"for a sampler by name, in texmode_independent"}},
 	}},
 	{Name: "txq.level", Family: "texture", What: "read the size of a level of a texture", Forms: []Form{
 		{Template: "txq.level.query.b32", Section: "9.7.10.5", Slots: []Slot{
@@ -10525,14 +10577,14 @@ var textureTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 	{Name: "istypep", Family: "texture", What: "test what kind of opaque variable a handle stands for", Forms: []Form{
 		{Template: "istypep.type", Section: "9.7.10.6", Slots: []Slot{
 			{Name: ".type", Values: []Value{
-				{Mod: 20},
-				{Mod: 21},
-				{Mod: 22},
+				{Mod: 11},
+				{Mod: 12},
+				{Mod: 13},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "p", Access: 1, Kinds: []Kind{
@@ -10545,6 +10597,6 @@ var textureTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 400, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
 }

@@ -7,7 +7,7 @@ package isa
 
 // videoTable is the family video: video instructions.
 var videoTable = []Instruction{
-	{Name: "vadd", Family: "video", What: "sum of two parts of registers", Repeats: []Mod{23}, Forms: []Form{
+	{Name: "vadd", Family: "video", What: "sum of two parts of registers", Repeats: []Mod{14}, Forms: []Form{
 		{Template: "vadd.dtype.atype.btype{.sat}", Section: "9.7.18.1.1", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -22,7 +22,7 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -38,7 +38,7 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "vadd.dtype.atype.btype{.sat}", Section: "9.7.18.1.1", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -53,7 +53,7 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -72,7 +72,7 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}, Notes: []string{"puts the result into a part of d and takes the rest from c"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Notes: []string{"puts the result into a part of d and takes the rest from c"}},
 		{Template: "vadd.dtype.atype.btype{.sat}.op2", Section: "9.7.18.1.1", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -87,12 +87,12 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".op2", Values: []Value{
-				{Mod: 60},
-				{Mod: 61},
-				{Mod: 62},
+				{Mod: 51},
+				{Mod: 52},
+				{Mod: 53},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -111,9 +111,9 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
-	{Name: "vsub", Family: "video", What: "difference of two parts of registers", Repeats: []Mod{23}, Forms: []Form{
+	{Name: "vsub", Family: "video", What: "difference of two parts of registers", Repeats: []Mod{14}, Forms: []Form{
 		{Template: "vsub.dtype.atype.btype{.sat}", Section: "9.7.18.1.1", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -128,7 +128,7 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -144,7 +144,7 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "vsub.dtype.atype.btype{.sat}", Section: "9.7.18.1.1", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -159,7 +159,7 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -178,7 +178,7 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}, Notes: []string{"puts the result into a part of d and takes the rest from c"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Notes: []string{"puts the result into a part of d and takes the rest from c"}},
 		{Template: "vsub.dtype.atype.btype{.sat}.op2", Section: "9.7.18.1.1", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -193,12 +193,12 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".op2", Values: []Value{
-				{Mod: 60},
-				{Mod: 61},
-				{Mod: 62},
+				{Mod: 51},
+				{Mod: 52},
+				{Mod: 53},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -217,9 +217,9 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
-	{Name: "vabsdiff", Family: "video", What: "absolute difference of two parts of registers", Repeats: []Mod{23}, Forms: []Form{
+	{Name: "vabsdiff", Family: "video", What: "absolute difference of two parts of registers", Repeats: []Mod{14}, Forms: []Form{
 		{Template: "vabsdiff.dtype.atype.btype{.sat}", Section: "9.7.18.1.1", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -234,7 +234,7 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -250,7 +250,7 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "vabsdiff.dtype.atype.btype{.sat}", Section: "9.7.18.1.1", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -265,7 +265,7 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -284,7 +284,7 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}, Notes: []string{"puts the result into a part of d and takes the rest from c"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Notes: []string{"puts the result into a part of d and takes the rest from c"}},
 		{Template: "vabsdiff.dtype.atype.btype{.sat}.op2", Section: "9.7.18.1.1", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -299,12 +299,12 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".op2", Values: []Value{
-				{Mod: 60},
-				{Mod: 61},
-				{Mod: 62},
+				{Mod: 51},
+				{Mod: 52},
+				{Mod: 53},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -323,9 +323,9 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
-	{Name: "vmin", Family: "video", What: "smaller of two parts of registers", Repeats: []Mod{23}, Forms: []Form{
+	{Name: "vmin", Family: "video", What: "smaller of two parts of registers", Repeats: []Mod{14}, Forms: []Form{
 		{Template: "vmin.dtype.atype.btype{.sat}", Section: "9.7.18.1.1", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -340,7 +340,7 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -356,7 +356,7 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "vmin.dtype.atype.btype{.sat}", Section: "9.7.18.1.1", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -371,7 +371,7 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -390,7 +390,7 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}, Notes: []string{"puts the result into a part of d and takes the rest from c"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Notes: []string{"puts the result into a part of d and takes the rest from c"}},
 		{Template: "vmin.dtype.atype.btype{.sat}.op2", Section: "9.7.18.1.1", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -405,12 +405,12 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".op2", Values: []Value{
-				{Mod: 60},
-				{Mod: 61},
-				{Mod: 62},
+				{Mod: 51},
+				{Mod: 52},
+				{Mod: 53},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -429,9 +429,9 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
-	{Name: "vmax", Family: "video", What: "larger of two parts of registers", Repeats: []Mod{23}, Forms: []Form{
+	{Name: "vmax", Family: "video", What: "larger of two parts of registers", Repeats: []Mod{14}, Forms: []Form{
 		{Template: "vmax.dtype.atype.btype{.sat}", Section: "9.7.18.1.1", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -446,7 +446,7 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -462,7 +462,7 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "vmax.dtype.atype.btype{.sat}", Section: "9.7.18.1.1", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -477,7 +477,7 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -496,7 +496,7 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}, Notes: []string{"puts the result into a part of d and takes the rest from c"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Notes: []string{"puts the result into a part of d and takes the rest from c"}},
 		{Template: "vmax.dtype.atype.btype{.sat}.op2", Section: "9.7.18.1.1", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -511,12 +511,12 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".op2", Values: []Value{
-				{Mod: 60},
-				{Mod: 61},
-				{Mod: 62},
+				{Mod: 51},
+				{Mod: 52},
+				{Mod: 53},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -535,9 +535,9 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
-	{Name: "vshl", Family: "video", What: "part of a register, shifted left", Repeats: []Mod{23}, Forms: []Form{
+	{Name: "vshl", Family: "video", What: "part of a register, shifted left", Repeats: []Mod{14}, Forms: []Form{
 		{Template: "vshl.dtype.atype.u32{.sat}.mode", Section: "9.7.18.1.2", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -551,11 +551,11 @@ var videoTable = []Instruction{
 				{Mod: 2},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".mode", Values: []Value{
-				{Mod: 31},
-				{Mod: 32},
+				{Mod: 22},
+				{Mod: 23},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -571,7 +571,7 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "vshl.dtype.atype.u32{.sat}.mode", Section: "9.7.18.1.2", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -585,11 +585,11 @@ var videoTable = []Instruction{
 				{Mod: 2},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".mode", Values: []Value{
-				{Mod: 31},
-				{Mod: 32},
+				{Mod: 22},
+				{Mod: 23},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -608,7 +608,7 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}, Notes: []string{"puts the result into a part of d and takes the rest from c"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Notes: []string{"puts the result into a part of d and takes the rest from c"}},
 		{Template: "vshl.dtype.atype.u32{.sat}.mode.op2", Section: "9.7.18.1.2", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -622,16 +622,16 @@ var videoTable = []Instruction{
 				{Mod: 2},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".mode", Values: []Value{
-				{Mod: 31},
-				{Mod: 32},
+				{Mod: 22},
+				{Mod: 23},
 			}, Required: true},
 			{Name: ".op2", Values: []Value{
-				{Mod: 60},
-				{Mod: 61},
-				{Mod: 62},
+				{Mod: 51},
+				{Mod: 52},
+				{Mod: 53},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -650,9 +650,9 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
-	{Name: "vshr", Family: "video", What: "part of a register, shifted right", Repeats: []Mod{23}, Forms: []Form{
+	{Name: "vshr", Family: "video", What: "part of a register, shifted right", Repeats: []Mod{14}, Forms: []Form{
 		{Template: "vshr.dtype.atype.u32{.sat}.mode", Section: "9.7.18.1.2", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -666,11 +666,11 @@ var videoTable = []Instruction{
 				{Mod: 2},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".mode", Values: []Value{
-				{Mod: 31},
-				{Mod: 32},
+				{Mod: 22},
+				{Mod: 23},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -686,7 +686,7 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "vshr.dtype.atype.u32{.sat}.mode", Section: "9.7.18.1.2", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -700,11 +700,11 @@ var videoTable = []Instruction{
 				{Mod: 2},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".mode", Values: []Value{
-				{Mod: 31},
-				{Mod: 32},
+				{Mod: 22},
+				{Mod: 23},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -723,7 +723,7 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}, Notes: []string{"puts the result into a part of d and takes the rest from c"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Notes: []string{"puts the result into a part of d and takes the rest from c"}},
 		{Template: "vshr.dtype.atype.u32{.sat}.mode.op2", Section: "9.7.18.1.2", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -737,16 +737,16 @@ var videoTable = []Instruction{
 				{Mod: 2},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".mode", Values: []Value{
-				{Mod: 31},
-				{Mod: 32},
+				{Mod: 22},
+				{Mod: 23},
 			}, Required: true},
 			{Name: ".op2", Values: []Value{
-				{Mod: 60},
-				{Mod: 61},
-				{Mod: 62},
+				{Mod: 51},
+				{Mod: 52},
+				{Mod: 53},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -765,9 +765,9 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
-	{Name: "vmad", Family: "video", What: "product of two parts of registers, plus an addend", Repeats: []Mod{23}, Forms: []Form{
+	{Name: "vmad", Family: "video", What: "product of two parts of registers, plus an addend", Repeats: []Mod{14}, Forms: []Form{
 		{Template: "vmad.dtype.atype.btype{.sat}{.scale}", Section: "9.7.18.1.3", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -782,7 +782,7 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".scale", Values: []Value{
 				{Mod: 396},
@@ -806,7 +806,7 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "vmad.dtype.atype.btype{.sat}{.scale}", Section: "9.7.18.1.3", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -821,7 +821,7 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".scale", Values: []Value{
 				{Mod: 396},
@@ -845,7 +845,7 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "vmad.dtype.atype.btype{.sat}{.scale}", Section: "9.7.18.1.3", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -860,7 +860,7 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".scale", Values: []Value{
 				{Mod: 396},
@@ -883,7 +883,7 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "vmad.dtype.atype.btype{.sat}{.scale}", Section: "9.7.18.1.3", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -898,7 +898,7 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".scale", Values: []Value{
 				{Mod: 396},
@@ -921,7 +921,7 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "vmad.dtype.atype.btype.po{.sat}{.scale}", Section: "9.7.18.1.3", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -939,7 +939,7 @@ var videoTable = []Instruction{
 				{Mod: 398},
 			}, Required: true},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".scale", Values: []Value{
 				{Mod: 396},
@@ -962,7 +962,7 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}, Notes: []string{"adds one to the result"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Notes: []string{"adds one to the result"}},
 		{Template: "vmad.dtype.atype.btype.po{.sat}{.scale}", Section: "9.7.18.1.3", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -980,7 +980,7 @@ var videoTable = []Instruction{
 				{Mod: 398},
 			}, Required: true},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 			{Name: ".scale", Values: []Value{
 				{Mod: 396},
@@ -1003,7 +1003,7 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}, Lenient: "two signs, which cancel, beside .po"},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Lenient: "two signs, which cancel, beside .po"},
 	}},
 	{Name: "vset", Family: "video", What: "comparison of two parts of registers", Forms: []Form{
 		{Template: "vset.atype.btype.cmp", Section: "9.7.18.1.4", Slots: []Slot{
@@ -1016,12 +1016,12 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".cmp", Values: []Value{
-				{Mod: 147},
-				{Mod: 148},
-				{Mod: 149},
-				{Mod: 150},
-				{Mod: 151},
-				{Mod: 152},
+				{Mod: 141},
+				{Mod: 142},
+				{Mod: 143},
+				{Mod: 144},
+				{Mod: 145},
+				{Mod: 146},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1037,7 +1037,7 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "vset.atype.btype.cmp", Section: "9.7.18.1.4", Slots: []Slot{
 			{Name: ".atype", Values: []Value{
 				{Mod: 2},
@@ -1048,12 +1048,12 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".cmp", Values: []Value{
-				{Mod: 147},
-				{Mod: 148},
-				{Mod: 149},
-				{Mod: 150},
-				{Mod: 151},
-				{Mod: 152},
+				{Mod: 141},
+				{Mod: 142},
+				{Mod: 143},
+				{Mod: 144},
+				{Mod: 145},
+				{Mod: 146},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1072,7 +1072,7 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}, Notes: []string{"puts the result into a part of d and takes the rest from c"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Notes: []string{"puts the result into a part of d and takes the rest from c"}},
 		{Template: "vset.atype.btype.cmp.op2", Section: "9.7.18.1.4", Slots: []Slot{
 			{Name: ".atype", Values: []Value{
 				{Mod: 2},
@@ -1083,17 +1083,17 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".cmp", Values: []Value{
-				{Mod: 147},
-				{Mod: 148},
-				{Mod: 149},
-				{Mod: 150},
-				{Mod: 151},
-				{Mod: 152},
+				{Mod: 141},
+				{Mod: 142},
+				{Mod: 143},
+				{Mod: 144},
+				{Mod: 145},
+				{Mod: 146},
 			}, Required: true},
 			{Name: ".op2", Values: []Value{
-				{Mod: 60},
-				{Mod: 61},
-				{Mod: 62},
+				{Mod: 51},
+				{Mod: 52},
+				{Mod: 53},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1112,9 +1112,9 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 	}},
-	{Name: "vadd2", Family: "video", What: "sums of two pairs of half words", Repeats: []Mod{23}, Forms: []Form{
+	{Name: "vadd2", Family: "video", What: "sums of two pairs of half words", Repeats: []Mod{14}, Forms: []Form{
 		{Template: "vadd2.dtype.atype.btype{.sat}", Section: "9.7.18.2.1", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -1129,7 +1129,7 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1148,7 +1148,7 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 300, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "vadd2.dtype.atype.btype.add", Section: "9.7.18.2.1", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -1163,7 +1163,7 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".add", Values: []Value{
-				{Mod: 60},
+				{Mod: 51},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1182,9 +1182,9 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 300, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}, Notes: []string{"adds the results up"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Notes: []string{"adds the results up"}},
 	}},
-	{Name: "vsub2", Family: "video", What: "differences of two pairs of half words", Repeats: []Mod{23}, Forms: []Form{
+	{Name: "vsub2", Family: "video", What: "differences of two pairs of half words", Repeats: []Mod{14}, Forms: []Form{
 		{Template: "vsub2.dtype.atype.btype{.sat}", Section: "9.7.18.2.1", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -1199,7 +1199,7 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1218,7 +1218,7 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 300, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "vsub2.dtype.atype.btype.add", Section: "9.7.18.2.1", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -1233,7 +1233,7 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".add", Values: []Value{
-				{Mod: 60},
+				{Mod: 51},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1252,9 +1252,9 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 300, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}, Notes: []string{"adds the results up"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Notes: []string{"adds the results up"}},
 	}},
-	{Name: "vavrg2", Family: "video", What: "averages of two pairs of half words", Repeats: []Mod{23}, Forms: []Form{
+	{Name: "vavrg2", Family: "video", What: "averages of two pairs of half words", Repeats: []Mod{14}, Forms: []Form{
 		{Template: "vavrg2.dtype.atype.btype{.sat}", Section: "9.7.18.2.1", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -1269,7 +1269,7 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1288,7 +1288,7 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 300, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "vavrg2.dtype.atype.btype.add", Section: "9.7.18.2.1", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -1303,7 +1303,7 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".add", Values: []Value{
-				{Mod: 60},
+				{Mod: 51},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1322,9 +1322,9 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 300, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}, Notes: []string{"adds the results up"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Notes: []string{"adds the results up"}},
 	}},
-	{Name: "vabsdiff2", Family: "video", What: "absolute differences of two pairs of half words", Repeats: []Mod{23}, Forms: []Form{
+	{Name: "vabsdiff2", Family: "video", What: "absolute differences of two pairs of half words", Repeats: []Mod{14}, Forms: []Form{
 		{Template: "vabsdiff2.dtype.atype.btype{.sat}", Section: "9.7.18.2.1", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -1339,7 +1339,7 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1358,7 +1358,7 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 300, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "vabsdiff2.dtype.atype.btype.add", Section: "9.7.18.2.1", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -1373,7 +1373,7 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".add", Values: []Value{
-				{Mod: 60},
+				{Mod: 51},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1392,9 +1392,9 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 300, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}, Notes: []string{"adds the results up"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Notes: []string{"adds the results up"}},
 	}},
-	{Name: "vmin2", Family: "video", What: "smaller values of two pairs of half words", Repeats: []Mod{23}, Forms: []Form{
+	{Name: "vmin2", Family: "video", What: "smaller values of two pairs of half words", Repeats: []Mod{14}, Forms: []Form{
 		{Template: "vmin2.dtype.atype.btype{.sat}", Section: "9.7.18.2.1", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -1409,7 +1409,7 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1428,7 +1428,7 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 300, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "vmin2.dtype.atype.btype.add", Section: "9.7.18.2.1", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -1443,7 +1443,7 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".add", Values: []Value{
-				{Mod: 60},
+				{Mod: 51},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1462,9 +1462,9 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 300, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}, Notes: []string{"adds the results up"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Notes: []string{"adds the results up"}},
 	}},
-	{Name: "vmax2", Family: "video", What: "larger values of two pairs of half words", Repeats: []Mod{23}, Forms: []Form{
+	{Name: "vmax2", Family: "video", What: "larger values of two pairs of half words", Repeats: []Mod{14}, Forms: []Form{
 		{Template: "vmax2.dtype.atype.btype{.sat}", Section: "9.7.18.2.1", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -1479,7 +1479,7 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1498,7 +1498,7 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 300, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "vmax2.dtype.atype.btype.add", Section: "9.7.18.2.1", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -1513,7 +1513,7 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".add", Values: []Value{
-				{Mod: 60},
+				{Mod: 51},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1532,7 +1532,7 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 300, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}, Notes: []string{"adds the results up"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Notes: []string{"adds the results up"}},
 	}},
 	{Name: "vset2", Family: "video", What: "comparison of two pairs of half words", Forms: []Form{
 		{Template: "vset2.atype.btype.cmp", Section: "9.7.18.2.2", Slots: []Slot{
@@ -1545,12 +1545,12 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".cmp", Values: []Value{
-				{Mod: 147},
-				{Mod: 148},
-				{Mod: 149},
-				{Mod: 150},
-				{Mod: 151},
-				{Mod: 152},
+				{Mod: 141},
+				{Mod: 142},
+				{Mod: 143},
+				{Mod: 144},
+				{Mod: 145},
+				{Mod: 146},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1569,7 +1569,7 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 300, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "vset2.atype.btype.cmp.add", Section: "9.7.18.2.2", Slots: []Slot{
 			{Name: ".atype", Values: []Value{
 				{Mod: 2},
@@ -1580,15 +1580,15 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".cmp", Values: []Value{
-				{Mod: 147},
-				{Mod: 148},
-				{Mod: 149},
-				{Mod: 150},
-				{Mod: 151},
-				{Mod: 152},
+				{Mod: 141},
+				{Mod: 142},
+				{Mod: 143},
+				{Mod: 144},
+				{Mod: 145},
+				{Mod: 146},
 			}, Required: true},
 			{Name: ".add", Values: []Value{
-				{Mod: 60},
+				{Mod: 51},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1607,9 +1607,9 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 300, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}, Notes: []string{"adds the results up"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Notes: []string{"adds the results up"}},
 	}},
-	{Name: "vadd4", Family: "video", What: "sums of four pairs of bytes", Repeats: []Mod{23}, Forms: []Form{
+	{Name: "vadd4", Family: "video", What: "sums of four pairs of bytes", Repeats: []Mod{14}, Forms: []Form{
 		{Template: "vadd4.dtype.atype.btype{.sat}", Section: "9.7.18.2.3", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -1624,7 +1624,7 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1643,7 +1643,7 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 300, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "vadd4.dtype.atype.btype.add", Section: "9.7.18.2.3", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -1658,7 +1658,7 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".add", Values: []Value{
-				{Mod: 60},
+				{Mod: 51},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1677,9 +1677,9 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 300, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}, Notes: []string{"adds the results up"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Notes: []string{"adds the results up"}},
 	}},
-	{Name: "vsub4", Family: "video", What: "differences of four pairs of bytes", Repeats: []Mod{23}, Forms: []Form{
+	{Name: "vsub4", Family: "video", What: "differences of four pairs of bytes", Repeats: []Mod{14}, Forms: []Form{
 		{Template: "vsub4.dtype.atype.btype{.sat}", Section: "9.7.18.2.3", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -1694,7 +1694,7 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1713,7 +1713,7 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 300, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "vsub4.dtype.atype.btype.add", Section: "9.7.18.2.3", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -1728,7 +1728,7 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".add", Values: []Value{
-				{Mod: 60},
+				{Mod: 51},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1747,9 +1747,9 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 300, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}, Notes: []string{"adds the results up"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Notes: []string{"adds the results up"}},
 	}},
-	{Name: "vavrg4", Family: "video", What: "averages of four pairs of bytes", Repeats: []Mod{23}, Forms: []Form{
+	{Name: "vavrg4", Family: "video", What: "averages of four pairs of bytes", Repeats: []Mod{14}, Forms: []Form{
 		{Template: "vavrg4.dtype.atype.btype{.sat}", Section: "9.7.18.2.3", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -1764,7 +1764,7 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1783,7 +1783,7 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 300, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "vavrg4.dtype.atype.btype.add", Section: "9.7.18.2.3", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -1798,7 +1798,7 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".add", Values: []Value{
-				{Mod: 60},
+				{Mod: 51},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1817,9 +1817,9 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 300, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}, Notes: []string{"adds the results up"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Notes: []string{"adds the results up"}},
 	}},
-	{Name: "vabsdiff4", Family: "video", What: "absolute differences of four pairs of bytes", Repeats: []Mod{23}, Forms: []Form{
+	{Name: "vabsdiff4", Family: "video", What: "absolute differences of four pairs of bytes", Repeats: []Mod{14}, Forms: []Form{
 		{Template: "vabsdiff4.dtype.atype.btype{.sat}", Section: "9.7.18.2.3", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -1834,7 +1834,7 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1853,7 +1853,7 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 300, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "vabsdiff4.dtype.atype.btype.add", Section: "9.7.18.2.3", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -1868,7 +1868,7 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".add", Values: []Value{
-				{Mod: 60},
+				{Mod: 51},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1887,9 +1887,9 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 300, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}, Notes: []string{"adds the results up"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Notes: []string{"adds the results up"}},
 	}},
-	{Name: "vmin4", Family: "video", What: "smaller values of four pairs of bytes", Repeats: []Mod{23}, Forms: []Form{
+	{Name: "vmin4", Family: "video", What: "smaller values of four pairs of bytes", Repeats: []Mod{14}, Forms: []Form{
 		{Template: "vmin4.dtype.atype.btype{.sat}", Section: "9.7.18.2.3", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -1904,7 +1904,7 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1923,7 +1923,7 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 300, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "vmin4.dtype.atype.btype.add", Section: "9.7.18.2.3", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -1938,7 +1938,7 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".add", Values: []Value{
-				{Mod: 60},
+				{Mod: 51},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1957,9 +1957,9 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 300, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}, Notes: []string{"adds the results up"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Notes: []string{"adds the results up"}},
 	}},
-	{Name: "vmax4", Family: "video", What: "larger values of four pairs of bytes", Repeats: []Mod{23}, Forms: []Form{
+	{Name: "vmax4", Family: "video", What: "larger values of four pairs of bytes", Repeats: []Mod{14}, Forms: []Form{
 		{Template: "vmax4.dtype.atype.btype{.sat}", Section: "9.7.18.2.3", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -1974,7 +1974,7 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".sat", Values: []Value{
-				{Mod: 23},
+				{Mod: 14},
 			}},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -1993,7 +1993,7 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 300, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "vmax4.dtype.atype.btype.add", Section: "9.7.18.2.3", Slots: []Slot{
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
@@ -2008,7 +2008,7 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".add", Values: []Value{
-				{Mod: 60},
+				{Mod: 51},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -2027,7 +2027,7 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 300, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}, Notes: []string{"adds the results up"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Notes: []string{"adds the results up"}},
 	}},
 	{Name: "vset4", Family: "video", What: "comparison of four pairs of bytes", Forms: []Form{
 		{Template: "vset4.atype.btype.cmp", Section: "9.7.18.2.4", Slots: []Slot{
@@ -2040,12 +2040,12 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".cmp", Values: []Value{
-				{Mod: 147},
-				{Mod: 148},
-				{Mod: 149},
-				{Mod: 150},
-				{Mod: 151},
-				{Mod: 152},
+				{Mod: 141},
+				{Mod: 142},
+				{Mod: 143},
+				{Mod: 144},
+				{Mod: 145},
+				{Mod: 146},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -2064,7 +2064,7 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 300, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
 		{Template: "vset4.atype.btype.cmp.add", Section: "9.7.18.2.4", Slots: []Slot{
 			{Name: ".atype", Values: []Value{
 				{Mod: 2},
@@ -2075,15 +2075,15 @@ var videoTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".cmp", Values: []Value{
-				{Mod: 147},
-				{Mod: 148},
-				{Mod: 149},
-				{Mod: 150},
-				{Mod: 151},
-				{Mod: 152},
+				{Mod: 141},
+				{Mod: 142},
+				{Mod: 143},
+				{Mod: 144},
+				{Mod: 145},
+				{Mod: 146},
 			}, Required: true},
 			{Name: ".add", Values: []Value{
-				{Mod: 60},
+				{Mod: 51},
 			}, Required: true},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -2102,6 +2102,6 @@ var videoTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 300, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Ignored: []Mod{9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, Effects: []string{"pure"}, Notes: []string{"adds the results up"}},
+		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Notes: []string{"adds the results up"}},
 	}},
 }

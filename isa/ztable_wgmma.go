@@ -7,13 +7,13 @@ package isa
 
 // wgmmaTable is the family wgmma: warpgroup matrix instructions.
 var wgmmaTable = []Instruction{
-	{Name: "wgmma.mma_async", Family: "wgmma", What: "D = A*B + D by a warpgroup, 8 deep", Repeats: []Mod{117, 175}, Forms: []Form{
+	{Name: "wgmma.mma_async", Family: "wgmma", What: "D = A*B + D by a warpgroup, 8 deep", Repeats: []Mod{109, 169}, Forms: []Form{
 		{Template: "wgmma.mma_async.sync{.aligned}.shape.f32.tf32.tf32", Section: "9.7.15.5.2", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 399},
@@ -50,13 +50,13 @@ var wgmmaTable = []Instruction{
 				{Mod: 430},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".tf32", Values: []Value{
-				{Mod: 11},
+				{Mod: 172},
 			}, Required: true, Order: '\x01'},
 			{Name: ".tf32", Values: []Value{
-				{Mod: 11},
+				{Mod: 172},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 2, Kinds: []Kind{
@@ -126,13 +126,13 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{429}}, Lengths: []int{124}},
 				{Cells: [][]Mod{{430}}, Lengths: []int{128}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 		{Template: "wgmma.mma_async.sync{.aligned}.shape.f32.tf32.tf32", Section: "9.7.15.5.2", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 399},
@@ -169,13 +169,13 @@ var wgmmaTable = []Instruction{
 				{Mod: 430},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".tf32", Values: []Value{
-				{Mod: 11},
+				{Mod: 172},
 			}, Required: true, Order: '\x01'},
 			{Name: ".tf32", Values: []Value{
-				{Mod: 11},
+				{Mod: 172},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 2, Kinds: []Kind{
@@ -245,15 +245,15 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{429}}, Lengths: []int{124}},
 				{Cells: [][]Mod{{430}}, Lengths: []int{128}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 	}},
-	{Name: "wgmma.mma_async", Family: "wgmma", What: "D = A*B + D by a warpgroup, 16 deep", Repeats: []Mod{117, 175}, Forms: []Form{
+	{Name: "wgmma.mma_async", Family: "wgmma", What: "D = A*B + D by a warpgroup, 16 deep", Repeats: []Mod{109, 169}, Forms: []Form{
 		{Template: "wgmma.mma_async.sync{.aligned}.shape.f16.f16.f16", Section: "9.7.15.5.2", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 431},
@@ -290,13 +290,13 @@ var wgmmaTable = []Instruction{
 				{Mod: 462},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 2, Kinds: []Kind{
@@ -376,13 +376,13 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{461}}, Lengths: []int{124, 62}},
 				{Cells: [][]Mod{{462}}, Lengths: []int{128, 64}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 		{Template: "wgmma.mma_async.sync{.aligned}.shape.f16.f16.f16", Section: "9.7.15.5.2", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 431},
@@ -419,13 +419,13 @@ var wgmmaTable = []Instruction{
 				{Mod: 462},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 2, Kinds: []Kind{
@@ -500,13 +500,13 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{461}}, Lengths: []int{124, 62}},
 				{Cells: [][]Mod{{462}}, Lengths: []int{128, 64}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 		{Template: "wgmma.mma_async.sync{.aligned}.shape.f32.f16.f16", Section: "9.7.15.5.2", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 431},
@@ -543,13 +543,13 @@ var wgmmaTable = []Instruction{
 				{Mod: 462},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 2, Kinds: []Kind{
@@ -629,13 +629,13 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{461}}, Lengths: []int{124, 62}},
 				{Cells: [][]Mod{{462}}, Lengths: []int{128, 64}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 		{Template: "wgmma.mma_async.sync{.aligned}.shape.f32.f16.f16", Section: "9.7.15.5.2", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 431},
@@ -672,13 +672,13 @@ var wgmmaTable = []Instruction{
 				{Mod: 462},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 2, Kinds: []Kind{
@@ -753,13 +753,13 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{461}}, Lengths: []int{124, 62}},
 				{Cells: [][]Mod{{462}}, Lengths: []int{128, 64}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 		{Template: "wgmma.mma_async.sync{.aligned}.shape.f32.bf16.bf16", Section: "9.7.15.5.2", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 431},
@@ -796,13 +796,13 @@ var wgmmaTable = []Instruction{
 				{Mod: 462},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".bf16", Values: []Value{
-				{Mod: 9},
+				{Mod: 82},
 			}, Required: true, Order: '\x01'},
 			{Name: ".bf16", Values: []Value{
-				{Mod: 9},
+				{Mod: 82},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 2, Kinds: []Kind{
@@ -882,13 +882,13 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{461}}, Lengths: []int{124, 62}},
 				{Cells: [][]Mod{{462}}, Lengths: []int{128, 64}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 		{Template: "wgmma.mma_async.sync{.aligned}.shape.f32.bf16.bf16", Section: "9.7.15.5.2", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 431},
@@ -925,13 +925,13 @@ var wgmmaTable = []Instruction{
 				{Mod: 462},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".bf16", Values: []Value{
-				{Mod: 9},
+				{Mod: 82},
 			}, Required: true, Order: '\x01'},
 			{Name: ".bf16", Values: []Value{
-				{Mod: 9},
+				{Mod: 82},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 2, Kinds: []Kind{
@@ -1006,16 +1006,16 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{461}}, Lengths: []int{124, 62}},
 				{Cells: [][]Mod{{462}}, Lengths: []int{128, 64}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 		{Template: "wgmma.mma_async.sp.sync{.aligned}.shape.f32.tf32.tf32", Section: "9.7.15.6.3", Slots: []Slot{
 			{Name: ".sp", Values: []Value{
 				{Mod: 272},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 431},
@@ -1052,13 +1052,13 @@ var wgmmaTable = []Instruction{
 				{Mod: 462},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".tf32", Values: []Value{
-				{Mod: 11},
+				{Mod: 172},
 			}, Required: true, Order: '\x01'},
 			{Name: ".tf32", Values: []Value{
-				{Mod: 11},
+				{Mod: 172},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 2, Kinds: []Kind{
@@ -1136,16 +1136,16 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{461}}, Lengths: []int{124, 62}},
 				{Cells: [][]Mod{{462}}, Lengths: []int{128, 64}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 		{Template: "wgmma.mma_async.sp.sync{.aligned}.shape.f32.tf32.tf32", Section: "9.7.15.6.3", Slots: []Slot{
 			{Name: ".sp", Values: []Value{
 				{Mod: 272},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 431},
@@ -1182,13 +1182,13 @@ var wgmmaTable = []Instruction{
 				{Mod: 462},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".tf32", Values: []Value{
-				{Mod: 11},
+				{Mod: 172},
 			}, Required: true, Order: '\x01'},
 			{Name: ".tf32", Values: []Value{
-				{Mod: 11},
+				{Mod: 172},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 2, Kinds: []Kind{
@@ -1266,15 +1266,15 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{461}}, Lengths: []int{124, 62}},
 				{Cells: [][]Mod{{462}}, Lengths: []int{128, 64}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 	}},
-	{Name: "wgmma.mma_async", Family: "wgmma", What: "D = A*B + D by a warpgroup, 32 deep", Repeats: []Mod{117, 175}, Forms: []Form{
+	{Name: "wgmma.mma_async", Family: "wgmma", What: "D = A*B + D by a warpgroup, 32 deep", Repeats: []Mod{109, 169}, Forms: []Form{
 		{Template: "wgmma.mma_async.sync{.aligned}.shape.f16.f8a.f8b", Section: "9.7.15.5.2", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 463},
@@ -1311,15 +1311,15 @@ var wgmmaTable = []Instruction{
 				{Mod: 494},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8a", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8b", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 2, Kinds: []Kind{
@@ -1389,13 +1389,13 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{493}}, Lengths: []int{124, 62}},
 				{Cells: [][]Mod{{494}}, Lengths: []int{128, 64}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 		{Template: "wgmma.mma_async.sync{.aligned}.shape.f16.f8a.f8b", Section: "9.7.15.5.2", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 463},
@@ -1432,15 +1432,15 @@ var wgmmaTable = []Instruction{
 				{Mod: 494},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8a", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8b", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 2, Kinds: []Kind{
@@ -1510,13 +1510,13 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{493}}, Lengths: []int{124, 62}},
 				{Cells: [][]Mod{{494}}, Lengths: []int{128, 64}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 		{Template: "wgmma.mma_async.sync{.aligned}.shape.f32.f8a.f8b", Section: "9.7.15.5.2", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 463},
@@ -1553,15 +1553,15 @@ var wgmmaTable = []Instruction{
 				{Mod: 494},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8a", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8b", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 2, Kinds: []Kind{
@@ -1631,13 +1631,13 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{493}}, Lengths: []int{124, 62}},
 				{Cells: [][]Mod{{494}}, Lengths: []int{128, 64}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 		{Template: "wgmma.mma_async.sync{.aligned}.shape.f32.f8a.f8b", Section: "9.7.15.5.2", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 463},
@@ -1674,15 +1674,15 @@ var wgmmaTable = []Instruction{
 				{Mod: 494},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8a", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8b", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 2, Kinds: []Kind{
@@ -1752,16 +1752,16 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{493}}, Lengths: []int{124, 62}},
 				{Cells: [][]Mod{{494}}, Lengths: []int{128, 64}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 		{Template: "wgmma.mma_async.sp.sync{.aligned}.shape.f16.f16.f16", Section: "9.7.15.6.3", Slots: []Slot{
 			{Name: ".sp", Values: []Value{
 				{Mod: 272},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 463},
@@ -1798,13 +1798,13 @@ var wgmmaTable = []Instruction{
 				{Mod: 494},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 2, Kinds: []Kind{
@@ -1892,16 +1892,16 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{493}}, Lengths: []int{124, 62}},
 				{Cells: [][]Mod{{494}}, Lengths: []int{128, 64}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 		{Template: "wgmma.mma_async.sp.sync{.aligned}.shape.f16.f16.f16", Section: "9.7.15.6.3", Slots: []Slot{
 			{Name: ".sp", Values: []Value{
 				{Mod: 272},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 463},
@@ -1938,13 +1938,13 @@ var wgmmaTable = []Instruction{
 				{Mod: 494},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 2, Kinds: []Kind{
@@ -2027,16 +2027,16 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{493}}, Lengths: []int{124, 62}},
 				{Cells: [][]Mod{{494}}, Lengths: []int{128, 64}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 		{Template: "wgmma.mma_async.sp.sync{.aligned}.shape.f32.f16.f16", Section: "9.7.15.6.3", Slots: []Slot{
 			{Name: ".sp", Values: []Value{
 				{Mod: 272},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 463},
@@ -2073,13 +2073,13 @@ var wgmmaTable = []Instruction{
 				{Mod: 494},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 2, Kinds: []Kind{
@@ -2167,16 +2167,16 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{493}}, Lengths: []int{124, 62}},
 				{Cells: [][]Mod{{494}}, Lengths: []int{128, 64}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 		{Template: "wgmma.mma_async.sp.sync{.aligned}.shape.f32.f16.f16", Section: "9.7.15.6.3", Slots: []Slot{
 			{Name: ".sp", Values: []Value{
 				{Mod: 272},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 463},
@@ -2213,13 +2213,13 @@ var wgmmaTable = []Instruction{
 				{Mod: 494},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 2, Kinds: []Kind{
@@ -2302,16 +2302,16 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{493}}, Lengths: []int{124, 62}},
 				{Cells: [][]Mod{{494}}, Lengths: []int{128, 64}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 		{Template: "wgmma.mma_async.sp.sync{.aligned}.shape.f32.bf16.bf16", Section: "9.7.15.6.3", Slots: []Slot{
 			{Name: ".sp", Values: []Value{
 				{Mod: 272},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 463},
@@ -2348,13 +2348,13 @@ var wgmmaTable = []Instruction{
 				{Mod: 494},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".bf16", Values: []Value{
-				{Mod: 9},
+				{Mod: 82},
 			}, Required: true, Order: '\x01'},
 			{Name: ".bf16", Values: []Value{
-				{Mod: 9},
+				{Mod: 82},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 2, Kinds: []Kind{
@@ -2442,16 +2442,16 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{493}}, Lengths: []int{124, 62}},
 				{Cells: [][]Mod{{494}}, Lengths: []int{128, 64}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 		{Template: "wgmma.mma_async.sp.sync{.aligned}.shape.f32.bf16.bf16", Section: "9.7.15.6.3", Slots: []Slot{
 			{Name: ".sp", Values: []Value{
 				{Mod: 272},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 463},
@@ -2488,13 +2488,13 @@ var wgmmaTable = []Instruction{
 				{Mod: 494},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".bf16", Values: []Value{
-				{Mod: 9},
+				{Mod: 82},
 			}, Required: true, Order: '\x01'},
 			{Name: ".bf16", Values: []Value{
-				{Mod: 9},
+				{Mod: 82},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 2, Kinds: []Kind{
@@ -2577,18 +2577,18 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{493}}, Lengths: []int{124, 62}},
 				{Cells: [][]Mod{{494}}, Lengths: []int{128, 64}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 	}},
-	{Name: "wgmma.mma_async", Family: "wgmma", What: "D = A*B + D by a warpgroup, 64 deep", Repeats: []Mod{117, 175}, Forms: []Form{
+	{Name: "wgmma.mma_async", Family: "wgmma", What: "D = A*B + D by a warpgroup, 64 deep", Repeats: []Mod{109, 169}, Forms: []Form{
 		{Template: "wgmma.mma_async.sp.sync{.aligned}.shape.f16.f8a.f8b", Section: "9.7.15.6.3", Slots: []Slot{
 			{Name: ".sp", Values: []Value{
 				{Mod: 272},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 495},
@@ -2625,15 +2625,15 @@ var wgmmaTable = []Instruction{
 				{Mod: 526},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8a", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8b", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 2, Kinds: []Kind{
@@ -2711,16 +2711,16 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{525}}, Lengths: []int{124, 62}},
 				{Cells: [][]Mod{{526}}, Lengths: []int{128, 64}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 		{Template: "wgmma.mma_async.sp.sync{.aligned}.shape.f16.f8a.f8b", Section: "9.7.15.6.3", Slots: []Slot{
 			{Name: ".sp", Values: []Value{
 				{Mod: 272},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 495},
@@ -2757,15 +2757,15 @@ var wgmmaTable = []Instruction{
 				{Mod: 526},
 			}, Required: true},
 			{Name: ".f16", Values: []Value{
-				{Mod: 90},
+				{Mod: 81},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8a", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8b", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 2, Kinds: []Kind{
@@ -2843,16 +2843,16 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{525}}, Lengths: []int{124, 62}},
 				{Cells: [][]Mod{{526}}, Lengths: []int{128, 64}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 		{Template: "wgmma.mma_async.sp.sync{.aligned}.shape.f32.f8a.f8b", Section: "9.7.15.6.3", Slots: []Slot{
 			{Name: ".sp", Values: []Value{
 				{Mod: 272},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 495},
@@ -2889,15 +2889,15 @@ var wgmmaTable = []Instruction{
 				{Mod: 526},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8a", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8b", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 2, Kinds: []Kind{
@@ -2975,16 +2975,16 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{525}}, Lengths: []int{124, 62}},
 				{Cells: [][]Mod{{526}}, Lengths: []int{128, 64}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 		{Template: "wgmma.mma_async.sp.sync{.aligned}.shape.f32.f8a.f8b", Section: "9.7.15.6.3", Slots: []Slot{
 			{Name: ".sp", Values: []Value{
 				{Mod: 272},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 495},
@@ -3021,15 +3021,15 @@ var wgmmaTable = []Instruction{
 				{Mod: 526},
 			}, Required: true},
 			{Name: ".f32", Values: []Value{
-				{Mod: 49},
+				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8a", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 			{Name: ".f8b", Values: []Value{
-				{Mod: 127},
-				{Mod: 125},
+				{Mod: 118},
+				{Mod: 116},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 2, Kinds: []Kind{
@@ -3107,15 +3107,15 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{525}}, Lengths: []int{124, 62}},
 				{Cells: [][]Mod{{526}}, Lengths: []int{128, 64}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 	}},
-	{Name: "wgmma.mma_async", Family: "wgmma", What: "D = A*B + D by a warpgroup on bytes, 32 deep", Repeats: []Mod{117, 175}, Forms: []Form{
+	{Name: "wgmma.mma_async", Family: "wgmma", What: "D = A*B + D by a warpgroup on bytes, 32 deep", Repeats: []Mod{109, 169}, Forms: []Form{
 		{Template: "wgmma.mma_async.sync{.aligned}.shape{.satfinite}.s32.s8.s8", Section: "9.7.15.5.2", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 463},
@@ -3138,16 +3138,16 @@ var wgmmaTable = []Instruction{
 				{Mod: 494},
 			}, Required: true},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s8", Values: []Value{
-				{Mod: 54},
+				{Mod: 45},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s8", Values: []Value{
-				{Mod: 54},
+				{Mod: 45},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 2, Kinds: []Kind{
@@ -3191,13 +3191,13 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{492}}, Lengths: []int{120}},
 				{Cells: [][]Mod{{494}}, Lengths: []int{128}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 		{Template: "wgmma.mma_async.sync{.aligned}.shape{.satfinite}.s32.s8.s8", Section: "9.7.15.5.2", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 463},
@@ -3220,16 +3220,16 @@ var wgmmaTable = []Instruction{
 				{Mod: 494},
 			}, Required: true},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s8", Values: []Value{
-				{Mod: 54},
+				{Mod: 45},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s8", Values: []Value{
-				{Mod: 54},
+				{Mod: 45},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 2, Kinds: []Kind{
@@ -3273,13 +3273,13 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{492}}, Lengths: []int{120}},
 				{Cells: [][]Mod{{494}}, Lengths: []int{128}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 		{Template: "wgmma.mma_async.sync{.aligned}.shape{.satfinite}.s32.u8.u8", Section: "9.7.15.5.2", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 463},
@@ -3302,16 +3302,16 @@ var wgmmaTable = []Instruction{
 				{Mod: 494},
 			}, Required: true},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".u8", Values: []Value{
-				{Mod: 53},
+				{Mod: 44},
 			}, Required: true, Order: '\x01'},
 			{Name: ".u8", Values: []Value{
-				{Mod: 53},
+				{Mod: 44},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 2, Kinds: []Kind{
@@ -3355,13 +3355,13 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{492}}, Lengths: []int{120}},
 				{Cells: [][]Mod{{494}}, Lengths: []int{128}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 		{Template: "wgmma.mma_async.sync{.aligned}.shape{.satfinite}.s32.u8.u8", Section: "9.7.15.5.2", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 463},
@@ -3384,16 +3384,16 @@ var wgmmaTable = []Instruction{
 				{Mod: 494},
 			}, Required: true},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".u8", Values: []Value{
-				{Mod: 53},
+				{Mod: 44},
 			}, Required: true, Order: '\x01'},
 			{Name: ".u8", Values: []Value{
-				{Mod: 53},
+				{Mod: 44},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 2, Kinds: []Kind{
@@ -3437,13 +3437,13 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{492}}, Lengths: []int{120}},
 				{Cells: [][]Mod{{494}}, Lengths: []int{128}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 		{Template: "wgmma.mma_async.sync{.aligned}.shape{.satfinite}.s32.s8.u8", Section: "9.7.15.5.2", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 463},
@@ -3466,16 +3466,16 @@ var wgmmaTable = []Instruction{
 				{Mod: 494},
 			}, Required: true},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s8", Values: []Value{
-				{Mod: 54},
+				{Mod: 45},
 			}, Required: true, Order: '\x01'},
 			{Name: ".u8", Values: []Value{
-				{Mod: 53},
+				{Mod: 44},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 2, Kinds: []Kind{
@@ -3519,13 +3519,13 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{492}}, Lengths: []int{120}},
 				{Cells: [][]Mod{{494}}, Lengths: []int{128}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 		{Template: "wgmma.mma_async.sync{.aligned}.shape{.satfinite}.s32.s8.u8", Section: "9.7.15.5.2", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 463},
@@ -3548,16 +3548,16 @@ var wgmmaTable = []Instruction{
 				{Mod: 494},
 			}, Required: true},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s8", Values: []Value{
-				{Mod: 54},
+				{Mod: 45},
 			}, Required: true, Order: '\x01'},
 			{Name: ".u8", Values: []Value{
-				{Mod: 53},
+				{Mod: 44},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 2, Kinds: []Kind{
@@ -3601,13 +3601,13 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{492}}, Lengths: []int{120}},
 				{Cells: [][]Mod{{494}}, Lengths: []int{128}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 		{Template: "wgmma.mma_async.sync{.aligned}.shape{.satfinite}.s32.u8.s8", Section: "9.7.15.5.2", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 463},
@@ -3630,16 +3630,16 @@ var wgmmaTable = []Instruction{
 				{Mod: 494},
 			}, Required: true},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".u8", Values: []Value{
-				{Mod: 53},
+				{Mod: 44},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s8", Values: []Value{
-				{Mod: 54},
+				{Mod: 45},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 2, Kinds: []Kind{
@@ -3683,13 +3683,13 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{492}}, Lengths: []int{120}},
 				{Cells: [][]Mod{{494}}, Lengths: []int{128}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 		{Template: "wgmma.mma_async.sync{.aligned}.shape{.satfinite}.s32.u8.s8", Section: "9.7.15.5.2", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 463},
@@ -3712,16 +3712,16 @@ var wgmmaTable = []Instruction{
 				{Mod: 494},
 			}, Required: true},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".u8", Values: []Value{
-				{Mod: 53},
+				{Mod: 44},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s8", Values: []Value{
-				{Mod: 54},
+				{Mod: 45},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 2, Kinds: []Kind{
@@ -3765,18 +3765,18 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{492}}, Lengths: []int{120}},
 				{Cells: [][]Mod{{494}}, Lengths: []int{128}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 	}},
-	{Name: "wgmma.mma_async", Family: "wgmma", What: "D = A*B + D by a warpgroup on bytes, 64 deep", Repeats: []Mod{117, 175}, Forms: []Form{
+	{Name: "wgmma.mma_async", Family: "wgmma", What: "D = A*B + D by a warpgroup on bytes, 64 deep", Repeats: []Mod{109, 169}, Forms: []Form{
 		{Template: "wgmma.mma_async.sp.sync{.aligned}.shape{.satfinite}.s32.s8.s8", Section: "9.7.15.6.3", Slots: []Slot{
 			{Name: ".sp", Values: []Value{
 				{Mod: 272},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 495},
@@ -3799,16 +3799,16 @@ var wgmmaTable = []Instruction{
 				{Mod: 526},
 			}, Required: true},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s8", Values: []Value{
-				{Mod: 54},
+				{Mod: 45},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s8", Values: []Value{
-				{Mod: 54},
+				{Mod: 45},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 2, Kinds: []Kind{
@@ -3860,16 +3860,16 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{524}}, Lengths: []int{120}},
 				{Cells: [][]Mod{{526}}, Lengths: []int{128}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 		{Template: "wgmma.mma_async.sp.sync{.aligned}.shape{.satfinite}.s32.s8.s8", Section: "9.7.15.6.3", Slots: []Slot{
 			{Name: ".sp", Values: []Value{
 				{Mod: 272},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 495},
@@ -3892,16 +3892,16 @@ var wgmmaTable = []Instruction{
 				{Mod: 526},
 			}, Required: true},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s8", Values: []Value{
-				{Mod: 54},
+				{Mod: 45},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s8", Values: []Value{
-				{Mod: 54},
+				{Mod: 45},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 2, Kinds: []Kind{
@@ -3953,16 +3953,16 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{524}}, Lengths: []int{120}},
 				{Cells: [][]Mod{{526}}, Lengths: []int{128}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 		{Template: "wgmma.mma_async.sp.sync{.aligned}.shape{.satfinite}.s32.u8.u8", Section: "9.7.15.6.3", Slots: []Slot{
 			{Name: ".sp", Values: []Value{
 				{Mod: 272},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 495},
@@ -3985,16 +3985,16 @@ var wgmmaTable = []Instruction{
 				{Mod: 526},
 			}, Required: true},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".u8", Values: []Value{
-				{Mod: 53},
+				{Mod: 44},
 			}, Required: true, Order: '\x01'},
 			{Name: ".u8", Values: []Value{
-				{Mod: 53},
+				{Mod: 44},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 2, Kinds: []Kind{
@@ -4046,16 +4046,16 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{524}}, Lengths: []int{120}},
 				{Cells: [][]Mod{{526}}, Lengths: []int{128}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 		{Template: "wgmma.mma_async.sp.sync{.aligned}.shape{.satfinite}.s32.u8.u8", Section: "9.7.15.6.3", Slots: []Slot{
 			{Name: ".sp", Values: []Value{
 				{Mod: 272},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 495},
@@ -4078,16 +4078,16 @@ var wgmmaTable = []Instruction{
 				{Mod: 526},
 			}, Required: true},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".u8", Values: []Value{
-				{Mod: 53},
+				{Mod: 44},
 			}, Required: true, Order: '\x01'},
 			{Name: ".u8", Values: []Value{
-				{Mod: 53},
+				{Mod: 44},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 2, Kinds: []Kind{
@@ -4139,16 +4139,16 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{524}}, Lengths: []int{120}},
 				{Cells: [][]Mod{{526}}, Lengths: []int{128}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 		{Template: "wgmma.mma_async.sp.sync{.aligned}.shape{.satfinite}.s32.s8.u8", Section: "9.7.15.6.3", Slots: []Slot{
 			{Name: ".sp", Values: []Value{
 				{Mod: 272},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 495},
@@ -4171,16 +4171,16 @@ var wgmmaTable = []Instruction{
 				{Mod: 526},
 			}, Required: true},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s8", Values: []Value{
-				{Mod: 54},
+				{Mod: 45},
 			}, Required: true, Order: '\x01'},
 			{Name: ".u8", Values: []Value{
-				{Mod: 53},
+				{Mod: 44},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 2, Kinds: []Kind{
@@ -4232,16 +4232,16 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{524}}, Lengths: []int{120}},
 				{Cells: [][]Mod{{526}}, Lengths: []int{128}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 		{Template: "wgmma.mma_async.sp.sync{.aligned}.shape{.satfinite}.s32.s8.u8", Section: "9.7.15.6.3", Slots: []Slot{
 			{Name: ".sp", Values: []Value{
 				{Mod: 272},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 495},
@@ -4264,16 +4264,16 @@ var wgmmaTable = []Instruction{
 				{Mod: 526},
 			}, Required: true},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s8", Values: []Value{
-				{Mod: 54},
+				{Mod: 45},
 			}, Required: true, Order: '\x01'},
 			{Name: ".u8", Values: []Value{
-				{Mod: 53},
+				{Mod: 44},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 2, Kinds: []Kind{
@@ -4325,16 +4325,16 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{524}}, Lengths: []int{120}},
 				{Cells: [][]Mod{{526}}, Lengths: []int{128}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 		{Template: "wgmma.mma_async.sp.sync{.aligned}.shape{.satfinite}.s32.u8.s8", Section: "9.7.15.6.3", Slots: []Slot{
 			{Name: ".sp", Values: []Value{
 				{Mod: 272},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 495},
@@ -4357,16 +4357,16 @@ var wgmmaTable = []Instruction{
 				{Mod: 526},
 			}, Required: true},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".u8", Values: []Value{
-				{Mod: 53},
+				{Mod: 44},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s8", Values: []Value{
-				{Mod: 54},
+				{Mod: 45},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 2, Kinds: []Kind{
@@ -4418,16 +4418,16 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{524}}, Lengths: []int{120}},
 				{Cells: [][]Mod{{526}}, Lengths: []int{128}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 		{Template: "wgmma.mma_async.sp.sync{.aligned}.shape{.satfinite}.s32.u8.s8", Section: "9.7.15.6.3", Slots: []Slot{
 			{Name: ".sp", Values: []Value{
 				{Mod: 272},
 			}, Required: true},
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 495},
@@ -4450,16 +4450,16 @@ var wgmmaTable = []Instruction{
 				{Mod: 526},
 			}, Required: true},
 			{Name: ".satfinite", Values: []Value{
-				{Mod: 175},
+				{Mod: 169},
 			}},
 			{Name: ".s32", Values: []Value{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".u8", Values: []Value{
-				{Mod: 53},
+				{Mod: 44},
 			}, Required: true, Order: '\x01'},
 			{Name: ".s8", Values: []Value{
-				{Mod: 54},
+				{Mod: 45},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 2, Kinds: []Kind{
@@ -4511,15 +4511,15 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{524}}, Lengths: []int{120}},
 				{Cells: [][]Mod{{526}}, Lengths: []int{128}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 	}},
-	{Name: "wgmma.mma_async", Family: "wgmma", What: "D = A*B + D by a warpgroup on bits, 256 deep", Repeats: []Mod{117, 175}, Forms: []Form{
+	{Name: "wgmma.mma_async", Family: "wgmma", What: "D = A*B + D by a warpgroup on bits, 256 deep", Repeats: []Mod{109, 169}, Forms: []Form{
 		{Template: "wgmma.mma_async.sync{.aligned}.shape.s32.b1.b1.and.popc", Section: "9.7.15.5.2", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 527},
@@ -4545,13 +4545,13 @@ var wgmmaTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".b1", Values: []Value{
-				{Mod: 14},
+				{Mod: 270},
 			}, Required: true, Order: '\x01'},
 			{Name: ".b1", Values: []Value{
-				{Mod: 14},
+				{Mod: 270},
 			}, Required: true, Order: '\x01'},
 			{Name: ".and", Values: []Value{
-				{Mod: 65},
+				{Mod: 56},
 			}, Required: true, Order: '\x02'},
 			{Name: ".popc", Values: []Value{
 				{Mod: 271},
@@ -4598,13 +4598,13 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{543}}, Lengths: []int{120}},
 				{Cells: [][]Mod{{544}}, Lengths: []int{128}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 		{Template: "wgmma.mma_async.sync{.aligned}.shape.s32.b1.b1.and.popc", Section: "9.7.15.5.2", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 			{Name: ".shape", Values: []Value{
 				{Mod: 527},
@@ -4630,13 +4630,13 @@ var wgmmaTable = []Instruction{
 				{Mod: 5},
 			}, Required: true, Order: '\x01'},
 			{Name: ".b1", Values: []Value{
-				{Mod: 14},
+				{Mod: 270},
 			}, Required: true, Order: '\x01'},
 			{Name: ".b1", Values: []Value{
-				{Mod: 14},
+				{Mod: 270},
 			}, Required: true, Order: '\x01'},
 			{Name: ".and", Values: []Value{
-				{Mod: 65},
+				{Mod: 56},
 			}, Required: true, Order: '\x02'},
 			{Name: ".popc", Values: []Value{
 				{Mod: 271},
@@ -4683,43 +4683,43 @@ var wgmmaTable = []Instruction{
 				{Cells: [][]Mod{{543}}, Lengths: []int{120}},
 				{Cells: [][]Mod{{544}}, Lengths: []int{128}},
 			}},
-		}, Ignored: []Mod{245, 246, 19, 20, 21, 22}, Effects: []string{"async", "convergent", "tensor"}},
+		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"async", "convergent", "tensor"}},
 	}},
-	{Name: "wgmma.fence", Family: "wgmma", What: "orders register accesses before the warpgroup's next matrix operation", Repeats: []Mod{117}, Forms: []Form{
+	{Name: "wgmma.fence", Family: "wgmma", What: "orders register accesses before the warpgroup's next matrix operation", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "wgmma.fence.sync{.aligned}", Section: "9.7.15.7.1", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 800, Targets: 0x2000000, On: "90a"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"fence", "convergent"}},
+		}, Ignored: []Mod{9}, Effects: []string{"fence", "convergent"}},
 	}},
-	{Name: "wgmma.commit_group", Family: "wgmma", What: "closes a group over the matrix operations issued so far", Repeats: []Mod{117}, Forms: []Form{
+	{Name: "wgmma.commit_group", Family: "wgmma", What: "closes a group over the matrix operations issued so far", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "wgmma.commit_group.sync{.aligned}", Section: "9.7.15.7.2", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 800, Targets: 0x2000000, On: "90a"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"commit", "convergent"}},
+		}, Ignored: []Mod{9}, Effects: []string{"commit", "convergent"}},
 	}},
-	{Name: "wgmma.wait_group", Family: "wgmma", What: "waits until at most n groups are unfinished", Repeats: []Mod{117}, Forms: []Form{
+	{Name: "wgmma.wait_group", Family: "wgmma", What: "waits until at most n groups are unfinished", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "wgmma.wait_group.sync{.aligned}", Section: "9.7.15.7.3", Slots: []Slot{
 			{Name: ".sync", Values: []Value{
-				{Mod: 117},
+				{Mod: 109},
 			}, Required: true},
 			{Name: ".aligned", Values: []Value{
-				{Mod: 119},
+				{Mod: 111},
 			}},
 		}, Operands: []Operand{
 			{Name: "n", Kinds: []Kind{
@@ -4731,6 +4731,6 @@ var wgmmaTable = []Instruction{
 			{Clauses: []Clause{
 				{Since: 800, Targets: 0x2000000, On: "90a"},
 			}},
-		}, Ignored: []Mod{15}, Effects: []string{"wait", "convergent"}},
+		}, Ignored: []Mod{9}, Effects: []string{"wait", "convergent"}},
 	}},
 }

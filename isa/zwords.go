@@ -201,102 +201,38 @@ var Specials = []Special{
 	{Name: "%pm7_64", What: "performance monitor, 64 bits", Type: 14, Gate: Gate{Clauses: []Clause{
 		{Since: 400, Targets: 0x7ffffffffc00, On: "50"},
 	}}},
-	{Name: "%envreg0", What: "register set by the driver", Type: 4, Gate: Gate{Clauses: []Clause{
-		{Since: 201, Targets: AllTargets},
-	}}},
-	{Name: "%envreg1", What: "register set by the driver", Type: 4, Gate: Gate{Clauses: []Clause{
-		{Since: 201, Targets: AllTargets},
-	}}},
-	{Name: "%envreg2", What: "register set by the driver", Type: 4, Gate: Gate{Clauses: []Clause{
-		{Since: 201, Targets: AllTargets},
-	}}},
-	{Name: "%envreg3", What: "register set by the driver", Type: 4, Gate: Gate{Clauses: []Clause{
-		{Since: 201, Targets: AllTargets},
-	}}},
-	{Name: "%envreg4", What: "register set by the driver", Type: 4, Gate: Gate{Clauses: []Clause{
-		{Since: 201, Targets: AllTargets},
-	}}},
-	{Name: "%envreg5", What: "register set by the driver", Type: 4, Gate: Gate{Clauses: []Clause{
-		{Since: 201, Targets: AllTargets},
-	}}},
-	{Name: "%envreg6", What: "register set by the driver", Type: 4, Gate: Gate{Clauses: []Clause{
-		{Since: 201, Targets: AllTargets},
-	}}},
-	{Name: "%envreg7", What: "register set by the driver", Type: 4, Gate: Gate{Clauses: []Clause{
-		{Since: 201, Targets: AllTargets},
-	}}},
-	{Name: "%envreg8", What: "register set by the driver", Type: 4, Gate: Gate{Clauses: []Clause{
-		{Since: 201, Targets: AllTargets},
-	}}},
-	{Name: "%envreg9", What: "register set by the driver", Type: 4, Gate: Gate{Clauses: []Clause{
-		{Since: 201, Targets: AllTargets},
-	}}},
-	{Name: "%envreg10", What: "register set by the driver", Type: 4, Gate: Gate{Clauses: []Clause{
-		{Since: 201, Targets: AllTargets},
-	}}},
-	{Name: "%envreg11", What: "register set by the driver", Type: 4, Gate: Gate{Clauses: []Clause{
-		{Since: 201, Targets: AllTargets},
-	}}},
-	{Name: "%envreg12", What: "register set by the driver", Type: 4, Gate: Gate{Clauses: []Clause{
-		{Since: 201, Targets: AllTargets},
-	}}},
-	{Name: "%envreg13", What: "register set by the driver", Type: 4, Gate: Gate{Clauses: []Clause{
-		{Since: 201, Targets: AllTargets},
-	}}},
-	{Name: "%envreg14", What: "register set by the driver", Type: 4, Gate: Gate{Clauses: []Clause{
-		{Since: 201, Targets: AllTargets},
-	}}},
-	{Name: "%envreg15", What: "register set by the driver", Type: 4, Gate: Gate{Clauses: []Clause{
-		{Since: 201, Targets: AllTargets},
-	}}},
-	{Name: "%envreg16", What: "register set by the driver", Type: 4, Gate: Gate{Clauses: []Clause{
-		{Since: 201, Targets: AllTargets},
-	}}},
-	{Name: "%envreg17", What: "register set by the driver", Type: 4, Gate: Gate{Clauses: []Clause{
-		{Since: 201, Targets: AllTargets},
-	}}},
-	{Name: "%envreg18", What: "register set by the driver", Type: 4, Gate: Gate{Clauses: []Clause{
-		{Since: 201, Targets: AllTargets},
-	}}},
-	{Name: "%envreg19", What: "register set by the driver", Type: 4, Gate: Gate{Clauses: []Clause{
-		{Since: 201, Targets: AllTargets},
-	}}},
-	{Name: "%envreg20", What: "register set by the driver", Type: 4, Gate: Gate{Clauses: []Clause{
-		{Since: 201, Targets: AllTargets},
-	}}},
-	{Name: "%envreg21", What: "register set by the driver", Type: 4, Gate: Gate{Clauses: []Clause{
-		{Since: 201, Targets: AllTargets},
-	}}},
-	{Name: "%envreg22", What: "register set by the driver", Type: 4, Gate: Gate{Clauses: []Clause{
-		{Since: 201, Targets: AllTargets},
-	}}},
-	{Name: "%envreg23", What: "register set by the driver", Type: 4, Gate: Gate{Clauses: []Clause{
-		{Since: 201, Targets: AllTargets},
-	}}},
-	{Name: "%envreg24", What: "register set by the driver", Type: 4, Gate: Gate{Clauses: []Clause{
-		{Since: 201, Targets: AllTargets},
-	}}},
-	{Name: "%envreg25", What: "register set by the driver", Type: 4, Gate: Gate{Clauses: []Clause{
-		{Since: 201, Targets: AllTargets},
-	}}},
-	{Name: "%envreg26", What: "register set by the driver", Type: 4, Gate: Gate{Clauses: []Clause{
-		{Since: 201, Targets: AllTargets},
-	}}},
-	{Name: "%envreg27", What: "register set by the driver", Type: 4, Gate: Gate{Clauses: []Clause{
-		{Since: 201, Targets: AllTargets},
-	}}},
-	{Name: "%envreg28", What: "register set by the driver", Type: 4, Gate: Gate{Clauses: []Clause{
-		{Since: 201, Targets: AllTargets},
-	}}},
-	{Name: "%envreg29", What: "register set by the driver", Type: 4, Gate: Gate{Clauses: []Clause{
-		{Since: 201, Targets: AllTargets},
-	}}},
-	{Name: "%envreg30", What: "register set by the driver", Type: 4, Gate: Gate{Clauses: []Clause{
-		{Since: 201, Targets: AllTargets},
-	}}},
-	{Name: "%envreg31", What: "register set by the driver", Type: 4, Gate: Gate{Clauses: []Clause{
-		{Since: 201, Targets: AllTargets},
-	}}},
+	{Name: "%envreg0", What: "register set by the driver", Type: 4},
+	{Name: "%envreg1", What: "register set by the driver", Type: 4},
+	{Name: "%envreg2", What: "register set by the driver", Type: 4},
+	{Name: "%envreg3", What: "register set by the driver", Type: 4},
+	{Name: "%envreg4", What: "register set by the driver", Type: 4},
+	{Name: "%envreg5", What: "register set by the driver", Type: 4},
+	{Name: "%envreg6", What: "register set by the driver", Type: 4},
+	{Name: "%envreg7", What: "register set by the driver", Type: 4},
+	{Name: "%envreg8", What: "register set by the driver", Type: 4},
+	{Name: "%envreg9", What: "register set by the driver", Type: 4},
+	{Name: "%envreg10", What: "register set by the driver", Type: 4},
+	{Name: "%envreg11", What: "register set by the driver", Type: 4},
+	{Name: "%envreg12", What: "register set by the driver", Type: 4},
+	{Name: "%envreg13", What: "register set by the driver", Type: 4},
+	{Name: "%envreg14", What: "register set by the driver", Type: 4},
+	{Name: "%envreg15", What: "register set by the driver", Type: 4},
+	{Name: "%envreg16", What: "register set by the driver", Type: 4},
+	{Name: "%envreg17", What: "register set by the driver", Type: 4},
+	{Name: "%envreg18", What: "register set by the driver", Type: 4},
+	{Name: "%envreg19", What: "register set by the driver", Type: 4},
+	{Name: "%envreg20", What: "register set by the driver", Type: 4},
+	{Name: "%envreg21", What: "register set by the driver", Type: 4},
+	{Name: "%envreg22", What: "register set by the driver", Type: 4},
+	{Name: "%envreg23", What: "register set by the driver", Type: 4},
+	{Name: "%envreg24", What: "register set by the driver", Type: 4},
+	{Name: "%envreg25", What: "register set by the driver", Type: 4},
+	{Name: "%envreg26", What: "register set by the driver", Type: 4},
+	{Name: "%envreg27", What: "register set by the driver", Type: 4},
+	{Name: "%envreg28", What: "register set by the driver", Type: 4},
+	{Name: "%envreg29", What: "register set by the driver", Type: 4},
+	{Name: "%envreg30", What: "register set by the driver", Type: 4},
+	{Name: "%envreg31", What: "register set by the driver", Type: 4},
 	{Name: "%globaltimer", What: "nanoseconds, of all SMs", Type: 14, Gate: Gate{Clauses: []Clause{
 		{Since: 301, Targets: 0x7fffffffffc0, On: "30"},
 	}}},
@@ -363,13 +299,166 @@ var Specials = []Special{
 }
 
 // Directives are the directives of PTX.
-var Directives = []DirectiveInfo{}
+var Directives = []DirectiveInfo{
+	{Name: ".version", What: "PTX version of the module, its first statement", Where: []string{"module"}, Args: "major.minor", Gate: Gate{Clauses: []Clause{
+		{Since: 100, Targets: AllTargets},
+	}}},
+	{Name: ".target", What: "target and options of the module", Where: []string{"module"}, Args: "sm_NN | compute_NN [, texmode_unified | texmode_independent] [, debug] [, map_f64_to_f32]", Gate: Gate{Clauses: []Clause{
+		{Since: 100, Targets: AllTargets},
+	}}},
+	{Name: ".address_size", What: "size of an address", Where: []string{"module"}, Args: "32 | 64", Gate: Gate{Clauses: []Clause{
+		{Since: 203, Targets: AllTargets},
+	}}},
+	{Name: ".entry", What: "a kernel", Where: []string{"module"}, Args: "name [(parameters)] [directives] { body }", Gate: Gate{Clauses: []Clause{
+		{Since: 100, Targets: AllTargets},
+	}}},
+	{Name: ".func", What: "a device function", Where: []string{"module"}, Args: "[(results)] name [(parameters)] [directives] { body } | ;", Gate: Gate{Clauses: []Clause{
+		{Since: 100, Targets: AllTargets},
+	}}},
+	{Name: ".alias", What: "another name for a function", Where: []string{"module"}, Args: "name, function;", Gate: Gate{Clauses: []Clause{
+		{Since: 603, Targets: 0x7fffffffffc0, On: "30"},
+	}}},
+	{Name: ".extern", What: "defined in another module", Where: []string{"module"}, Gate: Gate{Clauses: []Clause{
+		{Since: 100, Targets: AllTargets},
+	}}},
+	{Name: ".visible", What: "seen by other modules", Where: []string{"module"}, Gate: Gate{Clauses: []Clause{
+		{Since: 100, Targets: AllTargets},
+	}}},
+	{Name: ".weak", What: "seen by other modules, and gives way to another definition", Where: []string{"module"}, Gate: Gate{Clauses: []Clause{
+		{Since: 301, Targets: AllTargets},
+	}}},
+	{Name: ".common", What: "merged with the same name in other modules", Where: []string{"module"}, Gate: Gate{Clauses: []Clause{
+		{Since: 500, Targets: 0x7ffffffffff0, On: "20"},
+	}}},
+	{Name: ".file", What: "a source file by number", Where: []string{"module"}, Args: "index 'name' [, timestamp, size]", Gate: Gate{Clauses: []Clause{
+		{Since: 100, Targets: AllTargets},
+	}}},
+	{Name: ".section", What: "a section of debug information", Where: []string{"module"}, Args: "name { lines }", Gate: Gate{Clauses: []Clause{
+		{Since: 200, Targets: AllTargets},
+	}}},
+	{Name: "@@dwarf", What: "debug information of old modules", Where: []string{"module"}, Args: "directive", Gate: Gate{Clauses: []Clause{
+		{Since: 102, Targets: AllTargets},
+	}}, Gone: Gate{Clauses: []Clause{
+		{Since: 200, Targets: AllTargets},
+	}}},
+	{Name: ".nv_intermediate_source_section", What: "source text in an intermediate language", Where: []string{"module"}, Args: "{ .code_block { ... } }", Gate: Gate{Clauses: []Clause{
+		{Since: 904, Targets: AllTargets},
+	}}},
+	{Name: ".pragma", What: "advice to the compiler", Where: []string{"module", "entry", "func", "body"}, Args: "'string' [, 'string'];", Gate: Gate{Clauses: []Clause{
+		{Since: 200, Targets: AllTargets},
+	}}},
+	{Name: ".maxnreg", What: "most registers a thread may have", Where: []string{"entry"}, Args: "n", Gate: Gate{Clauses: []Clause{
+		{Since: 103, Targets: AllTargets},
+	}}},
+	{Name: ".maxntid", What: "largest block", Where: []string{"entry"}, Args: "nx [, ny [, nz]]", Gate: Gate{Clauses: []Clause{
+		{Since: 103, Targets: AllTargets},
+	}}},
+	{Name: ".reqntid", What: "block that a launch must have", Where: []string{"entry"}, Args: "nx [, ny [, nz]]", Gate: Gate{Clauses: []Clause{
+		{Since: 201, Targets: AllTargets},
+	}}},
+	{Name: ".minnctapersm", What: "blocks that must fit on a multiprocessor", Where: []string{"entry"}, Args: "n", Gate: Gate{Clauses: []Clause{
+		{Since: 200, Targets: AllTargets},
+	}}},
+	{Name: ".maxnctapersm", What: "blocks that must fit on a multiprocessor, the older word", Where: []string{"entry"}, Args: "n", Gate: Gate{Clauses: []Clause{
+		{Since: 103, Targets: AllTargets},
+	}}, Gone: Gate{Clauses: []Clause{
+		{Since: 201, Targets: AllTargets},
+	}}},
+	{Name: ".reqnctapercluster", What: "cluster that a launch must have", Where: []string{"entry"}, Args: "nx [, ny [, nz]]", Gate: Gate{Clauses: []Clause{
+		{Since: 708, Targets: 0x7fffff000000, On: "90"},
+	}}},
+	{Name: ".explicitcluster", What: "a launch must give a cluster", Where: []string{"entry"}, Gate: Gate{Clauses: []Clause{
+		{Since: 708, Targets: 0x7fffff000000, On: "90"},
+	}}},
+	{Name: ".maxclusterrank", What: "most blocks of a cluster", Where: []string{"entry"}, Args: "n", Gate: Gate{Clauses: []Clause{
+		{Since: 708, Targets: 0x7fffff000000, On: "90"},
+	}}},
+	{Name: ".blocksareclusters", What: "a grid counts clusters, not blocks", Where: []string{"entry"}, Gate: Gate{Clauses: []Clause{
+		{Since: 900, Targets: 0x7fffff000000, On: "90"},
+	}}},
+	{Name: ".minperctamemory", What: "bytes of global memory for each block", Where: []string{"entry"}, Args: "n", Gate: Gate{Clauses: []Clause{
+		{Since: 904, Targets: 0x7ffffff80000, On: "80"},
+	}}},
+	{Name: ".noreturn", What: "the function never returns", Where: []string{"func"}, Gate: Gate{Clauses: []Clause{
+		{Since: 604, Targets: 0x7fffffffffc0, On: "30"},
+	}}},
+	{Name: ".abi_preserve", What: "registers that the function keeps", Where: []string{"func"}, Args: "n", Gate: Gate{Clauses: []Clause{
+		{Since: 900, Targets: 0x7ffffff80000, On: "80"},
+	}}},
+	{Name: ".abi_preserve_control", What: "control registers that the function keeps", Where: []string{"func"}, Args: "n", Gate: Gate{Clauses: []Clause{
+		{Since: 900, Targets: 0x7ffffff80000, On: "80"},
+	}}},
+	{Name: ".language", What: "source languages of a kernel or function", Where: []string{"entry", "func"}, Args: "'name' | n [, ...]", Gate: Gate{Clauses: []Clause{
+		{Since: 902, Targets: AllTargets},
+	}}},
+	{Name: ".loc", What: "source line of what follows", Where: []string{"body"}, Args: "file line column [, function_name label [+ n], inlined_at file line column]", Gate: Gate{Clauses: []Clause{
+		{Since: 100, Targets: AllTargets},
+	}}},
+	{Name: ".loc_intermediate", What: "line in an intermediate language of what follows", Where: []string{"body"}, Args: "file line column", Gate: Gate{Clauses: []Clause{
+		{Since: 904, Targets: AllTargets},
+	}}},
+	{Name: ".branchtargets", What: "labels that an indexed branch may go to", Where: []string{"body"}, Args: "label: .branchtargets labels;", Gate: Gate{Clauses: []Clause{
+		{Since: 600, Targets: 0x7fffffffffc0, On: "30"},
+	}}},
+	{Name: ".calltargets", What: "functions that an indirect call may go to", Where: []string{"body"}, Args: "label: .calltargets functions;", Gate: Gate{Clauses: []Clause{
+		{Since: 201, Targets: 0x7ffffffffff0, On: "20"},
+	}}},
+	{Name: ".callprototype", What: "signature of an indirect call", Where: []string{"body"}, Args: "label: .callprototype [(results)] _ [(parameters)] [.noreturn] [.abi_preserve n] [.abi_preserve_control n];", Gate: Gate{Clauses: []Clause{
+		{Since: 201, Targets: 0x7ffffffffff0, On: "20"},
+	}}},
+	{Name: ".reg", What: "registers", Where: []string{"body"}, Args: "[.vector] .type names;", Gate: Gate{Clauses: []Clause{
+		{Since: 100, Targets: AllTargets},
+	}}},
+	{Name: ".const", What: "constant memory", Where: []string{"module"}, Args: "[.align n] .type name [= value];", Gate: Gate{Clauses: []Clause{
+		{Since: 100, Targets: AllTargets},
+	}}},
+	{Name: ".global", What: "global memory", Where: []string{"module", "body"}, Args: "[.attribute(...)] [.align n] .type name [= value];", Gate: Gate{Clauses: []Clause{
+		{Since: 100, Targets: AllTargets},
+	}}},
+	{Name: ".shared", What: "memory of the block", Where: []string{"module", "body"}, Args: "[.align n] .type name;", Gate: Gate{Clauses: []Clause{
+		{Since: 100, Targets: AllTargets},
+	}}},
+	{Name: ".local", What: "memory of the thread", Where: []string{"module", "body"}, Args: "[.align n] .type name;", Gate: Gate{Clauses: []Clause{
+		{Since: 100, Targets: AllTargets},
+	}}},
+	{Name: ".param", What: "a parameter or result", Where: []string{"entry", "func", "body"}, Args: "[.align n] .type [.ptr [.space] [.align n]] name", Gate: Gate{Clauses: []Clause{
+		{Since: 100, Targets: AllTargets},
+	}}},
+	{Name: ".tex", What: "a texture, the older way", Where: []string{"module"}, Args: ".u32 name;", Gate: Gate{Clauses: []Clause{
+		{Since: 100, Targets: AllTargets},
+	}}},
+	{Name: ".align", What: "alignment of a variable in bytes", Where: []string{"variable"}, Args: "n", Gate: Gate{Clauses: []Clause{
+		{Since: 100, Targets: AllTargets},
+	}}},
+	{Name: ".attribute", What: "a property of a variable or function", Where: []string{"variable", "func"}, Args: "(.managed | .unified(n, n))", Gate: Gate{Clauses: []Clause{
+		{Since: 400, Targets: AllTargets},
+	}}},
+	{Name: ".ptr", What: "a parameter that points", Where: []string{"variable"}, Args: "[.space] [.align n]", Gate: Gate{Clauses: []Clause{
+		{Since: 202, Targets: AllTargets},
+	}}},
+}
 
 // Pragmas are the pragma strings.
-var Pragmas = []PragmaInfo{}
+var Pragmas = []PragmaInfo{
+	{Name: "nounroll", What: "keeps a loop rolled", Where: []string{"module", "entry", "func", "body"}, Gate: Gate{Clauses: []Clause{
+		{Since: 200, Targets: AllTargets},
+	}}},
+	{Name: "used_bytes_mask", What: "the bytes of the next load that are used: a mask", Where: []string{"body"}, Gate: Gate{Clauses: []Clause{
+		{Since: 803, Targets: 0x7ffffffffc00, On: "50"},
+	}}},
+	{Name: "enable_smem_spilling", What: "spills registers to shared memory", Where: []string{"body"}, Gate: Gate{Clauses: []Clause{
+		{Since: 807, Targets: 0x7ffffffc0000, On: "75"},
+	}}},
+	{Name: "frequency", What: "how often a block of code runs: a number", Where: []string{"body"}, Gate: Gate{Clauses: []Clause{
+		{Since: 900, Targets: AllTargets},
+	}}},
+	{Name: "mma_throughput", What: "how the matrix units are to be used", Where: []string{"body"}, Gate: Gate{Clauses: []Clause{
+		{Since: 903, Targets: AllTargets},
+	}}},
+}
 
 // modWords are the words of modifiers; a Mod is an index into it.
-var modWords = []string{"", ".u16", ".u32", ".u64", ".s16", ".s32", ".s64", ".b32", ".b64", ".bf16", ".bf16x2", ".tf32", ".u4", ".s4", ".b1", ".b2", ".b4", ".u2", ".s2", ".pred", ".texref", ".samplerref", ".surfref", ".sat", ".cc", ".u16x2", ".s16x2", ".u8x4", ".s8x4", ".relu", ".shiftamt", ".clamp", ".wrap", ".shared", ".shared::cta", ".global", ".L2::64B", ".L2::128B", ".L2::256B", ".ca", ".L2::cache_hint", ".cg", ".weak", ".cluster", ".gpu", ".sys", ".v2", ".v4", ".b128", ".f32", ".f64", ".b8", ".b16", ".u8", ".s8", ".shared::cluster", ".mbarrier::complete_tx::bytes", ".mmio", ".release", ".relaxed", ".add", ".min", ".max", ".inc", ".dec", ".and", ".or", ".xor", ".mbarrier::report::disabled", ".mbarrier::report::validity::per_16bytes::80000000", ".mbarrier::report::validity::per_16bytes::8000", ".mbarrier::report::validity::per_16bytes::80", ".mbarrier::report::validity::per_16bytes::8", ".mbarrier::report::validity::per_element::ff", ".multicast::cluster", ".multicast::cluster::16b", ".cta", ".1d", ".2d", ".3d", ".4d", ".5d", ".multicast::cluster::32b", ".cp_mask", ".ignore_oob", ".bulk_group", ".read", ".L2", ".L2::evict_last", ".L2::evict_normal", ".f16", ".noftz", ".cta_group::1", ".cta_group::2", ".tile", ".tile::gather4", ".override::global_address", ".im2col::w", ".im2col::w::128", ".im2col", ".override::global_dim", ".override::global_dim_stride", ".tile::scatter4", ".im2col_no_offs", ".im2col_no_offs::w", ".global_address", ".b1024", ".rank", ".box_dim", ".global_dim", ".element_stride", ".global_stride", ".elemtype", ".interleave_layout", ".swizzle_mode", ".swizzle_atomicity", ".fill_mode", ".sync", ".tensormap::generic", ".aligned", ".acquire", ".f16x2", ".e4m3x4", ".e5m2x4", ".v8", ".e5m2", ".e5m2x2", ".e4m3", ".e4m3x2", ".acc::f32", ".acc::f16", ".x1", ".x2", ".x4", ".x8", ".x16", ".x32", ".x64", ".sp::2:4", ".sp::1:2", ".sp::1:4", ".sp::1:8", ".sp::1:16", ".sp::2:8", ".sp::2:16", ".sp::4:8", ".sp::4:16", ".eq", ".ne", ".lt", ".le", ".gt", ".ge", ".lo", ".ls", ".hi", ".hs", ".equ", ".neu", ".ltu", ".leu", ".gtu", ".geu", ".num", ".nan", ".ftz", ".uni", ".rni", ".rzi", ".rmi", ".rpi", ".rn", ".rz", ".rm", ".rp", ".satfinite", ".pzo", ".rna", ".rs", ".scaled::n1::ue8m0", ".e2m3x2", ".e3m2x2", ".e2m1x2", ".e2m3x4", ".e3m2x4", ".e2m1x4", ".scaled::n2::ue8m0", ".ue8m0x2", ".ue5m3x2", ".s2f6x2", ".mbarrier::report::fabric", ".multimem", ".mbarrier::complete_tx::16B", ".counted::bytes", ".exch", ".cas", ".op_restrict::fetching", ".sync_restrict::reads", ".finite", ".infinite", ".number", ".notanumber", ".normal", ".subnormal", ".f32x2", ".approx", ".NaN", ".xorsign", ".abs", ".e2m1p4x4", ".ue8m0x4", ".oob", ".layout::v0", ".layout::v1", ".noComplete", ".noinc", ".phase_type::primary", ".phase_type::conditional", ".local", ".const", ".param", ".param::entry", ".param::func", ".cs", ".lu", ".cv", ".L1::evict_normal", ".L1::evict_unchanged", ".L1::evict_first", ".L1::evict_last", ".L1::no_allocate", ".L2::evict_first", ".L1::32B", ".volatile", ".nc", ".proxy::readonly", ".wb", ".wt", ".acq_rel", ".L1", ".tensormap", ".valid_addr", ".L2::evict_unchanged", ".fabric", ".mask", ".row", ".col", ".e3m2", ".e2m3", ".e2m1", ".m8n8k4", ".m16n8k8", ".m16n8k16", ".m16n8k4", ".m16n8k32", ".kind::f8f6f4", ".kind::mxf8f6f4", ".kind::mxf4", ".kind::mxf4nvf4", ".block_scale", ".scale_vec::1X", ".ue8m0", ".m16n8k64", ".scale_vec::2X", ".ue4m3", ".scale_vec::4X", ".m8n8k16", ".m8n8k32", ".m8n8k128", ".m16n8k128", ".m16n8k256", ".popc", ".sp", ".sp::ordered_metadata", ".m16n16k16", ".m8n32k16", ".m32n8k16", ".m16n16k8", ".b6x16_p32", ".b4x16_p64", ".m8n8", ".trans", ".m16n16", ".b8x16", ".m8n16", ".x128", ".m16n8", ".up", ".down", ".bfly", ".idx", ".f4e", ".b4e", ".rc8", ".ecl", ".ecr", ".rc16", ".a1d", ".a2d", ".trap", ".zero", ".width", ".height", ".depth", ".channel_data_type", ".channel_order", ".array_size", ".memory_layout", ".gl", ".alias", ".async", ".sc", ".sync_restrict::shared::cluster", ".sync_restrict::shared::cta", ".mbarrier_init", ".generic::fabric", ".fabric::generic", ".fabric::fabric", ".async::generic", ".all", ".any", ".ballot", ".launch_dependents", ".wait", ".multicast::cluster::all", ".is_canceled", ".get_first_ctaid", ".get_first_ctaid::x", ".get_first_ctaid::y", ".get_first_ctaid::z", ".collector::a::fill", ".collector::a::use", ".collector::a::lastuse", ".collector::a::discard", ".collector::b::fill", ".collector::b::use", ".collector::b::lastuse", ".collector::b::discard", ".collector::b0::fill", ".collector::b0::use", ".collector::b0::lastuse", ".collector::b0::discard", ".collector::b1::fill", ".collector::b1::use", ".collector::b1::lastuse", ".collector::b1::discard", ".collector::b2::fill", ".collector::b2::use", ".collector::b2::lastuse", ".collector::b2::discard", ".collector::b3::fill", ".collector::b3::use", ".collector::b3::lastuse", ".collector::b3::discard", ".exclusive", ".16x64b", ".32x32b", ".pack::16b", ".16x128b", ".16x256b", ".16x32bx2", ".unpack::16b", ".128x256b", ".4x256b", ".128x128b", ".warpx2::02_13", ".warpx2::01_23", ".64x128b", ".32x128b", ".warpx4", ".mbarrier::arrive::one", ".sync_restrict::shared::read::mma::a", ".kind::f16", ".kind::tf32", ".ashift", ".kind::i8", ".kind::ti16", ".decompress::lut::b", ".block32", ".block16", ".2dms", ".a2dms", ".cube", ".acube", ".r", ".g", ".b", ".a", ".normalized_coords", ".num_mipmap_levels", ".num_samples", ".filter_mode", ".addr_mode_0", ".addr_mode_1", ".addr_mode_2", ".force_unnormalized_coords", ".shr7", ".shr15", ".po", ".m64n8k8", ".m64n16k8", ".m64n24k8", ".m64n32k8", ".m64n40k8", ".m64n48k8", ".m64n56k8", ".m64n64k8", ".m64n72k8", ".m64n80k8", ".m64n88k8", ".m64n96k8", ".m64n104k8", ".m64n112k8", ".m64n120k8", ".m64n128k8", ".m64n136k8", ".m64n144k8", ".m64n152k8", ".m64n160k8", ".m64n168k8", ".m64n176k8", ".m64n184k8", ".m64n192k8", ".m64n200k8", ".m64n208k8", ".m64n216k8", ".m64n224k8", ".m64n232k8", ".m64n240k8", ".m64n248k8", ".m64n256k8", ".m64n8k16", ".m64n16k16", ".m64n24k16", ".m64n32k16", ".m64n40k16", ".m64n48k16", ".m64n56k16", ".m64n64k16", ".m64n72k16", ".m64n80k16", ".m64n88k16", ".m64n96k16", ".m64n104k16", ".m64n112k16", ".m64n120k16", ".m64n128k16", ".m64n136k16", ".m64n144k16", ".m64n152k16", ".m64n160k16", ".m64n168k16", ".m64n176k16", ".m64n184k16", ".m64n192k16", ".m64n200k16", ".m64n208k16", ".m64n216k16", ".m64n224k16", ".m64n232k16", ".m64n240k16", ".m64n248k16", ".m64n256k16", ".m64n8k32", ".m64n16k32", ".m64n24k32", ".m64n32k32", ".m64n40k32", ".m64n48k32", ".m64n56k32", ".m64n64k32", ".m64n72k32", ".m64n80k32", ".m64n88k32", ".m64n96k32", ".m64n104k32", ".m64n112k32", ".m64n120k32", ".m64n128k32", ".m64n136k32", ".m64n144k32", ".m64n152k32", ".m64n160k32", ".m64n168k32", ".m64n176k32", ".m64n184k32", ".m64n192k32", ".m64n200k32", ".m64n208k32", ".m64n216k32", ".m64n224k32", ".m64n232k32", ".m64n240k32", ".m64n248k32", ".m64n256k32", ".m64n8k64", ".m64n16k64", ".m64n24k64", ".m64n32k64", ".m64n40k64", ".m64n48k64", ".m64n56k64", ".m64n64k64", ".m64n72k64", ".m64n80k64", ".m64n88k64", ".m64n96k64", ".m64n104k64", ".m64n112k64", ".m64n120k64", ".m64n128k64", ".m64n136k64", ".m64n144k64", ".m64n152k64", ".m64n160k64", ".m64n168k64", ".m64n176k64", ".m64n184k64", ".m64n192k64", ".m64n200k64", ".m64n208k64", ".m64n216k64", ".m64n224k64", ".m64n232k64", ".m64n240k64", ".m64n248k64", ".m64n256k64", ".m64n8k256", ".m64n16k256", ".m64n24k256", ".m64n32k256", ".m64n48k256", ".m64n64k256", ".m64n80k256", ".m64n96k256", ".m64n112k256", ".m64n128k256", ".m64n144k256", ".m64n160k256", ".m64n176k256", ".m64n192k256", ".m64n208k256", ".m64n224k256", ".m64n240k256", ".m64n256k256"}
+var modWords = []string{"", ".u16", ".u32", ".u64", ".s16", ".s32", ".s64", ".b32", ".b64", ".b2", ".pred", ".texref", ".samplerref", ".surfref", ".sat", ".cc", ".u16x2", ".s16x2", ".u8x4", ".s8x4", ".relu", ".shiftamt", ".clamp", ".wrap", ".shared", ".shared::cta", ".global", ".L2::64B", ".L2::128B", ".L2::256B", ".ca", ".L2::cache_hint", ".cg", ".weak", ".cluster", ".gpu", ".sys", ".v2", ".v4", ".b128", ".f32", ".f64", ".b8", ".b16", ".u8", ".s8", ".shared::cluster", ".mbarrier::complete_tx::bytes", ".mmio", ".release", ".relaxed", ".add", ".min", ".max", ".inc", ".dec", ".and", ".or", ".xor", ".mbarrier::report::disabled", ".mbarrier::report::validity::per_16bytes::80000000", ".mbarrier::report::validity::per_16bytes::8000", ".mbarrier::report::validity::per_16bytes::80", ".mbarrier::report::validity::per_16bytes::8", ".mbarrier::report::validity::per_element::ff", ".multicast::cluster", ".multicast::cluster::16b", ".cta", ".1d", ".2d", ".3d", ".4d", ".5d", ".multicast::cluster::32b", ".cp_mask", ".ignore_oob", ".bulk_group", ".read", ".L2", ".L2::evict_last", ".L2::evict_normal", ".f16", ".bf16", ".noftz", ".cta_group::1", ".cta_group::2", ".tile", ".tile::gather4", ".override::global_address", ".im2col::w", ".im2col::w::128", ".im2col", ".override::global_dim", ".override::global_dim_stride", ".tile::scatter4", ".im2col_no_offs", ".im2col_no_offs::w", ".global_address", ".b1024", ".rank", ".box_dim", ".global_dim", ".element_stride", ".global_stride", ".elemtype", ".interleave_layout", ".swizzle_mode", ".swizzle_atomicity", ".fill_mode", ".sync", ".tensormap::generic", ".aligned", ".acquire", ".f16x2", ".bf16x2", ".v8", ".e5m2", ".e5m2x2", ".e4m3", ".e4m3x2", ".acc::f32", ".acc::f16", ".e4m3x4", ".e5m2x4", ".x1", ".x2", ".x4", ".x8", ".x16", ".x32", ".x64", ".b4", ".sp::2:4", ".sp::1:2", ".sp::1:4", ".sp::1:8", ".sp::1:16", ".sp::2:8", ".sp::2:16", ".sp::4:8", ".sp::4:16", ".eq", ".ne", ".lt", ".le", ".gt", ".ge", ".lo", ".ls", ".hi", ".hs", ".equ", ".neu", ".ltu", ".leu", ".gtu", ".geu", ".num", ".nan", ".ftz", ".uni", ".rni", ".rzi", ".rmi", ".rpi", ".rn", ".rz", ".rm", ".rp", ".satfinite", ".pzo", ".rna", ".tf32", ".rs", ".scaled::n1::ue8m0", ".e2m3x2", ".e3m2x2", ".e2m1x2", ".e2m3x4", ".e3m2x4", ".e2m1x4", ".scaled::n2::ue8m0", ".ue8m0x2", ".ue5m3x2", ".s2f6x2", ".u4", ".s4", ".u2", ".s2", ".mbarrier::report::fabric", ".multimem", ".mbarrier::complete_tx::16B", ".counted::bytes", ".exch", ".cas", ".op_restrict::fetching", ".sync_restrict::reads", ".finite", ".infinite", ".number", ".notanumber", ".normal", ".subnormal", ".f32x2", ".approx", ".NaN", ".xorsign", ".abs", ".e2m1p4x4", ".ue8m0x4", ".oob", ".layout::v0", ".layout::v1", ".noComplete", ".noinc", ".phase_type::primary", ".phase_type::conditional", ".local", ".const", ".param", ".param::entry", ".param::func", ".cs", ".lu", ".cv", ".L1::evict_normal", ".L1::evict_unchanged", ".L1::evict_first", ".L1::evict_last", ".L1::no_allocate", ".L2::evict_first", ".L1::32B", ".volatile", ".nc", ".proxy::readonly", ".wb", ".wt", ".acq_rel", ".L1", ".tensormap", ".valid_addr", ".L2::evict_unchanged", ".fabric", ".mask", ".row", ".col", ".e3m2", ".e2m3", ".e2m1", ".m8n8k4", ".m16n8k8", ".m16n8k16", ".m16n8k4", ".m16n8k32", ".kind::f8f6f4", ".kind::mxf8f6f4", ".kind::mxf4", ".kind::mxf4nvf4", ".block_scale", ".scale_vec::1X", ".ue8m0", ".m16n8k64", ".scale_vec::2X", ".ue4m3", ".scale_vec::4X", ".m8n8k16", ".m8n8k32", ".m8n8k128", ".m16n8k128", ".m16n8k256", ".b1", ".popc", ".sp", ".sp::ordered_metadata", ".m16n16k16", ".m8n32k16", ".m32n8k16", ".m16n16k8", ".b6x16_p32", ".b4x16_p64", ".m8n8", ".trans", ".m16n16", ".b8x16", ".m8n16", ".x128", ".m16n8", ".up", ".down", ".bfly", ".idx", ".f4e", ".b4e", ".rc8", ".ecl", ".ecr", ".rc16", ".a1d", ".a2d", ".trap", ".zero", ".width", ".height", ".depth", ".channel_data_type", ".channel_order", ".array_size", ".memory_layout", ".gl", ".alias", ".async", ".sc", ".sync_restrict::shared::cluster", ".sync_restrict::shared::cta", ".mbarrier_init", ".generic::fabric", ".fabric::generic", ".fabric::fabric", ".async::generic", ".all", ".any", ".ballot", ".launch_dependents", ".wait", ".multicast::cluster::all", ".is_canceled", ".get_first_ctaid", ".get_first_ctaid::x", ".get_first_ctaid::y", ".get_first_ctaid::z", ".collector::a::fill", ".collector::a::use", ".collector::a::lastuse", ".collector::a::discard", ".collector::b::fill", ".collector::b::use", ".collector::b::lastuse", ".collector::b::discard", ".collector::b0::fill", ".collector::b0::use", ".collector::b0::lastuse", ".collector::b0::discard", ".collector::b1::fill", ".collector::b1::use", ".collector::b1::lastuse", ".collector::b1::discard", ".collector::b2::fill", ".collector::b2::use", ".collector::b2::lastuse", ".collector::b2::discard", ".collector::b3::fill", ".collector::b3::use", ".collector::b3::lastuse", ".collector::b3::discard", ".exclusive", ".16x64b", ".32x32b", ".pack::16b", ".16x128b", ".16x256b", ".16x32bx2", ".unpack::16b", ".128x256b", ".4x256b", ".128x128b", ".warpx2::02_13", ".warpx2::01_23", ".64x128b", ".32x128b", ".warpx4", ".mbarrier::arrive::one", ".sync_restrict::shared::read::mma::a", ".kind::f16", ".kind::tf32", ".ashift", ".kind::i8", ".kind::ti16", ".decompress::lut::b", ".block32", ".block16", ".2dms", ".a2dms", ".cube", ".acube", ".r", ".g", ".b", ".a", ".normalized_coords", ".num_mipmap_levels", ".num_samples", ".filter_mode", ".addr_mode_0", ".addr_mode_1", ".addr_mode_2", ".force_unnormalized_coords", ".shr7", ".shr15", ".po", ".m64n8k8", ".m64n16k8", ".m64n24k8", ".m64n32k8", ".m64n40k8", ".m64n48k8", ".m64n56k8", ".m64n64k8", ".m64n72k8", ".m64n80k8", ".m64n88k8", ".m64n96k8", ".m64n104k8", ".m64n112k8", ".m64n120k8", ".m64n128k8", ".m64n136k8", ".m64n144k8", ".m64n152k8", ".m64n160k8", ".m64n168k8", ".m64n176k8", ".m64n184k8", ".m64n192k8", ".m64n200k8", ".m64n208k8", ".m64n216k8", ".m64n224k8", ".m64n232k8", ".m64n240k8", ".m64n248k8", ".m64n256k8", ".m64n8k16", ".m64n16k16", ".m64n24k16", ".m64n32k16", ".m64n40k16", ".m64n48k16", ".m64n56k16", ".m64n64k16", ".m64n72k16", ".m64n80k16", ".m64n88k16", ".m64n96k16", ".m64n104k16", ".m64n112k16", ".m64n120k16", ".m64n128k16", ".m64n136k16", ".m64n144k16", ".m64n152k16", ".m64n160k16", ".m64n168k16", ".m64n176k16", ".m64n184k16", ".m64n192k16", ".m64n200k16", ".m64n208k16", ".m64n216k16", ".m64n224k16", ".m64n232k16", ".m64n240k16", ".m64n248k16", ".m64n256k16", ".m64n8k32", ".m64n16k32", ".m64n24k32", ".m64n32k32", ".m64n40k32", ".m64n48k32", ".m64n56k32", ".m64n64k32", ".m64n72k32", ".m64n80k32", ".m64n88k32", ".m64n96k32", ".m64n104k32", ".m64n112k32", ".m64n120k32", ".m64n128k32", ".m64n136k32", ".m64n144k32", ".m64n152k32", ".m64n160k32", ".m64n168k32", ".m64n176k32", ".m64n184k32", ".m64n192k32", ".m64n200k32", ".m64n208k32", ".m64n216k32", ".m64n224k32", ".m64n232k32", ".m64n240k32", ".m64n248k32", ".m64n256k32", ".m64n8k64", ".m64n16k64", ".m64n24k64", ".m64n32k64", ".m64n40k64", ".m64n48k64", ".m64n56k64", ".m64n64k64", ".m64n72k64", ".m64n80k64", ".m64n88k64", ".m64n96k64", ".m64n104k64", ".m64n112k64", ".m64n120k64", ".m64n128k64", ".m64n136k64", ".m64n144k64", ".m64n152k64", ".m64n160k64", ".m64n168k64", ".m64n176k64", ".m64n184k64", ".m64n192k64", ".m64n200k64", ".m64n208k64", ".m64n216k64", ".m64n224k64", ".m64n232k64", ".m64n240k64", ".m64n248k64", ".m64n256k64", ".m64n8k256", ".m64n16k256", ".m64n24k256", ".m64n32k256", ".m64n48k256", ".m64n64k256", ".m64n80k256", ".m64n96k256", ".m64n112k256", ".m64n128k256", ".m64n144k256", ".m64n160k256", ".m64n176k256", ".m64n192k256", ".m64n208k256", ".m64n224k256", ".m64n240k256", ".m64n256k256"}
 
 // ignoredMods are modifiers that the assembler ignores on every instruction.
-var ignoredMods = []Mod{198, 199, 202, 201, 200, 203, 108, 110, 112, 116, 105, 109, 111, 113, 107, 115, 114, 130, 129, 283, 279, 278}
+var ignoredMods = []Mod{197, 198, 201, 200, 199, 202, 100, 102, 104, 108, 97, 101, 103, 105, 99, 107, 106, 121, 120, 283, 279, 278}

@@ -124,7 +124,8 @@ func indent(out *strings.Builder, prefix, text string) {
 		switch {
 		case line == "":
 		case strings.HasSuffix(line, "\n"):
-			out.WriteString(strings.TrimRight(prefix+strings.ReplaceAll(line[:len(line)-1], "\r", "␍"), "\t") + "\n")
+			// A blank line keeps its tab, which tells it from a blank line of the script.
+			out.WriteString(prefix + strings.ReplaceAll(line[:len(line)-1], "\r", "␍") + "\n")
 		default:
 			out.WriteString(prefix + line + "␄\n") // no line end
 		}

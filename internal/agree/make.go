@@ -172,6 +172,10 @@ func (m *maker) base(k *isa.WantKind) thing {
 	if k.In == isa.Tensor {
 		return register(isa.B32, m.number())
 	}
+	if k.In == isa.ParamFunc { // in a kernel only named ones pass
+		v, _ := variable(k.In, isa.B32)
+		return v
+	}
 	t := register(isa.B64, m.number())
 	if m.plain {
 		return t

@@ -28,6 +28,7 @@ type Config struct {
 	Mutants    int      // per form
 	Discover   int      // random combinations per instruction
 	Seed       uint64
+	Table      bool // ask the table alone, not the whole way of text through parser and form check
 	Exceptions *Exceptions
 	Progress   io.Writer // nil for none
 }
@@ -356,17 +357,29 @@ func (r *Runner) ask(ctx context.Context, list []probe) ([]both, error) {
 		return nil, err
 	}
 	out := make([]both, len(list))
+	ours := r.ours(p, list, order, sorted)
+	for i, n := range order {
+		out[n] = both{ours[i], verdicts[i]}
+	}
+	return out, r.again(ctx, list, sorted, order, out)
+}
+
+// ours is why our side refuses each probe, in the given order.
+func (r *Runner) ours(p place, list []probe, order []int, asked []ptxas.Probe) []string {
+	if !r.config.Table {
+		return read(p, asked)
+	}
+	out := make([]string, len(order))
 	m := r.set.Matcher(p.version, p.target)
 	for i, n := range order {
-		out[n].ptxas = verdicts[i]
 		for _, problem := range m.Check(list[n].op, list[n].isaArgs()) {
 			if !problem.Warning {
-				out[n].ours = problem.Rule + ": " + problem.Message
+				out[i] = problem.Rule + ": " + problem.Message
 				break
 			}
 		}
 	}
-	return out, r.again(ctx, list, sorted, order, out)
+	return out
 }
 
 // patience is how many disputes of a place are judged again.

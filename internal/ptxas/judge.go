@@ -172,7 +172,7 @@ func (b *batch) run(ctx context.Context, folder string, j job) ([]*sheet, result
 		args = append(args, name)
 		rest = rest[n:]
 	}
-	r, err := b.tool.run(ctx, judgeTime, folder, args...)
+	r, err := b.tool.run(ctx, min(judgeTime, b.tool.limit()), folder, args...)
 	return sheets, r, err
 }
 
@@ -181,6 +181,9 @@ func (b *batch) run(ctx context.Context, folder string, j job) ([]*sheet, result
 func (b *batch) accept(s *sheet, r result) {
 	for _, m := range r.messages {
 		o := s.owner(m.Line)
+		if o.body == absorber {
+			continue
+		}
 		for k := o.first; k <= o.last; k++ {
 			b.note(s.probes[k], m, o)
 		}
@@ -274,7 +277,7 @@ func (b *batch) read(s *sheet, said []Message) (bad int, clean, again []int) {
 	end := len(s.probes) // the first probe that was not read
 	for _, m := range said {
 		o := s.owner(m.Line)
-		if m.Level < Error {
+		if m.Level < Error || o.body == absorber && m.Level == Error {
 			continue
 		}
 		mark := Rejected
@@ -306,7 +309,7 @@ func (b *batch) read(s *sheet, said []Message) (bad int, clean, again []int) {
 		}
 	}
 	for _, m := range said {
-		if o := s.owner(m.Line); o.first == o.last && status[o.first] != Accepted {
+		if o := s.owner(m.Line); o.body != absorber && o.first == o.last && status[o.first] != Accepted {
 			b.note(s.probes[o.first], m, o)
 		}
 	}

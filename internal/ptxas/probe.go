@@ -90,8 +90,13 @@ const sharers = 64
 type span struct {
 	line        int
 	first, last int // the probes that own it, indexes into sheet.probes
-	body        int // number of the Body line, 0 for what surrounds it
+	body        int // number of the Body line, 0 for what surrounds it, or absorber
 }
+
+// absorber marks the lines at the top of a sheet whose errors are nobody's: where a syntax error
+// ended the file before it in the same process, the modifiers read last are still waiting for an
+// instruction, and the first one of the next file is taken to task for them.
+const absorber = -1
 
 // A sheet is a module composed of probes.
 type sheet struct {
@@ -119,6 +124,9 @@ func compose(version, target string, all []Probe, numbers []int) *sheet {
 	if versionOrder(version) >= versionOrder("2.3") {
 		put(".address_size 64") // the directive came with PTX 2.3
 	}
+	own(0, len(numbers)-1, absorber)
+	put(".entry absorber { ret; }")
+	own(0, len(numbers)-1, 0)
 	seen := make(map[string]bool)
 	for _, n := range numbers {
 		for _, text := range all[n].Module {

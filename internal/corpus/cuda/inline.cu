@@ -117,8 +117,10 @@ extern "C" __global__ void functions(float *o, double *d) {
   unsigned r;
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(a), "f"(o[9]));
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(r) : "f"(a));
-  asm("min.NaN.xorsign.abs.f32 %0, %1, %2;" : "=f"(o[10]) : "f"(a), "f"(o[11]));
   o[12] = r;
+#endif
+#if __CUDA_ARCH__ >= 860
+  asm("min.NaN.xorsign.abs.f32 %0, %1, %2;" : "=f"(o[10]) : "f"(a), "f"(o[11]));
 #endif
 #if __CUDA_ARCH__ >= 1000
   asm("add.rn.f32x2 %0, %1, %2;" : "=l"(((long long *)d)[4]) : "l"(((long long *)d)[5]), "l"(((long long *)d)[6]));

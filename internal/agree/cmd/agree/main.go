@@ -46,7 +46,8 @@ func run() error {
 		*perForm, *mutants, *discover = 40, 12, 20
 	}
 	set := isa.Standard()
-	if *spec != "" {
+	table := *spec != ""
+	if table {
 		loaded, err := load(*spec)
 		if err != nil {
 			return err
@@ -58,7 +59,7 @@ func run() error {
 		return err
 	}
 	c := agree.Config{
-		Only: *only, PerForm: *perForm, Variants: *variants, Mutants: *mutants, Discover: *discover, Seed: *seed,
+		Only: *only, PerForm: *perForm, Variants: *variants, Mutants: *mutants, Discover: *discover, Seed: *seed, Table: table,
 	}
 	if *families != "" {
 		c.Families = strings.Split(*families, ",")

@@ -1,0 +1,85 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package agree
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/form"
+	"github.com/ptxdsl/ptxdsl/internal/ptxas"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+// sheet is how many probes share a module when they are read as text.
+const sheet = 1000
+
+// addressWidth is the rule of 32-bit addresses, which the assembler only looks at when it generates
+// code; probes are parsed.
+const addressWidth = "F326"
+
+// read judges probes as `ptxdsl verify` does: it writes them into modules, parses these and checks
+// their form. The result is why each probe is refused, "" where it is not.
+func read(p place, probes []ptxas.Probe) []string {
+	out := make([]string, 0, len(probes))
+	for chunk := range slices.Chunk(probes, sheet) {
+		out = append(out, readSheet(p, chunk)...)
+	}
+	return out
+}
+
+func readSheet(p place, probes []ptxas.Probe) []string {
+	var b strings.Builder
+	line := 1
+	put := func(format string, args ...any) {
+		text := fmt.Sprintf(format+"\n", args...)
+		line += strings.Count(text, "\n")
+		b.WriteString(text)
+	}
+	put(".version %s", p.version)
+	put(".target %s", p.target)
+	if p.version >= isa.MakeVersion(2, 3) {
+		put(".address_size 64")
+	}
+	seen := map[string]bool{}
+	for _, x := range probes {
+		for _, text := range x.Module {
+			if !seen[text] {
+				seen[text] = true
+				put("%s", text)
+			}
+		}
+	}
+	first := make([]int, len(probes)+1) // line of each probe's kernel
+	for i, x := range probes {
+		first[i] = line
+		put(".entry p%d (%s) {", i, strings.Join(x.Params, ", "))
+		for _, list := range [][]string{x.Decls, x.Body} {
+			for _, text := range list {
+				put("%s", text)
+			}
+		}
+		put("}")
+	}
+	first[len(probes)] = line
+	f, list := ptx.Parse("probes", b.String())
+	list = append(list, form.Check(f, form.Options{})...)
+	out := make([]string, len(probes))
+	for _, d := range list {
+		if d.Severity != diag.Error || d.Rule == addressWidth {
+			continue
+		}
+		i, exact := slices.BinarySearch(first, d.Place.Line)
+		if !exact {
+			i--
+		}
+		if i >= 0 && i < len(out) && out[i] == "" {
+			out[i] = d.Rule + ": " + d.Message
+		}
+	}
+	return out
+}

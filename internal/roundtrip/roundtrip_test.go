@@ -1,0 +1,105 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package roundtrip
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/internal/ptxas"
+)
+
+const module = `.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 p) {
+	.reg .b64 %rd<2>;
+	.reg .b32 %r<3>;
+	ld.param.u64 %rd1, [p];
+	ld.global.b32 %r1, [%rd1]; // the cell
+	add.s32 %r2, %r1, 1;
+	st.global.b32 [%rd1], %r2;
+	ret;
+}
+`
+
+// TestRun holds formatters and checkers that are wrong in one way each against what must be said.
+func TestRun(t *testing.T) {
+	tool, err := ptxas.Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := strings.Replace(module, "add.s32 %r2, %r1, 1;", "add.s32 %r2, %r1;", 1)
+	replace := func(from, to string) func(string) string {
+		return func(s string) string { return strings.ReplaceAll(s, from, to) }
+	}
+	same := replace("", "")
+	finding := diag.List{{Place: diag.Place{Line: 1}, Rule: "F1", Message: "bad"}}
+	for _, test := range []struct {
+		name, text string
+		format     func(string) string
+		findings   diag.List
+		want       string // part of the first problem, "" for none
+	}{
+		{"spaces", module, replace("\t", "  "), nil, ""},
+		{"lost instruction", module, replace("\tadd.s32 %r2, %r1, 1;\n", ""), nil, "other code"},
+		{"changed constant", module, replace("%r1, 1;", "%r1, 2;"), nil, "other code"},
+		{"broken", module, replace("ret;", "ret"), nil, "ptxas refuses the formatted text"},
+		{"not idempotent", module, replace(" ", "  "), nil, "formatting twice"},
+		{"false alarm", module, same, finding, "ptxas accepts it, verify reports"},
+		{"refused by both", refused, same, finding, ""},
+		{"missed", refused, same, nil, "ptxas refuses it and verify does not: rejected: line 9;"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := Config{
+				Tool:   tool,
+				Format: func(_, text string) (string, diag.List) { return test.format(text), nil },
+				Check:  func(string, string) diag.List { return test.findings },
+			}
+			if test.name == "spaces" {
+				c.Format = func(_, text string) (string, diag.List) {
+					return strings.ReplaceAll(strings.ReplaceAll(text, "\t", "  "), " // the cell", ""), nil
+				}
+			}
+			reports, err := Run(t.Context(), c, []Source{{"m.ptx", test.text}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := strings.Join(reports[0].Problems, "\n")
+			if test.want == "" && got != "" || !strings.Contains(got, test.want) {
+				t.Errorf("problems %q, want %q", got, test.want)
+			}
+			var b strings.Builder
+			if Summary(&b, reports) != (test.want != "") || !strings.Contains(b.String(), "roundtrip: 1 modules") {
+				t.Errorf("summary: %s", b.String())
+			}
+		})
+	}
+}
+
+func TestSources(t *testing.T) {
+	folder := t.TempDir()
+	if _, err := Sources(folder); err == nil {
+		t.Error("no error for a folder without modules")
+	}
+	if _, err := Sources(filepath.Join(folder, "missing")); err == nil {
+		t.Error("no error for a missing folder")
+	}
+	for _, name := range []string{"b.ptx", "a.ptx", "c.txt"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := Sources(folder)
+	if err != nil || len(list) != 2 || list[0].Text != "a.ptx" {
+		t.Errorf("%v, %v", list, err)
+	}
+	list, err = Sources("../corpus/testdata/corpus.tar.gz")
+	if err != nil || len(list) < 60 {
+		t.Errorf("%d modules in the slice, %v", len(list), err)
+	}
+}
