@@ -17,7 +17,7 @@ export PATH := $(dir $(GO)):$(PATH)
 FUZZTIME ?= 60s
 DIR ?= .corpus
 # Packages with goroutines of their own.
-RACE := ./diag/... ./ptx/... ./form/... ./cmd/... ./internal/ptxas/... ./internal/roundtrip/... ./internal/corpus/...
+RACE := ./diag/... ./internal/agree/... ./ptx/... ./form/... ./cmd/... ./internal/ptxas/... ./internal/roundtrip/... ./internal/corpus/...
 
 .PHONY: build
 build:

@@ -147,15 +147,20 @@ func (p *parser) bracket() (Operand, bool) {
 	base := len(p.operands)
 	x, ok := p.base()
 	p.operands = append(p.operands, x)
+	names, vectors := 1, 0 // read so far; the assembler takes no other order
 	for ok && p.tok.kind == ',' && x.Kind == Name {
 		p.advance()
 		var y Operand
-		switch p.tok.kind {
-		case name:
+		switch {
+		case p.tok.kind == name && (vectors == 0 || vectors == 2):
 			y = p.leaf(Name)
-		case '{':
+			names++
+		case p.tok.kind == '{' && vectors < 3:
 			y, ok = p.vector(false)
-			x = y // a vector is the last one
+			vectors++
+			if more := vectors == 1 && names == 2 || vectors == 2; !more {
+				x = y // the last one
+			}
 		default:
 			p.unexpected("a name or a vector of coordinates")
 			ok = false

@@ -96,11 +96,15 @@ func (s *scanner) word(at, i int, fresh bool) token {
 	return token{k, fresh, Pos(at), Pos(i)}
 }
 
-// dotEnd is the end of a modifier whose first byte after the dot is at i: word::word.
+// dotEnd is the end of a modifier whose first byte after the dot is at i: word::word, word::2:4.
 func dotEnd(text string, i int) int {
 	i = wordEnd(text, i)
+	first := i
 	for i+2 < len(text) && text[i] == ':' && text[i+1] == ':' && classes[text[i+2]]&inWord != 0 {
 		i = wordEnd(text, i+2)
+	}
+	if i > first && i+1 < len(text) && text[i] == ':' && '0' <= text[i+1] && text[i+1] <= '9' {
+		i = wordEnd(text, i+1) // .sp::2:4
 	}
 	return i
 }

@@ -23,16 +23,22 @@ const sheet = 1000
 const addressWidth = "F326"
 
 // read judges probes as `ptxdsl verify` does: it writes them into modules, parses these and checks
-// their form. The result is why each probe is refused, "" where it is not.
-func read(p place, probes []ptxas.Probe) []string {
-	out := make([]string, 0, len(probes))
+// their form.
+func read(p place, probes []ptxas.Probe) []reading {
+	out := make([]reading, 0, len(probes))
 	for chunk := range slices.Chunk(probes, sheet) {
 		out = append(out, readSheet(p, chunk)...)
 	}
 	return out
 }
 
-func readSheet(p place, probes []ptxas.Probe) []string {
+// A reading is what the check of a probe's text says.
+type reading struct {
+	why  string // why it is refused, "" where it is not
+	wide bool   // an address was too narrow, and nothing else was looked at
+}
+
+func readSheet(p place, probes []ptxas.Probe) []reading {
 	var b strings.Builder
 	line := 1
 	put := func(format string, args ...any) {
@@ -68,17 +74,21 @@ func readSheet(p place, probes []ptxas.Probe) []string {
 	first[len(probes)] = line
 	f, list := ptx.Parse("probes", b.String())
 	list = append(list, form.Check(f, form.Options{})...)
-	out := make([]string, len(probes))
+	out := make([]reading, len(probes))
 	for _, d := range list {
-		if d.Severity != diag.Error || d.Rule == addressWidth {
+		if d.Severity != diag.Error {
 			continue
 		}
 		i, exact := slices.BinarySearch(first, d.Place.Line)
 		if !exact {
 			i--
 		}
-		if i >= 0 && i < len(out) && out[i] == "" {
-			out[i] = d.Rule + ": " + d.Message
+		switch {
+		case i < 0 || i == len(out):
+		case d.Rule == addressWidth:
+			out[i].wide = true
+		case out[i].why == "":
+			out[i].why = d.Rule + ": " + d.Message
 		}
 	}
 	return out

@@ -366,12 +366,17 @@ func (r *Runner) ask(ctx context.Context, list []probe) ([]both, error) {
 
 // ours is why our side refuses each probe, in the given order.
 func (r *Runner) ours(p place, list []probe, order []int, asked []ptxas.Probe) []string {
+	var texts []reading
 	if !r.config.Table {
-		return read(p, asked)
+		texts = read(p, asked)
 	}
 	out := make([]string, len(order))
 	m := r.set.Matcher(p.version, p.target)
 	for i, n := range order {
+		if texts != nil && !texts[i].wide {
+			out[i] = texts[i].why
+			continue
+		}
 		for _, problem := range m.Check(list[n].op, list[n].isaArgs()) {
 			if !problem.Warning {
 				out[i] = problem.Rule + ": " + problem.Message
