@@ -60,7 +60,7 @@ type checker struct {
 
 // knownTypes are the types that the checks name.
 type knownTypes struct {
-	pred, b32, u32, b64, f32, f64, b128, f16, f16x2, bits isa.Type
+	pred, b32, u32, b64, f32, f64, b128, f16, f16x2 isa.Type
 }
 
 func newChecker(f *ptx.File, opt Options) *checker {

@@ -169,13 +169,8 @@ func (c *checker) component(op *opcode, o *ptx.Operand, base, field string) isa.
 	}
 	a := sym.arg
 	if sym.shape.vec > 1 {
-		n := strings.Index(".x.y.z.w", field) / 2
-		if strings.Index(".r.g.b.a", field) >= 0 {
-			n = strings.Index(".r.g.b.a", field) / 2
-		} else if strings.Index(".x.y.z.w", field) < 0 {
-			n = -1
-		}
-		if n < 0 || n >= sym.shape.vec || len(field) != 2 {
+		at := max(strings.Index(".x.y.z.w", field), strings.Index(".r.g.b.a", field))
+		if n := at / 2; at < 0 || n >= sym.shape.vec || len(field) != 2 {
 			c.fault(&ruleComponent, part, "%s has %d components; %s is none of them", clip(base), sym.shape.vec, clip(field))
 			return isa.Arg{}
 		}

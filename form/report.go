@@ -91,14 +91,6 @@ func clip(word string) string {
 	return strings.ToValidUTF8(word, "?")
 }
 
-// listed is words as "a, b and c".
-func listed(words []string) string {
-	if n := len(words); n > 1 {
-		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
-	}
-	return strings.Join(words, "")
-}
-
 // plural is "1 argument", "2 arguments".
 func plural(n int, noun string) string {
 	if n == 1 {

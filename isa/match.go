@@ -172,15 +172,6 @@ func (ins *Instruction) has(mod Mod) bool {
 	return false
 }
 
-// strangers are the modifiers that no form of an instruction has a place for.
-func (ins *Instruction) strangers(mods []Mod) []Mod {
-	return slices.DeleteFunc(slices.Clone(mods), func(mod Mod) bool {
-		return slices.ContainsFunc(ins.Forms, func(f Form) bool {
-			return slices.ContainsFunc(f.Slots, func(s Slot) bool { return s.has(mod) })
-		})
-	})
-}
-
 // An assignment tries to put every written modifier into a slot of a form.
 type assignment struct {
 	form    *Form

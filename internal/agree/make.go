@@ -55,7 +55,11 @@ func (m *maker) one(w *isa.Want) (thing, bool) {
 		if !ok {
 			return thing{}, false
 		}
-		return address(parts), true
+		a := address(parts)
+		if w.Unified && !m.plain && parts[0].arg.Kind == isa.ArgReg && m.rng.IntN(6) == 0 {
+			a = unified(a)
+		}
+		return a, true
 	}
 	if len(w.Kinds) == 0 {
 		return thing{}, false

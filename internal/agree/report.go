@@ -8,12 +8,14 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 )
 
 // A Report is the outcome of a run.
 type Report struct {
 	Seed     uint64
-	Forms    int      // probed
+	Forms    int // probed
+	Took     time.Duration
 	Sampled  int      // forms whose product was too large to try whole
 	Dead     []string // forms without any legal combination
 	Unmade   []string // forms whose operands a probe cannot make up

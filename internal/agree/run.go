@@ -161,11 +161,13 @@ func (r *Runner) instruction(ins *isa.Instruction) {
 		if !whole {
 			r.report.Sampled++
 		}
-		if len(list) == 0 {
+		made, ok := r.form(ins, f, list, rng)
+		switch {
+		case !ok:
+			r.report.Unmade = append(r.report.Unmade, f.Template)
+			continue
+		case len(made) == 0:
 			r.report.Dead = append(r.report.Dead, f.Template)
-		}
-		made := r.form(ins, f, list, rng)
-		if len(made) == 0 {
 			continue
 		}
 		m := &mutator{rng: rng, words: words, all: r.set.Mods[1:]}
@@ -187,9 +189,9 @@ type placed struct {
 	at place
 }
 
-// form makes the probes of one form and returns instances to spoil.
-func (r *Runner) form(ins *isa.Instruction, f *isa.Form, list [][]isa.Mod, rng *rand.Rand) []placed {
-	var made []placed
+// form makes the probes of one form and returns instances to spoil; ok is false where operands
+// cannot be made up.
+func (r *Runner) form(ins *isa.Instruction, f *isa.Form, list [][]isa.Mod, rng *rand.Rand) (made []placed, ok bool) {
 	swept := map[string]border{}
 	matchers := map[place]*isa.Matcher{}
 	plain := &maker{rng: rng, plain: true}
@@ -201,8 +203,7 @@ func (r *Runner) form(ins *isa.Instruction, f *isa.Form, list [][]isa.Mod, rng *
 		if !seen {
 			var ok bool
 			if b, ok = borders(open, gone); !ok {
-				r.report.Dead = append(r.report.Dead, f.Template)
-				continue
+				continue // gates of modifiers and form that no place meets
 			}
 			swept[sig] = b
 		}
@@ -219,8 +220,7 @@ func (r *Runner) form(ins *isa.Instruction, f *isa.Form, list [][]isa.Mod, rng *
 		}
 		x, ok := plain.instance(op, &cands[at])
 		if !ok {
-			r.report.Unmade = append(r.report.Unmade, f.Template)
-			return nil
+			return nil, false
 		}
 		r.add(b.first, Positive, "", f, x)
 		if b.newest != b.first {
@@ -239,7 +239,7 @@ func (r *Runner) form(ins *isa.Instruction, f *isa.Form, list [][]isa.Mod, rng *
 		made = append(made, placed{x, b.newest})
 		r.border(f, x, b, !seen, rng)
 	}
-	return made
+	return made, true
 }
 
 // border probes a gate from both sides: everywhere for the first combination with these gates, at

@@ -40,6 +40,7 @@ func run() error {
 	seed := flag.Uint64("seed", uint64(year*100+week), "seed; a new one each week by default")
 	show := flag.Int("show", 40, "disputes to print per family")
 	exceptions := flag.String("exceptions", filepath.Join("isa", "spec", "exceptions"), "file of known differences")
+	save := flag.String("report", "", "write the report to this file, as a page of docs")
 	quiet := flag.Bool("q", false, "no progress")
 	flag.Parse()
 	if *slice {
@@ -80,10 +81,19 @@ func run() error {
 	if !*quiet {
 		fmt.Fprintln(os.Stderr)
 	}
+	report.Took = time.Since(start)
 	report.WriteDisputes(os.Stdout, *show)
 	report.WriteTable(os.Stdout)
-	fmt.Printf("\n%d forms, %d of them sampled; %d probes in %s; seed %d\n",
-		report.Forms, report.Sampled, report.Probes(), time.Since(start).Round(time.Second), *seed)
+	report.WriteSummary(os.Stdout)
+	if *save != "" {
+		release, err := tool.Release(context.Background())
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(*save, report.Page(release, time.Now(), c), 0o666); err != nil {
+			return err
+		}
+	}
 	return report.Verdict()
 }
 

@@ -1,0 +1,58 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package agree
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"runtime"
+	"time"
+)
+
+// WriteSummary prints what a run came to, by kind of probe.
+func (r *Report) WriteSummary(w io.Writer) {
+	fmt.Fprintln(w, "\n| probes | number | excepted | false accepts | false rejects | agreement |")
+	fmt.Fprintln(w, "|---|---:|---:|---:|---:|---:|")
+	row := func(name string, c Count) {
+		fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %.4f %% |\n", name, c.Probes, c.Excepted, c.FalseAccepts, c.FalseRejects, 100*c.Agreement())
+	}
+	row("positive and gate", r.Total(Positive).Add(r.Total(Border)))
+	row("mutant and discovery", r.Total(Mutant).Add(r.Total(Random)))
+	fmt.Fprintf(w, "\n%d forms, %d of them sampled; %d probes in %s; seed %d\n",
+		r.Forms, r.Sampled, r.Probes(), r.Took.Round(time.Second), r.Seed)
+}
+
+// Page is the report as a page of docs.
+func (r *Report) Page(release string, day time.Time, c Config) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `# Agreement with the assembler
+
+Written by %sagree -report%s on %s: ptxas %s, %d processors. Every probe is judged by ptxas (parse only) and by
+the way that %sptxdsl verify%s takes: parser, form check, instruction table.
+
+- positive: legal by the table, every combination of modifiers up to %d a form, at its first place and at its newest
+- gate: the same one PTX version too early, and on targets beside the gate
+- mutant: one change in the modifiers or operands of a legal instruction, %d a form
+- discovery: modifiers at random from the instruction's own vocabulary, %d an instruction
+- excepted: known defects of the assembler, with reasons in [isa/spec/exceptions](../isa/spec/exceptions)
+
+`, "`", "`", day.Format(time.DateOnly), release, runtime.NumCPU(), "`", "`", c.PerForm, c.Mutants, c.Discover)
+	r.WriteTable(&b)
+	r.WriteSummary(&b)
+	if r.disputes() > 0 {
+		fmt.Fprint(&b, "\n## Disputes left\n\n```\n")
+		r.WriteDisputes(&b, 1000)
+		fmt.Fprint(&b, "```\n")
+	}
+	return b.Bytes()
+}
+
+func (r *Report) disputes() int {
+	n := 0
+	for _, f := range r.Families {
+		n += len(f.Disputes)
+	}
+	return n
+}
