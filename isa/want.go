@@ -160,7 +160,7 @@ func (c *Candidate) one(w *Want, a *Arg, t *tally) bool {
 		return true
 	}
 	if w.Inside != nil {
-		if a.Kind != ArgAddress || a.Unified && !w.Unified || len(a.Elems) > 1 && a.Elems[0].offset() {
+		if a.Kind != ArgAddress || a.Unified && !w.TakesUnified() || len(a.Elems) > 1 && a.Elems[0].offset() {
 			return false // an offset stands alone in its bracket
 		}
 		return c.sequence(w.Inside, a.Elems, t, nil)
@@ -209,4 +209,14 @@ func (c *Candidate) kind(access Access, k *WantKind, a *Arg, t *tally) bool {
 		return false
 	}
 	return k.vectorFits(access, a.Elems)
+}
+
+// TakesUnified reports whether .unified may stand behind the bracket: the spec says so, and the
+// space is global or generic.
+func (w *Want) TakesUnified() bool {
+	if !w.Unified || len(w.Inside) == 0 || len(w.Inside[0].Kinds) == 0 {
+		return false
+	}
+	in := w.Inside[0].Kinds[0].In
+	return in == Generic || in == Global
 }

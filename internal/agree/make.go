@@ -56,7 +56,7 @@ func (m *maker) one(w *isa.Want) (thing, bool) {
 			return thing{}, false
 		}
 		a := address(parts)
-		if w.Unified && !m.plain && parts[0].arg.Kind == isa.ArgReg && m.rng.IntN(6) == 0 {
+		if w.TakesUnified() && !m.plain && parts[0].arg.Kind == isa.ArgReg && m.rng.IntN(6) == 0 {
 			a = unified(a)
 		}
 		return a, true
