@@ -60,7 +60,7 @@ race:
 
 .PHONY: agree
 agree: tools
-	go run ./internal/agree/cmd/agree
+	go run ./internal/agree/cmd/agree -report docs/agree.md
 
 .PHONY: agree-ci
 agree-ci: tools
