@@ -158,7 +158,7 @@ func (p *parser) bracket() (Operand, bool) {
 		case p.tok.kind == '{' && vectors < 3:
 			y, ok = p.vector(false)
 			vectors++
-			if more := vectors == 1 && names == 2 || vectors == 2; !more {
+			if more := vectors == 1 && names >= 2 || vectors == 2; !more {
 				x = y // the last one
 			}
 		default:
