@@ -18,9 +18,9 @@ import (
 // sheet is how many probes share a module when they are read as text.
 const sheet = 1000
 
-// addressWidth is the rule of 32-bit addresses, which the assembler only looks at when it generates
-// code; probes are parsed.
-const addressWidth = "F326"
+// Rules of what the assembler only looks at when it generates code, while probes are parsed: 32-bit
+// addresses, and results that are read before any call.
+const addressWidth, resultBeforeCall = "F326", "F635"
 
 // read judges probes as `ptxdsl verify` does: it writes them into modules, parses these and checks
 // their form.
@@ -35,7 +35,7 @@ func read(p place, probes []ptxas.Probe) []reading {
 // A reading is what the check of a probe's text says.
 type reading struct {
 	why  string // why it is refused, "" where it is not
-	wide bool   // an address was too narrow, and nothing else was looked at
+	late bool   // a finding is about code generation, and may hide others
 }
 
 func readSheet(p place, probes []ptxas.Probe) []reading {
@@ -85,8 +85,8 @@ func readSheet(p place, probes []ptxas.Probe) []reading {
 		}
 		switch {
 		case i < 0 || i == len(out):
-		case d.Rule == addressWidth:
-			out[i].wide = true
+		case d.Rule == addressWidth || d.Rule == resultBeforeCall:
+			out[i].late = true
 		case out[i].why == "":
 			out[i].why = d.Rule + ": " + d.Message
 		}

@@ -373,7 +373,7 @@ func (r *Runner) ours(p place, list []probe, order []int, asked []ptxas.Probe) [
 	out := make([]string, len(order))
 	m := r.set.Matcher(p.version, p.target)
 	for i, n := range order {
-		if texts != nil && !texts[i].wide {
+		if texts != nil && !texts[i].late {
 			out[i] = texts[i].why
 			continue
 		}
