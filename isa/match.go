@@ -65,16 +65,23 @@ type WantKind struct {
 // Check judges one instruction: its opcode with all modifiers, and its operands. It returns nil
 // when the instruction is legal.
 func (m *Matcher) Check(op string, args []Arg) []Problem {
+	_, problems := m.Match(op, args)
+	return problems
+}
+
+// Match judges one instruction and tells the form it has, settled for its modifiers; nil where it has
+// none. A Candidate is shared by all instructions of one opcode: leave it as it is.
+func (m *Matcher) Match(op string, args []Arg) (*Candidate, []Problem) {
 	o := m.opcode(op)
 	if len(o.fits) == 0 {
-		return o.problems
+		return nil, o.problems
 	}
 	for i := range o.fits {
 		if o.fits[i].takes(m, args) {
-			return o.problems // warnings, at most
+			return &o.fits[i], o.problems // warnings, at most
 		}
 	}
-	return m.explainArgs(o, op, args)
+	return nil, m.explainArgs(o, op, args)
 }
 
 // Candidates are the forms that fit the modifiers of op, and why there are none.

@@ -1,0 +1,122 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ir
+
+import "github.com/ptxdsl/ptxdsl/isa"
+
+// A Binder holds instructions against the instruction set at one version and target. It is not safe for
+// concurrent use.
+type Binder struct {
+	matcher *isa.Matcher
+	args    []isa.Arg
+	elems   []isa.Arg
+}
+
+// NewBinder is a Binder for a version and target.
+func NewBinder(v isa.Version, t isa.Target) *Binder { return &Binder{matcher: isa.NewMatcher(v, t)} }
+
+// Bind finds the form of in and keeps it there. The problems are why there is none, or warnings.
+func (b *Binder) Bind(in *Instr) []isa.Problem {
+	in.Form = nil
+	if in.Directive() {
+		return nil
+	}
+	b.args, b.elems = b.args[:0], b.elems[:0]
+	for i := range in.Args {
+		b.args = append(b.args, b.arg(&in.Args[i]))
+	}
+	form, problems := b.matcher.Match(in.Op, b.args)
+	in.Form = form
+	return problems
+}
+
+// take reserves n arguments for the parts of an operand. Slices that were handed out stay valid when
+// the store grows.
+func (b *Binder) take(n int) []isa.Arg {
+	if len(b.elems)+n > cap(b.elems) {
+		b.elems = make([]isa.Arg, 0, max(64, 2*cap(b.elems), 2*n))
+	}
+	at := len(b.elems)
+	b.elems = b.elems[:at+n]
+	return b.elems[at : at+n : at+n]
+}
+
+// arg is o as the instruction set judges it.
+func (b *Binder) arg(o *Operand) isa.Arg {
+	switch o.Kind {
+	case Register:
+		r := o.Ref.(*Reg)
+		a := isa.Arg{Kind: isa.ArgReg, Type: r.Type, Count: r.Vec, Not: o.Not, Minus: o.Minus, Value: o.Value}
+		if o.Text != "" {
+			if r.Vec > 1 {
+				a.Count = 1
+			} else {
+				a.Part = o.Text
+			}
+		}
+		return a
+	case Int:
+		return isa.Arg{Kind: isa.ArgInt, Value: o.Value}
+	case Single:
+		return isa.Arg{Kind: isa.ArgFloat, Type: isa.F32}
+	case Double:
+		return isa.Arg{Kind: isa.ArgFloat, Type: isa.F64}
+	case Variable:
+		v := o.Ref.(*Var)
+		return isa.Arg{Kind: isa.ArgSym, Type: v.Type, Space: v.Space, Count: v.Vec, Value: o.Value}
+	case Function:
+		return isa.Arg{Kind: isa.ArgFunc}
+	case Jump:
+		return isa.Arg{Kind: isa.ArgLabel}
+	case List:
+		if t := o.Ref.(*Targets); t.Proto != nil {
+			return isa.Arg{Kind: isa.ArgProto}
+		}
+		return isa.Arg{Kind: isa.ArgTargets}
+	case Special:
+		return special(o)
+	case Sink:
+		return isa.Arg{Kind: isa.ArgSink}
+	case Vector:
+		return b.group(isa.ArgVector, o)
+	case Address:
+		a := b.group(isa.ArgAddress, o)
+		a.Unified = o.Text != ""
+		return a
+	case Pair:
+		return b.group(isa.ArgPair, o)
+	case Group:
+		return b.group(isa.ArgList, o)
+	case Element:
+		elems := b.take(1)
+		elems[0] = b.arg(&o.Args[0])
+		return isa.Arg{Kind: isa.ArgAddress, Elems: elems}
+	}
+	return isa.Arg{}
+}
+
+func (b *Binder) group(k isa.ArgKind, o *Operand) isa.Arg {
+	elems := b.take(len(o.Args))
+	for i := range o.Args {
+		elems[i] = b.arg(&o.Args[i])
+	}
+	return isa.Arg{Kind: k, Elems: elems}
+}
+
+// special is a special register, or a component of one.
+func special(o *Operand) isa.Arg {
+	name := o.Text
+	if n := len(name); n > 2 && name[n-2] == '.' {
+		name = name[:n-2]
+	}
+	s, ok := isa.SpecialRegister(name)
+	if !ok {
+		return isa.Arg{}
+	}
+	a := isa.Arg{Kind: isa.ArgSreg, Type: s.Type, Value: o.Value}
+	if s.Vector && name == o.Text {
+		a.Kind = isa.ArgUnknown
+	}
+	return a
+}

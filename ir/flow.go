@@ -1,0 +1,102 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ir
+
+// A Flow is the control-flow graph of a function: for each block, by its number in Blocks, the blocks
+// that may run next and those that may have run before. Numbers are in the order of the text.
+type Flow struct {
+	Func  *Func
+	Succs [][]int
+	Preds [][]int
+	// Leaves says of each block whether control may leave the function at its end.
+	Leaves []bool
+}
+
+// FlowOf works out the control flow of f as it now is.
+func FlowOf(f *Func) *Flow {
+	number := make(map[*Block]int, len(f.Blocks))
+	for i, b := range f.Blocks {
+		number[b] = i
+	}
+	g := &Flow{Func: f, Succs: make([][]int, len(f.Blocks)), Preds: make([][]int, len(f.Blocks)), Leaves: make([]bool, len(f.Blocks))}
+	for i, b := range f.Blocks {
+		through := true
+		if in := b.Last(); in != nil && in.Ends() {
+			for j := range in.Args {
+				in.Args[j].Walk(func(o *Operand) {
+					switch ref := o.Ref.(type) {
+					case *Block:
+						g.edge(i, number[ref])
+					case *Targets:
+						for _, to := range ref.Blocks {
+							g.edge(i, number[to])
+						}
+					}
+				})
+			}
+			g.Leaves[i] = in.Has("terminator")
+			through = in.Guard.Reg != nil
+		}
+		if !through {
+			continue
+		}
+		if i+1 < len(f.Blocks) {
+			g.edge(i, i+1)
+		} else {
+			g.Leaves[i] = true
+		}
+	}
+	return g
+}
+
+func (g *Flow) edge(from, to int) {
+	for _, s := range g.Succs[from] {
+		if s == to {
+			return
+		}
+	}
+	g.Succs[from] = append(g.Succs[from], to)
+	g.Preds[to] = append(g.Preds[to], from)
+}
+
+// Last is the last instruction of b that is no directive, or nil.
+func (b *Block) Last() *Instr {
+	for i := len(b.Instrs) - 1; i >= 0; i-- {
+		if in := b.Instrs[i]; !in.Directive() {
+			return in
+		}
+	}
+	return nil
+}
+
+// Order is the numbers of the blocks that can be reached from the first, each after those it is
+// entered from, but for the edges that lead back.
+func (g *Flow) Order() []int {
+	var order []int
+	seen := make([]bool, len(g.Succs))
+	type frame struct{ block, next int }
+	var stack []frame
+	if len(seen) > 0 {
+		seen[0] = true
+		stack = append(stack, frame{})
+	}
+	for len(stack) > 0 {
+		top := &stack[len(stack)-1]
+		if top.next < len(g.Succs[top.block]) {
+			s := g.Succs[top.block][top.next]
+			top.next++
+			if !seen[s] {
+				seen[s] = true
+				stack = append(stack, frame{block: s})
+			}
+			continue
+		}
+		order = append(order, top.block)
+		stack = stack[:len(stack)-1]
+	}
+	for i, j := 0, len(order)-1; i < j; i, j = i+1, j-1 {
+		order[i], order[j] = order[j], order[i]
+	}
+	return order
+}

@@ -1,0 +1,141 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ir
+
+import (
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// An Instr is one instruction, or a directive that stands among instructions (.loc, .pragma), whose text
+// is then its one operand, of kind Raw.
+type Instr struct {
+	Op    string // with all modifiers: "ld.global.f32"
+	Guard Guard
+	Args  []Operand
+	// Form is what the instruction set says, settled for the modifiers and operands that are here; nil
+	// for a directive, and for what the table does not know.
+	Form *isa.Candidate
+	Pos  Pos
+	Doc  []string // comments before it
+	Note string   // comment behind it
+}
+
+// A Guard is @p or @!p; Reg is nil where there is none.
+type Guard struct {
+	Reg *Reg
+	Not bool
+}
+
+// Directive reports whether in is a directive.
+func (in *Instr) Directive() bool { return strings.HasPrefix(in.Op, ".") }
+
+// Has reports whether the instruction set gives in an effect: "store", "convergent".
+func (in *Instr) Has(effect string) bool {
+	if in.Form == nil {
+		return false
+	}
+	for _, e := range in.Form.Form.Effects {
+		if e == effect {
+			return true
+		}
+	}
+	return false
+}
+
+// Ends reports whether a block ends with in: a branch, or a way out, guarded or not.
+func (in *Instr) Ends() bool { return in.Has("branch") || in.Has("terminator") }
+
+// Head is the opcode up to the first dot.
+func (in *Instr) Head() string {
+	head, _, _ := strings.Cut(in.Op, ".")
+	return head
+}
+
+// Mod reports whether the opcode has a modifier, given without its dot.
+func (in *Instr) Mod(word string) bool {
+	_, rest, _ := strings.Cut(in.Op, ".")
+	for rest != "" {
+		var w string
+		if w, rest, _ = strings.Cut(rest, "."); w == word {
+			return true
+		}
+	}
+	return false
+}
+
+// A Kind says what an Operand is.
+type Kind uint8
+
+// Kinds of operand.
+const (
+	Nothing  Kind = iota // a hole: an optional result that is not written
+	Register             // Ref is a *Reg; Text a component (.x) or selector (.h1)
+	Int                  // Value
+	Single               // Value holds the 32 bits of the number
+	Double               // Value holds the 64 bits of the number
+	Variable             // Ref is a *Var
+	Function             // Ref is a *Func
+	Jump                 // Ref is a *Block
+	List                 // Ref is a *Targets
+	Special              // Text is a special register: %tid.x
+	Sink                 // _
+	Vector               // {Args}
+	Address              // [Args]; Text may be .unified
+	Pair                 // Args[0]|Args[1]
+	Group                // (Args), of call
+	Element              // Args[0][Args[1]]
+	Apply                // Text(Args), in initialisers: generic(x), 0xff(x)
+	Raw                  // Text as it stands
+)
+
+// An Operand is an operand of an instruction, or a part of one, or an initial value.
+type Operand struct {
+	Kind  Kind
+	Not   bool  // !p
+	Minus bool  // -%r1
+	Ref   Ref   // what a name stands for
+	Value int64 // of a constant; of anything else with a Ref, the offset added to it
+	Text  string
+	Args  []Operand
+}
+
+// A Ref is what a name in an operand stands for.
+type Ref interface{ ref() }
+
+func (*Reg) ref()     {}
+func (*Var) ref()     {}
+func (*Func) ref()    {}
+func (*Block) ref()   {}
+func (*Targets) ref() {}
+
+// Reg is the register that o is, or nil.
+func (o *Operand) Reg() *Reg {
+	r, _ := o.Ref.(*Reg)
+	return r
+}
+
+// Var is the variable that o is, or nil.
+func (o *Operand) Var() *Var {
+	v, _ := o.Ref.(*Var)
+	return v
+}
+
+// Block is the block that o names, or nil.
+func (o *Operand) Block() *Block {
+	b, _ := o.Ref.(*Block)
+	return b
+}
+
+// Offset reports whether something is added to o.
+func (o *Operand) Offset() bool { return o.Ref != nil && o.Value != 0 }
+
+// Walk calls visit with o and every part of it.
+func (o *Operand) Walk(visit func(*Operand)) {
+	visit(o)
+	for i := range o.Args {
+		o.Args[i].Walk(visit)
+	}
+}

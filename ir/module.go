@@ -1,0 +1,187 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package ir is a module between text and text: functions of basic blocks of instructions, over typed
+// registers that may be written more than once. It stays close to PTX on purpose: one struct stands for
+// every instruction, and what the instruction set says of it comes from the table in isa. PTX is its
+// text form: package lift reads it, package lower writes it. Analyses belong to package passes; they
+// return results and leave nothing here.
+package ir
+
+import "github.com/ptxdsl/ptxdsl/isa"
+
+// A Module is one PTX module.
+type Module struct {
+	Name    string
+	Version isa.Version
+	Target  isa.Target
+	Options []string // further words of .target: debug, texmode_independent
+	Bits    int      // of an address; 0 where the text says nothing
+	Decls   []Decl   // in the order of the text, which PTX heeds: names come before their uses
+	Source  Source   // of the positions in it; nil where nothing is known
+	Tail    []string // comments behind the last declaration
+}
+
+// A Decl is something at module level: *Var, *Func, *Directive, *Section.
+type Decl interface{ decl() }
+
+func (*Var) decl()       {}
+func (*Func) decl()      {}
+func (*Directive) decl() {}
+func (*Section) decl()   {}
+
+// Funcs are the functions of m that have a body.
+func (m *Module) Funcs() []*Func {
+	var list []*Func
+	for _, d := range m.Decls {
+		if f, ok := d.(*Func); ok && f.Defined {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// A Var is a variable or parameter in memory. A parameter in a register has Reg too.
+type Var struct {
+	Name    string
+	Linkage string // ".extern", ".visible", ".weak", ".common" or ""
+	Space   isa.Space
+	Bank    *Operand // .const[2]
+	Type    isa.Type
+	Vec     int     // elements of a vector, or 0
+	Align   int     // in bytes; 0 for what the type needs
+	Dims    []int64 // of an array; the first may be Unsized
+	Ptr     *Ptr    // of a parameter: what it points to
+	Attrs   []string
+	Init    *Operand
+	Reg     *Reg
+	Pos     Pos
+	Doc     []string // comments before it
+	Note    string   // comment behind it
+}
+
+// Unsized is the first dimension of an array without one: [].
+const Unsized = -1
+
+// Size is the number of bytes of v; 0 for an array without a size.
+func (v *Var) Size() int64 {
+	n := int64(v.Type.Bits()+7) / 8 * int64(max(1, v.Vec))
+	for _, d := range v.Dims {
+		n *= max(0, d)
+	}
+	return n
+}
+
+// Alignment is the alignment of v in bytes, declared or natural.
+func (v *Var) Alignment() int {
+	if v.Align != 0 {
+		return v.Align
+	}
+	return max(1, v.Type.Bits()/8*max(1, v.Vec))
+}
+
+// A Ptr says what a parameter points to: .ptr .global .align 16.
+type Ptr struct {
+	Space isa.Space
+	Align int // 0 where it is not written
+}
+
+// A Directive is a directive that names nothing, at module level or at a function: .file, .pragma,
+// .maxntid.
+type Directive struct {
+	Name string // with the dot
+	Text string // what follows, as written
+	Semi bool   // ends with a semicolon
+	Pos  Pos
+	Doc  []string
+	Note string
+}
+
+// A Section is debug information, line by line.
+type Section struct {
+	Name  string
+	Lines []Line
+	Pos   Pos
+	Doc   []string
+}
+
+// A Line is a line of a Section: a label, or a type with values.
+type Line struct {
+	Label  string
+	Type   string
+	Values []string
+}
+
+// A Func is a kernel or a device function, defined or declared, or a call prototype. Every declaration
+// and the definition of one name are apart; operands refer to the first.
+type Func struct {
+	Name       string
+	Kernel     bool
+	Linkage    string
+	Results    []*Var
+	Params     []*Var
+	HasResults bool // () was written, even if it is empty
+	HasParams  bool
+	Attrs      []Directive // .maxntid, .noreturn; .attribute comes first
+	Defined    bool        // has a body
+	Regs       []*Reg
+	Vars       []*Var
+	Targets    []*Targets
+	Blocks     []*Block // in the order of the text; the first is entered
+	Pos        Pos
+	Doc        []string
+	Tail       []string // comments behind the last instruction
+}
+
+// Attr is the attribute of f by name, dot included, or nil.
+func (f *Func) Attr(name string) *Directive {
+	for i := range f.Attrs {
+		if f.Attrs[i].Name == name {
+			return &f.Attrs[i]
+		}
+	}
+	return nil
+}
+
+// A Reg is a virtual register.
+type Reg struct {
+	Name string // with its % where it has one; "" lets lowering name it
+	Type isa.Type
+	Vec  int // elements of a vector register, or 0
+	Pos  Pos
+}
+
+// A Targets is a labelled list in a function: labels for brx.idx, functions for an indirect call, or
+// the prototype of one.
+type Targets struct {
+	Name   string
+	Blocks []*Block
+	Funcs  []*Func
+	Proto  *Func
+	Pos    Pos
+	Doc    []string
+	Note   string
+}
+
+// A Block is a run of instructions that is entered at its first. Control leaves at its last, or
+// falls into the block behind it.
+type Block struct {
+	Labels []Label
+	Instrs []*Instr
+}
+
+// A Label is a name of a block.
+type Label struct {
+	Name string
+	Pos  Pos
+	Doc  []string
+	Note string
+}
+
+// Name is the first label of b, or "".
+func (b *Block) Name() string {
+	if len(b.Labels) == 0 {
+		return ""
+	}
+	return b.Labels[0].Name
+}
