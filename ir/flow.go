@@ -70,6 +70,12 @@ func (b *Block) Last() *Instr {
 	return nil
 }
 
+// Ends reports whether the last instruction of b leaves it.
+func (b *Block) Ends() bool {
+	in := b.Last()
+	return in != nil && in.Ends()
+}
+
 // Order is the numbers of the blocks that can be reached from the first, each after those it is
 // entered from, but for the edges that lead back.
 func (g *Flow) Order() []int {

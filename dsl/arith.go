@@ -1,0 +1,382 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// Operations whose names end in I take a Go number, as the immediate instructions of other machines do.
+
+// Add is x + y.
+func (x Reg[T]) Add(y Reg[T], mods ...Mod) Reg[T] { return x.binary("add", y, mods) }
+
+// AddI is x + n.
+func (x Reg[T]) AddI(n int64) Reg[T] { return x.Add(x.like(n)) }
+
+// Sub is x - y.
+func (x Reg[T]) Sub(y Reg[T], mods ...Mod) Reg[T] { return x.binary("sub", y, mods) }
+
+// SubI is x - n.
+func (x Reg[T]) SubI(n int64) Reg[T] { return x.Sub(x.like(n)) }
+
+// Mul is x * y; of integers the lower half.
+func (x Reg[T]) Mul(y Reg[T], mods ...Mod) Reg[T] { return x.binary("mul", y, mods) }
+
+// MulI is x * n.
+func (x Reg[T]) MulI(n int64) Reg[T] { return x.Mul(x.like(n)) }
+
+// MulF is x * v.
+func (x Reg[T]) MulF(v float64) Reg[T] { return x.Mul(x.likeF(v)) }
+
+// AddF is x + v.
+func (x Reg[T]) AddF(v float64) Reg[T] { return x.Add(x.likeF(v)) }
+
+// MulHi is the upper half of the product of two integers.
+func (x Reg[T]) MulHi(y Reg[T]) Reg[T] { return x.binary("mul.hi", y, nil) }
+
+// Div is x / y. Of F32 it is rounded to the nearest; Approx and Full are faster.
+func (x Reg[T]) Div(y Reg[T], mods ...Mod) Reg[T] { return x.binary("div", y, mods) }
+
+// DivI is x / n.
+func (x Reg[T]) DivI(n int64) Reg[T] { return x.Div(x.like(n)) }
+
+// Rem is the remainder of x / y.
+func (x Reg[T]) Rem(y Reg[T]) Reg[T] { return x.binary("rem", y, nil) }
+
+// RemI is the remainder of x / n.
+func (x Reg[T]) RemI(n int64) Reg[T] { return x.Rem(x.like(n)) }
+
+// CeilDiv is x / n, rounded up, for a positive n.
+func (x Reg[T]) CeilDiv(n int64) Reg[T] {
+	if n < 1 && x.k != nil {
+		x.k.fault(&ruleConstant, "CeilDiv by %d; a positive number is expected", n)
+		n = 1
+	}
+	return x.AddI(n - 1).DivI(n)
+}
+
+// Min is the smaller of x and y.
+func (x Reg[T]) Min(y Reg[T], mods ...Mod) Reg[T] { return x.binary("min", y, mods) }
+
+// MinI is the smaller of x and n.
+func (x Reg[T]) MinI(n int64) Reg[T] { return x.Min(x.like(n)) }
+
+// Max is the larger of x and y.
+func (x Reg[T]) Max(y Reg[T], mods ...Mod) Reg[T] { return x.binary("max", y, mods) }
+
+// MaxI is the larger of x and n.
+func (x Reg[T]) MaxI(n int64) Reg[T] { return x.Max(x.like(n)) }
+
+// MaxF is the larger of x and v.
+func (x Reg[T]) MaxF(v float64) Reg[T] { return x.Max(x.likeF(v)) }
+
+// And is x & y, bit by bit; of predicates, whether both hold.
+func (x Reg[T]) And(y Reg[T]) Reg[T] { return x.binary("and", y, nil) }
+
+// AndI is x & n.
+func (x Reg[T]) AndI(n int64) Reg[T] { return x.And(x.like(n)) }
+
+// Or is x | y.
+func (x Reg[T]) Or(y Reg[T]) Reg[T] { return x.binary("or", y, nil) }
+
+// OrI is x | n.
+func (x Reg[T]) OrI(n int64) Reg[T] { return x.Or(x.like(n)) }
+
+// Xor is x ^ y.
+func (x Reg[T]) Xor(y Reg[T]) Reg[T] { return x.binary("xor", y, nil) }
+
+// XorI is x ^ n.
+func (x Reg[T]) XorI(n int64) Reg[T] { return x.Xor(x.like(n)) }
+
+// Not is every bit of x turned round; of a predicate, its contrary.
+func (x Reg[T]) Not() Reg[T] { return x.unary("not", nil) }
+
+// Shl is x << n. A count of the width or more gives zero.
+func (x Reg[T]) Shl(n Reg[U32]) Reg[T] { return x.shift("shl", n) }
+
+// ShlI is x << n.
+func (x Reg[T]) ShlI(n int64) Reg[T] { return x.shift("shl", x.count(n)) }
+
+// Shr is x >> n, with copies of the sign where T has one.
+func (x Reg[T]) Shr(n Reg[U32]) Reg[T] { return x.shift("shr", n) }
+
+// ShrI is x >> n.
+func (x Reg[T]) ShrI(n int64) Reg[T] { return x.shift("shr", x.count(n)) }
+
+// Mad is x * y + z; of floats it is rounded once, as FMA.
+func (x Reg[T]) Mad(y, z Reg[T], mods ...Mod) Reg[T] { return x.ternary(y, z, mods) }
+
+// MadI is x * n + z.
+func (x Reg[T]) MadI(n int64, z Reg[T]) Reg[T] { return x.ternary(x.like(n), z, nil) }
+
+// FMA is x * y + z, rounded once.
+func (x Reg[T]) FMA(y, z Reg[T], mods ...Mod) Reg[T] { return x.ternary(y, z, mods) }
+
+// Neg is -x.
+func (x Reg[T]) Neg(mods ...Mod) Reg[T] { return x.unary("neg", mods) }
+
+// Abs is x without its sign.
+func (x Reg[T]) Abs(mods ...Mod) Reg[T] { return x.unary("abs", mods) }
+
+// Sqrt is the square root, rounded to the nearest unless a Mod says Approx.
+func (x Reg[T]) Sqrt(mods ...Mod) Reg[T] { return x.unary("sqrt", mods) }
+
+// Rcp is 1 / x, rounded to the nearest unless a Mod says Approx.
+func (x Reg[T]) Rcp(mods ...Mod) Reg[T] { return x.unary("rcp", mods) }
+
+// Rsqrt is 1 / sqrt(x), approximately.
+func (x Reg[T]) Rsqrt(mods ...Mod) Reg[T] { return x.unary("rsqrt", mods) }
+
+// Exp2 is 2 to the power of x, approximately.
+func (x Reg[T]) Exp2(mods ...Mod) Reg[T] { return x.unary("ex2", mods) }
+
+// Log2 is the logarithm to the base 2, approximately.
+func (x Reg[T]) Log2(mods ...Mod) Reg[T] { return x.unary("lg2", mods) }
+
+// Sin is the sine, approximately.
+func (x Reg[T]) Sin(mods ...Mod) Reg[T] { return x.unary("sin", mods) }
+
+// Cos is the cosine, approximately.
+func (x Reg[T]) Cos(mods ...Mod) Reg[T] { return x.unary("cos", mods) }
+
+// Tanh is the hyperbolic tangent, approximately.
+func (x Reg[T]) Tanh(mods ...Mod) Reg[T] { return x.unary("tanh", mods) }
+
+// Exp is e to the power of x, approximately.
+func (x Reg[T]) Exp() Reg[T] { return x.MulF(1.4426950408889634).Exp2() }
+
+// PopCount is the number of bits of x that are set.
+func (x Reg[T]) PopCount() Reg[U32] { return counted(x, "popc") }
+
+// LeadingZeros is the number of zero bits before the first that is set.
+func (x Reg[T]) LeadingZeros() Reg[U32] { return counted(x, "clz") }
+
+// Reverse is the bits of x in the opposite order.
+func (x Reg[T]) Reverse() Reg[T] { return x.unary("brev", nil) }
+
+// MulWide is the whole product of two 32-bit integers.
+func MulWide[D, S Scalar](x, y Reg[S]) Reg[D] {
+	k := either(x, y)
+	if k == nil {
+		return Reg[D]{}
+	}
+	d := fresh[D](k)
+	k.ins(k.op("mul.wide", x.Type()), k.arg(d), k.arg(x), k.arg(y))
+	return d
+}
+
+// isOne reports whether x is the constant 1.
+func (x Reg[T]) isOne() bool { return x.Constant() && x.c.kind == ir.Int && x.c.bits == 1 }
+
+func counted[T Scalar](x Reg[T], head string) Reg[U32] {
+	if x.k == nil {
+		return Reg[U32]{}
+	}
+	d := fresh[U32](x.k)
+	x.k.ins(x.k.op(head, bits(x.Type().Bits())), x.k.arg(d), x.k.arg(x))
+	return d
+}
+
+// like is n as a value beside x.
+func (x Reg[T]) like(n int64) Reg[T] {
+	if x.k == nil {
+		return x
+	}
+	return Const[T](x.k, n)
+}
+
+func (x Reg[T]) likeF(v float64) Reg[T] {
+	if x.k == nil {
+		return x
+	}
+	return ConstF[T](x.k, v)
+}
+
+// count is the count of a shift.
+func (x Reg[T]) count(n int64) Reg[U32] {
+	if x.k == nil {
+		return Reg[U32]{}
+	}
+	if n < 0 || n > 64 {
+		x.k.fault(&ruleConstant, "a shift by %d; 0 to %d is expected", n, x.Type().Bits()-1)
+		n = 0
+	}
+	return Const[U32](x.k, n)
+}
+
+// either is the kernel of the first of two values that has one.
+func either[A, B Scalar](x Reg[A], y Reg[B]) *Kernel {
+	if x.k != nil {
+		return x.k
+	}
+	return y.k
+}
+
+// exact are the operations on floats that are told how to round.
+var exact = []string{"div", "sqrt", "rcp", "fma"}
+
+// rough are those that are approximations, of which F32 says so.
+var rough = []string{"rsqrt", "ex2", "lg2", "sin", "cos", "tanh"}
+
+// spelled is the head and modifiers of an operation on values of t.
+func (k *Kernel) spelled(head string, t isa.Type, mods []Mod) string {
+	switch {
+	case integer(t):
+		switch head {
+		case "mul", "mad":
+			head += ".lo"
+		case "and", "or", "xor", "not", "shl", "brev":
+			t = bits(t.Bits())
+		}
+	case t.Class() == isa.Pred && (head == "and" || head == "or" || head == "xor" || head == "not"):
+	case t.Class() == isa.Bits:
+	case slices.Contains(exact, head):
+		told := slices.ContainsFunc(mods, func(m Mod) bool {
+			return m == RN || m == RZ || m == RM || m == RP || m == Approx || m == Full
+		})
+		if !told {
+			return k.op(head+".rn", t, mods...)
+		}
+	case slices.Contains(rough, head) && !slices.Contains(mods, Approx):
+		return k.op(head+".approx", t, mods...)
+	}
+	return k.op(head, t, mods...)
+}
+
+func (x Reg[T]) unary(head string, mods []Mod) Reg[T] {
+	if x.k == nil {
+		return x
+	}
+	d := fresh[T](x.k)
+	x.k.ins(x.k.spelled(head, TypeOf[T](), mods), x.k.arg(d), x.k.arg(x.register()))
+	return d
+}
+
+func (x Reg[T]) binary(head string, y Reg[T], mods []Mod) Reg[T] {
+	k := either(x, y)
+	if k == nil {
+		return x
+	}
+	if z, ok := folded(head, x, y); ok {
+		return z
+	}
+	d := fresh[T](k)
+	k.ins(k.spelled(head, TypeOf[T](), mods), k.arg(d), k.arg(x), k.arg(y))
+	return d
+}
+
+func (x Reg[T]) shift(head string, n Reg[U32]) Reg[T] {
+	k := either(x, n)
+	if k == nil {
+		return x
+	}
+	if n.Constant() && n.c.bits == 0 && x.k == k {
+		return x
+	}
+	d := fresh[T](k)
+	k.ins(k.spelled(head, TypeOf[T](), nil), k.arg(d), k.arg(x), k.arg(n))
+	return d
+}
+
+func (x Reg[T]) ternary(y, z Reg[T], mods []Mod) Reg[T] {
+	k := either(x, y)
+	if k == nil {
+		k = z.k
+	}
+	if k == nil {
+		return x
+	}
+	head := "mad"
+	if floating(TypeOf[T]()) {
+		head = "fma"
+	} else if x.Constant() && y.Constant() || x.isOne() || y.isOne() || z.Constant() && z.c.bits == 0 {
+		return x.Mul(y).Add(z)
+	}
+	d := fresh[T](k)
+	k.ins(k.spelled(head, TypeOf[T](), mods), k.arg(d), k.arg(x), k.arg(y), k.arg(z))
+	return d
+}
+
+// folded works out what needs no instruction: integer operations on two constants, and those that
+// change nothing.
+func folded[T Scalar](head string, x, y Reg[T]) (Reg[T], bool) {
+	t := TypeOf[T]()
+	if !integer(t) || x.k == nil || x.k != y.k {
+		return x, false
+	}
+	if y.Constant() && x.r != nil && y.k.reaches(x.scope) {
+		switch n := y.c.bits; head {
+		case "add", "sub", "or", "xor":
+			return x, n == 0
+		case "mul", "div":
+			return x, n == 1
+		}
+		return x, false
+	}
+	if x.Constant() && y.r != nil && y.k.reaches(y.scope) {
+		switch n := x.c.bits; head {
+		case "add", "or", "xor":
+			return y, n == 0
+		case "mul":
+			return y, n == 1
+		}
+		return x, false
+	}
+	if !x.Constant() || !y.Constant() {
+		return x, false
+	}
+	n, ok := evaluate(head, t, x.c.bits, y.c.bits)
+	return Reg[T]{k: x.k, c: constant{ir.Int, n}}, ok
+}
+
+// evaluate is an operation on two constants of an integer type.
+func evaluate(head string, t isa.Type, a, b int64) (n int64, ok bool) {
+	signed := t.Class() == isa.Signed
+	switch head {
+	case "add":
+		n = a + b
+	case "sub":
+		n = a - b
+	case "mul":
+		n = a * b
+	case "and":
+		n = a & b
+	case "or":
+		n = a | b
+	case "xor":
+		n = a ^ b
+	case "div", "rem":
+		switch {
+		case b == 0 || signed && b == -1:
+			return 0, false // the machine's business
+		case head == "div" && signed:
+			n = a / b
+		case head == "div":
+			n = int64(uint64(a) / uint64(b))
+		case signed:
+			n = a % b
+		default:
+			n = int64(uint64(a) % uint64(b))
+		}
+	case "min", "max":
+		less := a < b
+		if !signed {
+			less = uint64(a) < uint64(b)
+		}
+		if n = b; less == (head == "min") {
+			n = a
+		}
+	default:
+		return 0, false
+	}
+	shift := 64 - t.Bits()
+	if signed {
+		return n << shift >> shift, true
+	}
+	return int64(uint64(n) << shift >> shift), true
+}

@@ -1,0 +1,224 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"fmt"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// setup is what one thread does at the start of a kernel, before the others go on: it initialises barriers and fetches
+// tensor maps.
+type setup struct {
+	store    *ir.Var // of all barriers
+	barriers []*barrierSpec
+	cluster  bool // others of the cluster use the barriers
+	extra    []func()
+}
+
+// A barrierSpec is a row of barriers in shared memory.
+type barrierSpec struct {
+	name  string
+	first int // number of the first one
+	n     int
+	count int // arrivals that complete a phase; those that pipelines add included
+	pos   ir.Pos
+}
+
+// A Barrier is a barrier object (mbarrier) in shared memory, or one of a row of them.
+type Barrier struct {
+	spec *barrierSpec
+	at   Addr
+}
+
+// Barrier is a barrier that count arrivals complete. It is initialised before the kernel's first instruction.
+func (k *Kernel) Barrier(name string, count int) Barrier { return k.Barriers(name, 1, count) }
+
+// Barriers is a row of n barriers; Nth tells them apart.
+func (k *Kernel) Barriers(name string, n, count int) Barrier {
+	if count < 1 || count > 1<<20-1 {
+		k.fault(&ruleProtocol, "barrier %s waits for %d arrivals; 1 to %d are possible", name, count, 1<<20-1)
+		count = 1
+	}
+	return k.barriers(name, n, count)
+}
+
+func (k *Kernel) barriers(name string, n, count int) Barrier {
+	if !k.m.Has(80) {
+		k.fault(&ruleLacks, "%s has no barrier objects; they came with sm_80, and Sync and NamedBarrier work everywhere", k.m.Target())
+	}
+	if n < 1 {
+		k.fault(&ruleProtocol, "%d barriers %s; a positive number is expected", n, name)
+		n = 1
+	}
+	s := &k.setup
+	if s.store == nil {
+		s.store = k.newShared(unique("barriers", k.names), isa.B64, 8, []int{1})
+		s.store.Dims[0] = 0
+	}
+	spec := &barrierSpec{name: name, first: int(s.store.Dims[0]), n: n, count: count, pos: k.m.calls.here(1)}
+	s.store.Dims[0] += int64(n)
+	s.barriers = append(s.barriers, spec)
+	return Barrier{spec: spec, at: Addr{k: k, space: isa.SharedCTA, v: s.store, off: int64(8 * spec.first), align: 8}}
+}
+
+// Addr is the address of the barrier.
+func (b Barrier) Addr() Addr { return b.at }
+
+// Nth is the n-th barrier of a row.
+func (b Barrier) Nth(n Reg[U32]) Barrier {
+	if b.at.k != nil {
+		if n.Constant() {
+			return b.NthI(int(n.c.bits))
+		}
+		b.at = b.at.add(n.ShlI(3))
+	}
+	return b
+}
+
+// NthI is the n-th barrier of a row, n being a Go number.
+func (b Barrier) NthI(n int) Barrier {
+	if b.at.k != nil && (n < 0 || n >= b.spec.n) {
+		b.at.k.fault(&ruleProtocol, "barrier %d of %s, which has %d", n, b.spec.name, b.spec.n)
+		n = 0
+	}
+	b.at = b.at.Plus(int64(8 * n))
+	return b
+}
+
+// Arrive counts the thread as arrived.
+func (b Barrier) Arrive() {
+	if k := b.at.k; k != nil {
+		if !k.m.Has(90) {
+			d := fresh[U64](k) // the sink came with sm_90
+			k.ins("mbarrier.arrive.shared::cta.b64", k.arg(d), k.arg(b.at))
+			return
+		}
+		k.ins("mbarrier.arrive.shared::cta.b64", ir.Operand{Kind: ir.Sink}, k.arg(b.at))
+	}
+}
+
+// Expect counts the thread as arrived and makes the phase wait for bytes that asynchronous copies will bring.
+func (b Barrier) Expect(bytes Reg[U32]) {
+	if k := b.at.k; k != nil {
+		k.ins("mbarrier.arrive.expect_tx.shared::cta.b64", ir.Operand{Kind: ir.Sink}, k.arg(b.at), k.arg(bytes))
+	}
+}
+
+// ArriveAt counts the thread as arrived at the same barrier of another block of the cluster.
+func (b Barrier) ArriveAt(rank Reg[U32]) {
+	k := b.at.k
+	if k == nil {
+		return
+	}
+	b.spec.pos = max(b.spec.pos, 0)
+	k.setup.cluster = true
+	far := fresh[U32](k)
+	k.ins("mapa.shared::cluster.u32", k.arg(far), k.arg(b.at.Value()), k.arg(rank))
+	k.ins("mbarrier.arrive.release.cluster.shared::cluster.b64", ir.Operand{Kind: ir.Sink},
+		k.arg(Addr{k: k, space: isa.SharedCluster, reg: far.r, scope: far.scope}))
+}
+
+// Wait waits for the end of the phase of a parity: 0 for the first, 1 for the second, and so on in turn. To wait for
+// parity 1 of a fresh barrier returns at once.
+func (b Barrier) Wait(parity Reg[U32]) {
+	k := b.at.k
+	if k == nil {
+		return
+	}
+	at := b.at
+	if k.guard.Reg != nil {
+		k.fault(&ruleOperand, "a wait inside When, which guards single instructions; use If")
+	}
+	again := k.newBlock("wait")
+	k.place(again)
+	done := fresh[Pred](k)
+	op := "mbarrier.test_wait.parity.shared::cta.b64"
+	if k.m.Has(90) {
+		op = "mbarrier.try_wait.parity.shared::cta.b64"
+	}
+	k.ins(op, k.arg(done), k.arg(at), k.arg(parity))
+	k.branchIf(done, true, again)
+}
+
+// emitSetup writes the setup. The kernel's blocks are taken away meanwhile.
+func (k *Kernel) emitSetup() {
+	s := &k.setup
+	if len(s.barriers) == 0 && len(s.extra) == 0 {
+		return
+	}
+	if s.store != nil && s.store.Dims[0] == 0 {
+		s.store.Dims[0] = 1
+	}
+	if len(s.barriers) > 0 || len(k.maps) > 0 {
+		tid := k.TID().X
+		k.Comment("one thread initialises the barriers")
+		k.If(tid.EqI(0), func() {
+			for _, m := range k.maps {
+				k.ins("prefetch.tensormap", k.arg(m.addr()))
+			}
+			for _, b := range s.barriers {
+				for i := range b.n {
+					at := Addr{k: k, space: isa.SharedCTA, v: s.store, off: int64(8 * (b.first + i))}
+					k.ins("mbarrier.init.shared::cta.b64", k.arg(at), number(int64(b.count)))
+				}
+			}
+			switch {
+			case k.m.Has(90):
+				k.ins("fence.mbarrier_init.release.cluster")
+			}
+		})
+	}
+	for _, f := range s.extra {
+		f()
+	}
+	if k.clusterSize() > 1 {
+		k.SyncCluster()
+	} else {
+		k.Sync()
+	}
+}
+
+// clusterSize is the number of blocks of a cluster.
+func (k *Kernel) clusterSize() int { return max(1, k.cluster[0]*k.cluster[1]*k.cluster[2]) }
+
+// A NamedBarrier is one of the sixteen barriers that some warps of a block meet at.
+type NamedBarrier struct {
+	k       *Kernel
+	id      int
+	threads int
+}
+
+// NamedBarrier is a barrier for so many threads, whole warps.
+func (k *Kernel) NamedBarrier(threads int) NamedBarrier {
+	k.named++
+	if k.named > 15 {
+		k.fault(&ruleProtocol, "a block has 15 named barriers besides the one of Sync; this is the 16th")
+		k.named = 15
+	}
+	if threads < 32 || threads%32 != 0 || threads > 1024 {
+		k.fault(&ruleProtocol, "a barrier of %d threads; whole warps are expected", threads)
+		threads = 32
+	}
+	return NamedBarrier{k: k, id: k.named, threads: threads}
+}
+
+// Sync waits for the threads of the barrier.
+func (b NamedBarrier) Sync() {
+	if b.k != nil {
+		b.k.ins("bar.sync", number(int64(b.id)), number(int64(b.threads)))
+	}
+}
+
+// Arrive counts the warp as arrived and goes on.
+func (b NamedBarrier) Arrive() {
+	if b.k != nil {
+		b.k.ins("bar.arrive", number(int64(b.id)), number(int64(b.threads)))
+	}
+}
+
+// String names the barrier.
+func (b NamedBarrier) String() string { return fmt.Sprintf("named barrier %d", b.id) }

@@ -1,0 +1,81 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import "github.com/ptxdsl/ptxdsl/isa"
+
+// Eq is whether x equals y.
+func (x Reg[T]) Eq(y Reg[T]) Reg[Pred] { return x.compare("eq", y) }
+
+// Ne is whether x differs from y; of floats, whether both are numbers and differ.
+func (x Reg[T]) Ne(y Reg[T]) Reg[Pred] { return x.compare("ne", y) }
+
+// Lt is whether x is less than y.
+func (x Reg[T]) Lt(y Reg[T]) Reg[Pred] { return x.compare("lt", y) }
+
+// Le is whether x is at most y.
+func (x Reg[T]) Le(y Reg[T]) Reg[Pred] { return x.compare("le", y) }
+
+// Gt is whether x is greater than y.
+func (x Reg[T]) Gt(y Reg[T]) Reg[Pred] { return x.compare("gt", y) }
+
+// Ge is whether x is at least y.
+func (x Reg[T]) Ge(y Reg[T]) Reg[Pred] { return x.compare("ge", y) }
+
+// EqI is whether x equals n.
+func (x Reg[T]) EqI(n int64) Reg[Pred] { return x.Eq(x.like(n)) }
+
+// NeI is whether x differs from n.
+func (x Reg[T]) NeI(n int64) Reg[Pred] { return x.Ne(x.like(n)) }
+
+// LtI is whether x is less than n.
+func (x Reg[T]) LtI(n int64) Reg[Pred] { return x.Lt(x.like(n)) }
+
+// LeI is whether x is at most n.
+func (x Reg[T]) LeI(n int64) Reg[Pred] { return x.Le(x.like(n)) }
+
+// GtI is whether x is greater than n.
+func (x Reg[T]) GtI(n int64) Reg[Pred] { return x.Gt(x.like(n)) }
+
+// GeI is whether x is at least n.
+func (x Reg[T]) GeI(n int64) Reg[Pred] { return x.Ge(x.like(n)) }
+
+// IsNaN is whether a float is no number.
+func (x Reg[T]) IsNaN() Reg[Pred] { return x.compare("nan", x) }
+
+func (x Reg[T]) compare(how string, y Reg[T]) Reg[Pred] {
+	k := either(x, y)
+	if k == nil {
+		return Reg[Pred]{}
+	}
+	t := TypeOf[T]()
+	if t.Class() == isa.Pred {
+		d := x.Xor(y)
+		if how == "eq" {
+			d = d.Not()
+		}
+		return Reg[Pred]{k: k, r: d.r, c: d.c, scope: d.scope}
+	}
+	p := fresh[Pred](k)
+	k.ins(k.op("setp."+how, t), k.arg(p), k.arg(x), k.arg(y))
+	return p
+}
+
+// Select is x where p holds, and y where it does not.
+func Select[T Scalar](p Reg[Pred], x, y Reg[T]) Reg[T] {
+	k := either(x, y)
+	if k == nil {
+		k = p.k
+	}
+	if k == nil {
+		return x
+	}
+	d := fresh[T](k)
+	t := TypeOf[T]()
+	if !integer(t) && t.Class() != isa.Float {
+		t = bits(t.Bits())
+	}
+	k.ins(k.op("selp", t), k.arg(d), k.arg(x), k.arg(y), k.arg(p))
+	return d
+}

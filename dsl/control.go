@@ -1,0 +1,318 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+)
+
+// A loop is where Break and Continue go.
+type loop struct {
+	end, next *ir.Block
+	depth     int // of the scopes around it
+}
+
+// newBlock is a block with a label, to be placed later.
+func (k *Kernel) newBlock(hint string) *ir.Block {
+	name := unique(hint, k.names)
+	k.names[name] = true
+	return &ir.Block{Labels: []ir.Label{{Name: name, Pos: k.m.calls.here(1)}}}
+}
+
+// branch goes to a block, always.
+func (k *Kernel) branch(to *ir.Block) {
+	if k.cur != nil {
+		k.ins("bra", ir.Operand{Kind: ir.Jump, Ref: to})
+	}
+}
+
+// branchIf goes to a block where p holds, or where it does not.
+func (k *Kernel) branchIf(p Reg[Pred], not bool, to *ir.Block) {
+	p = p.register()
+	o := k.arg(p)
+	was := k.guard
+	if was.Reg != nil {
+		k.fault(&ruleOperand, "a branch inside When, which guards single instructions; use If")
+	}
+	if r := o.Reg(); r != nil {
+		k.guard = ir.Guard{Reg: r, Not: not}
+	}
+	k.ins("bra", ir.Operand{Kind: ir.Jump, Ref: to})
+	k.guard = was
+}
+
+// inside builds the body of a scope.
+func (k *Kernel) inside(what string, body func()) {
+	k.enter(what)
+	body()
+	k.leave()
+}
+
+// If runs then where p holds, and otherwise the function after it, if there is one.
+func (k *Kernel) If(p Reg[Pred], then func(), otherwise ...func()) {
+	end := k.newBlock("endif")
+	to := end
+	if len(otherwise) > 0 {
+		to = k.newBlock("else")
+	}
+	k.branchIf(p, true, to)
+	k.inside("an If", then)
+	if len(otherwise) > 0 {
+		k.branch(end)
+		k.place(to)
+		k.inside("an else", otherwise[0])
+	}
+	if len(otherwise) > 1 {
+		k.fault(&ruleOperand, "If takes one function for the other case, found %d", len(otherwise))
+	}
+	k.place(end)
+}
+
+// When guards the instructions of body by p, without a branch: @p. Branches and loops cannot stand in it.
+func (k *Kernel) When(p Reg[Pred], body func()) {
+	p = p.register()
+	o := k.arg(p)
+	if k.guard.Reg != nil {
+		k.fault(&ruleOperand, "When inside When: one predicate guards an instruction; join them with And")
+	}
+	was := k.guard
+	k.guard = ir.Guard{Reg: o.Reg()}
+	k.inside("a When", body)
+	k.guard = was
+}
+
+// Unless guards the instructions of body by the contrary of p: @!p.
+func (k *Kernel) Unless(p Reg[Pred], body func()) {
+	p = p.register()
+	o := k.arg(p)
+	if k.guard.Reg != nil {
+		k.fault(&ruleOperand, "Unless inside When: one predicate guards an instruction; join them with And")
+	}
+	was := k.guard
+	k.guard = ir.Guard{Reg: o.Reg(), Not: true}
+	k.inside("an Unless", body)
+	k.guard = was
+}
+
+// Range counts from lo up to hi, which it does not reach. It is written as a Go loop; the body is built once.
+//
+//	for i := range k.Range(k.U32(0), n) { ... }
+func (k *Kernel) Range(lo, hi Reg[U32]) iter.Seq[Reg[U32]] { return Count(lo, hi, k.U32(1)) }
+
+// RangeI is Range between two Go numbers.
+func (k *Kernel) RangeI(lo, hi int) iter.Seq[Reg[U32]] { return Count(k.U32(lo), k.U32(hi), k.U32(1)) }
+
+// RangeStep counts from lo up to hi in steps.
+func (k *Kernel) RangeStep(lo, hi, step Reg[U32]) iter.Seq[Reg[U32]] { return Count(lo, hi, step) }
+
+// GridStride gives each thread of the grid every n-th index below n, n being the number of threads in the grid: all
+// indices are met once, whatever the launch.
+func (k *Kernel) GridStride(n Reg[U32]) iter.Seq[Reg[U32]] {
+	first := k.CTAID().X.Mad(k.NTID().X, k.TID().X)
+	step := k.NCTAID().X.Mul(k.NTID().X)
+	return Count(first, n, step)
+}
+
+// Count counts from lo up to hi, which it does not reach, in steps, all of any integer type.
+func Count[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
+	return func(yield func(Reg[T]) bool) {
+		k := either(lo, hi)
+		if k == nil {
+			return
+		}
+		i := lo.Var()
+		top, l := k.newBlock("loop"), k.newLoop()
+		if !lo.Constant() || !hi.Constant() || lo.c.bits >= hi.c.bits {
+			k.branchIf(i.Ge(hi), false, l.end)
+		}
+		k.place(top)
+		k.enter("a loop")
+		if !yield(i) {
+			k.fault(&ruleLoop, "a Go break or return left the body of this loop, which is built once; use k.Break or k.BreakIf")
+		}
+		k.leave()
+		k.closeLoop(l, func() {
+			o := k.arg(i)
+			k.ins(k.spelled("add", i.Type(), nil), o, o, k.arg(step))
+			k.branchIf(i.Lt(hi), false, top)
+		})
+	}
+}
+
+// While runs body as long as cond, which is computed before each turn, holds.
+func (k *Kernel) While(cond func() Reg[Pred], body func()) {
+	top, l := k.newBlock("while"), k.newLoop()
+	k.place(top)
+	k.inside("a loop", func() {
+		k.branchIf(cond(), true, l.end)
+		body()
+	})
+	k.closeLoop(l, func() { k.branch(top) })
+}
+
+// Loop runs body again and again, until Break or Return leaves it.
+func (k *Kernel) Loop(body func()) {
+	top, l := k.newBlock("loop"), k.newLoop()
+	k.place(top)
+	k.inside("a loop", body)
+	k.closeLoop(l, func() { k.branch(top) })
+}
+
+func (k *Kernel) newLoop() *loop {
+	if k.guard.Reg != nil {
+		k.fault(&ruleOperand, "a loop inside When, which guards single instructions; use If")
+	}
+	l := &loop{end: k.newBlock("done"), depth: len(k.open)}
+	k.loops = append(k.loops, l)
+	return l
+}
+
+// closeLoop ends the innermost loop: again leads back to its top.
+func (k *Kernel) closeLoop(l *loop, again func()) {
+	if l.next != nil {
+		k.place(l.next)
+	}
+	if k.cur != nil {
+		again()
+	}
+	k.loops = k.loops[:len(k.loops)-1]
+	k.place(l.end)
+}
+
+// innermost is the loop that Break and Continue speak of.
+func (k *Kernel) innermost(what string) *loop {
+	if len(k.loops) == 0 {
+		k.fault(&ruleLoop, "%s outside of any loop of the kernel", what)
+		return nil
+	}
+	return k.loops[len(k.loops)-1]
+}
+
+// Break leaves the innermost loop of the kernel.
+func (k *Kernel) Break() {
+	if l := k.innermost("Break"); l != nil {
+		k.branch(l.end)
+	}
+}
+
+// BreakIf leaves the innermost loop of the kernel where p holds.
+func (k *Kernel) BreakIf(p Reg[Pred]) {
+	if l := k.innermost("BreakIf"); l != nil {
+		k.branchIf(p, false, l.end)
+	}
+}
+
+// Continue goes on with the next turn of the innermost loop.
+func (k *Kernel) Continue() {
+	if l := k.innermost("Continue"); l != nil {
+		k.branch(l.again(k))
+	}
+}
+
+// ContinueIf goes on with the next turn of the innermost loop where p holds.
+func (k *Kernel) ContinueIf(p Reg[Pred]) {
+	if l := k.innermost("ContinueIf"); l != nil {
+		k.branchIf(p, false, l.again(k))
+	}
+}
+
+func (l *loop) again(k *Kernel) *ir.Block {
+	if l.next == nil {
+		l.next = k.newBlock("next")
+	}
+	return l.next
+}
+
+// Switch runs the case of the number x, with a jump table, and nothing where there is none.
+func (k *Kernel) Switch(x Reg[U32], cases ...func()) {
+	if len(cases) == 0 {
+		return
+	}
+	end := k.newBlock("endswitch")
+	k.branchIf(x.GeI(int64(len(cases))), false, end)
+	name := unique("cases", k.names)
+	k.names[name] = true
+	list := &ir.Targets{Name: name}
+	for i := range cases {
+		list.Blocks = append(list.Blocks, k.newBlock(fmt.Sprintf("case%d", i)))
+	}
+	k.f.Targets = append(k.f.Targets, list)
+	k.ins("brx.idx", k.arg(x.register()), ir.Operand{Kind: ir.List, Ref: list})
+	for i, body := range cases {
+		k.place(list.Blocks[i])
+		k.inside("a case", body)
+		if i < len(cases)-1 {
+			k.branch(end)
+		}
+	}
+	k.place(end)
+}
+
+// Return ends the thread, or leaves the device function.
+func (k *Kernel) Return() { k.ins("ret") }
+
+// ReturnIf ends the thread where p holds.
+func (k *Kernel) ReturnIf(p Reg[Pred]) { k.When(p, k.Return) }
+
+// Exit ends the thread, from within a device function too.
+func (k *Kernel) Exit() { k.ins("exit") }
+
+// Trap stops the kernel with an error.
+func (k *Kernel) Trap() { k.ins("trap") }
+
+// A Label is a place that branches lead to, for code that is carried over from PTX.
+type Label struct {
+	k      *Kernel
+	block  *ir.Block
+	placed bool
+}
+
+// NewLabel is a label that Place puts somewhere.
+func (k *Kernel) NewLabel(name string) *Label {
+	if !identifier(name) {
+		k.fault(&ruleKernel, "%q is no name for a label", name)
+		name = "label"
+	}
+	l := &Label{k: k, block: k.newBlock(name)}
+	k.marks = append(k.marks, l)
+	return l
+}
+
+// Place puts a label here.
+func (k *Kernel) Place(l *Label) {
+	switch {
+	case l == nil || l.k != k:
+		k.fault(&ruleForeign, "a label of another kernel cannot be placed in %s", k.Name())
+	case l.placed:
+		k.fault(&ruleLabel, "label %s is placed twice", l.block.Name())
+	default:
+		l.placed = true
+		k.place(l.block)
+	}
+}
+
+// Branch goes to a label.
+func (k *Kernel) Branch(l *Label) {
+	if k.mine(l) {
+		k.branch(l.block)
+	}
+}
+
+// BranchIf goes to a label where p holds.
+func (k *Kernel) BranchIf(p Reg[Pred], l *Label) {
+	if k.mine(l) {
+		k.branchIf(p, false, l.block)
+	}
+}
+
+func (k *Kernel) mine(l *Label) bool {
+	if l == nil || l.k != k {
+		k.fault(&ruleForeign, "a branch of %s to a label of another kernel", k.Name())
+		return false
+	}
+	return true
+}

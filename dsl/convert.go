@@ -1,0 +1,154 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// To is x as a number of type D: To[F32](i). Where the conversion rounds, it does so to the nearest, and to integers
+// towards zero, unless a Mod says otherwise. Between integers of one width it costs nothing.
+func To[D, S Scalar](x Reg[S], mods ...Mod) Reg[D] {
+	k := x.k
+	from, to := TypeOf[S](), TypeOf[D]()
+	if k == nil {
+		return Reg[D]{}
+	}
+	if from == to && len(mods) == 0 {
+		return Reg[D]{k: k, r: x.r, c: x.c, scope: x.scope}
+	}
+	if whole(from) && whole(to) && len(mods) == 0 {
+		switch {
+		case x.Constant():
+			return Const[D](k, x.c.bits)
+		case from.Bits() == to.Bits():
+			return Reg[D]{k: k, r: x.r, scope: x.scope}
+		}
+	}
+	d := fresh[D](k)
+	if from == isa.Predicate {
+		one, zero := d.like(1), d.like(0)
+		return Select(Reg[Pred]{k: k, r: x.r, c: x.c, scope: x.scope}, one, zero)
+	}
+	if to == isa.Predicate {
+		p := x.NeI(0)
+		return Reg[D]{k: k, r: p.r, scope: p.scope}
+	}
+	op := "cvt"
+	for _, m := range rounding(from, to, mods) {
+		op += "." + string(m)
+	}
+	op += cvtType(to).String() + cvtType(from).String()
+	k.ins(op, k.arg(d), k.arg(x.register()))
+	return d
+}
+
+// Pack is two numbers in one register, a in the lower half: Pack[BF16x2](a, b).
+func Pack[D, S Scalar](a, b Reg[S], mods ...Mod) Reg[D] {
+	k := either(a, b)
+	if k == nil {
+		return Reg[D]{}
+	}
+	d := fresh[D](k)
+	from, to := TypeOf[S](), TypeOf[D]()
+	if 2*from.Bits() == to.Bits() {
+		k.ins(k.op("mov", bits(to.Bits())), k.arg(d), vector(k.arg(a.register()), k.arg(b.register())))
+		return d
+	}
+	op := "cvt"
+	for _, m := range rounding(from, to, mods) {
+		op += "." + string(m)
+	}
+	k.ins(op+to.String()+from.String(), k.arg(d), k.arg(b.register()), k.arg(a.register()))
+	return d
+}
+
+// Unpack is the two halves of a register, the lower one first: lo, hi := Unpack[BF16](x).
+func Unpack[D, S Scalar](x Reg[S]) (lo, hi Reg[D]) {
+	k := x.k
+	if k == nil {
+		return Reg[D]{}, Reg[D]{}
+	}
+	lo, hi = fresh[D](k), fresh[D](k)
+	if from, to := x.Type(), TypeOf[D](); from.Bits() != 2*to.Bits() {
+		k.fault(&ruleOperand, "a %s has no two halves of type %s", from, to)
+		return lo, hi
+	}
+	k.ins(k.op("mov", bits(x.Type().Bits())), vector(k.arg(lo), k.arg(hi)), k.arg(x.register()))
+	return lo, hi
+}
+
+// Bits is the bits of x taken for a value of type D of the same width: Bits[U32](f).
+func Bits[D, S Scalar](x Reg[S]) Reg[D] {
+	k := x.k
+	if k == nil {
+		return Reg[D]{}
+	}
+	from, to := TypeOf[S](), TypeOf[D]()
+	if from.Bits() != to.Bits() || from == isa.Predicate || to == isa.Predicate {
+		k.fault(&ruleOperand, "the bits of a %s are no %s: %d bits against %d", from, to, from.Bits(), to.Bits())
+		return fresh[D](k)
+	}
+	x = x.register()
+	if a, b := held(from), held(to); a == b || whole(a) && whole(b) || a.Class() == isa.Bits || b.Class() == isa.Bits {
+		return Reg[D]{k: k, r: x.r, scope: x.scope}
+	}
+	d := fresh[D](k)
+	k.ins(k.op("mov", bits(to.Bits())), k.arg(d), k.arg(x))
+	return d
+}
+
+// whole reports whether registers of t are whole numbers or plain bits.
+func whole(t isa.Type) bool { return integer(t) || t.Class() == isa.Bits }
+
+// cvtType is how cvt writes a type.
+func cvtType(t isa.Type) isa.Type {
+	switch t {
+	case isa.B8:
+		return isa.U8
+	case isa.B16:
+		return isa.U16
+	case isa.B32:
+		return isa.U32
+	case isa.B64:
+		return isa.U64
+	}
+	return t
+}
+
+// rounding adds to mods how a conversion rounds, where it must say so and does not. The rounding stands first.
+func rounding(from, to isa.Type, mods []Mod) []Mod {
+	known := []Mod{RN, RZ, RM, RP, RNA, RNI, RZI, RMI, RPI, "rs"}
+	var round Mod
+	rest := make([]Mod, 0, len(mods)+2)
+	for _, m := range mods {
+		if slices.Contains(known, m) {
+			round = m
+		} else {
+			rest = append(rest, m)
+		}
+	}
+	if round == "" {
+		switch {
+		case whole(from) && whole(to):
+		case whole(to):
+			round = RZI
+		case whole(from):
+			round = RN
+		case to == isa.Tf32:
+			round = RNA
+		case to.Bits()/packed(to) < from.Bits()/packed(from):
+			round = RN
+		}
+	}
+	if to.Class() == isa.Packed && !slices.Contains(rest, SatF) && from.Class() != isa.Packed {
+		rest = append([]Mod{SatF}, rest...) // the only way there is
+	}
+	if round == "" {
+		return rest
+	}
+	return append([]Mod{round}, rest...)
+}

@@ -1,0 +1,38 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"fmt"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+)
+
+// fault records a finding at the author's line of the builder call under way.
+func (m *Module) fault(r *diag.Rule, format string, args ...any) {
+	m.faultAt(m.calls.here(1), r, format, args...)
+}
+
+// faultAt records a finding at a position of the module.
+func (m *Module) faultAt(pos ir.Pos, r *diag.Rule, format string, args ...any) {
+	at, from := m.calls.Place(pos)
+	m.faults = append(m.faults, diag.Diagnostic{
+		Place: at, From: from, Rule: r.ID, Severity: r.Severity, Message: fmt.Sprintf(format, args...),
+	})
+}
+
+// related adds the place of another builder call to the last finding.
+func (m *Module) related(pos ir.Pos, message string) {
+	if len(m.faults) == 0 || pos == ir.NoPos {
+		return
+	}
+	at, _ := m.calls.Place(pos)
+	last := &m.faults[len(m.faults)-1]
+	last.Related = append(last.Related, diag.Related{Place: at, Message: message})
+}
+
+func (k *Kernel) fault(r *diag.Rule, format string, args ...any) {
+	k.m.faultAt(k.m.calls.here(1), r, format, args...)
+}

@@ -1,0 +1,136 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/lower"
+)
+
+// finish does what can be done only when everything is known.
+func (m *Module) finish() {
+	for _, k := range m.kernels {
+		k.finish()
+	}
+	// Functions stand before their callers.
+	slices.SortStableFunc(m.ir.Decls, func(a, b ir.Decl) int { return rank(a) - rank(b) })
+	if m.faults.Errors() > 0 {
+		return
+	}
+	v := lower.Version(m.ir)
+	if m.ir.Version == 0 {
+		m.ir.Version = v
+	}
+}
+
+func rank(d ir.Decl) int {
+	switch d := d.(type) {
+	case *ir.Func:
+		if d.Kernel {
+			return 2
+		}
+		return 1
+	}
+	return 0
+}
+
+func (k *Kernel) finish() {
+	for _, l := range k.marks {
+		if !l.placed {
+			k.m.faultAt(l.block.Labels[0].Pos, &ruleLabel, "label %s is never placed", l.block.Name())
+			k.place(l.block)
+		}
+	}
+	if k.cur != nil {
+		k.giveBack()
+		k.ins("ret")
+	}
+	k.checkRings()
+	k.begin()
+	k.prologue()
+	k.settleShared()
+	k.dropUnread()
+}
+
+// checkRings reports rings that nobody empties.
+func (k *Kernel) checkRings() {
+	for _, b := range k.setup.barriers {
+		if b.count == 0 {
+			k.m.faultAt(b.pos, &ruleProtocol, "nothing arrives at %s: no role empties the stages that another fills", b.name)
+		}
+	}
+}
+
+// begin puts the setup of barriers before everything but the head.
+func (k *Kernel) begin() {
+	body := k.f.Blocks
+	k.f.Blocks, k.cur = nil, nil
+	open := k.open
+	k.open = k.open[:1]
+	k.place(&ir.Block{})
+	k.emitSetup()
+	k.open = open
+	if n := len(k.f.Blocks); len(k.f.Blocks[n-1].Instrs) == 0 && len(k.f.Blocks[n-1].Labels) == 0 {
+		k.f.Blocks = k.f.Blocks[:n-1]
+	}
+	if n := len(k.f.Blocks); n > 0 && len(body[0].Labels) == 0 && !k.f.Blocks[n-1].Ends() {
+		k.f.Blocks[n-1].Instrs = append(k.f.Blocks[n-1].Instrs, body[0].Instrs...)
+		body = body[1:]
+	}
+	k.f.Blocks = append(k.f.Blocks, body...)
+}
+
+// prologue puts what is read once at the start before the first instruction.
+func (k *Kernel) prologue() {
+	first := k.f.Blocks[0]
+	if len(first.Labels) > 0 {
+		first = &ir.Block{}
+		k.f.Blocks = append([]*ir.Block{first}, k.f.Blocks...)
+	}
+	first.Instrs = append(k.head.Instrs, first.Instrs...)
+}
+
+// dropUnread drops what the start reads and nothing uses: components of %tid that nobody asked for, parameters that
+// are only passed.
+func (k *Kernel) dropUnread() {
+	first := k.f.Blocks[0]
+	head := len(k.head.Instrs)
+	reads := make(map[*ir.Reg]int, len(k.f.Regs))
+	count := func(in *ir.Instr, by int) {
+		if in.Guard.Reg != nil {
+			reads[in.Guard.Reg] += by
+		}
+		for i := range in.Args {
+			in.Args[i].Walk(func(o *ir.Operand) {
+				if r := o.Reg(); r != nil {
+					reads[r] += by
+				}
+			})
+		}
+	}
+	for _, b := range k.f.Blocks {
+		for _, in := range b.Instrs {
+			count(in, 1)
+		}
+	}
+	kept := first.Instrs[:0:0]
+	for i := head - 1; i >= 0; i-- {
+		in := first.Instrs[i]
+		if r := in.Args[0].Reg(); r != nil && reads[r] == 1 && in.Op != "shfl.sync.idx.b32" {
+			count(in, -1)
+			continue
+		}
+		kept = append(kept, in)
+	}
+	slices.Reverse(kept)
+	first.Instrs = append(kept, first.Instrs[head:]...)
+	k.f.Regs = slices.DeleteFunc(k.f.Regs, func(r *ir.Reg) bool { return reads[r] == 0 })
+}
+
+func layoutLine(v *ir.Var, at int64) string {
+	return fmt.Sprintf("// %d: %s, %d bytes", at, v.Name, v.Size())
+}

@@ -1,0 +1,138 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// A Func is a device function: a body that kernels and later functions call. Its methods build the body, as those of a
+// kernel do.
+//
+//	f := m.Func("silu")
+//	x := dsl.Arg[dsl.F32](f, "x")
+//	dsl.Give(f, x.Div(x.Neg().Exp().AddF(1)))
+//	...
+//	y := dsl.Call[dsl.F32](k, f, x)
+type Func struct {
+	*Kernel
+	args   []isa.Type
+	result isa.Type
+}
+
+// Func starts a device function of m.
+func (m *Module) Func(name string) *Func {
+	k := m.function(name)
+	k.f.HasParams = true
+	return &Func{Kernel: k}
+}
+
+// Arg declares the next parameter of a device function.
+func Arg[T Scalar](f *Func, name string) Reg[T] {
+	f.args = append(f.args, TypeOf[T]())
+	return Param[T](f.Kernel, name)
+}
+
+// Give leaves a device function with a result.
+func Give[T Scalar](f *Func, x Reg[T]) {
+	k, t := f.Kernel, TypeOf[T]()
+	switch {
+	case f.result == 0:
+		f.result = t
+		v := &ir.Var{Name: unique("result", k.names), Space: isa.Param, Type: memory(t)}
+		k.names[v.Name] = true
+		k.f.HasResults = true
+		k.f.Results = []*ir.Var{v}
+	case f.result != t:
+		k.fault(&ruleFunction, "%s gives a %s here and a %s elsewhere", k.Name(), t, f.result)
+		return
+	}
+	k.ins(k.op("st.param", memory(t)), address(k.f.Results[0]), k.arg(x.register()))
+	k.Return()
+}
+
+// Call calls a device function and returns its result.
+func Call[T Scalar](k *Kernel, f *Func, args ...Operand) Reg[T] {
+	t := TypeOf[T]()
+	d := fresh[T](k)
+	if f == nil {
+		k.fault(&ruleFunction, "a call of no function")
+		return d
+	}
+	if f.result != t {
+		k.fault(&ruleFunction, "the result of %s is taken for a %s; it is %s", f.Name(), t, describeResult(f))
+		return d
+	}
+	out := k.slot("result", t)
+	if k.call(f, []ir.Operand{{Kind: ir.Variable, Ref: out}}, args) {
+		k.ins(k.op("ld.param", memory(t)), k.arg(d), address(out))
+	}
+	return d
+}
+
+// Call calls a device function that has no result, or whose result is not wanted.
+func (k *Kernel) Call(f *Func, args ...Operand) {
+	if f == nil {
+		k.fault(&ruleFunction, "a call of no function")
+		return
+	}
+	var results []ir.Operand
+	if f.result != 0 {
+		results = []ir.Operand{{Kind: ir.Variable, Ref: k.slot("result", f.result)}}
+	}
+	k.call(f, results, args)
+}
+
+func describeResult(f *Func) string {
+	if f.result == 0 {
+		return "a function without one"
+	}
+	return "a " + f.result.String()
+}
+
+// slot is a place in which a call passes a value.
+func (k *Kernel) slot(name string, t isa.Type) *ir.Var {
+	v := &ir.Var{Name: unique(name, k.names), Space: isa.Param, Type: memory(t)}
+	k.names[v.Name] = true
+	k.f.Vars = append(k.f.Vars, v)
+	return v
+}
+
+// call passes the arguments and calls f.
+func (k *Kernel) call(f *Func, results []ir.Operand, args []Operand) bool {
+	if f.m != k.m {
+		k.fault(&ruleForeign, "%s is a function of another module", f.Name())
+		return false
+	}
+	if len(args) != len(f.args) {
+		k.fault(&ruleFunction, "%s takes %d arguments, found %d", f.Name(), len(f.args), len(args))
+		return false
+	}
+	passed := make([]ir.Operand, len(args))
+	for i, x := range args {
+		t := f.args[i]
+		if have, ok := x.(interface{ Type() isa.Type }); ok && have.Type() != t {
+			k.fault(&ruleFunction, "argument %d of %s is a %s; a %s is expected", i+1, f.Name(), have.Type(), t)
+			return false
+		}
+		v := k.slot("arg", t)
+		k.ins(k.op("st.param", memory(t)), address(v), k.arg(x))
+		passed[i] = ir.Operand{Kind: ir.Variable, Ref: v}
+	}
+	operands := make([]ir.Operand, 0, 3)
+	if len(results) > 0 {
+		operands = append(operands, ir.Operand{Kind: ir.Group, Args: results})
+	}
+	operands = append(operands, ir.Operand{Kind: ir.Function, Ref: f.f})
+	if len(passed) > 0 {
+		operands = append(operands, ir.Operand{Kind: ir.Group, Args: passed})
+	}
+	op := "call.uni"
+	if len(k.open) > 1 {
+		op = "call" // the threads of a warp need not all come here
+	}
+	k.ins(op, operands...)
+	return true
+}

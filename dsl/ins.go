@@ -1,0 +1,122 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"math"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+)
+
+// Ins appends an instruction that is written out: its opcode with all modifiers, and its operands in PTX's order. An
+// operand is a value, an address, a vector, a label, a Go number, a name of a special register (a string that begins
+// with %), or a slice of operands, which stands for {a, b}. It is held against the instruction set like every other.
+//
+//	k.Ins("wgmma.fence.sync.aligned")
+//	k.Ins("ld.global.v4.f32", []dsl.Operand{a, b, c, d}, dsl.At(p, 16))
+func (k *Kernel) Ins(op string, operands ...any) {
+	args := make([]ir.Operand, 0, 8)
+	for i, x := range operands {
+		if x == nil {
+			continue // an operand that may be left out
+		}
+		o, ok := k.any(x)
+		if !ok {
+			k.fault(&ruleOperand, "operand %d of %s is a Go %T, which is no operand", i+1, op, x)
+		}
+		args = append(args, o)
+	}
+	k.ins(op, args...)
+}
+
+// any is a Go value as an operand.
+func (k *Kernel) any(x any) (ir.Operand, bool) {
+	switch x := x.(type) {
+	case Operand:
+		return k.arg(x), true
+	case int:
+		return ir.Operand{Kind: ir.Int, Value: int64(x)}, true
+	case int32:
+		return ir.Operand{Kind: ir.Int, Value: int64(x)}, true
+	case int64:
+		return ir.Operand{Kind: ir.Int, Value: x}, true
+	case uint32:
+		return ir.Operand{Kind: ir.Int, Value: int64(x)}, true
+	case uint64:
+		return ir.Operand{Kind: ir.Int, Value: int64(x)}, true
+	case float32:
+		return ir.Operand{Kind: ir.Single, Value: int64(math.Float32bits(x))}, true
+	case float64:
+		return ir.Operand{Kind: ir.Double, Value: int64(math.Float64bits(x))}, true
+	case string:
+		if strings.HasPrefix(x, "%") {
+			return ir.Operand{Kind: ir.Special, Text: x}, true
+		}
+	case *Label:
+		if k.mine(x) {
+			return ir.Operand{Kind: ir.Jump, Ref: x.block}, true
+		}
+		return ir.Operand{}, true
+	case []Operand:
+		list := make([]ir.Operand, len(x))
+		for i := range x {
+			list[i] = k.arg(x[i])
+		}
+		return vector(list...), true
+	case []any:
+		list := make([]ir.Operand, len(x))
+		for i := range x {
+			o, ok := k.any(x[i])
+			if !ok {
+				return o, false
+			}
+			list[i] = o
+		}
+		return vector(list...), true
+	}
+	return ir.Operand{Kind: ir.Int}, false
+}
+
+// vector is {list}.
+func vector(list ...ir.Operand) ir.Operand { return ir.Operand{Kind: ir.Vector, Args: list} }
+
+// List is values as a vector operand: {a, b}.
+func List[T Scalar](values ...Reg[T]) []Operand {
+	list := make([]Operand, len(values))
+	for i, v := range values {
+		list[i] = v
+	}
+	return list
+}
+
+// A Plain is an operand that needs no kernel.
+type plain ir.Operand
+
+func (p plain) operand(*Kernel) (ir.Operand, bool) { return ir.Operand(p), true }
+
+// Sink is the operand _, a result that nobody wants.
+var Sink Operand = plain{Kind: ir.Sink}
+
+// NotP is the predicate operand !p.
+func NotP(p Reg[Pred]) Operand { return negated{p} }
+
+type negated struct{ p Reg[Pred] }
+
+func (n negated) operand(k *Kernel) (ir.Operand, bool) {
+	o, ok := n.p.register().operand(k)
+	o.Not = true
+	return o, ok
+}
+
+// Pair is the operand a|b.
+func Pair(a, b Operand) Operand { return pair{a, b} }
+
+type pair struct{ a, b Operand }
+
+func (p pair) operand(k *Kernel) (ir.Operand, bool) {
+	a, ok1 := p.a.operand(k)
+	b, ok2 := p.b.operand(k)
+	return ir.Operand{Kind: ir.Pair, Args: []ir.Operand{a, b}}, ok1 && ok2
+}

@@ -1,0 +1,324 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// A Kernel is a kernel, or the body of a device function, that is being built. Its methods append to
+// it. They return no errors: what is wrong is kept with the line of the call, and Module.Build tells it.
+type Kernel struct {
+	Instructions // a method for every instruction of PTX
+
+	m    *Module
+	f    *ir.Func
+	cur  *ir.Block
+	head *ir.Block // what runs first: parameters and special registers
+
+	threads    [3]int // of a block, as declared; 0 where they are not
+	cluster    [3]int
+	names      map[string]bool    // of the function
+	specials   map[string]*ir.Reg // read once, by name
+	warp       Reg[U32]
+	starts     map[*ir.Var]*ir.Reg // addresses of shared and local variables
+	role       *role
+	setup      setup
+	tmem       tensorMemory
+	leader     Reg[Pred]
+	named      int // barriers handed out
+	maps       []*TensorMap
+	marks      []*Label
+	open       []scope
+	scopeNames []string
+	loops      []*loop
+	guard      ir.Guard
+	shared     sharedMemory
+	ops        map[opcode]string
+	instrs     []ir.Instr   // room for more
+	args       []ir.Operand // likewise
+	regs       []ir.Reg
+	labels     int
+	result     func() // of a device function: what Return does
+	doc        []string
+}
+
+// A KernelOption says something of a kernel's launch.
+type KernelOption func(*Kernel)
+
+// Threads is the block that a launch must have: .reqntid.
+func Threads(x int, yz ...int) KernelOption {
+	return func(k *Kernel) {
+		k.threads = [3]int{x, 1, 1}
+		copy(k.threads[1:], yz)
+		n := k.threads[0] * k.threads[1] * k.threads[2]
+		if len(yz) > 2 || x < 1 || n < 1 || n > 1024 || k.threads[2] > 64 {
+			k.fault(&ruleKernel, "a block of %v threads cannot be launched: a block has 1 to 1024 threads, at most 64 in z", k.threads)
+			k.threads = [3]int{128, 1, 1}
+		}
+		k.attr(".reqntid", fmt.Sprintf("%d, %d, %d", k.threads[0], k.threads[1], k.threads[2]))
+	}
+}
+
+// Warps is a block of n warps.
+func WarpCount(n int) KernelOption { return Threads(32 * n) }
+
+// Warpgroups is a block of n groups of four warps.
+func Warpgroups(n int) KernelOption { return Threads(128 * n) }
+
+// MaxThreads is the largest block that a launch may have: .maxntid.
+func MaxThreads(x int) KernelOption {
+	return func(k *Kernel) {
+		if x < 1 || x > 1024 {
+			k.fault(&ruleKernel, "at most %d threads: a block has 1 to 1024", x)
+			return
+		}
+		k.attr(".maxntid", fmt.Sprintf("%d, 1, 1", x))
+	}
+}
+
+// MinBlocks is how many blocks should fit on a multiprocessor at once: .minnctapersm.
+func MinBlocks(n int) KernelOption {
+	return func(k *Kernel) {
+		if n < 1 || n > 32 {
+			k.fault(&ruleKernel, "%d blocks on a multiprocessor: 1 to 32 fit", n)
+			return
+		}
+		k.attr(".minnctapersm", fmt.Sprint(n))
+	}
+}
+
+// MaxRegs bounds the registers of a thread: .maxnreg.
+func MaxRegs(n int) KernelOption {
+	return func(k *Kernel) {
+		if n < 16 || n > 255 {
+			k.fault(&ruleKernel, "at most %d registers: a thread has 16 to 255", n)
+			return
+		}
+		k.attr(".maxnreg", fmt.Sprint(n))
+	}
+}
+
+// Cluster is the cluster that a launch must have, in blocks: .reqnctapercluster. It needs sm_90.
+func Cluster(x int, yz ...int) KernelOption {
+	return func(k *Kernel) {
+		c := [3]int{x, 1, 1}
+		copy(c[1:], yz)
+		n := c[0] * c[1] * c[2]
+		switch {
+		case !k.m.Has(90):
+			k.fault(&ruleLacks, "%s has no clusters; they came with sm_90", k.m.Target())
+			return
+		case len(yz) > 2 || x < 1 || n < 1 || n > 16:
+			k.fault(&ruleKernel, "a cluster of %v blocks cannot be launched: a cluster has at most 16 blocks, and more than 8 only where the launch allows it", c)
+			return
+		}
+		k.cluster = c
+		k.attr(".explicitcluster", "")
+		k.attr(".reqnctapercluster", fmt.Sprintf("%d, %d, %d", c[0], c[1], c[2]))
+	}
+}
+
+func (k *Kernel) attr(name, text string) {
+	k.f.Attrs = append(k.f.Attrs, ir.Directive{Name: name, Text: text})
+}
+
+// Kernel starts a kernel of m. Its parameters and body follow by calls on what it returns.
+func (m *Module) Kernel(name string, options ...KernelOption) *Kernel {
+	k := m.function(name)
+	k.f.Kernel = true
+	k.f.Linkage = ".visible"
+	k.f.HasParams = true
+	for _, option := range options {
+		option(k)
+	}
+	return k
+}
+
+// function starts a function of any kind.
+func (m *Module) function(name string) *Kernel {
+	pos := m.calls.here(2)
+	f := &ir.Func{Name: name, Defined: true, Pos: pos}
+	k := &Kernel{m: m, f: f, names: make(map[string]bool), specials: make(map[string]*ir.Reg), starts: make(map[*ir.Var]*ir.Reg), head: &ir.Block{}, ops: make(map[opcode]string)}
+	k.Instructions.k = k
+	switch {
+	case !identifier(name):
+		m.faultAt(pos, &ruleKernel, "%q is no name for a kernel; one starts with a letter and goes on with letters, digits, _ and $", name)
+		f.Name = m.claim("kernel")
+	case m.names[name]:
+		m.faultAt(pos, &ruleKernel, "%s is taken: two things of a module cannot have one name", name)
+		f.Name = m.claim(name)
+	default:
+		m.names[name] = true
+	}
+	k.enter("")
+	k.place(&ir.Block{})
+	m.ir.Decls = append(m.ir.Decls, f)
+	m.kernels = append(m.kernels, k)
+	return k
+}
+
+// identifier reports whether name can stand in PTX as it is.
+func identifier(name string) bool {
+	for i, c := range name {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		if !letter && !(c == '_' || c == '$') && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return name != "" && name != "_" && name != "WARP_SZ"
+}
+
+// unique is name, or name with the first number that makes it free.
+func unique(name string, taken map[string]bool) string {
+	if !taken[name] {
+		return name
+	}
+	for i := 1; ; i++ {
+		if s := fmt.Sprintf("%s_%d", name, i); !taken[s] {
+			return s
+		}
+	}
+}
+
+// Name is the name of the kernel.
+func (k *Kernel) Name() string { return k.f.Name }
+
+// Module is the module that k belongs to.
+func (k *Kernel) Module() *Module { return k.m }
+
+// BlockThreads is the number of threads of a block, where Threads gave it, and 0 otherwise.
+func (k *Kernel) BlockThreads() int { return k.threads[0] * k.threads[1] * k.threads[2] }
+
+// Comment puts a comment before the next instruction.
+func (k *Kernel) Comment(format string, args ...any) {
+	for _, line := range strings.Split(fmt.Sprintf(format, args...), "\n") {
+		k.doc = append(k.doc, "// "+line)
+	}
+}
+
+// Pragma puts a .pragma before the next instruction.
+func (k *Kernel) Pragma(text string) {
+	in := k.room()
+	in.Op = ".pragma"
+	in.Args = []ir.Operand{{Kind: ir.Raw, Text: `"` + text + `"`}}
+	k.append(in)
+}
+
+// An opcode is the parts of an opcode's text, by which the text is found again.
+type opcode struct {
+	head string
+	mods [4]Mod
+	typ  isa.Type
+}
+
+// op is head with modifiers and a type: "add" + RN + F32 is "add.rn.f32".
+func (k *Kernel) op(head string, t isa.Type, mods ...Mod) string {
+	key := opcode{head: head, typ: t}
+	if copy(key.mods[:], mods) == len(mods) {
+		if s, ok := k.ops[key]; ok {
+			return s
+		}
+	}
+	s := head
+	for _, m := range mods {
+		if m != "" {
+			s += "." + string(m)
+		}
+	}
+	if t != 0 {
+		s += t.String()
+	}
+	if len(mods) <= len(key.mods) {
+		k.ops[key] = s
+	}
+	return s
+}
+
+// room is a new instruction at the author's line, under the guard that holds.
+func (k *Kernel) room() *ir.Instr {
+	if len(k.instrs) == 0 {
+		k.instrs = make([]ir.Instr, 64)
+	}
+	in := &k.instrs[0]
+	k.instrs = k.instrs[1:]
+	in.Pos = k.m.calls.here(2)
+	in.Guard = k.guard
+	return in
+}
+
+// operands copies args to where they can stay.
+func (k *Kernel) operands(args []ir.Operand) []ir.Operand {
+	if len(args) > len(k.args) {
+		k.args = make([]ir.Operand, max(256, len(args)))
+	}
+	to := k.args[:len(args):len(args)]
+	k.args = k.args[len(args):]
+	copy(to, args)
+	return to
+}
+
+// ins appends an instruction and holds it against the instruction set.
+func (k *Kernel) ins(op string, args ...ir.Operand) *ir.Instr {
+	in := k.room()
+	in.Op = op
+	in.Args = k.operands(args)
+	k.append(in)
+	return in
+}
+
+// append puts in at the end of the kernel.
+func (k *Kernel) append(in *ir.Instr) {
+	if in.Doc == nil && k.doc != nil {
+		in.Doc, k.doc = k.doc, nil
+	}
+	if k.cur == nil {
+		k.place(&ir.Block{}) // nothing leads here
+	}
+	k.cur.Instrs = append(k.cur.Instrs, in)
+	for _, p := range k.m.binder.Bind(in) {
+		k.problem(in, &p)
+	}
+	if in.Form != nil && in.Ends() {
+		if in.Guard.Reg != nil {
+			k.place(&ir.Block{})
+		} else {
+			k.cur = nil
+		}
+	}
+}
+
+// problem records what the instruction set finds wrong with in.
+func (k *Kernel) problem(in *ir.Instr, p *isa.Problem) {
+	at, from := k.m.calls.Place(in.Pos)
+	severity := diag.Error
+	if p.Warning {
+		severity = diag.Warning
+	}
+	message := p.Message
+	if p.Want != "" && !strings.HasPrefix(p.Want, ".") {
+		message += "; the nearest form is " + p.Want
+	}
+	k.m.faults = append(k.m.faults, diag.Diagnostic{Place: at, From: from, Rule: p.Rule, Severity: severity, Message: message})
+}
+
+// place makes b the block that instructions go to. A block that nothing was put into yet and that only
+// falls into b gives way to it.
+func (k *Kernel) place(b *ir.Block) {
+	if n := len(k.f.Blocks); n > 0 && k.cur != nil && len(k.cur.Instrs) == 0 && len(b.Labels) > 0 {
+		last := k.f.Blocks[n-1]
+		if last == k.cur && len(last.Labels) == 0 {
+			k.f.Blocks[n-1] = b
+			k.cur = b
+			return
+		}
+	}
+	k.f.Blocks = append(k.f.Blocks, b)
+	k.cur = b
+}

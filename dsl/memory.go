@@ -1,0 +1,367 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// An Addr is an address in a state space: a register or a variable, and an offset in bytes.
+type Addr struct {
+	k     *Kernel
+	space isa.Space
+	reg   *ir.Reg
+	v     *ir.Var
+	off   int64
+	align int // what the base and offset are known to be a multiple of; 0 if nothing is known
+	scope int
+}
+
+// At is the address in the register x plus an offset, in the space that the instruction names.
+func At[T Scalar](x Reg[T], offset int64) Addr {
+	x = x.register()
+	return Addr{k: x.k, reg: x.r, off: offset, scope: x.scope}
+}
+
+// Plus is the address n bytes further on.
+func (a Addr) Plus(n int64) Addr {
+	a.off += n
+	if a.align != 0 {
+		a.align = alignment(n, a.align)
+	}
+	return a
+}
+
+// Space is the state space of a.
+func (a Addr) Space() isa.Space { return a.space }
+
+// Value is a in a register of 32 or 64 bits, as the space has them.
+func (a Addr) Value() Reg[U32] { return addressValue[U32](a) }
+
+// Value64 is a in a 64-bit register, as global and generic addresses are.
+func (a Addr) Value64() Reg[U64] { return addressValue[U64](a) }
+
+func addressValue[T Scalar](a Addr) Reg[T] {
+	if a.k == nil {
+		return Reg[T]{}
+	}
+	k := a.k
+	if a.v == nil {
+		x := Reg[T]{k: k, r: a.reg, scope: a.scope}
+		if a.off == 0 {
+			return x
+		}
+		return x.Add(Const[T](k, a.off))
+	}
+	d := fresh[T](k)
+	k.ins(k.op("mov", TypeOf[T]()), k.arg(d), ir.Operand{Kind: ir.Variable, Ref: a.v, Value: a.off})
+	return d
+}
+
+// start is the address of a variable that has addresses of 32 bits, worked out once at the start of the kernel.
+func (k *Kernel) start(v *ir.Var) Reg[U32] {
+	if r := k.starts[v]; r != nil {
+		return Reg[U32]{k: k, r: r}
+	}
+	d := fresh[U32](k)
+	d.scope = 0
+	k.starts[v] = d.r
+	was, guard := k.toHead()
+	k.ins("mov.u32", k.arg(d), ir.Operand{Kind: ir.Variable, Ref: v})
+	k.back(was, guard)
+	d.r.Name = k.regName(v.Name)
+	return d
+}
+
+// add is the address n bytes further on.
+func (a Addr) add(n Reg[U32]) Addr { return Array[B8]{at: a}.At(n).at }
+
+// operand is [a].
+func (a Addr) operand(k *Kernel) (ir.Operand, bool) {
+	o, ok := a.inner(k)
+	return ir.Operand{Kind: ir.Address, Args: []ir.Operand{o}}, ok
+}
+
+// inner is what stands in the bracket.
+func (a Addr) inner(k *Kernel) (ir.Operand, bool) {
+	switch {
+	case a.k == nil:
+		k.fault(&ruleValue, "an address that no builder call made is used")
+		return ir.Operand{Kind: ir.Int}, false
+	case a.k != k:
+		k.fault(&ruleForeign, "an address of %s is used in %s", a.k.Name(), k.Name())
+		return ir.Operand{Kind: ir.Int}, false
+	case a.v != nil:
+		return ir.Operand{Kind: ir.Variable, Ref: a.v, Value: a.off}, true
+	case !k.reaches(a.scope):
+		k.fault(&ruleScope, "this address is computed inside %s, which is over: here it may not have been computed", k.scopeName(a.scope))
+	}
+	return ir.Operand{Kind: ir.Register, Ref: a.reg, Value: a.off}, true
+}
+
+// alignment is what a multiple of align plus n is a multiple of.
+func alignment(n int64, align int) int {
+	for align > 1 && n%int64(align) != 0 {
+		align /= 2
+	}
+	return align
+}
+
+// An Array is numbers of one type in memory: a kernel's pointer parameter, or a variable in shared, local or
+// constant memory. Indices count elements.
+type Array[T Scalar] struct {
+	at   Addr
+	dims []int // of a variable; nil where nobody knows
+}
+
+// Global is a kernel parameter that points to numbers in global memory.
+func Global[T Scalar](k *Kernel, name string) Array[T] {
+	v := k.param(name, isa.U64, 0)
+	v.Ptr = &ir.Ptr{Space: isa.Global, Align: 16}
+	generic, p := fresh[U64](k), fresh[U64](k)
+	was, guard := k.toHead()
+	k.ins("ld.param.u64", k.arg(generic), address(v))
+	k.ins("cvta.to.global.u64", k.arg(p), k.arg(generic))
+	k.back(was, guard)
+	p.r.Name, p.scope = k.regName(name), 0
+	return Array[T]{at: Addr{k: k, space: isa.Global, reg: p.r, align: 16}}
+}
+
+// Param is a kernel parameter that is a number.
+func Param[T Scalar](k *Kernel, name string) Reg[T] {
+	t := TypeOf[T]()
+	v := k.param(name, t, 0)
+	d := fresh[T](k)
+	was, guard := k.toHead()
+	k.ins(k.op("ld.param", memory(t)), k.arg(d), address(v))
+	k.back(was, guard)
+	d.r.Name, d.scope = k.regName(name), 0
+	return d
+}
+
+// toHead makes instructions go to the start of the kernel until back.
+func (k *Kernel) toHead() (*ir.Block, ir.Guard) {
+	was, guard := k.cur, k.guard
+	k.cur, k.guard = k.head, ir.Guard{}
+	return was, guard
+}
+
+func (k *Kernel) back(was *ir.Block, guard ir.Guard) { k.cur, k.guard = was, guard }
+
+// regName is a name for a register after something the author named.
+func (k *Kernel) regName(name string) string {
+	if !identifier(name) {
+		return ""
+	}
+	r := "%" + name
+	if _, special := isa.SpecialRegister(r); special || k.names[r] {
+		return ""
+	}
+	k.names[r] = true
+	return r
+}
+
+// param declares a parameter of the kernel.
+func (k *Kernel) param(name string, t isa.Type, bytes int64) *ir.Var {
+	switch {
+	case !identifier(name):
+		k.fault(&ruleKernel, "%q is no name for a parameter", name)
+		name = unique("param", k.names)
+	case k.names[name]:
+		k.fault(&ruleKernel, "%s is taken: two parameters or variables of %s cannot have one name", name, k.Name())
+		name = unique(name, k.names)
+	}
+	k.names[name] = true
+	v := &ir.Var{Name: name, Space: isa.Param, Type: memory(t), Pos: k.m.calls.here(1)}
+	if bytes > 0 {
+		v.Dims = []int64{bytes}
+	}
+	k.f.Params = append(k.f.Params, v)
+	return v
+}
+
+// address is [v].
+func address(v *ir.Var) ir.Operand {
+	return ir.Operand{Kind: ir.Address, Args: []ir.Operand{{Kind: ir.Variable, Ref: v}}}
+}
+
+// memory is the type that loads and stores of t are written with.
+func memory(t isa.Type) isa.Type {
+	switch {
+	case t.Bits() == 8 && !integer(t):
+		return isa.B8
+	case t.Class() == isa.Half || t.Class() == isa.Packed || t.Class() == isa.Lanes || t == isa.Tf32:
+		return bits(t.Bits())
+	}
+	return t
+}
+
+// size is the bytes of an element.
+func size(t isa.Type) int64 { return int64(max(8, t.Bits()) / 8) }
+
+// Addr is the address of the first element.
+func (a Array[T]) Addr() Addr { return a.at }
+
+// At is the array that starts at element i.
+func (a Array[T]) At(i Reg[U32]) Array[T] {
+	k := a.at.k
+	if k == nil {
+		return a
+	}
+	n := size(TypeOf[T]())
+	if i.Constant() {
+		return a.AtI(i.c.bits)
+	}
+	base := a.at
+	if a.at.space == isa.Global || a.at.space == isa.Generic {
+		d := fresh[U64](k)
+		o := ir.Operand{Kind: ir.Register, Ref: base.reg}
+		if !k.reaches(base.scope) {
+			base.inner(k)
+		}
+		if n == 1 {
+			w := To[U64](i)
+			k.ins("add.u64", k.arg(d), o, k.arg(w))
+		} else {
+			k.ins("mad.wide.u32", k.arg(d), k.arg(i), number(n), o)
+		}
+		a.at.reg, a.at.scope = d.r, d.scope
+	} else {
+		start := Reg[U32]{k: k, r: base.reg, scope: base.scope}
+		if base.v != nil {
+			start = k.start(base.v)
+		}
+		d := i.MadI(n, start)
+		a.at.v, a.at.reg, a.at.scope = nil, d.r, d.scope
+	}
+	a.at.align = min(a.at.align, int(n))
+	a.dims = nil
+	return a
+}
+
+// At64 is At with an index of 64 bits, for arrays in global memory of more than 4 G elements.
+func (a Array[T]) At64(i Reg[U64]) Array[T] {
+	k := a.at.k
+	if k == nil {
+		return a
+	}
+	n := size(TypeOf[T]())
+	base := Reg[U64]{k: k, r: a.at.reg, scope: a.at.scope}
+	if a.at.space != isa.Global && a.at.space != isa.Generic {
+		k.fault(&ruleMemory, "an index of 64 bits into memory with addresses of 32")
+		return a
+	}
+	d := i.MadI(n, base)
+	a.at.reg, a.at.scope, a.dims = d.r, d.scope, nil
+	a.at.align = min(a.at.align, int(n))
+	return a
+}
+
+// AtI is the array that starts at element n.
+func (a Array[T]) AtI(n int64) Array[T] {
+	if a.at.k == nil {
+		return a
+	}
+	if len(a.dims) > 0 {
+		total := int64(1)
+		for _, d := range a.dims {
+			total *= int64(d)
+		}
+		if n < 0 || n >= total {
+			a.at.k.fault(&ruleMemory, "element %d of an array of %d", n, total)
+			return a
+		}
+	}
+	a.at = a.at.Plus(n * size(TypeOf[T]()))
+	if n != 0 {
+		a.dims = nil
+	}
+	return a
+}
+
+// Index is the number of an element of a variable with several dimensions: t.Index(row, column).
+func (a Array[T]) Index(at ...Reg[U32]) Reg[U32] {
+	k := a.at.k
+	if k == nil || len(at) == 0 {
+		return Reg[U32]{}
+	}
+	if len(at) != len(a.dims) {
+		k.fault(&ruleMemory, "%d indices into an array of %d dimensions", len(at), len(a.dims))
+		return at[0]
+	}
+	i := at[0]
+	for d, x := range at[1:] {
+		i = i.MadI(int64(a.dims[d+1]), x)
+	}
+	return i
+}
+
+// Load reads element i.
+func (a Array[T]) Load(i Reg[U32], mods ...Mod) Reg[T] { return a.At(i).Get(mods...) }
+
+// LoadI reads element n.
+func (a Array[T]) LoadI(n int64, mods ...Mod) Reg[T] { return a.AtI(n).Get(mods...) }
+
+// Store writes x to element i.
+func (a Array[T]) Store(i Reg[U32], x Reg[T], mods ...Mod) { a.At(i).Put(x, mods...) }
+
+// StoreI writes x to element n.
+func (a Array[T]) StoreI(n int64, x Reg[T], mods ...Mod) { a.AtI(n).Put(x, mods...) }
+
+// Get reads the first element.
+func (a Array[T]) Get(mods ...Mod) Reg[T] {
+	k := a.at.k
+	if k == nil {
+		return Reg[T]{}
+	}
+	d := fresh[T](k)
+	k.ins(access("ld", a.at.space, mods, 1, memory(TypeOf[T]())), k.arg(d), k.arg(a.at))
+	return d
+}
+
+// Put writes x to the first element.
+func (a Array[T]) Put(x Reg[T], mods ...Mod) {
+	k := a.at.k
+	if k == nil {
+		if x.k != nil {
+			x.k.fault(&ruleValue, "a store to an array that no builder call made")
+		}
+		return
+	}
+	if a.at.space == isa.Const || a.at.space == isa.Param {
+		k.fault(&ruleMemory, "a store to %s memory, which a kernel only reads", a.at.space)
+		return
+	}
+	if floating(TypeOf[T]()) && TypeOf[T]().Class() == isa.Half {
+		x = x.register()
+	}
+	k.ins(access("st", a.at.space, mods, 1, memory(TypeOf[T]())), k.arg(a.at), k.arg(x))
+}
+
+// access is the opcode of a load or store. The order of modifiers is the manual's.
+func access(head string, space isa.Space, mods []Mod, n int, t isa.Type) string {
+	var b strings.Builder
+	b.WriteString(head)
+	late := ""
+	for _, m := range mods {
+		switch {
+		case m == Weak || m == Volatile || m == Relaxed || m == Acquire || m == Release || m == InCTA || m == InCluster || m == InGPU || m == InSystem:
+			b.WriteString("." + string(m))
+		default:
+			late += "." + string(m)
+		}
+	}
+	if space != isa.Generic {
+		b.WriteString(space.String())
+	}
+	b.WriteString(late)
+	if n > 1 {
+		b.WriteString([]string{2: ".v2", 4: ".v4", 8: ".v8"}[n])
+	}
+	b.WriteString(t.String())
+	return b.String()
+}

@@ -1,0 +1,148 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/lower"
+)
+
+// A Module is a set of kernels and device functions for one target: what becomes one PTX file. It is
+// built by one goroutine; several modules may be built at once.
+type Module struct {
+	ir      *ir.Module
+	binder  *ir.Binder
+	calls   calls
+	faults  diag.List
+	names   map[string]bool // of the module
+	lines   bool
+	kernels []*Kernel
+	built   bool
+}
+
+// An Option changes how a Module is built.
+type Option func(*Module)
+
+// Lines asks for .file and .loc lines that lead debuggers and profilers to the Go source.
+func Lines() Option { return func(m *Module) { m.lines = true } }
+
+// Version asks for a PTX version, such as "8.6", instead of the smallest that holds what the module uses.
+func Version(version string) Option {
+	return func(m *Module) {
+		v, err := isa.ParseVersion(version)
+		if err != nil || !v.Known() {
+			m.fault(&ruleTarget, "%q is no PTX version that the instruction set knows; the newest is %s", version, isa.Newest())
+			return
+		}
+		m.ir.Version = v
+	}
+}
+
+// New starts a module for a target, such as "sm_90a".
+func New(name, target string, options ...Option) *Module {
+	m := &Module{ir: &ir.Module{Name: name, Bits: 64}, names: make(map[string]bool)}
+	m.ir.Source = &m.calls
+	t, ok := isa.ParseTarget(target)
+	if !ok {
+		var names []string
+		for _, info := range isa.Targets {
+			names = append(names, info.Name)
+		}
+		hint := ""
+		if near := diag.Nearest(target, names); near != "" {
+			hint = "; did you mean " + near + "?"
+		}
+		m.fault(&ruleTarget, "%q is no target%s", target, hint)
+		t, _ = isa.ParseTarget("sm_100a")
+	}
+	m.ir.Target = t
+	for _, option := range options {
+		option(m)
+	}
+	v := m.ir.Version
+	if v == 0 {
+		v = isa.Newest()
+	}
+	m.binder = ir.NewBinder(v, t)
+	return m
+}
+
+// Name is the name that New was given.
+func (m *Module) Name() string { return m.ir.Name }
+
+// Target is the target of the module: "sm_90a".
+func (m *Module) Target() string { return m.ir.Target.String() }
+
+// Has reports whether the module's target has what came with an architecture: Has(80) for cp.async,
+// Has(90) for bulk copies. One kernel source can serve several targets so.
+func (m *Module) Has(number int) bool { return m.ir.Target.Info().Number >= number }
+
+// atLeast reports whether the module may use forms that came with a PTX version.
+func (m *Module) atLeast(v isa.Version) bool { return m.ir.Version == 0 || m.ir.Version >= v }
+
+// Is reports whether the module is for one of the targets named.
+func (m *Module) Is(targets ...string) bool {
+	for _, t := range targets {
+		if t == m.Target() {
+			return true
+		}
+	}
+	return false
+}
+
+// Build ends the module and returns it in the terms of package ir, with everything that was found
+// wrong. A module with errors must not be lowered.
+func (m *Module) Build() (*ir.Module, diag.List) {
+	if !m.built {
+		m.built = true
+		m.finish()
+	}
+	return m.ir, m.faults.Sort()
+}
+
+// Text is the module as PTX. The error, an *Error, holds every finding of Build if one is an error.
+func (m *Module) Text() (string, error) {
+	built, faults := m.Build()
+	if faults.Errors() > 0 {
+		return "", &Error{Name: m.Name(), List: faults}
+	}
+	if m.lines {
+		return lower.Text(built, lower.Lines()), nil
+	}
+	return lower.Text(built), nil
+}
+
+// An Error is what kept a module from being built.
+type Error struct {
+	Name string
+	List diag.List
+}
+
+// Error is the findings, a line each, the first ten of them.
+func (e *Error) Error() string {
+	const most = 10
+	list := e.List
+	if len(list) > most {
+		list = list[:most]
+	}
+	var b strings.Builder
+	if err := (diag.Printer{}).Print(&b, list); err != nil {
+		b.WriteString(err.Error())
+	}
+	if left := len(e.List) - len(list); left > 0 {
+		b.WriteString(e.Name + ": more findings are left out\n")
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// claim takes a name of the module, or makes one like it that is free.
+func (m *Module) claim(name string) string {
+	free := unique(name, m.names)
+	m.names[free] = true
+	return free
+}

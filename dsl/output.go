@@ -1,0 +1,130 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// An Output is a tile in shared memory for each warpgroup of a role, through which results go to global memory: Put writes
+// registers into it, and the TMA stores it while the warpgroup goes on.
+type Output struct {
+	k       *Kernel
+	to      *TensorMap
+	tiles   SharedTile // the first of them
+	groups  int
+	barrier []NamedBarrier
+}
+
+// Output is room for the tiles of a tensor map, one for each of so many warpgroups.
+func (k *Kernel) Output(name string, to *TensorMap, groups int) *Output {
+	if groups < 1 || groups > 4 {
+		k.fault(&ruleShape, "an output for %d warpgroups; 1 to 4 are expected", groups)
+		groups = 1
+	}
+	o := &Output{k: k, to: to, groups: groups}
+	t := to.tile
+	align := max(128, t.Align())
+	bytes := (t.Bytes() + align - 1) / align * align
+	o.tiles = SharedTile{Tile: t, at: k.SharedBytes(unique(name, k.names), bytes*groups, align)}
+	for range groups {
+		o.barrier = append(o.barrier, k.NamedBarrier(128))
+	}
+	return o
+}
+
+// first is whether the thread is the one that stores and waits for its warpgroup.
+func (o *Output) first() Reg[Pred] { return o.k.TID().X.AndI(127).EqI(0) }
+
+// each runs do for the warpgroup that the thread is in.
+func (o *Output) sync(group Reg[U32]) {
+	k := o.k
+	if o.groups == 1 {
+		o.barrier[0].Sync()
+		return
+	}
+	k.ins("bar.sync", k.arg(group.AddI(int64(o.barrier[0].id)).register()), number(128))
+}
+
+// tile is the tile of a warpgroup.
+func (o *Output) tile(group Reg[U32]) SharedTile {
+	t := o.tiles
+	if o.groups > 1 {
+		bytes := int64((t.Bytes() + max(128, t.Align()) - 1) / max(128, t.Align()) * max(128, t.Align()))
+		t.at = t.at.add(group.MulI(bytes))
+	}
+	return t
+}
+
+// Store writes the part-th 64 rows of an accumulator to the matrix, converted to its type, where the element in the tile's corner
+// has a row and column. It waits until the tile is free again, and returns while the TMA still reads it.
+func (o *Output) Store(acc *Accumulator, part int, group, row, col Reg[U32]) {
+	k := o.k
+	t := o.to.tile
+	switch {
+	case t.Rows != 64 || t.Cols != acc.cols:
+		k.fault(&ruleShape, "64 rows of %d columns do not fit an output of %s", acc.cols, t)
+		return
+	case t.Type != isa.Bf16 && t.Type != isa.F16:
+		k.fault(&ruleShape, "an output of %s; accumulators are stored as .bf16 and .f16", t.Type)
+		return
+	case t.Swizzle != Swizzle128 || acc.cols%16 != 0 || acc.typ != isa.F32:
+		k.fault(&ruleShape, "an output of %s; a swizzle of 128 bytes, a multiple of 16 columns and an accumulator of .f32 are expected", t)
+		return
+	}
+	first := o.first()
+	k.Comment("the store before this one has left the tile")
+	k.When(first, func() { k.WaitStoresRead(0) })
+	o.sync(group)
+	tile := o.tile(group)
+	o.put(acc, part, tile)
+	k.FenceAsync()
+	o.sync(group)
+	k.When(first, func() {
+		o.to.Store(tile, row, col)
+		k.CommitStores()
+	})
+}
+
+// put writes the fragment with stmatrix: a lane gives the address of a row of one of four 8x8 matrices, which are the upper and
+// lower rows of two groups of eight columns.
+func (o *Output) put(acc *Accumulator, part int, tile SharedTile) {
+	k := o.k
+	lane := k.Lane()
+	warp := k.WarpIndex().AndI(3)
+	line := lane.AndI(7)
+	row := warp.ShlI(4).Add(lane.AndI(8)).Add(line) // matrices 1 and 3 are the lower rows
+	unit := lane.ShrI(4).Xor(line).ShlI(4)          // matrices 2 and 3 are the further columns
+	at := tile.at.add(row.MulI(int64(tile.Pitch())))
+	pair := "cvt.rn" + packedPair(tile.Type).String() + ".f32"
+	var spot Reg[U32]
+	for c := 0; c < acc.cols; c += 16 {
+		b := c * 2
+		slab, in := b/128, b%128
+		spot = unit.XorI(int64(in))
+		to := at.Plus(int64(slab * tile.SlabBytes())).add(spot)
+		regs := make([]ir.Operand, 4)
+		for i := range regs {
+			lo, hi := acc.At(part, c/8+i/2, i%2 == 1)
+			r := ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B32)}
+			k.ins(pair, r, k.arg(hi), k.arg(lo))
+			regs[i] = r
+		}
+		k.ins("stmatrix.sync.aligned.m8n8.x4.shared.b16", k.arg(to), vector(regs...))
+	}
+}
+
+// packedPair is the type of two numbers of t in one register.
+func packedPair(t isa.Type) isa.Type {
+	if t == isa.F16 {
+		return isa.F16x2
+	}
+	return isa.Bf16x2
+}
+
+// Drain waits until everything that the warpgroup stored is in global memory. It belongs to the end of the role.
+func (o *Output) Drain() {
+	o.k.When(o.first(), func() { o.k.WaitStores(0) })
+}

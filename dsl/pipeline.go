@@ -1,0 +1,248 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"iter"
+)
+
+// A Pipeline is a ring of stages in shared memory that one role fills and another empties. Each stage holds one tile of every
+// kind that the pipeline was made with, and has two barriers: full, which the copies complete, and empty, which the consumers
+// do. Which stage is next, and which phase of its barriers, is the pipeline's business.
+type Pipeline struct {
+	ring
+	feeds   []Feed
+	offsets []int // of each feed within a stage
+	bytes   int   // of a stage
+	expect  int   // bytes that complete a stage
+	store   Addr
+	far     bool // a feed goes to the whole cluster
+}
+
+// A Feed is a tile that a stage of a Pipeline holds, and the tensor map it comes from.
+type Feed struct {
+	from      *TensorMap
+	multicast bool
+}
+
+// Feed is the tiles of m as one of the kinds of tile of a Pipeline.
+func (m *TensorMap) Feed() Feed { return Feed{from: m} }
+
+// Multicast is the feed, shared by all blocks of the cluster: each loads its part of the rows, for all of them.
+func (f Feed) Multicast() Feed {
+	f.multicast = true
+	return f
+}
+
+// Pipeline is a ring of so many stages. The tiles of a stage lie one behind the other, each at its own alignment.
+func (k *Kernel) Pipeline(name string, stages int, feeds ...Feed) *Pipeline {
+	p := &Pipeline{ring: k.newRing(name, stages), feeds: feeds}
+	if len(feeds) == 0 {
+		k.fault(&ruleProtocol, "pipeline %s carries nothing; give it the Feed of a tensor map", name)
+	}
+	align := 128
+	for _, f := range feeds {
+		t := f.from.tile
+		a := max(128, t.Align())
+		p.bytes = (p.bytes + a - 1) / a * a
+		p.offsets = append(p.offsets, p.bytes)
+		p.bytes += t.Bytes()
+		p.expect += t.Bytes()
+		align = max(align, a)
+		if f.multicast {
+			p.far = p.far || k.clusterSize() > 1
+			if c := k.clusterSize(); t.Rows%(8*c) != 0 {
+				k.fault(&ruleShape, "%d rows of %s cannot be split over a cluster of %d in groups of eight", t.Rows, f.from.name, c)
+			} else {
+				f.from.high = t.Rows / c
+			}
+		}
+	}
+	p.bytes = (p.bytes + align - 1) / align * align
+	p.store = k.SharedBytes(unique(name+"_stages", k.names), max(16, p.bytes*p.stages), align)
+	return p
+}
+
+// Stages is the number of stages.
+func (p *Pipeline) Stages() int { return p.stages }
+
+// StageBytes is the bytes of shared memory of a stage.
+func (p *Pipeline) StageBytes() int { return p.bytes }
+
+// A Stage is one turn of a pipeline's ring.
+type Stage struct {
+	p      *Pipeline
+	index  Reg[U32]
+	state  *place
+	loads  bool   // a producer's
+	loaded []bool // of each feed
+	by     reader
+}
+
+// Index is the number of the turn, from 0.
+func (s *Stage) Index() Reg[U32] { return s.index }
+
+// Number is the number of the stage in the ring.
+func (s *Stage) Number() Reg[U32] { return s.state.stage }
+
+// Full is the barrier that the stage's copies complete.
+func (s *Stage) Full() Barrier { return s.p.full.Nth(s.state.stage) }
+
+// Empty is the barrier that the stage's consumers complete.
+func (s *Stage) Empty() Barrier { return s.p.empty.Nth(s.state.stage) }
+
+// Tile is the tile of a tensor map in the stage.
+func (s *Stage) Tile(m *TensorMap) SharedTile {
+	p := s.p
+	i := p.feed(m)
+	if i < 0 {
+		p.k.fault(&ruleProtocol, "pipeline %s carries no tiles of %s", p.name, m.name)
+		return SharedTile{Tile: m.tile, at: p.store}
+	}
+	base := p.store
+	base.align = 16
+	at := base.Plus(int64(p.offsets[i])).add(s.state.stage.MulI(int64(p.bytes)))
+	return SharedTile{Tile: m.tile, at: at, stage: s}
+}
+
+func (p *Pipeline) feed(m *TensorMap) int {
+	for i, f := range p.feeds {
+		if f.from == m {
+			return i
+		}
+	}
+	return -1
+}
+
+// Produce fills n stages, one a turn: it waits until a stage is empty, makes its barrier expect the bytes, and runs the body,
+// which loads the tiles. The role goes on with its first warp alone, of which one thread loads.
+//
+//	for s := range ab.Produce(n) {
+//		s.Load(a, row, s.Index())
+//		s.Load(b, col, s.Index())
+//	}
+func (p *Pipeline) Produce(n Reg[U32]) iter.Seq[*Stage] {
+	return func(yield func(*Stage) bool) {
+		k := p.k
+		state := p.state(1)
+		if k.role != nil {
+			k.role.single = true
+		}
+		leader := k.Leader()
+		for i := range k.Range(k.U32(0), n) {
+			s := &Stage{p: p, index: i, state: state, loads: true, loaded: make([]bool, len(p.feeds))}
+			s.Empty().Wait(state.parity)
+			k.When(leader, func() { s.Full().Expect(k.U32(p.expect)) })
+			if !yield(s) {
+				k.fault(&ruleLoop, "a Go break or return left the body of Produce, which is built once")
+				break
+			}
+			for j, done := range s.loaded {
+				if !done {
+					k.fault(&ruleProtocol, "the body of Produce does not load %s: the stage would never be full", p.feeds[j].from.name)
+				}
+			}
+			state.next(&p.ring)
+		}
+	}
+}
+
+// Load starts the copy of a tile into the stage. Row and column count tiles.
+func (s *Stage) Load(m *TensorMap, row, col Reg[U32]) {
+	p := s.p
+	k := p.k
+	i := p.feed(m)
+	switch {
+	case !s.loads:
+		k.fault(&ruleProtocol, "a load in the body of Consume; Produce fills stages")
+		return
+	case i < 0:
+		k.fault(&ruleProtocol, "pipeline %s carries no tiles of %s", p.name, m.name)
+		return
+	case s.loaded[i]:
+		k.fault(&ruleProtocol, "%s is loaded twice in one stage: its bytes were expected once", m.name)
+		return
+	}
+	s.loaded[i] = true
+	to := s.Tile(m)
+	r, c := row.MulI(int64(m.tile.Rows)), col.MulI(int64(m.tile.Cols))
+	if !p.feeds[i].multicast || k.clusterSize() == 1 {
+		k.When(k.Leader(), func() { m.Load(to, r, c, s.Full()) })
+		return
+	}
+	size := k.clusterSize()
+	part := m.tile.Rows / size
+	rank := k.ClusterRank()
+	at := to
+	at.at = to.at.add(rank.MulI(int64(part * m.tile.Pitch())))
+	r = rank.MadI(int64(part), r)
+	mask := Const[U16](k, 1<<size-1)
+	k.When(k.Leader(), func() { m.load(at, 0, part, r, c, s.Full(), []Reg[U16]{mask}) })
+}
+
+// Consume takes n stages, one a turn: it waits until a stage is full, runs the body, and hands the stage back when what the
+// body started on the tensor cores is done.
+func (p *Pipeline) Consume(n Reg[U32]) iter.Seq[*Stage] {
+	return func(yield func(*Stage) bool) {
+		k := p.k
+		state := p.state(0)
+		for i := range k.Range(k.U32(0), n) {
+			s := &Stage{p: p, index: i, state: state}
+			s.Full().Wait(state.parity)
+			if !yield(s) {
+				k.fault(&ruleLoop, "a Go break or return left the body of Consume, which is built once")
+				break
+			}
+			s.release()
+			state.next(&p.ring)
+		}
+	}
+}
+
+// A reader is what reads a stage besides the threads of the role: what release waits for.
+type reader uint8
+
+const (
+	threads reader = iota
+	wgmma          // the tensor cores of sm_90a, which the warpgroup waits for
+	tcgen05        // those of sm_100a, which signal the barrier themselves
+)
+
+// reads marks that the tensor cores read a stage.
+func (s *Stage) reads(by reader) {
+	if s != nil {
+		s.by = by
+	}
+}
+
+// release hands the stage back when everything that reads it is done.
+func (s *Stage) release() {
+	p := s.p
+	k := p.k
+	empty := s.Empty()
+	arrivals := 1
+	switch {
+	case s.by == tcgen05:
+		k.When(k.Leader(), func() { k.commit(empty, p.pair) })
+	case p.far:
+		s.finish()
+		// A lane for each block of the cluster tells it that this one is done.
+		arrivals = k.roleWarps() * k.clusterSize()
+		lane := k.Lane()
+		k.When(lane.LtI(int64(k.clusterSize())), func() { empty.ArriveAt(lane) })
+	default:
+		s.finish()
+		arrivals = k.roleWarps()
+		k.When(k.Leader(), empty.Arrive)
+	}
+	p.arrives(p.empty, arrivals)
+}
+
+// finish waits for wgmma.
+func (s *Stage) finish() {
+	if k := s.p.k; s.by == wgmma {
+		k.ins("wgmma.commit_group.sync.aligned")
+		k.ins("wgmma.wait_group.sync.aligned", number(0))
+	}
+}

@@ -1,0 +1,102 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+)
+
+// deepest is how many program counters are kept of a builder call. Among them are those of this
+// package, which stand between the instruction and the author.
+const deepest = 16
+
+// A stack is the program counters of a builder call, innermost first, ended by zero.
+type stack [deepest]uintptr
+
+// calls are the builder calls of a module. An ir.Pos is an index into them, from 1. They are resolved
+// to lines only when someone asks.
+type calls struct{ list []stack }
+
+// here is the position of the builder call under way.
+func (c *calls) here(skip int) ir.Pos {
+	n := len(c.list)
+	if n == cap(c.list) {
+		grown := make([]stack, n, max(256, 2*n))
+		copy(grown, c.list)
+		c.list = grown
+	}
+	c.list = c.list[:n+1]
+	s := &c.list[n]
+	got := runtime.Callers(skip+2, s[:])
+	clear(s[got:])
+	if n > 0 && *s == c.list[n-1] {
+		c.list = c.list[:n]
+		return ir.Pos(n)
+	}
+	return ir.Pos(n + 1)
+}
+
+// house is the import path of this package and those below it, whose frames are not the author's.
+const house = "github.com/ptxdsl/ptxdsl/dsl"
+
+// mostFrames is how many lines of the author are told of one place.
+const mostFrames = 4
+
+// Place resolves a position to the author's lines, innermost first.
+func (c *calls) Place(pos ir.Pos) (at diag.Place, from []diag.Place) {
+	if pos < 1 || int(pos) > len(c.list) {
+		return diag.Place{}, nil
+	}
+	s := &c.list[pos-1]
+	n := 0
+	for n < len(s) && s[n] != 0 {
+		n++
+	}
+	frames := runtime.CallersFrames(s[:n])
+	for found := 0; found < mostFrames; {
+		f, more := frames.Next()
+		if f.File != "" && !ours(f.Function) {
+			p := diag.Place{File: short(f.File), Line: f.Line, Column: 1}
+			if found == 0 {
+				at = p
+			} else {
+				from = append(from, p)
+			}
+			found++
+		}
+		if !more {
+			break
+		}
+	}
+	return at, from
+}
+
+// ours reports whether a function is of this package, or of what started the program.
+func ours(function string) bool {
+	for _, prefix := range []string{"runtime.", "testing.", "reflect."} {
+		if strings.HasPrefix(function, prefix) {
+			return true
+		}
+	}
+	rest, ok := strings.CutPrefix(function, house)
+	return ok && (rest[0] == '.' || rest[0] == '/')
+}
+
+// short is a file's name as seen from the working directory, where that is below it.
+func short(file string) string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return file
+	}
+	if rel, err := filepath.Rel(dir, file); err == nil && !strings.HasPrefix(rel, "..") {
+		return rel
+	}
+	return file
+}

@@ -1,0 +1,271 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"math"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// A Reg is a value of a kernel, one for each thread: a register, or a constant. Operations on it append
+// an instruction and return a new value; only a variable, made by Var, is ever written again, by Set.
+type Reg[T Scalar] struct {
+	k     *Kernel
+	r     *ir.Reg // nil for a constant
+	c     constant
+	scope int // where it was made
+}
+
+// A constant is a number as a value: its bits in the type's width.
+type constant struct {
+	kind ir.Kind // Int, Single or Double
+	bits int64
+}
+
+// An Operand is what an instruction can be given: values, addresses, vectors, labels.
+type Operand interface {
+	operand(k *Kernel) (ir.Operand, bool)
+}
+
+// Kernel is the kernel that x belongs to; nil for the zero Reg.
+func (x Reg[T]) Kernel() *Kernel { return x.k }
+
+// Type is the type of x as the instruction set knows it.
+func (x Reg[T]) Type() isa.Type { return TypeOf[T]() }
+
+// Constant reports whether x is known while the kernel is built.
+func (x Reg[T]) Constant() bool { return x.k != nil && x.r == nil }
+
+// Named gives the register of x a name in the PTX; its number stays away if the name is free.
+func (x Reg[T]) Named(name string) Reg[T] {
+	if x.r == nil || x.k == nil {
+		return x
+	}
+	if !identifier(name) {
+		x.k.fault(&ruleKernel, "%q is no name for a register", name)
+		return x
+	}
+	x.r.Name = "%" + unique(name, x.k.names)
+	x.k.names[x.r.Name[1:]] = true
+	return x
+}
+
+// fresh is a new register.
+func fresh[T Scalar](k *Kernel) Reg[T] {
+	return Reg[T]{k: k, r: k.newReg(held(TypeOf[T]())), scope: k.scope()}
+}
+
+// newReg is a new register of a type that registers can have.
+func (k *Kernel) newReg(t isa.Type) *ir.Reg {
+	if len(k.regs) == 0 {
+		k.regs = make([]ir.Reg, 64)
+	}
+	r := &k.regs[0]
+	k.regs = k.regs[1:]
+	r.Type = t
+	k.f.Regs = append(k.f.Regs, r)
+	return r
+}
+
+// NewReg is a register that nothing was written to yet, for instructions that are written out with Ins.
+func NewReg[T Scalar](k *Kernel) Reg[T] { return fresh[T](k) }
+
+// operand is x as an operand of an instruction of k. Where it is none, that is recorded, and the
+// operand is a constant so that building can go on.
+func (x Reg[T]) operand(k *Kernel) (ir.Operand, bool) {
+	switch {
+	case x.k == nil:
+		k.fault(&ruleValue, "a %s value that no builder call made is used", TypeOf[T]())
+		return ir.Operand{Kind: ir.Int}, false
+	case x.k != k:
+		k.fault(&ruleForeign, "a value of %s is used in %s", x.k.Name(), k.Name())
+		return ir.Operand{Kind: ir.Int}, false
+	case x.r == nil:
+		return ir.Operand{Kind: x.c.kind, Value: x.c.bits}, true
+	case !k.reaches(x.scope):
+		k.fault(&ruleScope, "this value is computed inside %s, which is over: here it may not have been computed", k.scopeName(x.scope))
+		return ir.Operand{Kind: ir.Register, Ref: x.r}, true
+	}
+	return ir.Operand{Kind: ir.Register, Ref: x.r}, true
+}
+
+// arg is an operand where only whether it works matters little: what is wrong is recorded.
+func (k *Kernel) arg(x Operand) ir.Operand {
+	o, _ := x.operand(k)
+	return o
+}
+
+// register is x as a register, moved into one where it is a constant.
+func (x Reg[T]) register() Reg[T] {
+	if x.k == nil || x.r != nil {
+		return x
+	}
+	return x.Var()
+}
+
+// Var is a variable that starts as x: a register of its own, which Set writes.
+func (x Reg[T]) Var() Reg[T] {
+	if x.k == nil {
+		return x
+	}
+	d := fresh[T](x.k)
+	d.Set(x)
+	return d
+}
+
+// Set makes the variable x equal to y from here on.
+func (x Reg[T]) Set(y Reg[T]) {
+	k := x.k
+	if k == nil {
+		if y.k != nil {
+			y.k.fault(&ruleValue, "Set of a %s value that no builder call made; begin with Var", TypeOf[T]())
+		}
+		return
+	}
+	if x.r == nil {
+		k.fault(&ruleValue, "Set of a constant; begin with Var")
+		return
+	}
+	k.ins(k.op("mov", moved(x.r.Type)), k.arg(x), k.arg(y))
+}
+
+// moved is the type that mov is written with for a register type.
+func moved(t isa.Type) isa.Type {
+	switch t.Class() {
+	case isa.Half, isa.Lanes:
+		return bits(t.Bits())
+	}
+	return t
+}
+
+// number is v as a constant of type t.
+func (k *Kernel) number(t isa.Type, v float64) (constant, bool) {
+	switch {
+	case t == isa.F64:
+		return constant{ir.Double, int64(math.Float64bits(v))}, true
+	case t == isa.F32 || t == isa.Tf32:
+		return constant{ir.Single, int64(math.Float32bits(float32(v)))}, true
+	case t == isa.F16:
+		return constant{ir.Int, int64(halfBits(v))}, true
+	case t == isa.Bf16:
+		return constant{ir.Int, int64(brainBits(v))}, true
+	case t == isa.F16x2:
+		return constant{ir.Int, int64(halfBits(v)) * 0x10001}, true
+	case t == isa.Bf16x2:
+		return constant{ir.Int, int64(brainBits(v)) * 0x10001}, true
+	}
+	return constant{}, false
+}
+
+// whole is n as a constant of type t.
+func (k *Kernel) whole(t isa.Type, n int64) (constant, bool) {
+	width := t.Bits()
+	switch {
+	case floating(t) || t == isa.Tf32:
+		return k.number(t, float64(n))
+	case t == isa.Predicate:
+		return constant{ir.Int, n & 1}, n == 0 || n == 1
+	case t.Class() == isa.Signed:
+		return constant{ir.Int, n}, width >= 64 || n >= -1<<(width-1) && n < 1<<(width-1)
+	case t == isa.U64 || t == isa.B64:
+		return constant{ir.Int, n}, true
+	case t.Class() == isa.Unsigned:
+		return constant{ir.Int, n}, n >= 0 && n < 1<<width
+	}
+	return constant{ir.Int, n}, width >= 64 || n >= -1<<(width-1) && n < 1<<width
+}
+
+// Const is the Go integer n as a value of type T.
+func Const[T Scalar](k *Kernel, n int64) Reg[T] {
+	t := TypeOf[T]()
+	c, ok := k.whole(t, n)
+	if !ok {
+		k.fault(&ruleConstant, "%d is no %s", n, t)
+	}
+	return k0[T](k, c)
+}
+
+// ConstF is the Go number v as a value of type T, rounded to the nearest.
+func ConstF[T Scalar](k *Kernel, v float64) Reg[T] {
+	t := TypeOf[T]()
+	c, ok := k.number(t, v)
+	if !ok {
+		if v != math.Trunc(v) || math.Abs(v) > 1<<53 {
+			k.fault(&ruleConstant, "%v is no %s", v, t)
+			return k0[T](k, constant{kind: ir.Int})
+		}
+		return Const[T](k, int64(v))
+	}
+	return k0[T](k, c)
+}
+
+// k0 is a constant as a value. PTX writes no constants of half precision: they are moved into a register.
+func k0[T Scalar](k *Kernel, c constant) Reg[T] {
+	x := Reg[T]{k: k, c: c, scope: 0}
+	if t := TypeOf[T](); t.Class() == isa.Half {
+		d := fresh[T](k)
+		k.ins(k.op("mov", bits(t.Bits())), ir.Operand{Kind: ir.Register, Ref: d.r}, ir.Operand{Kind: ir.Int, Value: c.bits})
+		return d
+	}
+	return x
+}
+
+// U8 is a constant.
+func (k *Kernel) U8(n int) Reg[U8] { return Const[U8](k, int64(n)) }
+
+// U16 is a constant.
+func (k *Kernel) U16(n int) Reg[U16] { return Const[U16](k, int64(n)) }
+
+// U32 is a constant.
+func (k *Kernel) U32(n int) Reg[U32] { return Const[U32](k, int64(n)) }
+
+// U64 is a constant.
+func (k *Kernel) U64(n uint64) Reg[U64] { return Const[U64](k, int64(n)) }
+
+// S32 is a constant.
+func (k *Kernel) S32(n int) Reg[S32] { return Const[S32](k, int64(n)) }
+
+// S64 is a constant.
+func (k *Kernel) S64(n int64) Reg[S64] { return Const[S64](k, n) }
+
+// F16 is a constant, rounded to the nearest.
+func (k *Kernel) F16(v float64) Reg[F16] { return ConstF[F16](k, v) }
+
+// BF16 is a constant, rounded to the nearest.
+func (k *Kernel) BF16(v float64) Reg[BF16] { return ConstF[BF16](k, v) }
+
+// F32 is a constant, rounded to the nearest.
+func (k *Kernel) F32(v float64) Reg[F32] { return ConstF[F32](k, v) }
+
+// F64 is a constant.
+func (k *Kernel) F64(v float64) Reg[F64] { return ConstF[F64](k, v) }
+
+// brainBits rounds v to the nearest bfloat16, ties to even.
+func brainBits(v float64) uint16 { return small(v, 8, 7) }
+
+// halfBits rounds v to the nearest half, ties to even.
+func halfBits(v float64) uint16 { return small(v, 5, 10) }
+
+// small rounds v to a 16-bit floating-point number with so many bits of exponent and mantissa.
+func small(v float64, expBits, mantissa int) uint16 {
+	sign := uint16(math.Float64bits(v) >> 63 << 15)
+	top := uint16(1<<expBits-1) << mantissa // infinity
+	a := math.Abs(v)
+	if math.IsNaN(v) {
+		return sign | top | 1<<(mantissa-1)
+	}
+	bias := 1<<(expBits-1) - 1
+	exp := 1 - bias // of the subnormal numbers
+	if a >= math.Ldexp(1, exp) {
+		exp = math.Ilogb(a)
+	}
+	if exp > bias {
+		return sign | top
+	}
+	// A mantissa that rounds up to the next power of two carries into the exponent by itself.
+	m := math.RoundToEven(math.Ldexp(a, mantissa-exp))
+	return sign | min(top, uint16(exp+bias-1)<<mantissa+uint16(m))
+}

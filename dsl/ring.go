@@ -1,0 +1,91 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+// A ring is a row of stages that go from one role to another and back: each has a barrier that says it is full, and one that says
+// it is empty.
+type ring struct {
+	k           *Kernel
+	name        string
+	stages      int
+	full, empty Barrier
+	pair        bool     // shared by two blocks that work as one (tcgen05)
+	counted     []string // roles whose arrivals are counted
+}
+
+func (k *Kernel) newRing(name string, stages int) ring {
+	if stages < 1 || stages > 64 {
+		k.fault(&ruleProtocol, "%s has %d stages; 1 to 64 are expected", name, stages)
+		stages = 1
+	}
+	return ring{k: k, name: name, stages: stages,
+		full: k.barriers(name+" full", stages, 1), empty: k.barriers(name+" empty", stages, 0)}
+}
+
+// A place is where a role is in a ring.
+type place struct{ stage, parity Reg[U32] }
+
+// state is the place of the role that is being built, which starts at the first stage. Who fills the ring waits for parity 1
+// first, which a fresh barrier has behind it.
+func (r *ring) state(parity int) *place {
+	k := r.k
+	if k.role == nil {
+		k.fault(&ruleProtocol, "%s is used outside of a role", r.name)
+		return &place{k.U32(0).Var(), k.U32(parity).Var()}
+	}
+	s := k.role.places[r]
+	if s == nil {
+		s = &place{}
+		k.atHead(func() {
+			s.stage = k.U32(0).Var()
+			s.parity = k.U32(parity).Var()
+		})
+		s.stage.r.Name = k.regName(label(r.name) + "_stage")
+		s.parity.r.Name = k.regName(label(r.name) + "_parity")
+		k.role.places[r] = s
+	}
+	return s
+}
+
+// next goes on to the next stage.
+func (s *place) next(r *ring) {
+	k := r.k
+	flip := func() {
+		o := k.arg(s.parity)
+		k.ins("xor.b32", o, o, number(1))
+	}
+	if r.stages == 1 {
+		flip()
+		return
+	}
+	step := k.arg(s.stage)
+	k.ins("add.u32", step, step, number(1))
+	k.When(s.stage.EqI(int64(r.stages)), func() {
+		flip()
+		s.stage.Set(k.U32(0))
+	})
+}
+
+// arrives counts arrivals of the role that is being built at a barrier, once for each role.
+func (r *ring) arrives(b Barrier, n int) {
+	name := b.spec.name
+	if r.k.role != nil {
+		name += " " + r.k.role.name
+	}
+	for _, c := range r.counted {
+		if c == name {
+			return
+		}
+	}
+	r.counted = append(r.counted, name)
+	b.spec.count += n
+}
+
+// roleWarps is the warps of the role that is being built.
+func (k *Kernel) roleWarps() int {
+	if k.role == nil {
+		return max(1, k.BlockThreads()/32)
+	}
+	return k.role.n
+}

@@ -1,0 +1,246 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"fmt"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+)
+
+// A Role is what some warps of a block do, apart from the others.
+type Role struct {
+	name     string
+	first, n int // warps
+	each     int // warps that share an index
+	regs     int
+	body     func(index Reg[U32])
+}
+
+// OnWarp is a role of one warp.
+func OnWarp(warp int, name string, body func()) Role {
+	return Role{name: name, first: warp, n: 1, each: 1, body: func(Reg[U32]) { body() }}
+}
+
+// OnWarps is a role of n warps; the body is told which of them it is.
+func OnWarps(first, n int, name string, body func(index Reg[U32])) Role {
+	return Role{name: name, first: first, n: n, each: 1, body: body}
+}
+
+// OnWarpgroup is a role of one group of four warps.
+func OnWarpgroup(group int, name string, body func()) Role {
+	return Role{name: name, first: 4 * group, n: 4, each: 4, body: func(Reg[U32]) { body() }}
+}
+
+// OnWarpgroups is a role of n groups of four warps; the body is told which of them it is.
+func OnWarpgroups(first, n int, name string, body func(index Reg[U32])) Role {
+	return Role{name: name, first: 4 * first, n: 4 * n, each: 4, body: body}
+}
+
+// Regs is the role with a budget of registers for each thread: setmaxnreg. All roles of a kernel have one or none has.
+func (r Role) Regs(n int) Role {
+	r.regs = n
+	return r
+}
+
+// A role is a Role while its body is built.
+type role struct {
+	Role
+	head   *ir.Block // runs first
+	single bool      // only its first warp goes on after head
+	end    *ir.Block
+	index  Reg[U32]
+	scope  int
+	open   []scope
+	leader Reg[Pred]
+	places map[*ring]*place
+}
+
+// Roles splits the warps of the block. What the roles do runs at the same time; behind Roles all warps go on together.
+func (k *Kernel) Roles(roles ...Role) {
+	if k.role != nil {
+		k.fault(&ruleRole, "roles inside role %s", k.role.name)
+		return
+	}
+	k.checkRoles(roles)
+	warp := k.WarpIndex()
+	done := k.newBlock("roles_done")
+	for i, r := range roles {
+		next := done
+		if i < len(roles)-1 {
+			next = k.newBlock("not_" + label(r.name))
+		}
+		if i < len(roles)-1 || r.first+r.n < k.BlockThreads()/32 || k.BlockThreads() == 0 || r.first > 0 {
+			var other Reg[Pred]
+			switch {
+			case r.n == 1:
+				other = warp.NeI(int64(r.first))
+			case r.first == 0:
+				other = warp.GeI(int64(r.n))
+			default:
+				other = warp.SubI(int64(r.first)).GeI(int64(r.n))
+			}
+			k.branchIf(other, false, next)
+		}
+		k.buildRole(r, warp, done)
+		if i < len(roles)-1 {
+			k.branch(done)
+			k.place(next)
+		}
+	}
+	k.place(done)
+	if k.clusterSize() > 1 {
+		k.Comment("no block leaves while another may still signal it")
+		k.SyncCluster()
+	}
+}
+
+// label is a name as part of a label.
+func label(name string) string {
+	if identifier(name) {
+		return name
+	}
+	return "role"
+}
+
+func (k *Kernel) buildRole(r Role, warp Reg[U32], done *ir.Block) {
+	k.enter("role " + r.name)
+	b := &role{Role: r, head: k.newBlock(label(r.name)), end: done, scope: k.scope(), places: make(map[*ring]*place)}
+	b.open = append([]scope(nil), k.open...)
+	k.role = b
+	b.head.Labels[0].Doc = []string{fmt.Sprintf("// role %s: %s", r.name, r.who())}
+	k.place(b.head)
+	if r.regs != 0 {
+		how := "dec"
+		if r.regs > k.launchRegs() {
+			how = "inc"
+		}
+		k.ins("setmaxnreg."+how+".sync.aligned.u32", number(int64(r.regs)))
+	}
+	switch {
+	case r.n == r.each:
+		b.index = k.U32(0)
+	case r.each == 1:
+		b.index = warp.SubI(int64(r.first))
+	default:
+		b.index = warp.SubI(int64(r.first)).ShrI(2)
+	}
+	body := &ir.Block{Labels: k.newBlock(label(r.name) + "_body").Labels}
+	k.place(body)
+	r.body(b.index)
+	k.closeRole(b)
+	k.role = nil
+	k.leave()
+}
+
+func (r Role) who() string {
+	if r.n == 1 {
+		return fmt.Sprintf("warp %d", r.first)
+	}
+	return fmt.Sprintf("warps %d to %d", r.first, r.first+r.n-1)
+}
+
+// closeRole adds to the head what turned out to be needed there.
+func (k *Kernel) closeRole(b *role) {
+	if !b.single || b.n == 1 {
+		return
+	}
+	was := k.cur
+	k.cur = b.head
+	k.branchTail(b)
+	k.cur = was
+}
+
+// branchTail ends the head of a role that only its first warp goes on from.
+func (k *Kernel) branchTail(b *role) {
+	open := k.open
+	k.open = b.open
+	other := k.WarpIndex().NeI(int64(b.first))
+	in := k.room()
+	in.Op = "bra"
+	in.Guard = ir.Guard{Reg: other.r}
+	in.Args = []ir.Operand{{Kind: ir.Jump, Ref: b.end}}
+	k.m.binder.Bind(in)
+	b.head.Instrs = append(b.head.Instrs, in)
+	k.open = open
+}
+
+// atHead builds something at the head of the role, or of the kernel outside of roles.
+func (k *Kernel) atHead(build func()) {
+	was, guard, open := k.cur, k.guard, k.open
+	k.guard = ir.Guard{}
+	if k.role == nil {
+		k.cur, k.open = k.head, k.open[:1]
+	} else {
+		k.cur, k.open = k.role.head, k.role.open
+	}
+	build()
+	k.cur, k.guard, k.open = was, guard, open
+}
+
+// Leader is a predicate that one thread of the warp alone has, worked out once.
+func (k *Kernel) Leader() Reg[Pred] {
+	if k.role == nil {
+		if k.leader.k == nil {
+			k.atHead(func() { k.leader = k.Elect() })
+		}
+		return k.leader
+	}
+	if k.role.leader.k == nil {
+		k.atHead(func() { k.role.leader = k.Elect() })
+	}
+	return k.role.leader
+}
+
+// launchRegs is the registers of a thread at launch, when the block takes all of them.
+func (k *Kernel) launchRegs() int {
+	n := k.BlockThreads()
+	if n == 0 {
+		return 255
+	}
+	return min(255, 65536/n/8*8)
+}
+
+// checkRoles reports roles that overlap, do not exist, or ask for registers that are not there.
+func (k *Kernel) checkRoles(roles []Role) {
+	warps := k.BlockThreads() / 32
+	if warps == 0 {
+		k.fault(&ruleRole, "a kernel with roles says how many threads it has: Threads, or Warpgroups")
+		return
+	}
+	owner := make([]string, warps)
+	budget, told := 0, 0
+	for _, r := range roles {
+		if r.first < 0 || r.n < 1 || r.first+r.n > warps {
+			k.fault(&ruleRole, "role %s is %s; the block has %d warps", r.name, r.who(), warps)
+			continue
+		}
+		for w := r.first; w < r.first+r.n; w++ {
+			if owner[w] != "" {
+				k.fault(&ruleRole, "warp %d is in the roles %s and %s", w, owner[w], r.name)
+				break
+			}
+			owner[w] = r.name
+		}
+		if r.regs != 0 {
+			told++
+			budget += 32 * r.n * r.regs
+			if r.regs < 24 || r.regs > 256 || r.regs%8 != 0 {
+				k.fault(&ruleRole, "role %s has a budget of %d registers; a multiple of 8 from 24 to 256 is expected", r.name, r.regs)
+			}
+			if r.first%4 != 0 || r.n%4 != 0 {
+				k.fault(&ruleRole, "role %s has a register budget and is %s; budgets are for whole groups of four warps", r.name, r.who())
+			}
+		}
+	}
+	if told == 0 {
+		return
+	}
+	if told < len(roles) {
+		k.fault(&ruleRole, "%d of %d roles have a register budget; all or none must", told, len(roles))
+	}
+	if pool := 32 * warps * k.launchRegs(); budget > pool {
+		k.fault(&ruleRole, "the roles ask for %d registers; the launch gives %d: %d threads with %d each", budget, pool, 32*warps, k.launchRegs())
+	}
+}

@@ -1,0 +1,133 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"fmt"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// A BlockScale says how numbers of a block-scaled format share scale factors: so many neighbours along a row have one, of a
+// type. Scale factors are kept in atoms of 128 rows by four factors, 512 bytes, in which row r's factor c stands at byte
+// (r mod 32)*16 + (r/32)*4 + c: in global memory one atom behind the other along a row, then row by row of atoms.
+type BlockScale struct {
+	Type   isa.Type // ue8m0 or ue4m3
+	Vector int      // numbers that share a factor
+}
+
+// The block-scaled formats.
+var (
+	MXFP8 = BlockScale{isa.Ue8m0, 32} // with e4m3 or e5m2
+	MXFP6 = BlockScale{isa.Ue8m0, 32} // with e2m3 or e3m2
+	MXFP4 = BlockScale{isa.Ue8m0, 32} // with e2m1
+	NVFP4 = BlockScale{isa.Ue4m3, 16} // with e2m1
+)
+
+// ScaleMap is a parameter for the scale factors of a tile of rows and columns: the tensor map moves whole atoms, as bytes.
+func (k *Kernel) ScaleMap(name string, b BlockScale, rows, cols int) *TensorMap {
+	atoms := cols / (4 * max(1, b.Vector))
+	if rows%128 != 0 || b.Vector < 1 || cols%(4*b.Vector) != 0 || atoms > 4 {
+		k.fault(&ruleShape, "scale factors for %dx%d with one for %d numbers; a multiple of 128 rows and of %d columns, at most %d, is expected", rows, cols, b.Vector, 4*b.Vector, 16*b.Vector)
+		rows, atoms = 128, 1
+	}
+	return k.TensorMap(name, isa.U64, Box{Rows: rows / 128, Cols: 64 * atoms}, NoSwizzle)
+}
+
+// scaledKind is the kind of tcgen05.mma for block-scaled types, and its vector qualifier.
+func scaledKind(a, b isa.Type, s BlockScale) (kind tensorKind, vec string, ok bool) {
+	x, ok1 := kinds8[a]
+	y, ok2 := kinds8[b]
+	switch {
+	case a == isa.E2m1 && b == isa.E2m1 && s.Vector == 16:
+		return tensorKind{"mxf4nvf4", 1, 1, 64}, "scale_vec::4X", true
+	case a == isa.E2m1 && b == isa.E2m1 && s.Vector == 32 && s.Type == isa.Ue8m0:
+		return tensorKind{"mxf4", 1, 1, 64}, "scale_vec::2X", true
+	case ok1 && ok2 && s.Vector == 32 && s.Type == isa.Ue8m0 && a.Bits() == 8 && b.Bits() == 8:
+		return tensorKind{"mxf8f6f4", x, y, 32}, "scale_vec::1X", true
+	}
+	return tensorKind{}, "", false
+}
+
+// Scales takes the columns of tensor memory that the scale factors of one stage of a pipeline need, for tiles that are cols deep.
+func (t *TMEM) Scales(b BlockScale, cols int) *TMEM {
+	atoms := cols / (4 * max(1, b.Vector))
+	t.scaleA = t.k.columns(4 * atoms * ((t.rows + 127) / 128))
+	t.scaleB = t.k.columns(4 * atoms * ((t.cols + 127) / 128))
+	return t
+}
+
+// ScaledMMA adds the product of x and the transpose of y, each number times the scale factor of its block. The factors travel
+// from shared to tensor memory before it, by the same thread, which keeps the order.
+func (a *AccumulatorStage) ScaledMMA(b BlockScale, x, y, scaleX, scaleY SharedTile) {
+	k := a.t.k
+	kind, vec, ok := scaledKind(x.Type, y.Type, b)
+	if !ok {
+		k.fault(&ruleShape, "block-scaled MMA of %s and %s with a %s for %d numbers: tcgen05 has no kind for it", x.Tile, y.Tile, b.Type, b.Vector)
+		return
+	}
+	if !a.fits(x, y, kind.depth) {
+		return
+	}
+	atoms := x.Cols / (4 * b.Vector)
+	for _, s := range []SharedTile{scaleX, scaleY} {
+		if s.at.k == nil || s.Type != isa.U64 || s.Cols != 64*atoms {
+			k.fault(&ruleShape, "scale factors %s for tiles %d deep; a ScaleMap of that depth is expected", s.Tile, x.Cols)
+			return
+		}
+	}
+	if a.t.scaleB == 0 {
+		k.fault(&ruleProtocol, "no tensor memory for scale factors; say Scales when the accumulators are made")
+		return
+	}
+	base := Reg[U32]{k: k, r: k.tmem.base}
+	sx, sy := base.AddI(int64(a.t.scaleA)), base.AddI(int64(a.t.scaleB))
+	dx, dy := k.tensorDescriptor(x), k.tensorDescriptor(y)
+	to := a.address()
+	type1 := uint32(0)
+	if b.Type == isa.Ue8m0 {
+		type1 = 1
+	}
+	id := kind.a<<7 | kind.b<<10 | uint32(a.t.cols>>3)<<17 | type1<<23 | uint32(a.t.rows>>7)<<27
+	op := "tcgen05.mma." + k.tmem.group() + ".kind::" + kind.name + ".block_scale." + vec
+	each := kind.depth / b.Vector // factors of a row that one instruction takes
+	k.When(k.Leader(), func() {
+		k.copyScales(scaleX, sx)
+		k.copyScales(scaleY, sy)
+		for step := range x.Cols / kind.depth {
+			col := step * kind.depth
+			// Four factors of a row stand in one column; the descriptor picks among them.
+			column, id4 := step*each/4, uint32(step*each%4)
+			n := id | id4<<4 | id4<<29
+			k.ins(op, tensorAddress(k, to), k.arg(dx.AddI(int64(x.Offset0(col)>>4))), k.arg(dy.AddI(int64(y.Offset0(col)>>4))),
+				k.arg(k.U32(int(n)).register()),
+				tensorAddress(k, sx.AddI(int64(4*column))), tensorAddress(k, sy.AddI(int64(4*column*((a.t.cols+127)/128)))),
+				k.arg(a.used))
+			if step == 0 {
+				a.mark()
+			}
+		}
+	})
+	for _, t := range []SharedTile{x, y, scaleX, scaleY} {
+		t.stage.reads(tcgen05)
+	}
+}
+
+// copyScales copies the atoms of a tile of scale factors into tensor memory: for each atom along the row, the four columns of every
+// 128 rows side by side.
+func (k *Kernel) copyScales(from SharedTile, to Reg[U32]) {
+	atoms := from.Cols / 64
+	// No swizzle; eight rows of 16 bytes each follow one another.
+	d := k.descriptor(from.at, 1<<46|uint64(128>>4)<<32|1<<16)
+	for atom := range atoms {
+		for row := range from.Rows {
+			off := int64(512 * (row*atoms + atom))
+			column := int64(4 * (atom*from.Rows + row))
+			k.ins("tcgen05.cp."+k.tmem.group()+".32x128b.warpx4", tensorAddress(k, to.AddI(column)), k.arg(d.AddI(off>>4)))
+		}
+	}
+}
+
+// String is the format of the scale factors as messages name it.
+func (b BlockScale) String() string { return fmt.Sprintf("%s for %d", b.Type, b.Vector) }

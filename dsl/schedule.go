@@ -1,0 +1,58 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import "iter"
+
+// A Schedule deals the tiles of a result out to the blocks of a grid that stays on the machine until all are done.
+type Schedule struct {
+	k          *Kernel
+	rows, cols Reg[U32] // tiles
+	group      int
+}
+
+// A TileAt is where a tile stands, counted in tiles.
+type TileAt struct{ Row, Col Reg[U32] }
+
+// Persistent is a schedule over so many rows and columns of tiles. Tiles are dealt in groups of so many rows, column by
+// column, so that blocks that run at the same time share what they read through the L2 cache. The blocks of a cluster get tiles
+// of neighbouring rows and the same column; rows must be a multiple of the cluster then.
+func (k *Kernel) Persistent(rows, cols Reg[U32], group int) *Schedule {
+	if group < 1 {
+		k.fault(&ruleProtocol, "groups of %d rows of tiles; a positive number is expected", group)
+		group = 1
+	}
+	return &Schedule{k: k, rows: rows, cols: cols, group: group}
+}
+
+// Each is the tiles of the block, one a turn.
+func (s *Schedule) Each() iter.Seq[TileAt] {
+	return func(yield func(TileAt) bool) {
+		k := s.k
+		size := int64(k.clusterSize())
+		first, step := k.CTAID().X, k.NCTAID().X
+		rows := s.rows
+		if size > 1 {
+			first, step, rows = first.DivI(size), step.DivI(size), rows.CeilDiv(size)
+		}
+		total := rows.Mul(s.cols)
+		for id := range k.RangeStep(first, total, step) {
+			// Within a group of rows, tiles go down the rows first. The last group may have fewer.
+			span := s.cols.MulI(int64(s.group))
+			g := id.Div(span)
+			base := g.MulI(int64(s.group))
+			height := rows.Sub(base).MinI(int64(s.group))
+			in := id.Sub(g.Mul(span))
+			col := in.Div(height)
+			row := base.Add(in.Sub(col.Mul(height)))
+			if size > 1 {
+				row = row.MadI(size, k.ClusterRank())
+			}
+			if !yield(TileAt{Row: row, Col: col}) {
+				k.fault(&ruleLoop, "a Go break or return left the body of Each, which is built once")
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,155 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// sharedMemory is the shared variables of a kernel. They are declared one by one while they fit into the 48 KB that a kernel gets
+// without asking; beyond, all of them are laid out in one array whose size the launch gives.
+type sharedMemory struct {
+	vars  []*ir.Var
+	bytes int64 // that the launch must give, after Build
+}
+
+// staticShared is the most shared memory that a kernel may declare.
+const staticShared = 48 << 10
+
+// sharedLimit is the most shared memory that a block of a target may have.
+func sharedLimit(number int) int64 {
+	switch number {
+	case 70, 72:
+		return 96 << 10
+	case 75:
+		return 64 << 10
+	case 80, 87:
+		return 163 << 10
+	case 86, 89, 88, 120, 121:
+		return 99 << 10
+	case 90, 100, 101, 103, 107, 110:
+		return 227 << 10
+	}
+	return staticShared
+}
+
+// Shared is a variable in the shared memory of the block, with its dimensions, the last one densest.
+func Shared[T Scalar](k *Kernel, name string, dims ...int) Array[T] {
+	v := k.newShared(name, memory(TypeOf[T]()), 16, dims)
+	return Array[T]{at: Addr{k: k, space: isa.Shared, v: v, align: v.Align}, dims: dims}
+}
+
+// SharedBytes is room in the shared memory of the block, aligned as asked.
+func (k *Kernel) SharedBytes(name string, bytes, align int) Addr {
+	if align < 1 || align&(align-1) != 0 || align > 1<<15 {
+		k.fault(&ruleMemory, "an alignment of %d; a power of two is expected", align)
+		align = 16
+	}
+	v := k.newShared(name, isa.B8, align, []int{bytes})
+	return Addr{k: k, space: isa.Shared, v: v, align: align}
+}
+
+func (k *Kernel) newShared(name string, t isa.Type, align int, dims []int) *ir.Var {
+	total := size(t)
+	for _, d := range dims {
+		if d < 1 {
+			k.fault(&ruleMemory, "%s has a dimension of %d; a positive number is expected", name, d)
+			d = 1
+		}
+		total *= int64(d)
+	}
+	switch {
+	case !identifier(name):
+		k.fault(&ruleKernel, "%q is no name for a variable", name)
+		name = unique("shared", k.names)
+	case k.names[name]:
+		k.fault(&ruleKernel, "%s is taken: two variables of %s cannot have one name", name, k.Name())
+		name = unique(name, k.names)
+	}
+	k.names[name] = true
+	if limit := sharedLimit(k.m.ir.Target.Info().Number); total > limit {
+		k.fault(&ruleSize, "%s takes %d bytes; a block of %s has %d bytes of shared memory", name, total, k.m.Target(), limit)
+		total = 1
+	}
+	v := &ir.Var{Name: name, Space: isa.Shared, Type: t, Align: max(align, int(size(t))), Dims: []int64{total / size(t)}, Pos: k.m.calls.here(1)}
+	k.shared.vars = append(k.shared.vars, v)
+	return v
+}
+
+// Local is a variable in memory of each thread's own, with its dimensions.
+func Local[T Scalar](k *Kernel, name string, dims ...int) Array[T] {
+	n := int64(1)
+	for _, d := range dims {
+		n *= int64(max(1, d))
+	}
+	if !identifier(name) || k.names[name] {
+		k.fault(&ruleKernel, "%q is no name for a variable, or taken", name)
+		name = unique("local", k.names)
+	}
+	k.names[name] = true
+	v := &ir.Var{Name: name, Space: isa.Local, Type: memory(TypeOf[T]()), Align: 16, Dims: []int64{n}, Pos: k.m.calls.here(0)}
+	k.f.Vars = append(k.f.Vars, v)
+	return Array[T]{at: Addr{k: k, space: isa.Local, v: v, align: 16}, dims: dims}
+}
+
+// settleShared decides where the shared variables are, once all are known.
+func (k *Kernel) settleShared() {
+	var total int64
+	for _, v := range k.shared.vars {
+		a := int64(v.Align)
+		total = (total+a-1)/a*a + v.Size()
+	}
+	limit := sharedLimit(k.m.ir.Target.Info().Number)
+	if total > limit {
+		last := k.shared.vars[len(k.shared.vars)-1]
+		k.m.faultAt(last.Pos, &ruleSize, "the shared variables of %s take %d bytes in all; a block of %s has %d", k.Name(), total, k.m.Target(), limit)
+		return
+	}
+	if total <= staticShared {
+		k.f.Vars = append(k.shared.vars[:len(k.shared.vars):len(k.shared.vars)], k.f.Vars...)
+		return
+	}
+	k.layOut()
+}
+
+// layOut gives every shared variable a place in one dynamic array, the ones that need most alignment first so that
+// nothing is lost between them.
+func (k *Kernel) layOut() {
+	all := &ir.Var{Name: k.m.claim(k.Name() + "_shared"), Linkage: ".extern", Space: isa.Shared, Type: isa.B8, Dims: []int64{ir.Unsized}, Align: 16}
+	offset := make(map[*ir.Var]int64)
+	var end int64
+	for align := 1 << 15; align > 0; align /= 2 {
+		for _, v := range k.shared.vars {
+			if v.Align == align {
+				all.Align = max(all.Align, align)
+				offset[v] = end
+				end += v.Size()
+				all.Doc = append(all.Doc, layoutLine(v, offset[v]))
+				end = (end + 15) &^ 15
+			}
+		}
+	}
+	k.shared.bytes = end
+	k.m.ir.Decls = append([]ir.Decl{all}, k.m.ir.Decls...)
+	for _, b := range k.f.Blocks {
+		for _, in := range b.Instrs {
+			for i := range in.Args {
+				in.Args[i].Walk(func(o *ir.Operand) {
+					v, ok := o.Ref.(*ir.Var)
+					if !ok {
+						return
+					}
+					if off, ok := offset[v]; ok {
+						o.Ref = all
+						o.Value += off
+					}
+				})
+			}
+		}
+	}
+}
+
+// DynamicShared is the bytes of shared memory that a launch of k must give; known after Module.Build.
+func (k *Kernel) DynamicShared() int { return int(k.shared.bytes) }

@@ -1,0 +1,91 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import "github.com/ptxdsl/ptxdsl/ir"
+
+// A Dim3 is an index or a size in three dimensions.
+type Dim3 struct{ X, Y, Z Reg[U32] }
+
+// TID is the index of the thread in its block.
+func (k *Kernel) TID() Dim3 { return k.dim3("%tid") }
+
+// NTID is the size of the block in threads. Where Threads told it, it is a constant.
+func (k *Kernel) NTID() Dim3 {
+	if k.threads[0] != 0 {
+		return Dim3{k.U32(k.threads[0]), k.U32(k.threads[1]), k.U32(k.threads[2])}
+	}
+	return k.dim3("%ntid")
+}
+
+// CTAID is the index of the block in the grid.
+func (k *Kernel) CTAID() Dim3 { return k.dim3("%ctaid") }
+
+// NCTAID is the size of the grid in blocks.
+func (k *Kernel) NCTAID() Dim3 { return k.dim3("%nctaid") }
+
+// ClusterID is the index of the cluster in the grid.
+func (k *Kernel) ClusterID() Dim3 { return k.dim3("%clusterid") }
+
+// NClusterID is the size of the grid in clusters.
+func (k *Kernel) NClusterID() Dim3 { return k.dim3("%nclusterid") }
+
+// ClusterCTAID is the index of the block in its cluster.
+func (k *Kernel) ClusterCTAID() Dim3 { return k.dim3("%cluster_ctaid") }
+
+// ClusterRank is the number of the block in its cluster.
+func (k *Kernel) ClusterRank() Reg[U32] { return Special[U32](k, "%cluster_ctarank") }
+
+// Lane is the number of the thread in its warp.
+func (k *Kernel) Lane() Reg[U32] { return Special[U32](k, "%laneid") }
+
+// WarpIndex is the number of the thread's warp in its block, counted along x, and the same in all lanes as the
+// compiler sees it.
+func (k *Kernel) WarpIndex() Reg[U32] {
+	if k.warp.k == nil {
+		tid := k.TID().X
+		was, guard := k.cur, k.guard
+		k.cur, k.guard = k.head, ir.Guard{}
+		scopes := k.open
+		k.open = k.open[:1]
+		k.warp = k.shuffle("idx", tid.ShrI(5), 0, 31)
+		k.open = scopes
+		k.cur, k.guard = was, guard
+	}
+	return k.warp
+}
+
+// Clock is the cycle counter of the multiprocessor. Every call reads it anew.
+func (k *Kernel) Clock() Reg[U64] {
+	d := fresh[U64](k)
+	k.ins("mov.u64", k.arg(d), ir.Operand{Kind: ir.Special, Text: "%clock64"})
+	return d
+}
+
+// GlobalTimer is the time in nanoseconds. Every call reads it anew.
+func (k *Kernel) GlobalTimer() Reg[U64] {
+	d := fresh[U64](k)
+	k.ins("mov.u64", k.arg(d), ir.Operand{Kind: ir.Special, Text: "%globaltimer"})
+	return d
+}
+
+func (k *Kernel) dim3(name string) Dim3 {
+	return Dim3{Special[U32](k, name+".x"), Special[U32](k, name+".y"), Special[U32](k, name+".z")}
+}
+
+// Special is a special register that does not change while the kernel runs. It is read once, at the start of the kernel,
+// and not at all where nothing uses it.
+func Special[T Scalar](k *Kernel, name string) Reg[T] {
+	if r := k.specials[name]; r != nil {
+		return Reg[T]{k: k, r: r}
+	}
+	d := fresh[T](k)
+	d.scope = 0
+	k.specials[name] = d.r
+	was, guard := k.cur, k.guard
+	k.cur, k.guard = k.head, ir.Guard{}
+	k.ins(k.op("mov", moved(held(TypeOf[T]()))), k.arg(d), ir.Operand{Kind: ir.Special, Text: name})
+	k.cur, k.guard = was, guard
+	return d
+}

@@ -1,0 +1,130 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// A tensorKind is a kind of tcgen05.mma, with the numbers that its instruction descriptor has for types (PTX 9.1, 9.7.16.4.2).
+type tensorKind struct {
+	name  string
+	a     uint32
+	b     uint32
+	depth int // elements that one instruction multiplies along K
+}
+
+// kinds8 are the numbers of the small floating-point types.
+var kinds8 = map[isa.Type]uint32{isa.E4m3: 0, isa.E5m2: 1, isa.E2m3: 3, isa.E3m2: 4, isa.E2m1: 5}
+
+// denseKind is the kind for two element types without block scaling.
+func denseKind(a, b isa.Type) (tensorKind, bool) {
+	x, ok1 := kinds8[a]
+	y, ok2 := kinds8[b]
+	switch {
+	case a == isa.F16 && b == isa.F16:
+		return tensorKind{"f16", 0, 0, 16}, true
+	case a == isa.Bf16 && b == isa.Bf16:
+		return tensorKind{"f16", 1, 1, 16}, true
+	case a == isa.Tf32 && b == isa.Tf32:
+		return tensorKind{"tf32", 2, 2, 8}, true
+	case ok1 && ok2:
+		return tensorKind{"f8f6f4", x, y, 32}, true
+	case (a == isa.U8 || a == isa.S8) && (b == isa.U8 || b == isa.S8):
+		return tensorKind{"i8", sign(a), sign(b), 32}, true
+	}
+	return tensorKind{}, false
+}
+
+func sign(t isa.Type) uint32 {
+	if t == isa.S8 {
+		return 1
+	}
+	return 0
+}
+
+// tensorDescriptor is the descriptor of a tile for tcgen05 (PTX 9.1, 9.7.16.4.1), which differs from wgmma's in its constant and in
+// how it names swizzles.
+func (k *Kernel) tensorDescriptor(t SharedTile) Reg[U64] {
+	var mode uint64
+	switch t.Swizzle {
+	case Swizzle128:
+		mode = 2
+	case Swizzle64:
+		mode = 4
+	case Swizzle32:
+		mode = 6
+	default:
+		k.fault(&ruleShape, "%s: tcgen05 reads tiles with a swizzle of 32, 64 or 128 bytes here", t.Tile)
+	}
+	return k.descriptor(t.at, mode<<61|1<<46|uint64(8*t.Pitch()>>4)<<32|1<<16)
+}
+
+// MMA adds the product of x and the transpose of y: x has a row for each row of the accumulator, y one for each column; in a pair,
+// each block holds half of the rows of both.
+func (a *AccumulatorStage) MMA(x, y SharedTile) {
+	k := a.t.k
+	kind, ok := denseKind(x.Type, y.Type)
+	if !ok {
+		k.fault(&ruleShape, "MMA of %s and %s: tcgen05 has no kind for these types", x.Tile, y.Tile)
+		return
+	}
+	if !a.fits(x, y, kind.depth) {
+		return
+	}
+	d := uint32(1)
+	if kind.name == "i8" {
+		d = 2
+	}
+	id := d<<4 | kind.a<<7 | kind.b<<10 | uint32(a.t.cols>>3)<<17 | uint32(a.t.rows>>4)<<24
+	op := "tcgen05.mma." + k.tmem.group() + ".kind::" + kind.name
+	dx, dy := k.tensorDescriptor(x), k.tensorDescriptor(y)
+	to := a.address()
+	k.When(k.Leader(), func() {
+		for step := range x.Cols / kind.depth {
+			col := step * kind.depth
+			k.ins(op, tensorAddress(k, to), k.arg(dx.AddI(int64(x.Offset0(col)>>4))), k.arg(dy.AddI(int64(y.Offset0(col)>>4))),
+				k.arg(k.U32(int(id)).register()), k.arg(a.used))
+			if step == 0 {
+				a.mark()
+			}
+		}
+	})
+	x.stage.reads(tcgen05)
+	y.stage.reads(tcgen05)
+}
+
+// mark notes that the accumulator holds something from here on. All lanes of the warp do, so that it is outside of the guard.
+func (a *AccumulatorStage) mark() {
+	k := a.t.k
+	guard := k.guard
+	k.guard = ir.Guard{}
+	k.ins("setp.eq.b32", k.arg(a.used), number(0), number(0))
+	k.guard = guard
+}
+
+// fits reports what keeps x and y from being multiplied into a.
+func (a *AccumulatorStage) fits(x, y SharedTile, depth int) bool {
+	k := a.t.k
+	share := 1
+	if a.t.pair {
+		share = 2
+	}
+	switch {
+	case !a.fills:
+		k.fault(&ruleProtocol, "MMA into an accumulator that is being read; Fill gives one to write")
+	case x.at.k == nil || y.at.k == nil:
+		k.fault(&ruleValue, "MMA of a tile that no builder call made")
+	case x.stage == nil || y.stage == nil:
+		k.fault(&ruleProtocol, "MMA of tiles that belong to no stage of a pipeline: nothing would wait for it")
+	case x.Rows != a.t.rows/share || y.Rows != a.t.cols/share:
+		k.fault(&ruleShape, "MMA of %s and %s into an accumulator of %dx%d: %d and %d rows are expected", x.Tile, y.Tile, a.t.rows, a.t.cols, a.t.rows/share, a.t.cols/share)
+	case x.Cols != y.Cols || x.Cols%depth != 0:
+		k.fault(&ruleShape, "MMA of %s and %s: rows of one length, a multiple of %d elements, are expected", x.Tile, y.Tile, depth)
+	default:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,164 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// A TensorMap is a kernel parameter that describes a matrix in global memory to the TMA: its element type, and the box that one
+// copy moves. The launch makes it from this declaration and the matrix, so they cannot disagree.
+type TensorMap struct {
+	k    *Kernel
+	v    *ir.Var
+	name string
+	tile Tile // what a whole load brings
+	box  int  // columns that one copy moves
+	high int  // rows that one copy moves: fewer than the tile has where the blocks of a cluster share the work
+	reg  *ir.Reg
+}
+
+// Box is the rows and columns of a tile, as TensorMap takes them.
+type Box struct{ Rows, Cols int }
+
+// TensorMap is a parameter for a matrix of rows whose neighbours lie side by side, to be moved in tiles. A tile that is wider than
+// its swizzle takes a copy for each part as wide as that.
+func (k *Kernel) TensorMap(name string, t isa.Type, box Box, s Swizzle) *TensorMap {
+	m := &TensorMap{k: k, name: name, tile: Tile{Type: t, Rows: box.Rows, Cols: box.Cols, Swizzle: s}}
+	if !k.m.Has(90) {
+		k.fault(&ruleLacks, "%s has no tensor maps; they came with sm_90, and before it cp.async copies tiles", k.m.Target())
+	}
+	problem := m.tile.check()
+	m.box = box.Cols
+	if s != NoSwizzle && t.Bits() > 0 && m.tile.RowBytes() > int(s) {
+		m.box = int(s) * 8 / t.Bits()
+	}
+	switch {
+	case problem != "":
+	case box.Rows > 256 || m.box > 256:
+		problem = m.tile.String() + ": a copy moves at most 256 rows and 256 columns"
+	case m.box*t.Bits()/8%16 != 0:
+		problem = m.tile.String() + ": the rows of a copy have a multiple of 16 bytes"
+	}
+	if problem != "" {
+		k.fault(&ruleShape, "tensor map %s: %s", name, problem)
+		m.tile, m.box = Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: Swizzle128}, 64
+	}
+	m.high = m.tile.Rows
+	m.v = k.param(name, isa.B8, 128)
+	m.v.Align = 64
+	k.maps = append(k.maps, m)
+	return m
+}
+
+// Tile is the tile that one load of m brings.
+func (m *TensorMap) Tile() Tile { return m.tile }
+
+// Name is the name of the parameter.
+func (m *TensorMap) Name() string { return m.name }
+
+// CopyBox is the rows and columns that a single copy moves, which the launch makes the map for: all of the tile, or as many columns
+// as the swizzle is wide, and as many rows as one block of a cluster loads for the others.
+func (m *TensorMap) CopyBox() Box { return Box{Rows: m.high, Cols: m.box} }
+
+// addr is the address of the map, as the TMA takes it.
+func (m *TensorMap) addr() Addr {
+	k := m.k
+	if m.reg == nil {
+		raw, generic := fresh[U64](k), fresh[U64](k)
+		was, guard := k.toHead()
+		k.ins("mov.u64", k.arg(Reg[U64]{k: k, r: raw.r}), ir.Operand{Kind: ir.Variable, Ref: m.v})
+		k.ins("cvta.param.u64", k.arg(Reg[U64]{k: k, r: generic.r}), k.arg(Reg[U64]{k: k, r: raw.r}))
+		k.back(was, guard)
+		m.reg = generic.r
+		m.reg.Name = k.regName(m.name)
+	}
+	return Addr{k: k, space: isa.Generic, reg: m.reg}
+}
+
+// bracket is [map, {coordinates}].
+func (m *TensorMap) bracket(coordinates ...Operand) ir.Operand {
+	k := m.k
+	inner, _ := m.addr().inner(k)
+	at := make([]ir.Operand, len(coordinates))
+	for i, c := range coordinates {
+		at[i] = k.arg(c)
+	}
+	return ir.Operand{Kind: ir.Address, Args: []ir.Operand{inner, vector(at...)}}
+}
+
+// Load starts the copies of the tile whose first element is at a row and column, and makes a barrier count its bytes. One thread
+// does this. With a mask, the tile goes to the blocks of the cluster whose bits are set, at the same place in each.
+func (m *TensorMap) Load(to SharedTile, row, col Reg[U32], full Barrier, mask ...Reg[U16]) {
+	m.load(to, 0, m.tile.Rows, row, col, full, mask)
+}
+
+// load copies rows of a tile, which lie in it from the row first on, n in all.
+func (m *TensorMap) load(to SharedTile, first, n int, row, col Reg[U32], full Barrier, mask []Reg[U16]) {
+	k := m.k
+	if k == nil || to.at.k == nil {
+		return
+	}
+	if to.Tile != m.tile {
+		k.fault(&ruleShape, "tensor map %s brings %s; it is loaded into %s", m.name, m.tile, to.Tile)
+		return
+	}
+	op := "cp.async.bulk.tensor.2d." + m.k.copySpace(mask) + ".global.mbarrier::complete_tx::bytes"
+	if len(mask) > 0 {
+		op += ".multicast::cluster"
+	}
+	if k.tmem.pair {
+		op += ".cta_group::2"
+	}
+	for slab := range m.tile.Slabs() {
+		c := col.AddI(int64(slab * m.box))
+		for at := 0; at < n; at += m.high {
+			place := to.at.Plus(int64(slab*m.tile.SlabBytes() + (first+at)*m.tile.Pitch()))
+			args := []ir.Operand{k.arg(place), m.bracket(c, row.AddI(int64(at))), k.arg(full.at)}
+			for _, x := range mask {
+				args = append(args, k.arg(x))
+			}
+			k.ins(op, args...)
+		}
+	}
+}
+
+// copySpace is the space that copies go to. Before PTX 8.6 it was the cluster's for all of them.
+func (k *Kernel) copySpace(mask []Reg[U16]) string {
+	if len(mask) > 0 || k.tmem.pair || !k.m.atLeast(806) {
+		return "shared::cluster"
+	}
+	return "shared::cta"
+}
+
+// Store starts the copies of a tile from shared memory to a row and column of the matrix. One thread does this, after a proxy
+// fence of all that wrote the tile. They are part of the thread's next CommitStores.
+func (m *TensorMap) Store(from SharedTile, row, col Reg[U32]) {
+	k := m.k
+	if k == nil || from.at.k == nil {
+		return
+	}
+	if from.Tile != m.tile {
+		k.fault(&ruleShape, "tensor map %s takes %s; it is stored from %s", m.name, m.tile, from.Tile)
+		return
+	}
+	for slab := range m.tile.Slabs() {
+		c := col.AddI(int64(slab * m.box))
+		k.ins("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group", m.bracket(c, row), k.arg(from.at.Plus(int64(slab*m.tile.SlabBytes()))))
+	}
+}
+
+// CommitStores makes one group of the stores that the thread has started.
+func (k *Kernel) CommitStores() { k.ins("cp.async.bulk.commit_group") }
+
+// WaitStores waits until at most n groups of the thread's stores have not been written.
+func (k *Kernel) WaitStores(n int) { k.ins("cp.async.bulk.wait_group", number(int64(n))) }
+
+// WaitStoresRead waits until at most n groups of the thread's stores still read shared memory.
+func (k *Kernel) WaitStoresRead(n int) { k.ins("cp.async.bulk.wait_group.read", number(int64(n))) }
+
+// FenceAsync makes the thread's writes to shared memory visible to the TMA and the tensor cores. Every thread that wrote does
+// this, before the barrier behind which one thread starts the copy.
+func (k *Kernel) FenceAsync() { k.ins("fence.proxy.async.shared::cta") }

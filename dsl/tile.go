@@ -1,0 +1,187 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"fmt"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// A Swizzle says how 16-byte units change places in shared memory so that the rows of a tile, read side by side, lie in different
+// banks. It is named by the bytes of a row: within a period of eight rows, the unit's number is XORed with the row's. It
+// is the same for the copies of the TMA, the descriptors of wgmma and tcgen05, and addresses that the kernel works out.
+type Swizzle int
+
+// Swizzles.
+const (
+	NoSwizzle  Swizzle = 0
+	Swizzle32  Swizzle = 32
+	Swizzle64  Swizzle = 64
+	Swizzle128 Swizzle = 128
+)
+
+// String is the swizzle as messages name it.
+func (s Swizzle) String() string {
+	if s == NoSwizzle {
+		return "no swizzle"
+	}
+	return fmt.Sprintf("a swizzle of %d bytes", int(s))
+}
+
+// mask is the address bits that the bits three further up are XORed into.
+func (s Swizzle) mask() int {
+	switch s {
+	case Swizzle32:
+		return 0x10
+	case Swizzle64:
+		return 0x30
+	case Swizzle128:
+		return 0x70
+	}
+	return 0
+}
+
+// Apply is where the byte at an offset lies. Offsets count from an address that is a multiple of Period.
+func (s Swizzle) Apply(offset int) int { return offset ^ offset>>3&s.mask() }
+
+// Period is the bytes after which the pattern repeats, and what a tile's address must be a multiple of.
+func (s Swizzle) Period() int {
+	if s == NoSwizzle {
+		return 16
+	}
+	return 8 * int(s)
+}
+
+// A Tile is the shape of a matrix in shared memory: rows of elements of which neighbours in a row lie side by side. A
+// swizzled tile whose rows are longer than the swizzle is a sequence of slabs, each as wide as the swizzle.
+type Tile struct {
+	Type       isa.Type
+	Rows, Cols int
+	Swizzle    Swizzle
+	Pad        int // bytes behind each row, in place of a swizzle
+}
+
+// RowBytes is the bytes of a row, without its pad.
+func (t Tile) RowBytes() int { return t.Cols * t.Type.Bits() / 8 }
+
+// Slabs is the number of parts that a swizzled tile comes in.
+func (t Tile) Slabs() int {
+	if t.Swizzle == NoSwizzle {
+		return 1
+	}
+	return (t.RowBytes() + int(t.Swizzle) - 1) / int(t.Swizzle)
+}
+
+// Pitch is the bytes from a row to the next, within a slab.
+func (t Tile) Pitch() int {
+	if t.Swizzle != NoSwizzle {
+		return int(t.Swizzle)
+	}
+	return t.RowBytes() + t.Pad
+}
+
+// SlabBytes is the bytes of a slab.
+func (t Tile) SlabBytes() int { return t.Rows * t.Pitch() }
+
+// Bytes is the bytes of the whole tile.
+func (t Tile) Bytes() int { return t.Slabs() * t.SlabBytes() }
+
+// Align is what the address of the tile must be a multiple of.
+func (t Tile) Align() int { return max(16, t.Swizzle.Period()) }
+
+// Offset is where an element lies, in bytes from the start of the tile.
+func (t Tile) Offset(row, col int) int {
+	b := col * t.Type.Bits() / 8
+	if t.Swizzle == NoSwizzle {
+		return row*t.Pitch() + b
+	}
+	slab := b / int(t.Swizzle)
+	return slab*t.SlabBytes() + t.Swizzle.Apply(row*t.Pitch()+b%int(t.Swizzle))
+}
+
+// String is the tile as messages name it: 128x64 .bf16 with a swizzle of 128 bytes.
+func (t Tile) String() string {
+	s := fmt.Sprintf("%dx%d %s", t.Rows, t.Cols, t.Type)
+	if t.Swizzle != NoSwizzle {
+		s += " with " + t.Swizzle.String()
+	}
+	return s
+}
+
+// check reports what is wrong with the tile itself.
+func (t Tile) check() string {
+	switch {
+	case t.Rows < 1 || t.Cols < 1 || t.Type.Bits() == 0:
+		return fmt.Sprintf("a tile of %dx%d", t.Rows, t.Cols)
+	case t.Cols*t.Type.Bits()%8 != 0:
+		return fmt.Sprintf("%s: a row is no whole number of bytes", t)
+	case t.Swizzle != NoSwizzle && t.Swizzle.mask() == 0:
+		return fmt.Sprintf("%s: swizzles have 32, 64 or 128 bytes", t)
+	case t.Swizzle != NoSwizzle && t.Pad != 0:
+		return fmt.Sprintf("%s: a tile has a swizzle or a pad, not both", t)
+	case t.Swizzle != NoSwizzle && t.RowBytes()%16 != 0:
+		return fmt.Sprintf("%s: a row of %d bytes; a multiple of 16 is expected", t, t.RowBytes())
+	case t.Swizzle != NoSwizzle && t.RowBytes() > int(t.Swizzle) && t.RowBytes()%int(t.Swizzle) != 0:
+		return fmt.Sprintf("%s: a row of %d bytes is no multiple of the swizzle", t, t.RowBytes())
+	}
+	return ""
+}
+
+// A SharedTile is a tile at an address in shared memory.
+type SharedTile struct {
+	Tile
+	at    Addr
+	stage *Stage // that it belongs to; nil for one outside of pipelines
+}
+
+// SharedTile is room for a tile in the shared memory of the block.
+func (k *Kernel) SharedTile(name string, t Tile) SharedTile {
+	if problem := t.check(); problem != "" {
+		k.fault(&ruleShape, "%s", problem)
+		t = Tile{Type: isa.B32, Rows: 1, Cols: 4}
+	}
+	return SharedTile{Tile: t, at: k.SharedBytes(name, t.Bytes(), t.Align())}
+}
+
+// Addr is the address of the tile's first byte.
+func (t SharedTile) Addr() Addr { return t.at }
+
+// Kernel is the kernel that the tile belongs to.
+func (t SharedTile) Kernel() *Kernel { return t.at.k }
+
+// RowsFrom is n rows of the tile that begin at a row known while building. A swizzled tile is cut at multiples of eight rows.
+func (t SharedTile) RowsFrom(row, n int) SharedTile {
+	if t.at.k != nil && (row < 0 || n < 1 || row+n > t.Rows || t.Swizzle != NoSwizzle && row%8 != 0 || t.Slabs() > 1) {
+		t.at.k.fault(&ruleShape, "rows %d to %d of a tile of %s; whole groups of eight rows of a tile in one slab are expected", row, row+n-1, t.Tile)
+		return t
+	}
+	t.at = t.at.Plus(int64(row * t.Pitch()))
+	t.Rows = n
+	return t
+}
+
+// Stage is the n-th of several tiles that lie one behind the other.
+func (t SharedTile) Stage(n Reg[U32]) SharedTile {
+	if t.at.k == nil {
+		return t
+	}
+	base := Array[B8]{at: t.at}
+	t.at = base.At(n.MulI(int64(t.Bytes()))).at
+	return t
+}
+
+// Part is one of n equal parts of the tile's rows, which the kernel chooses.
+func (t SharedTile) Part(i Reg[U32], n int) SharedTile {
+	if t.at.k == nil {
+		return t
+	}
+	if n < 1 || t.Rows%n != 0 || t.Swizzle != NoSwizzle && t.Rows/n%8 != 0 || t.Slabs() > 1 {
+		t.at.k.fault(&ruleShape, "%s in %d parts; whole groups of eight rows of a tile in one slab are expected", t.Tile, n)
+		return t
+	}
+	t.Rows /= n
+	t.at = t.at.add(i.MulI(int64(t.Rows * t.Pitch())))
+	return t
+}

@@ -1,0 +1,230 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"fmt"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// tensorMemory is what a block takes of tensor memory: one allocation for all that the kernel uses, made at its start by the first
+// warp and given back by it at the end.
+type tensorMemory struct {
+	columns int     // in use
+	base    *ir.Reg // the address
+	slot    *ir.Var // where the allocation leaves the address
+	pair    bool    // the two blocks of a pair work as one
+}
+
+// allocated is the columns of the allocation: a power of two from 32 on.
+func (t *tensorMemory) allocated() int {
+	n := 32
+	for n < t.columns {
+		n *= 2
+	}
+	return n
+}
+
+// columns takes n columns of tensor memory and returns their first.
+func (k *Kernel) columns(n int) int {
+	t := &k.tmem
+	if t.base == nil {
+		if !k.m.Is("sm_100a", "sm_100f", "sm_103a", "sm_103f", "sm_110a", "sm_110f", "sm_107a", "sm_107f") {
+			k.fault(&ruleLacks, "%s has no tensor memory, which sm_100a and its family have; sm_90a has wgmma (Accumulator), and every target from sm_80 on mma.sync", k.m.Target())
+		}
+		base := fresh[U32](k)
+		base.r.Name = k.regName("tmem")
+		t.base = base.r
+		t.slot = k.newShared(unique("tmem_slot", k.names), isa.B32, 16, []int{1})
+		k.setup.extra = append(k.setup.extra, k.allocate)
+	}
+	first := t.columns
+	t.columns += n
+	if t.columns > 512 {
+		k.fault(&ruleSize, "%d columns of tensor memory; a multiprocessor has 512", t.columns)
+		t.columns = first
+	}
+	return first
+}
+
+func (t *tensorMemory) group() string {
+	if t.pair {
+		return "cta_group::2"
+	}
+	return "cta_group::1"
+}
+
+// allocate is the part of the setup that takes the columns.
+func (k *Kernel) allocate() {
+	t := &k.tmem
+	slot := Addr{k: k, space: isa.SharedCTA, v: t.slot}
+	if t.pair {
+		k.Comment("the other block of the pair must run before memory is taken")
+		k.SyncCluster()
+	}
+	k.Comment("the first warp takes tensor memory for the block")
+	k.If(k.WarpIndex().EqI(0), func() {
+		k.ins("tcgen05.alloc."+t.group()+".sync.aligned.shared::cta.b32", k.arg(slot), number(int64(t.allocated())))
+		k.ins("tcgen05.relinquish_alloc_permit." + t.group() + ".sync.aligned")
+	})
+	k.ins("tcgen05.fence::before_thread_sync")
+	k.Sync()
+	k.ins("tcgen05.fence::after_thread_sync")
+	k.ins("ld.shared.b32", ir.Operand{Kind: ir.Register, Ref: t.base}, k.arg(Addr{k: k, space: isa.Shared, v: t.slot}))
+}
+
+// release gives the columns back, at the end of the kernel.
+func (k *Kernel) giveBack() {
+	t := &k.tmem
+	if t.base == nil {
+		return
+	}
+	k.Comment("tensor memory goes back when nobody reads it any more")
+	k.ins("tcgen05.fence::before_thread_sync")
+	if t.pair {
+		k.SyncCluster()
+	} else {
+		k.Sync()
+	}
+	k.If(k.WarpIndex().EqI(0), func() {
+		k.ins("tcgen05.dealloc."+t.group()+".sync.aligned.b32", ir.Operand{Kind: ir.Register, Ref: t.base}, number(int64(t.allocated())))
+	})
+}
+
+// TMEM is a ring of accumulators in tensor memory (sm_100a): one role fills them with products, another reads them, and with two
+// or more stages the one need not wait for the other.
+type TMEM struct {
+	ring
+	rows, cols int
+	first      int // column of the first stage
+	scaleA     int // columns of scale factors
+	scaleB     int
+}
+
+// TMEM is a ring of accumulators of rows (64 or 128; 256 for a pair of blocks) and columns.
+func (k *Kernel) TMEM(name string, rows, cols, stages int) *TMEM {
+	t := &TMEM{ring: k.newRing(name, stages), rows: rows, cols: cols}
+	switch {
+	case rows != 64 && rows != 128 && !(rows == 256 && k.tmem.pair):
+		k.fault(&ruleShape, "an accumulator of %d rows in tensor memory; 64 or 128 are expected, or 256 for a pair of blocks (Pair)", rows)
+	case cols < 8 || cols > 256 || cols%8 != 0 || rows >= 128 && cols%16 != 0:
+		k.fault(&ruleShape, "an accumulator of %d columns; a multiple of 16 up to 256 is expected", cols)
+	}
+	if cols < 8 || cols > 256 {
+		t.cols = 16
+	}
+	t.first = k.columns(t.cols * t.stages)
+	t.pair = k.tmem.pair
+	return t
+}
+
+// Pair makes the two blocks of a cluster work as one: the even one multiplies for both, on tiles of which each holds a half.
+func (k *Kernel) Pair() {
+	if k.clusterSize() != 2 {
+		k.fault(&ruleProtocol, "a pair of blocks in clusters of %d; Cluster(2) is expected", k.clusterSize())
+	}
+	if k.tmem.base != nil {
+		k.fault(&ruleProtocol, "Pair comes before the first use of tensor memory")
+	}
+	k.tmem.pair = true
+}
+
+// An AccumulatorStage is one accumulator of a TMEM ring, while it is filled or read.
+type AccumulatorStage struct {
+	t     *TMEM
+	place *place
+	used  Reg[Pred] // whether it holds something to add to
+	fills bool
+}
+
+// address is the accumulator's address in tensor memory.
+func (a *AccumulatorStage) address() Reg[U32] {
+	k := a.t.k
+	base := Reg[U32]{k: k, r: k.tmem.base}.AddI(int64(a.t.first))
+	if a.t.stages == 1 {
+		return base
+	}
+	return a.place.stage.MadI(int64(a.t.cols), base)
+}
+
+// Fill waits until the next accumulator is free, runs body, which multiplies into it, and tells the readers when the products are
+// done. It belongs to a role of one warp, of which one thread starts the multiplications.
+func (t *TMEM) Fill(body func(*AccumulatorStage)) {
+	k := t.k
+	state := t.state(1)
+	if k.role != nil {
+		k.role.single = true
+	}
+	t.empty.Nth(state.stage).Wait(state.parity)
+	k.ins("tcgen05.fence::after_thread_sync")
+	a := &AccumulatorStage{t: t, place: state, fills: true, used: fresh[Pred](k)}
+	k.ins("setp.ne.b32", k.arg(a.used), number(0), number(0))
+	body(a)
+	full := t.full.Nth(state.stage)
+	k.When(k.Leader(), func() { k.commit(full, t.pair) })
+	state.next(&t.ring)
+}
+
+// Drain waits until the next accumulator is full, runs body, which reads it, and hands it back. It belongs to a role of four warps
+// whose first is a multiple of four: each reads a quarter of the rows.
+func (t *TMEM) Drain(body func(*AccumulatorStage)) {
+	k := t.k
+	state := t.state(0)
+	if k.role != nil && (k.role.n%4 != 0 || k.role.first%4 != 0) {
+		k.fault(&ruleRole, "role %s reads tensor memory and is %s; whole groups of four warps are expected, because a warp reaches only its quarter of the rows", k.role.name, k.role.who())
+	}
+	t.full.Nth(state.stage).Wait(state.parity)
+	k.ins("tcgen05.fence::after_thread_sync")
+	body(&AccumulatorStage{t: t, place: state})
+	k.ins("tcgen05.fence::before_thread_sync")
+	empty := t.empty.Nth(state.stage)
+	if t.pair {
+		// The even block multiplies, so that it is told.
+		k.When(k.Leader(), func() { empty.ArriveAt(k.U32(0)) })
+		t.arrives(t.empty, 2*k.roleWarps())
+	} else {
+		k.SyncWarp()
+		k.When(k.Leader(), empty.Arrive)
+		t.arrives(t.empty, k.roleWarps())
+	}
+	state.next(&t.ring)
+}
+
+// commit makes a barrier count the end of all multiplications that the thread has started; in a pair, the barriers of both blocks.
+func (k *Kernel) commit(b Barrier, pair bool) {
+	op := "tcgen05.commit." + k.tmem.group() + ".mbarrier::arrive::one.shared::cluster"
+	if pair {
+		k.ins(op+".multicast::cluster.b64", k.arg(b.at), number(3))
+		return
+	}
+	k.ins(op+".b64", k.arg(b.at))
+}
+
+// Load reads n columns of the thread's row, from a column on: 32 rows for each warp of the role.
+func (a *AccumulatorStage) Load(col, n int) []Reg[F32] {
+	k := a.t.k
+	if col < 0 || n < 1 || n > 128 || n&(n-1) != 0 || col+n > a.t.cols {
+		k.fault(&ruleShape, "columns %d to %d of an accumulator of %d; a power of two up to 128 at a time is expected", col, col+n-1, a.t.cols)
+		n = 1
+		col = 0
+	}
+	quarter := k.WarpIndex().AndI(3).ShlI(21) // 32 lanes each, and lanes count from bit 16
+	at := a.address().Add(quarter).AddI(int64(col))
+	list := make([]Reg[F32], n)
+	regs := make([]ir.Operand, n)
+	for i := range list {
+		list[i] = fresh[F32](k)
+		regs[i] = k.arg(list[i])
+	}
+	k.ins(fmt.Sprintf("tcgen05.ld.sync.aligned.32x32b.x%d.b32", n), vector(regs...), tensorAddress(k, at))
+	k.ins("tcgen05.wait::ld.sync.aligned")
+	return list
+}
+
+// tensorAddress is [x] in tensor memory.
+func tensorAddress(k *Kernel, x Reg[U32]) ir.Operand {
+	return ir.Operand{Kind: ir.Address, Args: []ir.Operand{k.arg(x.register())}}
+}

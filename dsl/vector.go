@@ -1,0 +1,171 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// LoadVec reads n elements that begin at element i, in one access of at most 16 bytes (32 on sm_100). The address must be a
+// multiple of the bytes that it reads.
+func (a Array[T]) LoadVec(i Reg[U32], n int, mods ...Mod) []Reg[T] { return a.At(i).GetVec(n, mods...) }
+
+// StoreVec writes elements that begin at element i, in one access.
+func (a Array[T]) StoreVec(i Reg[U32], x []Reg[T], mods ...Mod) { a.At(i).PutVec(x, mods...) }
+
+// GetVec reads the first n elements.
+func (a Array[T]) GetVec(n int, mods ...Mod) []Reg[T] {
+	k := a.at.k
+	list := make([]Reg[T], max(n, 0))
+	if k == nil {
+		return list
+	}
+	w, ok := a.words(n)
+	if !ok {
+		for i := range list {
+			list[i] = fresh[T](k)
+		}
+		return list
+	}
+	regs := make([]ir.Operand, w.count)
+	for i := range regs {
+		if w.each == 1 {
+			list[i] = fresh[T](k)
+			regs[i] = k.arg(list[i])
+		} else {
+			regs[i] = ir.Operand{Kind: ir.Register, Ref: k.newReg(w.typ)}
+		}
+	}
+	k.ins(access("ld", a.at.space, mods, w.count, w.typ), oneOrMany(regs), k.arg(a.at))
+	if w.each == 2 {
+		for i, r := range regs {
+			list[2*i], list[2*i+1] = fresh[T](k), fresh[T](k)
+			k.ins("mov.b32", vector(k.arg(list[2*i]), k.arg(list[2*i+1])), r)
+		}
+	}
+	return list
+}
+
+// PutVec writes the first elements.
+func (a Array[T]) PutVec(x []Reg[T], mods ...Mod) {
+	k := a.at.k
+	if k == nil {
+		return
+	}
+	w, ok := a.words(len(x))
+	if !ok {
+		return
+	}
+	regs := make([]ir.Operand, w.count)
+	for i := range regs {
+		if w.each == 1 {
+			regs[i] = k.arg(x[i].register())
+			continue
+		}
+		regs[i] = ir.Operand{Kind: ir.Register, Ref: k.newReg(w.typ)}
+		k.ins("mov.b32", regs[i], vector(k.arg(x[2*i].register()), k.arg(x[2*i+1].register())))
+	}
+	k.ins(access("st", a.at.space, mods, w.count, w.typ), k.arg(a.at), oneOrMany(regs))
+}
+
+func oneOrMany(regs []ir.Operand) ir.Operand {
+	if len(regs) == 1 {
+		return regs[0]
+	}
+	return vector(regs...)
+}
+
+// words says how a vector travels: in so many registers of a type, each of which holds one element or two.
+type words struct {
+	count, each int
+	typ         isa.Type
+}
+
+func (a Array[T]) words(n int) (words, bool) {
+	k, t := a.at.k, TypeOf[T]()
+	w := words{count: n, each: 1, typ: memory(t)}
+	if t.Bits() == 16 && n > 1 && n%2 == 0 {
+		w = words{count: n / 2, each: 2, typ: isa.B32}
+	}
+	total := int64(n) * size(t)
+	widest := int64(16)
+	if a.at.space == isa.Global && k.m.Has(100) && w.typ.Bits() >= 32 {
+		widest = 32
+	}
+	switch {
+	case n < 1 || n&(n-1) != 0 || total > widest || w.count > 4 && total != 32:
+		k.fault(&ruleMemory, "a vector of %d times %s; a power of two of at most %d bytes is expected", n, t, widest)
+		return w, false
+	case a.at.align != 0 && int64(a.at.align) < total && a.at.v != nil:
+		k.fault(&ruleMemory, "a vector of %d bytes at an address that is a multiple of %d", total, a.at.align)
+		return w, false
+	case a.at.off%total != 0 && a.at.off%size(t) == 0 && a.at.off != 0:
+		k.fault(&ruleMemory, "a vector of %d bytes at offset %d; a multiple of %d is expected", total, a.at.off, total)
+		return w, false
+	}
+	return w, true
+}
+
+// Atomic combines x with element i and returns what was there: how is add, min, max, and, or, xor, exch, inc or dec. Without a
+// Mod the order is relaxed and the scope is the GPU, or the block for shared memory.
+func (a Array[T]) Atomic(how Mod, i Reg[U32], x Reg[T], mods ...Mod) Reg[T] {
+	k := a.at.k
+	if k == nil {
+		return x
+	}
+	d := fresh[T](k)
+	at := a.At(i).at
+	k.ins(a.atomic("atom", how, mods), k.arg(d), k.arg(at), k.arg(x.register()))
+	return d
+}
+
+// Reduce combines x with element i and returns nothing, which is faster than Atomic.
+func (a Array[T]) Reduce(how Mod, i Reg[U32], x Reg[T], mods ...Mod) {
+	if k := a.at.k; k != nil {
+		at := a.At(i).at
+		k.ins(a.atomic("red", how, mods), k.arg(at), k.arg(x.register()))
+	}
+}
+
+// CompareAndSwap writes x to element i if it holds expected, and returns what was there.
+func (a Array[T]) CompareAndSwap(i Reg[U32], expected, x Reg[T], mods ...Mod) Reg[T] {
+	k := a.at.k
+	if k == nil {
+		return x
+	}
+	d := fresh[T](k)
+	at := a.At(i).at
+	k.ins(a.atomic("atom", "cas", mods), k.arg(d), k.arg(at), k.arg(expected), k.arg(x))
+	return d
+}
+
+func (a Array[T]) atomic(head string, how Mod, mods []Mod) string {
+	t := TypeOf[T]()
+	switch how {
+	case "and", "or", "xor", "exch", "cas":
+		t = bits(t.Bits())
+	case "add":
+		if t.Class() == isa.Half {
+			how = "add.noftz"
+		}
+		if t == isa.S64 {
+			t = isa.U64 // the same bits
+		}
+	}
+	if len(mods) == 0 {
+		mods = []Mod{Relaxed, InGPU}
+		if a.at.space == isa.Shared {
+			mods[1] = InCTA
+		}
+	}
+	op := head
+	for _, m := range mods {
+		op += "." + string(m)
+	}
+	if a.at.space != isa.Generic {
+		op += a.at.space.String()
+	}
+	return op + "." + string(how) + t.String()
+}

@@ -1,0 +1,160 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// fullWarp is the mask of all lanes.
+const fullWarp = 0xffffffff
+
+func number(n int64) ir.Operand { return ir.Operand{Kind: ir.Int, Value: n} }
+
+// shuffle moves 32 bits between the lanes of a warp.
+func (k *Kernel) shuffle(how string, x Reg[U32], n, clamp int64) Reg[U32] {
+	d := fresh[U32](k)
+	k.ins("shfl.sync."+how+".b32", k.arg(d), k.arg(x.register()), number(n), number(clamp), number(fullWarp))
+	return d
+}
+
+// shuffled moves a value of any type between lanes, 32 bits at a time.
+func shuffled[T Scalar](x Reg[T], how string, n Operand, clamp int64) Reg[T] {
+	k := x.k
+	if k == nil {
+		return x
+	}
+	t := held(TypeOf[T]())
+	x = x.register()
+	send := func(d, s ir.Operand) {
+		k.ins("shfl.sync."+how+".b32", d, s, k.arg(n), number(clamp), number(fullWarp))
+	}
+	d := fresh[T](k)
+	switch t.Bits() {
+	case 32:
+		send(k.arg(d), k.arg(x))
+	case 16:
+		in, out := fresh[B32](k), fresh[B32](k)
+		k.ins("cvt.u32.u16", k.arg(in), k.half(k.arg(x), t))
+		send(k.arg(out), k.arg(in))
+		if t.Class() == isa.Half {
+			low := fresh[B16](k)
+			k.ins("cvt.u16.u32", k.arg(low), k.arg(out))
+			k.ins("mov.b16", k.arg(d), k.arg(low))
+		} else {
+			k.ins("cvt.u16.u32", k.arg(d), k.arg(out))
+		}
+	case 64:
+		a, b := fresh[B32](k), fresh[B32](k)
+		k.ins("mov.b64", vector(k.arg(a), k.arg(b)), k.arg(x))
+		c, e := fresh[B32](k), fresh[B32](k)
+		send(k.arg(c), k.arg(a))
+		send(k.arg(e), k.arg(b))
+		k.ins("mov.b64", k.arg(d), vector(k.arg(c), k.arg(e)))
+	default:
+		k.fault(&ruleOperand, "a %s cannot be shuffled between lanes; 16, 32 and 64 bits can", t)
+	}
+	return d
+}
+
+// half is a 16-bit register as an integer: half-precision ones are moved into one.
+func (k *Kernel) half(o ir.Operand, t isa.Type) ir.Operand {
+	if t.Class() != isa.Half {
+		return o
+	}
+	d := fresh[B16](k)
+	k.ins("mov.b16", k.arg(d), o)
+	return k.arg(d)
+}
+
+// ShuffleXor is x of the lane whose number differs in the bits of mask.
+func (x Reg[T]) ShuffleXor(mask int64) Reg[T] { return shuffled(x, "bfly", plain(number(mask)), 31) }
+
+// ShuffleDown is x of the lane n further up; the last n lanes keep theirs.
+func (x Reg[T]) ShuffleDown(n int64) Reg[T] { return shuffled(x, "down", plain(number(n)), 31) }
+
+// ShuffleUp is x of the lane n further down; the first n lanes keep theirs.
+func (x Reg[T]) ShuffleUp(n int64) Reg[T] { return shuffled(x, "up", plain(number(n)), 0) }
+
+// ShuffleFrom is x of a lane.
+func (x Reg[T]) ShuffleFrom(lane Reg[U32]) Reg[T] { return shuffled(x, "idx", lane, 31) }
+
+// WarpReduce combines x of all lanes of the warp; every lane gets the result.
+func (x Reg[T]) WarpReduce(combine func(a, b Reg[T]) Reg[T]) Reg[T] {
+	for mask := int64(16); mask > 0; mask /= 2 {
+		x = combine(x, x.ShuffleXor(mask))
+	}
+	return x
+}
+
+// WarpSum is the sum of x over the warp, in every lane.
+func (x Reg[T]) WarpSum() Reg[T] {
+	return x.WarpReduce(func(a, b Reg[T]) Reg[T] { return a.Add(b) })
+}
+
+// WarpMax is the largest x of the warp, in every lane.
+func (x Reg[T]) WarpMax() Reg[T] {
+	return x.WarpReduce(func(a, b Reg[T]) Reg[T] { return a.Max(b) })
+}
+
+// WarpMin is the smallest x of the warp, in every lane.
+func (x Reg[T]) WarpMin() Reg[T] {
+	return x.WarpReduce(func(a, b Reg[T]) Reg[T] { return a.Min(b) })
+}
+
+// Redux combines integers of the warp in one instruction (sm_80): "add", "min", "max", "and", "or", "xor".
+func (x Reg[T]) Redux(how Mod) Reg[T] {
+	if x.k == nil {
+		return x
+	}
+	t := TypeOf[T]()
+	if how == "and" || how == "or" || how == "xor" {
+		t = isa.B32
+	}
+	d := fresh[T](x.k)
+	x.k.ins("redux.sync."+string(how)+t.String(), x.k.arg(d), x.k.arg(x.register()), number(fullWarp))
+	return d
+}
+
+// Ballot is a bit for each lane of the warp: whether p holds there.
+func (k *Kernel) Ballot(p Reg[Pred]) Reg[U32] {
+	d := fresh[U32](k)
+	k.ins("vote.sync.ballot.b32", k.arg(d), k.arg(p.register()), number(fullWarp))
+	return d
+}
+
+// AnyLane is whether p holds in a lane of the warp.
+func (k *Kernel) AnyLane(p Reg[Pred]) Reg[Pred] { return k.vote("any", p) }
+
+// AllLanes is whether p holds in every lane of the warp.
+func (k *Kernel) AllLanes(p Reg[Pred]) Reg[Pred] { return k.vote("all", p) }
+
+func (k *Kernel) vote(how string, p Reg[Pred]) Reg[Pred] {
+	d := fresh[Pred](k)
+	k.ins("vote.sync."+how+".pred", k.arg(d), k.arg(p.register()), number(fullWarp))
+	return d
+}
+
+// Elect picks one lane of the warp, which alone gets true. On targets before sm_90 it is lane 0.
+func (k *Kernel) Elect() Reg[Pred] {
+	if !k.m.Has(90) {
+		return k.Lane().EqI(0)
+	}
+	p := fresh[Pred](k)
+	k.ins("elect.sync", ir.Operand{Kind: ir.Pair, Args: []ir.Operand{{Kind: ir.Sink}, k.arg(p)}}, number(fullWarp))
+	return p
+}
+
+// Sync waits for all threads of the block.
+func (k *Kernel) Sync() { k.ins("bar.sync", number(0)) }
+
+// SyncWarp waits for all threads of the warp.
+func (k *Kernel) SyncWarp() { k.ins("bar.warp.sync", number(fullWarp)) }
+
+// SyncCluster waits for all threads of the cluster (sm_90).
+func (k *Kernel) SyncCluster() {
+	k.ins("barrier.cluster.arrive.aligned")
+	k.ins("barrier.cluster.wait.aligned")
+}

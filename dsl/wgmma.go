@@ -1,0 +1,172 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"fmt"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// An Accumulator is the result of matrix multiplications of a warpgroup: a matrix of 64 rows for each of its parts, spread over the
+// registers of 128 threads.
+type Accumulator struct {
+	k     *Kernel
+	rows  int // multiple of 64
+	cols  int
+	typ   isa.Type
+	regs  [][]*ir.Reg // for each 64 rows
+	used  Reg[Pred]   // whether it holds a result that the next multiplication adds to
+	parts int
+}
+
+// Accumulator is a matrix of rows and columns for wgmma (sm_90a), empty: the first multiplication writes it, the others add to it.
+// A thread holds rows*cols/128 of its numbers.
+func (k *Kernel) Accumulator(rows, cols int, t isa.Type) *Accumulator {
+	a := &Accumulator{k: k, rows: rows, cols: cols, typ: t, parts: rows / 64}
+	switch {
+	case !k.m.Is("sm_90a"):
+		k.fault(&ruleLacks, "%s has no wgmma, which sm_90a alone has; sm_100a has tcgen05 (TMEM), and every target from sm_80 on mma.sync (MMA)", k.m.Target())
+	case rows < 64 || rows%64 != 0 || rows > 256:
+		k.fault(&ruleShape, "an accumulator of %d rows; wgmma makes 64 at a time, in one warpgroup", rows)
+	case cols < 8 || cols > 256 || cols%8 != 0:
+		k.fault(&ruleShape, "an accumulator of %d columns; a multiple of 8 up to 256 is expected", cols)
+	case t != isa.F32 && t != isa.S32 && t != isa.F16:
+		k.fault(&ruleShape, "an accumulator of %s; wgmma makes .f32, .f16 and .s32", t)
+	}
+	if a.parts < 1 || a.parts > 4 || cols < 8 || cols > 256 {
+		a.parts, a.cols = 1, 8
+	}
+	each := a.cols / 2 * t.Bits() / 32
+	held := t
+	if t == isa.F16 {
+		held = isa.B32
+	}
+	for range a.parts {
+		list := make([]*ir.Reg, each)
+		for i := range list {
+			list[i] = k.newReg(held)
+		}
+		a.regs = append(a.regs, list)
+	}
+	a.used = fresh[Pred](k)
+	k.ins("setp.ne.b32", k.arg(a.used), number(0), number(0))
+	return a
+}
+
+// Registers is the number of registers of a thread that the accumulator takes.
+func (a *Accumulator) Registers() int { return a.parts * len(a.regs[0]) }
+
+// MMA adds the product of x and the transpose of y: x has the accumulator's rows, y a row for each of its columns, and both are as
+// deep as their rows are long.
+func (a *Accumulator) MMA(x, y SharedTile) {
+	k := a.k
+	t := x.Type
+	depth := 32 * 8 / max(1, t.Bits()) // a row of 32 bytes
+	switch {
+	case x.at.k == nil || y.at.k == nil:
+		k.fault(&ruleValue, "MMA of a tile that no builder call made")
+		return
+	case x.Type != y.Type && (t.Bits() != 8 || y.Type.Bits() != 8):
+		k.fault(&ruleShape, "MMA of %s and %s: the element types differ", x.Tile, y.Tile)
+		return
+	case x.Rows != a.rows || y.Rows != a.cols:
+		k.fault(&ruleShape, "MMA of %s and %s into an accumulator of %dx%d: %d and %d rows are expected", x.Tile, y.Tile, a.rows, a.cols, a.rows, a.cols)
+		return
+	case x.Cols != y.Cols || x.Cols%depth != 0:
+		k.fault(&ruleShape, "MMA of %s and %s: rows of one length, a multiple of %d elements, are expected", x.Tile, y.Tile, depth)
+		return
+	case x.Swizzle != y.Swizzle && x.Slabs() != y.Slabs():
+		k.fault(&ruleShape, "MMA of %s and %s: tiles with one swizzle are expected", x.Tile, y.Tile)
+		return
+	}
+	op := "wgmma.mma_async.sync.aligned." + fmt.Sprintf("m64n%dk%d", a.cols, depth) + a.typ.String() + t.String() + y.Type.String()
+	dx, dy := k.wgmmaDescriptor(x), k.wgmmaDescriptor(y)
+	if x.stage == nil && y.stage == nil {
+		k.fault(&ruleProtocol, "MMA of tiles that belong to no stage of a pipeline: nothing would wait for it")
+	}
+	x.stage.reads(wgmma)
+	y.stage.reads(wgmma)
+	k.ins("wgmma.fence.sync.aligned")
+	k.accumulate(op, a, x, y, dx, dy, depth)
+}
+
+// accumulate issues the multiplications of a pair of tiles, 32 bytes of depth at a time.
+func (k *Kernel) accumulate(op string, a *Accumulator, x, y SharedTile, dx, dy Reg[U64], depth int) {
+	t := x.Type
+	steps := x.Cols / depth
+	for step := range steps {
+		fx, fy := x.Offset0(step*depth), y.Offset0(step*depth)
+		for part := range a.parts {
+			list := make([]ir.Operand, len(a.regs[part]))
+			for i, r := range a.regs[part] {
+				list[i] = ir.Operand{Kind: ir.Register, Ref: r}
+			}
+			args := []ir.Operand{vector(list...), k.arg(dx.AddI(int64((fx + part*64*x.Pitch()) >> 4))), k.arg(dy.AddI(int64(fy >> 4))), k.arg(a.used)}
+			if t.Class() != isa.Signed && t.Class() != isa.Unsigned {
+				args = append(args, number(1), number(1)) // neither is negated
+			}
+			if t.Bits() == 16 {
+				args = append(args, number(0), number(0)) // neither is transposed
+			}
+			k.ins(op, args...)
+		}
+		if step == 0 {
+			k.ins("setp.eq.b32", k.arg(a.used), number(0), number(0))
+		}
+	}
+}
+
+// Offset0 is where column col of the first row lies, before the swizzle: what a descriptor advances by.
+func (t Tile) Offset0(col int) int {
+	b := col * t.Type.Bits() / 8
+	if t.Swizzle == NoSwizzle {
+		return b
+	}
+	return b/int(t.Swizzle)*t.SlabBytes() + b%int(t.Swizzle)
+}
+
+// wgmmaDescriptor is the descriptor of a tile for wgmma (PTX 9.1, 9.7.15.5.1.2): the address in units of 16 bytes, the bytes from
+// eight rows to the next eight, and the swizzle.
+func (k *Kernel) wgmmaDescriptor(t SharedTile) Reg[U64] {
+	var mode uint64
+	switch t.Swizzle {
+	case Swizzle128:
+		mode = 1
+	case Swizzle64:
+		mode = 2
+	case Swizzle32:
+		mode = 3
+	default:
+		k.fault(&ruleShape, "%s: wgmma reads tiles with a swizzle of 32, 64 or 128 bytes here", t.Tile)
+	}
+	fixed := mode<<62 | uint64(8*t.Pitch()>>4)<<32 | 1<<16
+	return k.descriptor(t.at, fixed)
+}
+
+// descriptor joins an address in shared memory with the other fields of a descriptor.
+func (k *Kernel) descriptor(at Addr, fixed uint64) Reg[U64] {
+	a := at.Value().ShrI(4).AndI(0x3fff)
+	return To[U64](a).Or(k.U64(fixed))
+}
+
+// value is a number of the accumulator that a thread holds.
+func (a *Accumulator) value(part, i int) Reg[F32] {
+	return Reg[F32]{k: a.k, r: a.regs[part][i], scope: a.used.scope}
+}
+
+// At is two neighbouring numbers of the accumulator: of the thread's row in rows 0 to 7 of its warp's sixteen, or with lower in
+// rows 8 to 15, in the pair-th group of eight columns. It is for accumulators of F32.
+func (a *Accumulator) At(part, group int, lower bool) (x, y Reg[F32]) {
+	i := 4 * group
+	if lower {
+		i += 2
+	}
+	if a.typ != isa.F32 || part < 0 || part >= a.parts || group < 0 || 8*group >= a.cols {
+		a.k.fault(&ruleShape, "part %d, columns %d to %d of an accumulator of %dx%d %s", part, 8*group, 8*group+7, a.rows, a.cols, a.typ)
+		return a.k.F32(0), a.k.F32(0)
+	}
+	return a.value(part, i), a.value(part, i+1)
+}

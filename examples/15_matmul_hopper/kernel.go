@@ -1,0 +1,61 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// A Tiling is the shape of the work of one block.
+type Tiling struct {
+	M, N, K int // of a tile; M is shared by two warpgroups
+	Stages  int
+	Cluster int // blocks that share the tiles of B
+	Group   int // rows of tiles that are dealt together
+}
+
+// Default is the tiling that is fastest for large matrices.
+var Default = Tiling{M: 128, N: 256, K: 64, Stages: 3, Cluster: 2, Group: 8}
+
+// Build makes D = A * B' for bfloat16 matrices A (m x k), B (n x k) and D (m x n), with sums in F32. The matrix sizes are
+// multiples of the tile, m of the tile times the cluster.
+func Build(m *dsl.Module, t Tiling) {
+	options := []dsl.KernelOption{dsl.Warpgroups(3)}
+	if t.Cluster > 1 {
+		options = append(options, dsl.Cluster(t.Cluster))
+	}
+	k := m.Kernel("matmul", options...)
+	a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: t.M, Cols: t.K}, dsl.Swizzle128)
+	b := k.TensorMap("b", isa.Bf16, dsl.Box{Rows: t.N, Cols: t.K}, dsl.Swizzle128)
+	d := k.TensorMap("d", isa.Bf16, dsl.Box{Rows: 64, Cols: t.N}, dsl.Swizzle128)
+	rows, cols, depth := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
+
+	ab := k.Pipeline("ab", t.Stages, a.Feed(), b.Feed().Multicast())
+	out := k.Output("out", d, 2)
+	tiles := k.Persistent(rows.DivI(int64(t.M)), cols.DivI(int64(t.N)), t.Group)
+	steps := depth.DivI(int64(t.K))
+
+	k.Roles(
+		dsl.OnWarpgroup(0, "load", func() {
+			for at := range tiles.Each() {
+				for s := range ab.Produce(steps) {
+					s.Load(a, at.Row, s.Index())
+					s.Load(b, at.Col, s.Index())
+				}
+			}
+		}).Regs(40),
+		dsl.OnWarpgroups(1, 2, "math", func(half dsl.Reg[dsl.U32]) {
+			for at := range tiles.Each() {
+				acc := k.Accumulator(64, t.N, isa.F32)
+				for s := range ab.Consume(steps) {
+					acc.MMA(s.Tile(a).Part(half, 2), s.Tile(b))
+				}
+				row := at.Row.MulI(2).Add(half).MulI(64)
+				out.Store(acc, 0, half, row, at.Col.MulI(int64(t.N)))
+			}
+			out.Drain()
+		}).Regs(232),
+	)
+}
