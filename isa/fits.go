@@ -47,8 +47,8 @@ func (k *WantKind) single(access Access, a *Arg) bool {
 		return a.Kind == ArgProto || a.Kind == ArgTargets
 	case KTargets:
 		return a.Kind == ArgTargets
-	case KAny:
-		return true
+	case KAny: // of all registers only those of 128 bits are no address of whatever it is
+		return a.Kind != ArgAddress && (a.Kind != ArgReg || a.Type.Bits() <= 64)
 	}
 	return false
 }
@@ -250,6 +250,9 @@ func vectorType(elems []Arg) (folded Type, ok bool) {
 			}
 		case ArgInt, ArgFloat:
 			constants = true
+			if i > 0 && elems[i-1].constant() && elems[i-1].Kind != e.Kind {
+				return 0, false // neighbours are compared, with their constants' own types
+			}
 		case ArgSink, ArgUnknown:
 		default:
 			return 0, false
@@ -270,6 +273,9 @@ func vectorType(elems []Arg) (folded Type, ok bool) {
 	}
 	return folded, true
 }
+
+// constant reports whether a is a number.
+func (a *Arg) constant() bool { return a.Kind == ArgInt || a.Kind == ArgFloat }
 
 func foldTypes(a, b Type) (Type, bool) {
 	if a.Bits() != b.Bits() {

@@ -576,6 +576,294 @@ var asyncTable = []Instruction{
 				{Cells: [][]Mod{{38}, {7, 2, 5, 40}}},
 			}},
 		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}, Lenient: "one register is taken for a vector"},
+		{Template: "st.async{.mode}{.shared::cluster}.mbarrier::complete_tx::bytes.wide", Section: "9.7.9.12", Slots: []Slot{
+			{Name: ".mode", Values: []Value{
+				{Mod: 33},
+				{Mod: 34},
+			}},
+			{Name: ".shared::cluster", Values: []Value{
+				{Mod: 46},
+			}},
+			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
+				{Mod: 47},
+			}, Required: true},
+			{Name: ".wide", Values: []Value{
+				{Mod: 2},
+				{Mod: 5},
+				{Mod: 40},
+			}, Required: true, Order: '\x01'},
+		}, Operands: []Operand{
+			{Name: "a", Inside: []Operand{
+				{Name: "a", ID: 1, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
+				}},
+			}},
+			{Name: "b", ID: 2, Kinds: []Kind{
+				{Type: TypeRef{Slot: 3}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: 3}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: 3}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "mbar", ID: 3, Inside: []Operand{
+				{Name: "mbar", ID: 4, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
+				}},
+			}},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 801, Targets: 0x7fffff000000, On: "90"},
+			}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}, Lenient: "braces are taken without a vector length"},
+		{Template: "st.async{.mode}{.shared::cluster}.mbarrier::complete_tx::bytes.wide", Section: "9.7.9.12", Slots: []Slot{
+			{Name: ".mode", Values: []Value{
+				{Mod: 33},
+				{Mod: 34},
+			}},
+			{Name: ".shared::cluster", Values: []Value{
+				{Mod: 46},
+			}},
+			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
+				{Mod: 47},
+			}, Required: true},
+			{Name: ".wide", Values: []Value{
+				{Mod: 3},
+				{Mod: 6},
+				{Mod: 41},
+			}, Required: true, Order: '\x01'},
+		}, Operands: []Operand{
+			{Name: "a", Inside: []Operand{
+				{Name: "a", ID: 1, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
+				}},
+			}},
+			{Name: "b", ID: 2, Kinds: []Kind{
+				{Type: TypeRef{Slot: 3}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: 3}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: 3}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "mbar", ID: 3, Inside: []Operand{
+				{Name: "mbar", ID: 4, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
+				}},
+			}},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 801, Targets: 0x7fffff000000, On: "90"},
+			}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}, Lenient: "braces are taken without a vector length"},
+		{Template: "st.async{.mode}{.shared::cluster}.mbarrier::complete_tx::bytes.b64", Section: "9.7.9.12", Slots: []Slot{
+			{Name: ".mode", Values: []Value{
+				{Mod: 33},
+				{Mod: 34},
+			}},
+			{Name: ".shared::cluster", Values: []Value{
+				{Mod: 46},
+			}},
+			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
+				{Mod: 47},
+			}, Required: true},
+			{Name: ".b64", Values: []Value{
+				{Mod: 8},
+			}, Required: true, Order: '\x01'},
+		}, Operands: []Operand{
+			{Name: "a", Inside: []Operand{
+				{Name: "a", ID: 1, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
+				}},
+			}},
+			{Name: "b", ID: 2, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 5}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 3}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "mbar", ID: 3, Inside: []Operand{
+				{Name: "mbar", ID: 4, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
+				}},
+			}},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 801, Targets: 0x7fffff000000, On: "90"},
+			}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}, Lenient: "parts are packed into one value"},
+		{Template: "st.async{.mode}{.shared::cluster}.mbarrier::complete_tx::bytes.b32", Section: "9.7.9.12", Slots: []Slot{
+			{Name: ".mode", Values: []Value{
+				{Mod: 33},
+				{Mod: 34},
+			}},
+			{Name: ".shared::cluster", Values: []Value{
+				{Mod: 46},
+			}},
+			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
+				{Mod: 47},
+			}, Required: true},
+			{Name: ".b32", Values: []Value{
+				{Mod: 7},
+			}, Required: true, Order: '\x01'},
+		}, Operands: []Operand{
+			{Name: "a", Inside: []Operand{
+				{Name: "a", ID: 1, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
+				}},
+			}},
+			{Name: "b", ID: 2, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 3}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 2}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "mbar", ID: 3, Inside: []Operand{
+				{Name: "mbar", ID: 4, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
+				}},
+			}},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 801, Targets: 0x7fffff000000, On: "90"},
+			}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}, Lenient: "parts are packed into one value"},
+		{Template: "st.async{.weak}.near{.mbarrier::complete_tx::bytes}.wide", Section: "9.7.9.12", Slots: []Slot{
+			{Name: ".weak", Values: []Value{
+				{Mod: 33},
+			}},
+			{Name: ".near", Values: []Value{
+				{Mod: 24},
+				{Mod: 25},
+			}, Required: true},
+			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
+				{Mod: 47},
+			}},
+			{Name: ".wide", Values: []Value{
+				{Mod: 2},
+				{Mod: 5},
+				{Mod: 40},
+			}, Required: true, Order: '\x01'},
+		}, Operands: []Operand{
+			{Name: "a", Inside: []Operand{
+				{Name: "a", ID: 1, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
+				}},
+			}},
+			{Name: "b", ID: 2, Kinds: []Kind{
+				{Type: TypeRef{Slot: 3}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: 3}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: 3}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "mbar", ID: 3, Inside: []Operand{
+				{Name: "mbar", ID: 4, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
+				}},
+			}},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 801, Targets: 0x7fffff000000, On: "90"},
+			}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}, Lenient: "braces are taken without a vector length"},
+		{Template: "st.async{.weak}.near{.mbarrier::complete_tx::bytes}.wide", Section: "9.7.9.12", Slots: []Slot{
+			{Name: ".weak", Values: []Value{
+				{Mod: 33},
+			}},
+			{Name: ".near", Values: []Value{
+				{Mod: 24},
+				{Mod: 25},
+			}, Required: true},
+			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
+				{Mod: 47},
+			}},
+			{Name: ".wide", Values: []Value{
+				{Mod: 3},
+				{Mod: 6},
+				{Mod: 41},
+			}, Required: true, Order: '\x01'},
+		}, Operands: []Operand{
+			{Name: "a", Inside: []Operand{
+				{Name: "a", ID: 1, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
+				}},
+			}},
+			{Name: "b", ID: 2, Kinds: []Kind{
+				{Type: TypeRef{Slot: 3}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: 3}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: 3}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "mbar", ID: 3, Inside: []Operand{
+				{Name: "mbar", ID: 4, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
+				}},
+			}},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 801, Targets: 0x7fffff000000, On: "90"},
+			}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}, Lenient: "braces are taken without a vector length"},
+		{Template: "st.async{.weak}.near{.mbarrier::complete_tx::bytes}.b64", Section: "9.7.9.12", Slots: []Slot{
+			{Name: ".weak", Values: []Value{
+				{Mod: 33},
+			}},
+			{Name: ".near", Values: []Value{
+				{Mod: 24},
+				{Mod: 25},
+			}, Required: true},
+			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
+				{Mod: 47},
+			}},
+			{Name: ".b64", Values: []Value{
+				{Mod: 8},
+			}, Required: true, Order: '\x01'},
+		}, Operands: []Operand{
+			{Name: "a", Inside: []Operand{
+				{Name: "a", ID: 1, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
+				}},
+			}},
+			{Name: "b", ID: 2, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 5}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 3}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "mbar", ID: 3, Inside: []Operand{
+				{Name: "mbar", ID: 4, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
+				}},
+			}},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 801, Targets: 0x7fffff000000, On: "90"},
+			}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}, Lenient: "parts are packed into one value"},
+		{Template: "st.async{.weak}.near{.mbarrier::complete_tx::bytes}.b32", Section: "9.7.9.12", Slots: []Slot{
+			{Name: ".weak", Values: []Value{
+				{Mod: 33},
+			}},
+			{Name: ".near", Values: []Value{
+				{Mod: 24},
+				{Mod: 25},
+			}, Required: true},
+			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
+				{Mod: 47},
+			}},
+			{Name: ".b32", Values: []Value{
+				{Mod: 7},
+			}, Required: true, Order: '\x01'},
+		}, Operands: []Operand{
+			{Name: "a", Inside: []Operand{
+				{Name: "a", ID: 1, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
+				}},
+			}},
+			{Name: "b", ID: 2, Kinds: []Kind{
+				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 3}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 2}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
+			}},
+			{Name: "mbar", ID: 3, Inside: []Operand{
+				{Name: "mbar", ID: 4, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
+				}},
+			}},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 801, Targets: 0x7fffff000000, On: "90"},
+			}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}, Lenient: "parts are packed into one value"},
 		{Template: "st.async{.mode}{.shared::cluster}.mbarrier::complete_tx::bytes.any", Section: "9.7.9.12", Slots: []Slot{
 			{Name: ".mode", Values: []Value{
 				{Mod: 33},

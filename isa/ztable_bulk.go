@@ -3889,7 +3889,7 @@ var bulkTable = []Instruction{
 				}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "value", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 13}, Space: SpaceRef{Slot: -1}},
 			}},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
@@ -4760,6 +4760,56 @@ var bulkTable = []Instruction{
 				{Mod: 114},
 				{Mod: 40},
 				{Mod: 41},
+			}, Required: true, Order: '\x01'},
+		}, Operands: []Operand{
+			{Name: "a", Inside: []Operand{
+				{Name: "a", ID: 1, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 3}},
+				}},
+			}},
+			{Name: "b", ID: 2, Kinds: []Kind{
+				{Type: TypeRef{Slot: 4}, Space: SpaceRef{Slot: -1}},
+			}},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 801, Targets: 0x7fffff000000, On: "90"},
+			}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 1, N: 1},
+				{Code: 1, N: 2},
+				{Code: 7},
+			}, Text: "require .sem -> .scope"},
+			{Holds: []Op{
+				{Code: 1, N: 2},
+				{Code: 1, N: 1},
+				{Code: 7},
+			}, Text: "require .scope -> .sem"},
+			{Holds: []Op{
+				{Code: 1},
+				{Code: 1, N: 1},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid .weak & .sem", Why: "weak is an order of its own"},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"store"}},
+		{Template: "multimem.st{.weak}{.sem.scope}{.global}.fp8", Section: "9.7.9.14", Slots: []Slot{
+			{Name: ".weak", Values: []Value{
+				{Mod: 33},
+			}},
+			{Name: ".sem", Values: []Value{
+				{Mod: 50},
+				{Mod: 49},
+			}},
+			{Name: ".scope", Values: []Value{
+				{Mod: 67},
+				{Mod: 34},
+				{Mod: 35},
+				{Mod: 36},
+			}},
+			{Name: ".global", Values: []Value{
+				{Mod: 26},
+			}},
+			{Name: ".fp8", Values: []Value{
 				{Mod: 122, Gate: Gate{Clauses: []Clause{
 					{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
 					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
@@ -4776,7 +4826,7 @@ var bulkTable = []Instruction{
 				}},
 			}},
 			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 4}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
 			}},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
@@ -5087,11 +5137,7 @@ var bulkTable = []Instruction{
 				{Mod: 26},
 			}},
 			{Name: ".type", Values: []Value{
-				{Mod: 1},
-				{Mod: 2},
 				{Mod: 3},
-				{Mod: 4},
-				{Mod: 5},
 				{Mod: 6},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
@@ -5101,7 +5147,68 @@ var bulkTable = []Instruction{
 				}},
 			}},
 			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Relax: true, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
+			}},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
+			}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}},
+		{Template: "multimem.st.async.release.scope{.global}.type", Section: "9.3:9.7.9.13", Slots: []Slot{
+			{Name: ".release", Values: []Value{
+				{Mod: 49},
+			}, Required: true},
+			{Name: ".scope", Values: []Value{
+				{Mod: 35},
+				{Mod: 36},
+			}, Required: true},
+			{Name: ".global", Values: []Value{
+				{Mod: 26},
+			}},
+			{Name: ".type", Values: []Value{
+				{Mod: 2},
+				{Mod: 5},
+			}, Required: true, Order: '\x01'},
+		}, Operands: []Operand{
+			{Name: "a", Inside: []Operand{
+				{Name: "a", ID: 1, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 2}},
+				}},
+			}},
+			{Name: "b", ID: 2, Kinds: []Kind{
+				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
+			}},
+		}, Gates: []Gate{
+			{Clauses: []Clause{
+				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
+			}},
+		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}},
+		{Template: "multimem.st.async.release.scope{.global}.type", Section: "9.3:9.7.9.13", Slots: []Slot{
+			{Name: ".release", Values: []Value{
+				{Mod: 49},
+			}, Required: true},
+			{Name: ".scope", Values: []Value{
+				{Mod: 35},
+				{Mod: 36},
+			}, Required: true},
+			{Name: ".global", Values: []Value{
+				{Mod: 26},
+			}},
+			{Name: ".type", Values: []Value{
+				{Mod: 1},
+				{Mod: 4},
+			}, Required: true, Order: '\x01'},
+		}, Operands: []Operand{
+			{Name: "a", Inside: []Operand{
+				{Name: "a", ID: 1, Kinds: []Kind{
+					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 2}},
+				}},
+			}},
+			{Name: "b", ID: 2, Kinds: []Kind{
+				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
 			}},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
@@ -5699,7 +5806,7 @@ var bulkTable = []Instruction{
 				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "indices", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 3, N: 1}, Space: SpaceRef{Slot: -1}},
+				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 3, N: 1}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "packed", ID: 2, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 3, N: 2}, Space: SpaceRef{Slot: -1}},

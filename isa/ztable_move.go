@@ -499,6 +499,8 @@ var moveTable = []Instruction{
 			{Name: ".type", Values: []Value{
 				{Mod: 2},
 				{Mod: 3},
+				{Mod: 5},
+				{Mod: 6},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
@@ -525,6 +527,8 @@ var moveTable = []Instruction{
 			{Name: ".type", Values: []Value{
 				{Mod: 2},
 				{Mod: 3},
+				{Mod: 5},
+				{Mod: 6},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{

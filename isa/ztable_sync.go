@@ -1507,6 +1507,8 @@ var syncTable = []Instruction{
 			}},
 			{Name: "answer", ID: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 6}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 6}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 5}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
 				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
 			}},
 		}, Gates: []Gate{

@@ -60,6 +60,9 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 6, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
+			{Name: "s", ID: 7, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 105, Targets: AllTargets},
@@ -80,6 +83,13 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 6},
+				{Code: 2, N: 7},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -168,6 +178,9 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 6, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
+			{Name: "s", ID: 7, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 105, Targets: AllTargets},
@@ -188,6 +201,13 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 6},
+				{Code: 2, N: 7},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -276,6 +296,9 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 6, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
+			{Name: "s", ID: 7, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 105, Targets: AllTargets},
@@ -299,6 +322,13 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 6},
+				{Code: 2, N: 7},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -386,6 +416,9 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 6, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
+			{Name: "s", ID: 7, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 105, Targets: AllTargets},
@@ -409,6 +442,13 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 6},
+				{Code: 2, N: 7},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -488,7 +528,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 6, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 7, Kinds: []Kind{
+			{Name: "s", ID: 7, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 8, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -512,13 +555,19 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 7},
+				{Code: 2, N: 8},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 		}, Rules: []Rule{
 			{Holds: []Op{
+				{Code: 2, N: 6},
 				{Code: 2, N: 7},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
+			{Holds: []Op{
+				{Code: 2, N: 8},
 				{N: 70},
 				{Code: 5},
 				{Code: 4},
@@ -586,7 +635,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 6, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 7, Kinds: []Kind{
+			{Name: "s", ID: 7, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 8, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -610,13 +662,19 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 7},
+				{Code: 2, N: 8},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 		}, Rules: []Rule{
 			{Holds: []Op{
+				{Code: 2, N: 6},
 				{Code: 2, N: 7},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
+			{Holds: []Op{
+				{Code: 2, N: 8},
 				{N: 70},
 				{Code: 5},
 				{Code: 4},
@@ -684,7 +742,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 6, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 7, Kinds: []Kind{
+			{Name: "s", ID: 7, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 8, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -711,13 +772,19 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 7},
+				{Code: 2, N: 8},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 		}, Rules: []Rule{
 			{Holds: []Op{
+				{Code: 2, N: 6},
 				{Code: 2, N: 7},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
+			{Holds: []Op{
+				{Code: 2, N: 8},
 				{N: 70},
 				{Code: 5},
 				{Code: 4},
@@ -784,7 +851,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 6, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 7, Kinds: []Kind{
+			{Name: "s", ID: 7, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 8, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -811,13 +881,19 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 7},
+				{Code: 2, N: 8},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 		}, Rules: []Rule{
 			{Holds: []Op{
+				{Code: 2, N: 6},
 				{Code: 2, N: 7},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
+			{Holds: []Op{
+				{Code: 2, N: 8},
 				{N: 70},
 				{Code: 5},
 				{Code: 4},
@@ -884,7 +960,10 @@ var textureTable = []Instruction{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
-			{Name: "f", ID: 6, Kinds: []Kind{
+			{Name: "s", ID: 6, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 7, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -903,7 +982,7 @@ var textureTable = []Instruction{
 				{Since: 701, Targets: 0x7fffffffe000, On: "60"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 6},
+				{Code: 2, N: 7},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
@@ -946,7 +1025,10 @@ var textureTable = []Instruction{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
-			{Name: "f", ID: 6, Kinds: []Kind{
+			{Name: "s", ID: 6, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 7, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -965,7 +1047,7 @@ var textureTable = []Instruction{
 				{Since: 701, Targets: 0x7fffffffe000, On: "60"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 6},
+				{Code: 2, N: 7},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
@@ -1008,7 +1090,10 @@ var textureTable = []Instruction{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
-			{Name: "f", ID: 6, Kinds: []Kind{
+			{Name: "s", ID: 6, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 7, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -1030,7 +1115,7 @@ var textureTable = []Instruction{
 				{Since: 701, Targets: 0x7fffffffe000, On: "60"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 6},
+				{Code: 2, N: 7},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
@@ -1072,7 +1157,10 @@ var textureTable = []Instruction{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
-			{Name: "f", ID: 6, Kinds: []Kind{
+			{Name: "s", ID: 6, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 7, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -1094,7 +1182,7 @@ var textureTable = []Instruction{
 				{Since: 701, Targets: 0x7fffffffe000, On: "60"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 6},
+				{Code: 2, N: 7},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
@@ -1184,7 +1272,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 18, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 19, Kinds: []Kind{
+			{Name: "s", ID: 19, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 20, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -1208,10 +1299,17 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 19},
+				{Code: 2, N: 20},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 18},
+				{Code: 2, N: 19},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -1304,7 +1402,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 18, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 19, Kinds: []Kind{
+			{Name: "s", ID: 19, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 20, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -1328,10 +1429,17 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 19},
+				{Code: 2, N: 20},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 18},
+				{Code: 2, N: 19},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -1424,7 +1532,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 18, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 19, Kinds: []Kind{
+			{Name: "s", ID: 19, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 20, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -1451,10 +1562,17 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 19},
+				{Code: 2, N: 20},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 18},
+				{Code: 2, N: 19},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -1546,7 +1664,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 18, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 19, Kinds: []Kind{
+			{Name: "s", ID: 19, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 20, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -1573,10 +1694,17 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 19},
+				{Code: 2, N: 20},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 18},
+				{Code: 2, N: 19},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -1655,7 +1783,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 14, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 15, Kinds: []Kind{
+			{Name: "s", ID: 15, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 16, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -1679,10 +1810,17 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 15},
+				{Code: 2, N: 16},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 14},
+				{Code: 2, N: 15},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -1758,7 +1896,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 14, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 15, Kinds: []Kind{
+			{Name: "s", ID: 15, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 16, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -1782,10 +1923,17 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 15},
+				{Code: 2, N: 16},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 14},
+				{Code: 2, N: 15},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -1861,7 +2009,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 14, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 15, Kinds: []Kind{
+			{Name: "s", ID: 15, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 16, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -1888,10 +2039,17 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 15},
+				{Code: 2, N: 16},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 14},
+				{Code: 2, N: 15},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -1966,7 +2124,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 14, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 15, Kinds: []Kind{
+			{Name: "s", ID: 15, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 16, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -1993,10 +2154,17 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 15},
+				{Code: 2, N: 16},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 14},
+				{Code: 2, N: 15},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -2071,7 +2239,10 @@ var textureTable = []Instruction{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
-			{Name: "f", ID: 14, Kinds: []Kind{
+			{Name: "s", ID: 14, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 15, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -2090,7 +2261,7 @@ var textureTable = []Instruction{
 				{Since: 701, Targets: 0x7fffffffe000, On: "60"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 14},
+				{Code: 2, N: 15},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
@@ -2159,7 +2330,10 @@ var textureTable = []Instruction{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
-			{Name: "f", ID: 14, Kinds: []Kind{
+			{Name: "s", ID: 14, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 15, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -2178,7 +2352,7 @@ var textureTable = []Instruction{
 				{Since: 701, Targets: 0x7fffffffe000, On: "60"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 14},
+				{Code: 2, N: 15},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
@@ -2247,7 +2421,10 @@ var textureTable = []Instruction{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
-			{Name: "f", ID: 14, Kinds: []Kind{
+			{Name: "s", ID: 14, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 15, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -2269,7 +2446,7 @@ var textureTable = []Instruction{
 				{Since: 701, Targets: 0x7fffffffe000, On: "60"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 14},
+				{Code: 2, N: 15},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
@@ -2337,7 +2514,10 @@ var textureTable = []Instruction{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
-			{Name: "f", ID: 14, Kinds: []Kind{
+			{Name: "s", ID: 14, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 15, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -2359,7 +2539,7 @@ var textureTable = []Instruction{
 				{Since: 701, Targets: 0x7fffffffe000, On: "60"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 14},
+				{Code: 2, N: 15},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
@@ -2418,6 +2598,9 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 6, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
+			{Name: "s", ID: 7, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 301, Targets: 0x7ffffffffff0, On: "20"},
@@ -2438,6 +2621,13 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 6},
+				{Code: 2, N: 7},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -2526,6 +2716,9 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 6, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
+			{Name: "s", ID: 7, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 301, Targets: 0x7ffffffffff0, On: "20"},
@@ -2546,6 +2739,13 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 6},
+				{Code: 2, N: 7},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -2634,6 +2834,9 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 6, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
+			{Name: "s", ID: 7, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 301, Targets: 0x7ffffffffff0, On: "20"},
@@ -2657,6 +2860,13 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 6},
+				{Code: 2, N: 7},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -2744,6 +2954,9 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 6, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
+			{Name: "s", ID: 7, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 301, Targets: 0x7ffffffffff0, On: "20"},
@@ -2767,6 +2980,13 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 6},
+				{Code: 2, N: 7},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -2846,7 +3066,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 6, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 7, Kinds: []Kind{
+			{Name: "s", ID: 7, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 8, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -2870,13 +3093,19 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 7},
+				{Code: 2, N: 8},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 		}, Rules: []Rule{
 			{Holds: []Op{
+				{Code: 2, N: 6},
 				{Code: 2, N: 7},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
+			{Holds: []Op{
+				{Code: 2, N: 8},
 				{N: 70},
 				{Code: 5},
 				{Code: 4},
@@ -2944,7 +3173,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 6, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 7, Kinds: []Kind{
+			{Name: "s", ID: 7, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 8, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -2968,13 +3200,19 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 7},
+				{Code: 2, N: 8},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 		}, Rules: []Rule{
 			{Holds: []Op{
+				{Code: 2, N: 6},
 				{Code: 2, N: 7},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
+			{Holds: []Op{
+				{Code: 2, N: 8},
 				{N: 70},
 				{Code: 5},
 				{Code: 4},
@@ -3042,7 +3280,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 6, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 7, Kinds: []Kind{
+			{Name: "s", ID: 7, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 8, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -3069,13 +3310,19 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 7},
+				{Code: 2, N: 8},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 		}, Rules: []Rule{
 			{Holds: []Op{
+				{Code: 2, N: 6},
 				{Code: 2, N: 7},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
+			{Holds: []Op{
+				{Code: 2, N: 8},
 				{N: 70},
 				{Code: 5},
 				{Code: 4},
@@ -3142,7 +3389,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 6, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 7, Kinds: []Kind{
+			{Name: "s", ID: 7, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 8, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -3169,13 +3419,19 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 7},
+				{Code: 2, N: 8},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 		}, Rules: []Rule{
 			{Holds: []Op{
+				{Code: 2, N: 6},
 				{Code: 2, N: 7},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
+			{Holds: []Op{
+				{Code: 2, N: 8},
 				{N: 70},
 				{Code: 5},
 				{Code: 4},
@@ -3242,7 +3498,10 @@ var textureTable = []Instruction{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
-			{Name: "f", ID: 6, Kinds: []Kind{
+			{Name: "s", ID: 6, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 7, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -3261,7 +3520,7 @@ var textureTable = []Instruction{
 				{Since: 701, Targets: 0x7fffffffe000, On: "60"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 6},
+				{Code: 2, N: 7},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
@@ -3304,7 +3563,10 @@ var textureTable = []Instruction{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
-			{Name: "f", ID: 6, Kinds: []Kind{
+			{Name: "s", ID: 6, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 7, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -3323,7 +3585,7 @@ var textureTable = []Instruction{
 				{Since: 701, Targets: 0x7fffffffe000, On: "60"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 6},
+				{Code: 2, N: 7},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
@@ -3366,7 +3628,10 @@ var textureTable = []Instruction{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
-			{Name: "f", ID: 6, Kinds: []Kind{
+			{Name: "s", ID: 6, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 7, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -3388,7 +3653,7 @@ var textureTable = []Instruction{
 				{Since: 701, Targets: 0x7fffffffe000, On: "60"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 6},
+				{Code: 2, N: 7},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
@@ -3430,7 +3695,10 @@ var textureTable = []Instruction{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
-			{Name: "f", ID: 6, Kinds: []Kind{
+			{Name: "s", ID: 6, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 7, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -3452,7 +3720,7 @@ var textureTable = []Instruction{
 				{Since: 701, Targets: 0x7fffffffe000, On: "60"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 6},
+				{Code: 2, N: 7},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
@@ -3542,7 +3810,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 18, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 19, Kinds: []Kind{
+			{Name: "s", ID: 19, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 20, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -3566,10 +3837,17 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 19},
+				{Code: 2, N: 20},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 18},
+				{Code: 2, N: 19},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -3662,7 +3940,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 18, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 19, Kinds: []Kind{
+			{Name: "s", ID: 19, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 20, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -3686,10 +3967,17 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 19},
+				{Code: 2, N: 20},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 18},
+				{Code: 2, N: 19},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -3782,7 +4070,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 18, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 19, Kinds: []Kind{
+			{Name: "s", ID: 19, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 20, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -3809,10 +4100,17 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 19},
+				{Code: 2, N: 20},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 18},
+				{Code: 2, N: 19},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -3904,7 +4202,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 18, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 19, Kinds: []Kind{
+			{Name: "s", ID: 19, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 20, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -3931,10 +4232,17 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 19},
+				{Code: 2, N: 20},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 18},
+				{Code: 2, N: 19},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -4013,7 +4321,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 14, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 15, Kinds: []Kind{
+			{Name: "s", ID: 15, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 16, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -4037,10 +4348,17 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 15},
+				{Code: 2, N: 16},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 14},
+				{Code: 2, N: 15},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -4116,7 +4434,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 14, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 15, Kinds: []Kind{
+			{Name: "s", ID: 15, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 16, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -4140,10 +4461,17 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 15},
+				{Code: 2, N: 16},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 14},
+				{Code: 2, N: 15},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -4219,7 +4547,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 14, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 15, Kinds: []Kind{
+			{Name: "s", ID: 15, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 16, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -4246,10 +4577,17 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 15},
+				{Code: 2, N: 16},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 14},
+				{Code: 2, N: 15},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -4324,7 +4662,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 14, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 15, Kinds: []Kind{
+			{Name: "s", ID: 15, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 16, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -4351,10 +4692,17 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 15},
+				{Code: 2, N: 16},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 14},
+				{Code: 2, N: 15},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -4429,7 +4777,10 @@ var textureTable = []Instruction{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
-			{Name: "f", ID: 14, Kinds: []Kind{
+			{Name: "s", ID: 14, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 15, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -4448,7 +4799,7 @@ var textureTable = []Instruction{
 				{Since: 701, Targets: 0x7fffffffe000, On: "60"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 14},
+				{Code: 2, N: 15},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
@@ -4517,7 +4868,10 @@ var textureTable = []Instruction{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
-			{Name: "f", ID: 14, Kinds: []Kind{
+			{Name: "s", ID: 14, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 15, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -4536,7 +4890,7 @@ var textureTable = []Instruction{
 				{Since: 701, Targets: 0x7fffffffe000, On: "60"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 14},
+				{Code: 2, N: 15},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
@@ -4605,7 +4959,10 @@ var textureTable = []Instruction{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
-			{Name: "f", ID: 14, Kinds: []Kind{
+			{Name: "s", ID: 14, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 15, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -4627,7 +4984,7 @@ var textureTable = []Instruction{
 				{Since: 701, Targets: 0x7fffffffe000, On: "60"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 14},
+				{Code: 2, N: 15},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
@@ -4695,7 +5052,10 @@ var textureTable = []Instruction{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
-			{Name: "f", ID: 14, Kinds: []Kind{
+			{Name: "s", ID: 14, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 15, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -4717,7 +5077,7 @@ var textureTable = []Instruction{
 				{Since: 701, Targets: 0x7fffffffe000, On: "60"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 14},
+				{Code: 2, N: 15},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
@@ -4773,6 +5133,9 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 7, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
+			{Name: "s", ID: 8, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 301, Targets: 0x7ffffffffff0, On: "20"},
@@ -4793,6 +5156,13 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 7},
+				{Code: 2, N: 8},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -4872,6 +5242,9 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 7, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
+			{Name: "s", ID: 8, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 301, Targets: 0x7ffffffffff0, On: "20"},
@@ -4892,6 +5265,13 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 7},
+				{Code: 2, N: 8},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -4971,6 +5351,9 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 7, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
+			{Name: "s", ID: 8, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 301, Targets: 0x7ffffffffff0, On: "20"},
@@ -4994,6 +5377,13 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 7},
+				{Code: 2, N: 8},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -5072,6 +5462,9 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 7, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
+			{Name: "s", ID: 8, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 301, Targets: 0x7ffffffffff0, On: "20"},
@@ -5095,6 +5488,13 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 7},
+				{Code: 2, N: 8},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -5171,7 +5571,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 7, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 8, Kinds: []Kind{
+			{Name: "s", ID: 8, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 9, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -5195,13 +5598,19 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 8},
+				{Code: 2, N: 9},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 		}, Rules: []Rule{
 			{Holds: []Op{
+				{Code: 2, N: 7},
 				{Code: 2, N: 8},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
+			{Holds: []Op{
+				{Code: 2, N: 9},
 				{N: 70},
 				{Code: 5},
 				{Code: 4},
@@ -5272,7 +5681,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 7, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 8, Kinds: []Kind{
+			{Name: "s", ID: 8, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 9, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -5296,13 +5708,19 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 8},
+				{Code: 2, N: 9},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 		}, Rules: []Rule{
 			{Holds: []Op{
+				{Code: 2, N: 7},
 				{Code: 2, N: 8},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
+			{Holds: []Op{
+				{Code: 2, N: 9},
 				{N: 70},
 				{Code: 5},
 				{Code: 4},
@@ -5373,7 +5791,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 7, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 8, Kinds: []Kind{
+			{Name: "s", ID: 8, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 9, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -5400,13 +5821,19 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 8},
+				{Code: 2, N: 9},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 		}, Rules: []Rule{
 			{Holds: []Op{
+				{Code: 2, N: 7},
 				{Code: 2, N: 8},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
+			{Holds: []Op{
+				{Code: 2, N: 9},
 				{N: 70},
 				{Code: 5},
 				{Code: 4},
@@ -5476,7 +5903,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 7, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 8, Kinds: []Kind{
+			{Name: "s", ID: 8, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 9, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -5503,13 +5933,19 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 8},
+				{Code: 2, N: 9},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 		}, Rules: []Rule{
 			{Holds: []Op{
+				{Code: 2, N: 7},
 				{Code: 2, N: 8},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
+			{Holds: []Op{
+				{Code: 2, N: 9},
 				{N: 70},
 				{Code: 5},
 				{Code: 4},
@@ -5579,7 +6015,10 @@ var textureTable = []Instruction{
 			{Name: "lod", ID: 6, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "f", ID: 7, Kinds: []Kind{
+			{Name: "s", ID: 7, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 8, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -5598,7 +6037,7 @@ var textureTable = []Instruction{
 				{Since: 701, Targets: 0x7fffffffe000, On: "60"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 7},
+				{Code: 2, N: 8},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
@@ -5644,7 +6083,10 @@ var textureTable = []Instruction{
 			{Name: "lod", ID: 6, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "f", ID: 7, Kinds: []Kind{
+			{Name: "s", ID: 7, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 8, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -5663,7 +6105,7 @@ var textureTable = []Instruction{
 				{Since: 701, Targets: 0x7fffffffe000, On: "60"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 7},
+				{Code: 2, N: 8},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
@@ -5709,7 +6151,10 @@ var textureTable = []Instruction{
 			{Name: "lod", ID: 6, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "f", ID: 7, Kinds: []Kind{
+			{Name: "s", ID: 7, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 8, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -5731,7 +6176,7 @@ var textureTable = []Instruction{
 				{Since: 701, Targets: 0x7fffffffe000, On: "60"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 7},
+				{Code: 2, N: 8},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
@@ -5776,7 +6221,10 @@ var textureTable = []Instruction{
 			{Name: "lod", ID: 6, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "f", ID: 7, Kinds: []Kind{
+			{Name: "s", ID: 7, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 8, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -5798,7 +6246,7 @@ var textureTable = []Instruction{
 				{Since: 701, Targets: 0x7fffffffe000, On: "60"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 7},
+				{Code: 2, N: 8},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
@@ -5891,7 +6339,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 19, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 20, Kinds: []Kind{
+			{Name: "s", ID: 20, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 21, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -5915,10 +6366,17 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 20},
+				{Code: 2, N: 21},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 19},
+				{Code: 2, N: 20},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -6014,7 +6472,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 19, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 20, Kinds: []Kind{
+			{Name: "s", ID: 20, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 21, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -6038,10 +6499,17 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 20},
+				{Code: 2, N: 21},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 19},
+				{Code: 2, N: 20},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -6137,7 +6605,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 19, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 20, Kinds: []Kind{
+			{Name: "s", ID: 20, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 21, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -6164,10 +6635,17 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 20},
+				{Code: 2, N: 21},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 19},
+				{Code: 2, N: 20},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -6262,7 +6740,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 19, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 20, Kinds: []Kind{
+			{Name: "s", ID: 20, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 21, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -6289,10 +6770,17 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 20},
+				{Code: 2, N: 21},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 19},
+				{Code: 2, N: 20},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -6374,7 +6862,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 15, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 16, Kinds: []Kind{
+			{Name: "s", ID: 16, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 17, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -6398,10 +6889,17 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 16},
+				{Code: 2, N: 17},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 15},
+				{Code: 2, N: 16},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -6480,7 +6978,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 15, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 16, Kinds: []Kind{
+			{Name: "s", ID: 16, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 17, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -6504,10 +7005,17 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 16},
+				{Code: 2, N: 17},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 15},
+				{Code: 2, N: 16},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -6586,7 +7094,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 15, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 16, Kinds: []Kind{
+			{Name: "s", ID: 16, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 17, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -6613,10 +7124,17 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 16},
+				{Code: 2, N: 17},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 15},
+				{Code: 2, N: 16},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -6694,7 +7212,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 15, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 16, Kinds: []Kind{
+			{Name: "s", ID: 16, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 17, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -6721,10 +7242,17 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 16},
+				{Code: 2, N: 17},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 15},
+				{Code: 2, N: 16},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -6802,7 +7330,10 @@ var textureTable = []Instruction{
 			{Name: "lod", ID: 14, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "f", ID: 15, Kinds: []Kind{
+			{Name: "s", ID: 15, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 16, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -6821,7 +7352,7 @@ var textureTable = []Instruction{
 				{Since: 701, Targets: 0x7fffffffe000, On: "60"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 15},
+				{Code: 2, N: 16},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
@@ -6893,7 +7424,10 @@ var textureTable = []Instruction{
 			{Name: "lod", ID: 14, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "f", ID: 15, Kinds: []Kind{
+			{Name: "s", ID: 15, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 16, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -6912,7 +7446,7 @@ var textureTable = []Instruction{
 				{Since: 701, Targets: 0x7fffffffe000, On: "60"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 15},
+				{Code: 2, N: 16},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
@@ -6984,7 +7518,10 @@ var textureTable = []Instruction{
 			{Name: "lod", ID: 14, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "f", ID: 15, Kinds: []Kind{
+			{Name: "s", ID: 15, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 16, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -7006,7 +7543,7 @@ var textureTable = []Instruction{
 				{Since: 701, Targets: 0x7fffffffe000, On: "60"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 15},
+				{Code: 2, N: 16},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
@@ -7077,7 +7614,10 @@ var textureTable = []Instruction{
 			{Name: "lod", ID: 14, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "f", ID: 15, Kinds: []Kind{
+			{Name: "s", ID: 15, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 16, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -7099,7 +7639,7 @@ var textureTable = []Instruction{
 				{Since: 701, Targets: 0x7fffffffe000, On: "60"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 15},
+				{Code: 2, N: 16},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
@@ -7158,6 +7698,9 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 8, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
+			{Name: "s", ID: 9, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 301, Targets: 0x7ffffffffff0, On: "20"},
@@ -7178,6 +7721,13 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 8},
+				{Code: 2, N: 9},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -7269,6 +7819,9 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 8, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
+			{Name: "s", ID: 9, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 301, Targets: 0x7ffffffffff0, On: "20"},
@@ -7289,6 +7842,13 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 8},
+				{Code: 2, N: 9},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -7380,6 +7940,9 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 8, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
+			{Name: "s", ID: 9, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 301, Targets: 0x7ffffffffff0, On: "20"},
@@ -7403,6 +7966,13 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 8},
+				{Code: 2, N: 9},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -7493,6 +8063,9 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 8, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
+			{Name: "s", ID: 9, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 301, Targets: 0x7ffffffffff0, On: "20"},
@@ -7516,6 +8089,13 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 8},
+				{Code: 2, N: 9},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -7604,7 +8184,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 8, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 9, Kinds: []Kind{
+			{Name: "s", ID: 9, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 10, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -7628,13 +8211,19 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 9},
+				{Code: 2, N: 10},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 		}, Rules: []Rule{
 			{Holds: []Op{
+				{Code: 2, N: 8},
 				{Code: 2, N: 9},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
+			{Holds: []Op{
+				{Code: 2, N: 10},
 				{N: 70},
 				{Code: 5},
 				{Code: 4},
@@ -7715,7 +8304,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 8, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 9, Kinds: []Kind{
+			{Name: "s", ID: 9, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 10, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -7739,13 +8331,19 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 9},
+				{Code: 2, N: 10},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 		}, Rules: []Rule{
 			{Holds: []Op{
+				{Code: 2, N: 8},
 				{Code: 2, N: 9},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
+			{Holds: []Op{
+				{Code: 2, N: 10},
 				{N: 70},
 				{Code: 5},
 				{Code: 4},
@@ -7826,7 +8424,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 8, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 9, Kinds: []Kind{
+			{Name: "s", ID: 9, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 10, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -7853,13 +8454,19 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 9},
+				{Code: 2, N: 10},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 		}, Rules: []Rule{
 			{Holds: []Op{
+				{Code: 2, N: 8},
 				{Code: 2, N: 9},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
+			{Holds: []Op{
+				{Code: 2, N: 10},
 				{N: 70},
 				{Code: 5},
 				{Code: 4},
@@ -7939,7 +8546,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 8, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 9, Kinds: []Kind{
+			{Name: "s", ID: 9, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 10, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -7966,13 +8576,19 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 9},
+				{Code: 2, N: 10},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 		}, Rules: []Rule{
 			{Holds: []Op{
+				{Code: 2, N: 8},
 				{Code: 2, N: 9},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
+			{Holds: []Op{
+				{Code: 2, N: 10},
 				{N: 70},
 				{Code: 5},
 				{Code: 4},
@@ -8047,12 +8663,19 @@ var textureTable = []Instruction{
 				}},
 			}},
 			{Name: "dx", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "dy", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "f", ID: 8, Kinds: []Kind{
+			{Name: "s", ID: 8, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 9, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -8076,16 +8699,10 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7ffffffffff0, On: "20"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 8},
+				{Code: 2, N: 9},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{},
-			}, Names: []string{"g"}, Rows: []Row{
-				{Cells: [][]Mod{{382}}, Lengths: []int{4}},
-			}},
 		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.grad.geom{.uni}.v4.f32.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
@@ -8126,12 +8743,19 @@ var textureTable = []Instruction{
 				}},
 			}},
 			{Name: "dx", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "dy", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "f", ID: 8, Kinds: []Kind{
+			{Name: "s", ID: 8, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 9, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -8155,16 +8779,10 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7ffffffffff0, On: "20"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 8},
+				{Code: 2, N: 9},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{},
-			}, Names: []string{"g"}, Rows: []Row{
-				{Cells: [][]Mod{{382}}, Lengths: []int{4}},
-			}},
 		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.grad.geom{.uni}.v4.f16.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
@@ -8205,12 +8823,19 @@ var textureTable = []Instruction{
 				}},
 			}},
 			{Name: "dx", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "dy", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "f", ID: 8, Kinds: []Kind{
+			{Name: "s", ID: 8, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 9, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -8237,16 +8862,10 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7ffffffffff0, On: "20"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 8},
+				{Code: 2, N: 9},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{},
-			}, Names: []string{"g"}, Rows: []Row{
-				{Cells: [][]Mod{{382}}, Lengths: []int{4}},
-			}},
 		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.grad.geom{.uni}.v2.f16x2.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
@@ -8286,12 +8905,19 @@ var textureTable = []Instruction{
 				}},
 			}},
 			{Name: "dx", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "dy", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "f", ID: 8, Kinds: []Kind{
+			{Name: "s", ID: 8, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 9, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -8318,16 +8944,10 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7ffffffffff0, On: "20"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 8},
+				{Code: 2, N: 9},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{},
-			}, Names: []string{"g"}, Rows: []Row{
-				{Cells: [][]Mod{{382}}, Lengths: []int{4}},
-			}},
 		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 	}},
 	{Name: "tex.grad", Family: "texture", What: "fetch from a texture at the level of detail that derivatives give", Repeats: []Mod{160}, Forms: []Form{
@@ -8420,7 +9040,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 20, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 21, Kinds: []Kind{
+			{Name: "s", ID: 21, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 22, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -8444,10 +9067,17 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 21},
+				{Code: 2, N: 22},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 20},
+				{Code: 2, N: 21},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -8551,7 +9181,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 20, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 21, Kinds: []Kind{
+			{Name: "s", ID: 21, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 22, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -8575,10 +9208,17 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 21},
+				{Code: 2, N: 22},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 20},
+				{Code: 2, N: 21},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -8682,7 +9322,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 20, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 21, Kinds: []Kind{
+			{Name: "s", ID: 21, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 22, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -8709,10 +9352,17 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 21},
+				{Code: 2, N: 22},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 20},
+				{Code: 2, N: 21},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -8815,7 +9465,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 20, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 21, Kinds: []Kind{
+			{Name: "s", ID: 21, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 22, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -8842,10 +9495,17 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 21},
+				{Code: 2, N: 22},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 20},
+				{Code: 2, N: 21},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -8935,7 +9595,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 16, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 17, Kinds: []Kind{
+			{Name: "s", ID: 17, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 18, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -8959,10 +9622,17 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 17},
+				{Code: 2, N: 18},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 16},
+				{Code: 2, N: 17},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -9049,7 +9719,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 16, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 17, Kinds: []Kind{
+			{Name: "s", ID: 17, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 18, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -9073,10 +9746,17 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 17},
+				{Code: 2, N: 18},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 16},
+				{Code: 2, N: 17},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -9163,7 +9843,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 16, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 17, Kinds: []Kind{
+			{Name: "s", ID: 17, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 18, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -9190,10 +9873,17 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 17},
+				{Code: 2, N: 18},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 16},
+				{Code: 2, N: 17},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -9279,7 +9969,10 @@ var textureTable = []Instruction{
 			{Name: "e", ID: 16, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 17, Kinds: []Kind{
+			{Name: "s", ID: 17, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 18, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -9306,10 +9999,17 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 17},
+				{Code: 2, N: 18},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 16},
+				{Code: 2, N: 17},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
@@ -9390,12 +10090,19 @@ var textureTable = []Instruction{
 				}},
 			}},
 			{Name: "dx", ID: 14, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "dy", ID: 15, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "f", ID: 16, Kinds: []Kind{
+			{Name: "s", ID: 16, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 17, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -9419,16 +10126,10 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7ffffffffff0, On: "20"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 16},
+				{Code: 2, N: 17},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{},
-			}, Names: []string{"g"}, Rows: []Row{
-				{Cells: [][]Mod{{383}}, Lengths: []int{4}},
-			}},
 		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.grad.geom{.uni}.v4.f32.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
@@ -9495,12 +10196,19 @@ var textureTable = []Instruction{
 				}},
 			}},
 			{Name: "dx", ID: 14, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "dy", ID: 15, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "f", ID: 16, Kinds: []Kind{
+			{Name: "s", ID: 16, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 17, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -9524,16 +10232,10 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7ffffffffff0, On: "20"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 16},
+				{Code: 2, N: 17},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{},
-			}, Names: []string{"g"}, Rows: []Row{
-				{Cells: [][]Mod{{383}}, Lengths: []int{4}},
-			}},
 		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.grad.geom{.uni}.v4.f16.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
@@ -9600,12 +10302,19 @@ var textureTable = []Instruction{
 				}},
 			}},
 			{Name: "dx", ID: 14, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "dy", ID: 15, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "f", ID: 16, Kinds: []Kind{
+			{Name: "s", ID: 16, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 17, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -9632,16 +10341,10 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7ffffffffff0, On: "20"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 16},
+				{Code: 2, N: 17},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{},
-			}, Names: []string{"g"}, Rows: []Row{
-				{Cells: [][]Mod{{383}}, Lengths: []int{4}},
-			}},
 		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tex.grad.geom{.uni}.v2.f16x2.f32", Section: "9.7.10.3", Slots: []Slot{
 			{Name: ".geom", Values: []Value{
@@ -9707,12 +10410,19 @@ var textureTable = []Instruction{
 				}},
 			}},
 			{Name: "dx", ID: 14, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "dy", ID: 15, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
+				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "f", ID: 16, Kinds: []Kind{
+			{Name: "s", ID: 16, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 17, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -9739,16 +10449,10 @@ var textureTable = []Instruction{
 				{Since: 403, Targets: 0x7ffffffffff0, On: "20"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 16},
+				{Code: 2, N: 17},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{},
-			}, Names: []string{"g"}, Rows: []Row{
-				{Cells: [][]Mod{{383}}, Lengths: []int{4}},
-			}},
 		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 	}},
 	{Name: "tld4", Family: "texture", What: "fetch one component of the four texels that a bilinear filter would read", Repeats: []Mod{160}, Forms: []Form{
@@ -9800,7 +10504,10 @@ var textureTable = []Instruction{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 7, Kinds: []Kind{
+			{Name: "s", ID: 7, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 8, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -9819,7 +10526,7 @@ var textureTable = []Instruction{
 				{Since: 701, Targets: 0x7fffffffe000, On: "60"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 7},
+				{Code: 2, N: 8},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
@@ -9828,6 +10535,13 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 6},
+				{Code: 2, N: 7},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tld4.comp.2d{.uni}.v4.f32.f32", Section: "9.7.10.4", Slots: []Slot{
 			{Name: ".comp", Values: []Value{
@@ -9877,7 +10591,10 @@ var textureTable = []Instruction{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 7, Kinds: []Kind{
+			{Name: "s", ID: 7, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 8, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -9896,7 +10613,7 @@ var textureTable = []Instruction{
 				{Since: 701, Targets: 0x7fffffffe000, On: "60"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 7},
+				{Code: 2, N: 8},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
@@ -9905,6 +10622,13 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 6},
+				{Code: 2, N: 7},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tld4.comp.a2d{.uni}.v4.dtype.f32", Section: "9.7.10.4", Slots: []Slot{
 			{Name: ".comp", Values: []Value{
@@ -9978,7 +10702,10 @@ var textureTable = []Instruction{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 15, Kinds: []Kind{
+			{Name: "s", ID: 15, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 16, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -10000,7 +10727,7 @@ var textureTable = []Instruction{
 				{Since: 701, Targets: 0x7fffffffe000, On: "60"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 15},
+				{Code: 2, N: 16},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
@@ -10009,6 +10736,13 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 14},
+				{Code: 2, N: 15},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tld4.comp.a2d{.uni}.v4.f32.f32", Section: "9.7.10.4", Slots: []Slot{
 			{Name: ".comp", Values: []Value{
@@ -10082,7 +10816,10 @@ var textureTable = []Instruction{
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
 				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "f", ID: 15, Kinds: []Kind{
+			{Name: "s", ID: 15, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 16, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -10104,7 +10841,7 @@ var textureTable = []Instruction{
 				{Since: 701, Targets: 0x7fffffffe000, On: "60"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 15},
+				{Code: 2, N: 16},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
@@ -10113,6 +10850,13 @@ var textureTable = []Instruction{
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
+		}, Rules: []Rule{
+			{Holds: []Op{
+				{Code: 2, N: 14},
+				{Code: 2, N: 15},
+				{Code: 5},
+				{Code: 4},
+			}, Text: "forbid e & s", Why: "one operand gives the offset"},
 		}, Ignored: []Mod{9}, Effects: []string{"load"}},
 		{Template: "tld4.comp.cube{.uni}.v4.dtype.f32", Section: "9.7.10.4", Slots: []Slot{
 			{Name: ".comp", Values: []Value{
@@ -10156,7 +10900,10 @@ var textureTable = []Instruction{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
-			{Name: "f", ID: 6, Kinds: []Kind{
+			{Name: "s", ID: 6, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 7, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -10178,7 +10925,7 @@ var textureTable = []Instruction{
 				{Since: 701, Targets: 0x7fffffffe000, On: "60"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 6},
+				{Code: 2, N: 7},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
@@ -10225,7 +10972,10 @@ var textureTable = []Instruction{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
-			{Name: "f", ID: 6, Kinds: []Kind{
+			{Name: "s", ID: 6, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 7, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -10247,7 +10997,7 @@ var textureTable = []Instruction{
 				{Since: 701, Targets: 0x7fffffffe000, On: "60"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 6},
+				{Code: 2, N: 7},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
@@ -10320,7 +11070,10 @@ var textureTable = []Instruction{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
-			{Name: "f", ID: 14, Kinds: []Kind{
+			{Name: "s", ID: 14, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 15, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -10342,7 +11095,7 @@ var textureTable = []Instruction{
 				{Since: 701, Targets: 0x7fffffffe000, On: "60"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 14},
+				{Code: 2, N: 15},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
@@ -10415,7 +11168,10 @@ var textureTable = []Instruction{
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
-			{Name: "f", ID: 14, Kinds: []Kind{
+			{Name: "s", ID: 14, Kinds: []Kind{
+				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
+			}, Presence: 1},
+			{Name: "f", ID: 15, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
 		}, Gates: []Gate{
@@ -10437,7 +11193,7 @@ var textureTable = []Instruction{
 				{Since: 701, Targets: 0x7fffffffe000, On: "60"},
 			}}},
 			{If: []Op{
-				{Code: 2, N: 14},
+				{Code: 2, N: 15},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 403, Targets: 0x7fffffffffc0, On: "30"},
 			}}},
