@@ -62,6 +62,11 @@ race:
 agree: tools
 	go run ./internal/agree/cmd/agree -report docs/agree.md
 
+# Spoils whole modules in one place each, and compares the verdicts.
+.PHONY: wild
+wild: tools
+	go run ./internal/agree/cmd/wild -n 5000 form/testdata/ok $(wildcard $(DIR))
+
 .PHONY: agree-ci
 agree-ci: tools
 	go run ./internal/agree/cmd/agree -slice

@@ -55,6 +55,7 @@ func (c *checker) call(in *ptx.Instr, op *opcode) {
 	}
 	switch {
 	case sym.kind == routine:
+		c.body.fn.uses.calls = append(c.body.fn.uses.calls, sym.fn)
 		c.directCall(s, sym.fn)
 	case sym.kind == variable && sym.shape.space == isa.Reg:
 		c.indirectCall(s, sym)

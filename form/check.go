@@ -109,4 +109,5 @@ func (c *checker) finish() {
 	c.finishConstants()
 	c.finishDebug()
 	c.unresolved()
+	c.finishKernels()
 }

@@ -4,6 +4,8 @@
 package form
 
 import (
+	"math"
+
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
@@ -24,8 +26,13 @@ func (c *checker) sourceFile(d *ptx.Directive) {
 			}
 			continue
 		}
-		if _, ok := c.plainInteger(&d.Args[i]); !ok {
+		v, ok := c.plainInteger(&d.Args[i])
+		switch {
+		case !ok:
 			c.fault(&ruleFile, d.Args[i], "%s is not an integer", clip(c.text(&d.Args[i])))
+			return
+		case i == 0 && uint64(v) > math.MaxUint32:
+			c.fault(&ruleFile, d.Args[i], "index %s does not fit into 32 bits", clip(c.text(&d.Args[i])))
 			return
 		}
 	}
@@ -47,6 +54,10 @@ func (c *checker) locationNumbers(d *ptx.Directive) (at location, ok bool) {
 		v, good := c.plainInteger(&d.Args[i])
 		if !good {
 			c.fault(&ruleLocation, d.Args[i], "%s is not an integer; %s takes file, line and column", clip(c.text(&d.Args[i])), d.Name.Text)
+			return at, false
+		}
+		if uint64(v) > math.MaxUint32 {
+			c.fault(&ruleLocation, d.Args[i], "%s does not fit into 32 bits", clip(c.text(&d.Args[i])))
 			return at, false
 		}
 		if n < 3 {

@@ -23,6 +23,7 @@ type function struct {
 	preserve [2]int64 // .abi_preserve and .abi_preserve_control, plus one
 	unified  [2]int64
 	labelled bool // unified holds
+	uses     uses
 }
 
 // A formal is a parameter or return value.
@@ -264,6 +265,7 @@ func (c *checker) enter(n *ptx.Func, f *function) {
 	if f.name == "" {
 		return
 	}
+	c.specialName(n.Name, f.name)
 	if f.defined && f.linkage == ".extern" {
 		c.fault(&ruleRedefined, n.Name, "%s is .extern and has a body; .visible is expected", clip(f.name)).
 			fix(n.Linkage[0], ".visible", "write .visible")

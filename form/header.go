@@ -62,7 +62,7 @@ func (c *checker) readHeader(list []ptx.Node) []ptx.Node {
 		c.readVersion(d)
 	} else {
 		c.fault(&ruleNoVersion, at, "the module does not begin with .version").
-			fixAt(at.At, at.At, ".version "+isa.Newest().String()+"\n", "begin with .version %s", isa.Newest())
+			fixAt(at.At, at.At, ".version "+isa.Newest().String()+"\n", "begin with .version %s", isa.Newest()).guess()
 	}
 	if len(list) > 0 {
 		at = ptx.Span{At: list[0].Pos(), To: list[0].End()}

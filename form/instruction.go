@@ -13,15 +13,18 @@ import (
 
 // An opcode is what the checks outside the instruction set know of an opcode's text.
 type opcode struct {
-	head   string
-	video  bool // operands may select bytes
-	minus  bool // operands may be negated
-	vector bool // takes a special register whole
-	narrow bool // 32-bit address registers do not reach its space
-	loads  bool // ld.param
-	stores bool // st.param
-	space  string
-	width  isa.Type // of mov
+	head     string
+	video    bool // operands may select bytes
+	minus    bool // operands may be negated
+	vector   bool // takes a special register whole
+	narrow   bool // 32-bit address registers do not reach its space
+	loads    bool // ld.param
+	stores   bool // st.param
+	space    string
+	width    isa.Type // of mov
+	fraction bool     // createpolicy.fractional
+	sampler  bool     // txq of what a sampler knows, where it is apart from the texture
+	own      bool     // txq of what samplers alone know
 }
 
 // opcode decodes the text of an opcode; files have few different ones.
@@ -59,6 +62,11 @@ func (c *checker) opcode(text string) *opcode {
 	switch head {
 	case "ld", "ldu", "st", "atom", "red", "prefetch", "prefetchu", "discard", "applypriority", "mbarrier", "multimem":
 		op.narrow = !spaced && !has("tensormap") && !has("async") && !has("bulk")
+	case "createpolicy":
+		op.fraction = has("fractional")
+	case "txq":
+		op.sampler = has("filter_mode") || has("addr_mode_0") || has("addr_mode_1") || has("addr_mode_2")
+		op.own = has("force_unnormalized_coords")
 	case "vmad":
 		op.minus = true
 	case "mov":
@@ -101,6 +109,14 @@ func (c *checker) instruction(in *ptx.Instr) {
 	}
 	if op.width != 0 || op.loads || op.stores || op.head == "cvta" {
 		c.special(in, op)
+	}
+	switch {
+	case op.fraction:
+		c.fraction(in)
+	case op.head == "tcgen05":
+		c.body.fn.uses.useGroup(in.Op)
+	case op.head == "tex" || op.head == "tld4" || op.head == "txq":
+		c.sampled(in, op)
 	}
 	if c.match == nil {
 		return
@@ -178,6 +194,8 @@ func (c *checker) checkAddress(op *opcode, o *ptx.Operand, a *isa.Arg) {
 		c.fault(&ruleAddress32, &o.Args[0], "address register %s has 32 bits; %s here takes an address of 64 bits", clip(c.text(&o.Args[0])), op.head)
 	case base.Kind == isa.ArgSym && (op.loads || op.stores):
 		c.parameterAccess(op, &o.Args[0])
+	case base.Kind == isa.ArgReg && op.space == "param::func" && (op.loads || op.stores) && c.body.fn.entry:
+		c.fault(&ruleParameterSide, &o.Args[0], "%s is a register; in an .entry, .param::func reaches the variables of calls, by name", clip(c.text(&o.Args[0])))
 	}
 }
 

@@ -25,6 +25,24 @@ func (c *checker) opaquePlaced(v *ptx.Var, s *shape, at level) bool {
 	return false
 }
 
+// sampled checks where textures and samplers are apart (texmode_independent): every fetch names both, and a
+// sampler's attributes are asked of the sampler.
+func (c *checker) sampled(in *ptx.Instr, op *opcode) {
+	if op.head != "txq" && !c.header.independent() {
+		return
+	}
+	for i := range c.args {
+		a := &c.args[i]
+		switch {
+		case a.Kind != isa.ArgAddress || len(a.Elems) == 0:
+		case op.head == "txq" && (op.sampler && c.header.independent() || op.own) && a.Elems[0].Kind == isa.ArgSym && a.Elems[0].Type.String() == ".texref":
+			c.fault(&ruleTextureMode, &in.Args[i], "%s is a texture; a sampler is expected", clip(c.text(&in.Args[i].Args[0])))
+		case op.head != "txq" && (len(a.Elems) < 3 || a.Elems[1].Kind == isa.ArgSym && a.Elems[1].Type.String() == ".texref"):
+			c.fault(&ruleTextureMode, &in.Args[i], "%s names no sampler; with texmode_independent one stands behind the texture", clip(c.text(&in.Args[i])))
+		}
+	}
+}
+
 func (c *checker) samplerMode(v *ptx.Var, s *shape) {
 	if s.typ.String() == ".samplerref" && !c.header.independent() {
 		c.fault(&ruleTextureMode, v.Type, ".samplerref needs .target ..., texmode_independent; textures carry their samplers otherwise")

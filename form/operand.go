@@ -88,6 +88,9 @@ func (c *checker) name(op *opcode, o *ptx.Operand) isa.Arg {
 		return c.component(op, o, text[:i], text[i:])
 	}
 	if sym := c.find(text, o.At); sym != nil {
+		if sym.kind == variable && sym.shape.space == isa.Shared && c.body != nil {
+			c.body.fn.uses.useShared(sym)
+		}
 		return sym.arg
 	}
 	if text == "WARP_SZ" {
@@ -100,7 +103,7 @@ func (c *checker) name(op *opcode, o *ptx.Operand) isa.Arg {
 			a.Count = 4
 			if !op.vector {
 				c.fault(&ruleComponent, o, "%s has components; one of %s.x, %s.y and %s.z is expected", text, text, text, text).
-					fix(o, text+".x", "write %s.x", text)
+					fix(o, text+".x", "write %s.x", text).guess()
 				return isa.Arg{}
 			}
 			a.Kind = isa.ArgUnknown
@@ -161,7 +164,7 @@ func (c *checker) component(op *opcode, o *ptx.Operand, base, field string) isa.
 	part := ptx.Span{At: o.To - ptx.Pos(len(field)), To: o.To}
 	sym := c.find(base, o.At)
 	if sym == nil {
-		return c.specialPart(o, at, part, base, field)
+		return c.specialPart(op, o, at, part, base, field)
 	}
 	if sym.kind != variable || sym.shape.space != isa.Reg {
 		c.fault(&ruleComponent, o, "%s is %s; only a register has the part %s", clip(base), kindWords[sym.kind], field)
@@ -205,7 +208,7 @@ func selector(field string) bool {
 }
 
 // specialPart is a component of a special register.
-func (c *checker) specialPart(o *ptx.Operand, at, part ptx.Span, base, field string) isa.Arg {
+func (c *checker) specialPart(op *opcode, o *ptx.Operand, at, part ptx.Span, base, field string) isa.Arg {
 	s, ok := isa.SpecialRegister(base)
 	if !ok {
 		if near := nearestSpecial(base); near != "" {
@@ -224,7 +227,15 @@ func (c *checker) specialPart(o *ptx.Operand, at, part ptx.Span, base, field str
 		c.fault(&ruleComponent, part, "%s has the components .x, .y, .z and .w; %s is none of them", base, clip(field))
 		return isa.Arg{}
 	}
+	if op.width.Bits() == 16 && old16(base) {
+		return isa.Arg{Kind: isa.ArgSreg, Type: op.width}
+	}
 	return isa.Arg{Kind: isa.ArgSreg, Type: s.Type}
+}
+
+// old16 holds for the special registers that had 16 bits before PTX 2.0; mov reads them so still.
+func old16(name string) bool {
+	return name == "%tid" || name == "%ntid" || name == "%ctaid" || name == "%nctaid"
 }
 
 // negated is !p or -a.

@@ -27,11 +27,12 @@ func (c *checker) pragma(d *ptx.Directive, inside bool) {
 			c.modulePragma(a, strings.TrimSpace(text))
 			continue
 		}
-		c.pragmaText(a, strings.TrimSpace(text), inside)
+		c.pragmaText(a, text, inside)
 	}
 }
 
 func (c *checker) pragmaText(a *ptx.Operand, text string, inside bool) {
+	text = strings.TrimRight(text, " \t")
 	word := text
 	if i := strings.IndexAny(text, " \t="); i >= 0 {
 		word = text[:i]

@@ -69,6 +69,14 @@ func (f finding) fixAt(from, to ptx.Pos, text, format string, args ...any) findi
 	return f
 }
 
+// guess says that the edit need not be what was meant.
+func (f finding) guess() finding {
+	if f.d.Fix != nil {
+		f.d.Fix.Guess = true
+	}
+	return f
+}
+
 // instead suggests another name for the word at n, where one is near.
 func (f finding) instead(n ptx.Node, name string) finding {
 	if name == "" {

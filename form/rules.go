@@ -20,6 +20,6 @@ func Rules() diag.Rules {
 		ruleCallCount, ruleCallType, ruleTargets, ruleParameterWrite, ruleParameterRead, ruleParameterSide,
 		ruleParameterAddress, ruleParameterGuard, ruleNoCall, ruleTuningValue, ruleTuningConflict, ruleTuningNeeds,
 		ruleTuningPlace, ruleTuningTwice, ruleTuningIdle, ruleLanguage, rulePragma, rulePragmaPlace,
-		rulePragmaUnknown, ruleFile, ruleFileTwice, ruleLocation, ruleInlined, ruleSectionData, ruleFunctionName,
+		rulePragmaUnknown, ruleFile, ruleFileTwice, ruleLocation, ruleGroups, ruleShared, ruleFraction, ruleInlined, ruleSectionData, ruleFunctionName,
 	}
 }

@@ -74,8 +74,8 @@ var (
 		Section: "5.3 Texture Sampler and Surface Types",
 	}
 	ruleTextureMode = diag.Rule{
-		ID: "F531", Title: "sampler in unified texture mode", Layer: "form", Severity: diag.Error,
-		What:  "A .samplerref in a module whose .target does not say texmode_independent.",
+		ID: "F531", Title: "sampler against the texture mode", Layer: "form", Severity: diag.Error,
+		What:  "A .samplerref in a module whose .target does not say texmode_independent; with it, a fetch that names no sampler.",
 		Why:   "The assembler rejects the module.",
 		Wrong: ".global .samplerref s;",
 		Right: `

@@ -189,6 +189,9 @@ func (c *checker) declarator(v *ptx.Var, d *ptx.Declarator, s shape, linkage str
 		c.ranged(v, d, sym)
 		return
 	}
+	if s.space == isa.Shared && c.body != nil && linkage != ".extern" {
+		c.body.fn.uses.useShared(sym)
+	}
 	if c.scope() == c.module {
 		c.declareGlobal(sym)
 		return
@@ -253,9 +256,17 @@ func (c *checker) ranged(v *ptx.Var, d *ptx.Declarator, sym *symbol) {
 	}
 }
 
+// specialName reports a name at module scope that a special register has there already.
+func (c *checker) specialName(at ptx.Node, name string) {
+	if _, ok := isa.SpecialRegister(name); ok {
+		c.fault(&ruleTwice, at, "%s is a special register; a name at module scope must not be one", clip(name))
+	}
+}
+
 // declareGlobal enters a module-scope variable. An .extern declaration may stand beside a
 // definition that other modules can see, if their types agree.
 func (c *checker) declareGlobal(sym *symbol) {
+	c.specialName(sym.at, sym.name)
 	old := c.module.here(sym.name)
 	if old == nil || old.kind != variable || old.linkage != ".extern" && sym.linkage != ".extern" {
 		c.declare(sym)

@@ -33,8 +33,8 @@ func (k *WantKind) single(access Access, a *Arg) bool {
 		return a.Kind == ArgFunc
 	case KTexref:
 		return a.handleOf(Texref)
-	case KSampler:
-		return a.Kind == ArgSym && a.Type == Samplerref
+	case KSampler: // where textures carry their samplers, anything stands in its place
+		return a.handleOf(Samplerref) || a.handleOf(Texref)
 	case KSurfref:
 		return a.handleOf(Surfref)
 	case KSink:

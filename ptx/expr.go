@@ -73,14 +73,14 @@ func (p *parser) binary(least int) (Operand, bool) {
 			break
 		}
 		if isHexFloat(x) {
-			p.unexpected(`"," or ";": 0f and 0d literals stand alone`)
+			p.unexpected(`"," or ";": 0f literals stand alone`)
 			return x, false
 		}
 		operator := p.textOf(p.tok)
 		p.advance()
 		y, good := p.binary(bind + 1)
 		if good && isHexFloat(y) {
-			p.fail(y.At, y.To, syntax, "unexpected %s: 0f and 0d literals stand alone", quoted(y.Text))
+			p.fail(y.At, y.To, syntax, "unexpected %s: 0f literals stand alone", quoted(y.Text))
 			good = false
 		}
 		x, ok = p.node(Binary, operator, x, y), good
@@ -88,13 +88,13 @@ func (p *parser) binary(least int) (Operand, bool) {
 	return x, ok
 }
 
-// isHexFloat tells whether x is a literal such as 0f3F800000, which no operator takes.
+// isHexFloat tells whether x is a literal such as 0f3F800000, which no operator takes; those of double
+// precision are constants like others.
 func isHexFloat(x Operand) bool {
 	if x.Kind != Literal || len(x.Text) < 10 {
 		return false
 	}
-	c := x.Text[1] | 0x20
-	return x.Text[0] == '0' && (c == 'f' || c == 'd')
+	return x.Text[0] == '0' && x.Text[1]|0x20 == 'f'
 }
 
 // unary reads a literal, WARP_SZ, a parenthesis, a cast, or an operator and its operand.
@@ -115,7 +115,7 @@ func (p *parser) unary() (Operand, bool) {
 		x, ok := p.unary()
 		p.nest--
 		if ok && isHexFloat(x) {
-			p.fail(x.At, x.To, syntax, "unexpected %s: 0f and 0d literals stand alone", quoted(x.Text))
+			p.fail(x.At, x.To, syntax, "unexpected %s: 0f literals stand alone", quoted(x.Text))
 			ok = false
 		}
 		y := p.node(Unary, p.textOf(t), x)

@@ -19,8 +19,8 @@ import (
 const sheet = 1000
 
 // Rules of what the assembler only looks at when it generates code, while probes are parsed: 32-bit
-// addresses, and results that are read before any call.
-const addressWidth, resultBeforeCall = "F326", "F635"
+// addresses and modules, and results that are read before any call.
+const addressWidth, addressSize, resultBeforeCall, constantsTotal = "F326", "F116", "F635", "F515"
 
 // read judges probes as `ptxdsl verify` does: it writes them into modules, parses these and checks
 // their form.

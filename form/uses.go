@@ -1,0 +1,114 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package form
+
+import (
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+// uses is what a function uses up, for the limits of the kernels that reach it.
+type uses struct {
+	calls  []*function
+	shared []*symbol
+	groups [2]ptx.Span // the first tcgen05 instruction with .cta_group::1 and ::2
+	has    [2]bool
+}
+
+// useShared notes a variable in shared memory.
+func (u *uses) useShared(sym *symbol) {
+	if n := len(u.shared); n > 0 && u.shared[n-1] == sym {
+		return
+	}
+	u.shared = append(u.shared, sym)
+}
+
+// useGroup notes the CTA group of a tcgen05 instruction.
+func (u *uses) useGroup(op ptx.Word) {
+	for i, word := range [...]string{".cta_group::1", ".cta_group::2"} {
+		if !u.has[i] && strings.Contains(op.Text, word) {
+			u.has[i], u.groups[i] = true, op.Span
+		}
+	}
+}
+
+// finishKernels checks what a kernel and all that it calls use together. The assembler sees it when
+// it generates code.
+func (c *checker) finishKernels() {
+	for _, f := range c.order {
+		if !f.entry || !f.defined {
+			continue
+		}
+		total := &sum{functions: map[*function]bool{}, symbols: map[*symbol]bool{}}
+		total.add(f)
+		if total.has[0] && total.has[1] {
+			later, earlier := total.groups[1], total.groups[0]
+			if later.At < earlier.At {
+				later, earlier = earlier, later
+			}
+			c.fault(&ruleGroups, later, "kernel %s uses .cta_group::1 and .cta_group::2; all its tcgen05 instructions take one of them", clip(f.name)).
+				related(earlier, "the other group is used here")
+		}
+		if most := c.sharedLimit(); total.bytes > most {
+			c.fault(&ruleShared, f.at, "kernel %s uses %d bytes of static shared memory; %s has %d", clip(f.name), total.bytes, c.header.target, most)
+		}
+	}
+}
+
+// sharedLimit is how much static shared memory a kernel may have: 48 KB where the code must run on later
+// targets too, and all there is where it runs on this one alone.
+func (c *checker) sharedLimit() int64 {
+	if !c.header.hasTarget {
+		return 1 << 62
+	}
+	t := c.header.target.Info()
+	switch {
+	case t.Suffix != 'a':
+		return 48 << 10
+	case t.Number >= 120:
+		return 99 << 10
+	}
+	return 227 << 10
+}
+
+// A sum adds up what functions use.
+type sum struct {
+	uses
+	functions map[*function]bool
+	symbols   map[*symbol]bool
+	bytes     int64
+}
+
+func (s *sum) add(f *function) {
+	if s.functions[f] {
+		return
+	}
+	s.functions[f] = true
+	for i := range s.has {
+		if f.uses.has[i] && !s.has[i] {
+			s.has[i], s.groups[i] = true, f.uses.groups[i]
+		}
+	}
+	for _, sym := range f.uses.shared {
+		if !s.symbols[sym] {
+			s.symbols[sym] = true
+			s.bytes = min(s.bytes+sym.shape.size(), 1<<62)
+		}
+	}
+	for _, g := range f.uses.calls {
+		s.add(g)
+	}
+}
+
+// fraction checks the constant of createpolicy.fractional, which is cut to single precision first.
+func (c *checker) fraction(in *ptx.Instr) {
+	if len(in.Args) != 2 || c.args[1].Kind != isa.ArgFloat {
+		return
+	}
+	if v := float32(c.evaluate(&in.Args[1]).float); v <= 0 || v > 1 {
+		c.fault(&ruleFraction, in.Args[1], "fraction %s is not above 0 and at most 1", clip(c.text(&in.Args[1])))
+	}
+}
