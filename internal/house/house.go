@@ -1,0 +1,97 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package house says which room of the project may import which: the table of the design, with the
+// internal rooms. Its test holds the table against the imports that there are. Tests are free to import
+// what they like.
+package house
+
+import "strings"
+
+// Anything stands for every room of ours.
+const Anything = "*"
+
+// A Room is a folder of packages and what they may import: rooms of ours, and modules of others.
+type Room struct {
+	Path   string // from the root of the module; a room holds what is under it
+	Ours   string // paths with spaces between
+	Others string // module paths
+}
+
+// Rooms is the table. Of several rooms that hold a package the innermost counts.
+func Rooms() []Room {
+	const (
+		cmp        = "github.com/google/go-cmp"
+		jennifer   = "github.com/dave/jennifer"
+		participle = "github.com/alecthomas/participle/v2"
+	)
+	return []Room{
+		{"diag", "", ""},
+		{"isa", "diag", ""},
+		{"ptx", "diag isa", participle},
+		{"form", "diag isa ptx", ""},
+		{"ir", "diag isa", ""},
+		{"lift", "diag isa ptx form ir", ""}, // form: one evaluator for constant expressions
+		{"lower", "diag isa ptx ir", ""},
+		{"passes", "diag isa ir", ""},
+		{"passes/verify", "diag isa ir passes", ""},
+		{"dsl", "diag isa ir passes lower", ""},
+		{"runtime", "diag", ""},
+		{"runtime/driver", "diag runtime", "github.com/ebitengine/purego"},
+		{"runtime/emu", "diag isa ptx lift ir passes runtime", ""},
+		{"golden", "diag ptx", cmp},
+		{"examples", "dsl runtime golden isa", ""}, // isa: names of targets and types
+		{"bench", "dsl runtime examples", ""},
+		{"cmd/ptxdsl", Anything, ""},
+
+		{"internal/agree", Anything, ""},
+		{"internal/corpus", "", ""},
+		{"internal/diff", "", ""},
+		{"internal/filetest", "diag ptx", cmp},
+		{"internal/gen", "isa", jennifer + " " + participle},
+		{"internal/house", "", ""},
+		{"internal/ptxas", "diag", ""},
+		{"internal/roundtrip", "diag internal/ptxas", ""},
+		{"internal/roundtrip/cmd", Anything, ""},
+	}
+}
+
+// Of is the room of a package, by its path from the root of the module.
+func Of(rooms []Room, path string) (room Room, ok bool) {
+	for _, r := range rooms {
+		if within(path, r.Path) && len(r.Path) >= len(room.Path) {
+			room, ok = r, true
+		}
+	}
+	return room, ok
+}
+
+// within reports whether path is folder, or is under it.
+func within(path, folder string) bool {
+	return path == folder || strings.HasPrefix(path, folder+"/")
+}
+
+// May reports whether r's packages may import one of ours: packages of a room import one another, but a
+// room inside another is entered only by those that name it, or a room around both.
+func (r Room) May(rooms []Room, path string) bool {
+	room, _ := Of(rooms, path)
+	if room.Path == r.Path || r.Ours == Anything {
+		return true
+	}
+	for name := range strings.FieldsSeq(r.Ours) {
+		if name == room.Path {
+			return true
+		}
+	}
+	return false
+}
+
+// MayUse reports whether r's packages may import one of another module.
+func (r Room) MayUse(path string) bool {
+	for name := range strings.FieldsSeq(r.Others) {
+		if within(path, name) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,132 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package house
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/ptxdsl/ptxdsl/"
+
+// TestImports holds every package of the module against the table.
+func TestImports(t *testing.T) {
+	command := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports", "./...")
+	command.Dir = "../.."
+	out, err := command.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rooms := Rooms()
+	seen := 0
+	for in := json.NewDecoder(bytes.NewReader(out)); ; seen++ {
+		var p struct {
+			ImportPath string
+			Imports    []string
+		}
+		if err := in.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		path := strings.TrimPrefix(p.ImportPath, module)
+		if within(path, "build") { // what is built there is nobody's source
+			continue
+		}
+		r, ok := Of(rooms, path)
+		if !ok {
+			t.Errorf("%s is in no room of the table", path)
+			continue
+		}
+		for _, name := range p.Imports {
+			if ours, ok := strings.CutPrefix(name, module); ok {
+				if !r.May(rooms, ours) {
+					t.Errorf("%s imports %s; %s may import: %s", path, ours, r.Path, r.Ours)
+				}
+				continue
+			}
+			first, _, _ := strings.Cut(name, "/")
+			if strings.Contains(first, ".") && !r.MayUse(name) {
+				t.Errorf("%s imports %s; %s may use: %s", path, name, r.Path, r.Others)
+			}
+		}
+	}
+	if seen < 15 {
+		t.Errorf("only %d packages were found", seen)
+	}
+}
+
+// TestRooms holds the table against itself: it names rooms that it has, in an order without circles.
+func TestRooms(t *testing.T) {
+	rooms := Rooms()
+	known := make(map[string]Room)
+	for _, r := range rooms {
+		if _, twice := known[r.Path]; twice {
+			t.Errorf("%s is in the table twice", r.Path)
+		}
+		known[r.Path] = r
+	}
+	const open, done = 1, 2
+	state := make(map[string]int)
+	var visit func(path string)
+	visit = func(path string) {
+		if state[path] == open {
+			t.Errorf("%s may import itself by way of others", path)
+		}
+		if state[path] != 0 {
+			return
+		}
+		state[path] = open
+		for name := range strings.FieldsSeq(known[path].Ours) {
+			if _, ok := known[name]; !ok && name != Anything {
+				t.Errorf("%s may import %s, which is no room", path, name)
+			}
+			visit(name)
+		}
+		state[path] = done
+	}
+	for _, r := range rooms {
+		visit(r.Path)
+	}
+}
+
+func TestMay(t *testing.T) {
+	rooms := Rooms()
+	for _, test := range []struct {
+		from, to string
+		want     bool
+	}{
+		{"dsl", "ptx", false},
+		{"dsl", "lower", true},
+		{"passes", "ptx", false},
+		{"passes/verify/fence", "passes", true},
+		{"passes", "passes/verify/fence", false},
+		{"runtime/driver", "dsl", false},
+		{"runtime/emu/race", "runtime/emu", true},
+		{"runtime", "runtime/driver", false},
+		{"dsl", "dsl/internal/pack", true},
+		{"cmd/ptxdsl", "passes/verify/fence", true},
+		{"ptx", "passesextra", false},
+	} {
+		r, ok := Of(rooms, test.from)
+		if !ok {
+			t.Fatalf("%s is in no room", test.from)
+		}
+		if got := r.May(rooms, test.to); got != test.want {
+			t.Errorf("%s may import %s: %v", test.from, test.to, got)
+		}
+	}
+	if r, ok := Of(rooms, "passesextra"); ok {
+		t.Errorf("passesextra is in %s", r.Path)
+	}
+	ptx, _ := Of(rooms, "ptx")
+	if !ptx.MayUse("github.com/alecthomas/participle/v2/lexer") || ptx.MayUse("github.com/dave/jennifer/jen") {
+		t.Error("ptx and its modules")
+	}
+}
