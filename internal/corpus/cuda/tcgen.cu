@@ -33,11 +33,13 @@ extern "C" __global__ void __cluster_dims__(2) allocatepair(u32 *o) {
                ::"r"(d), LA, "l"(y), "r"(i), "r"(more) : "memory")
 #define ALL(KIND) \
   MULTIPLY(KIND, 1, "", "%1", "l"(x)); \
-  MULTIPLY(KIND, 2, "", "%1", "l"(x)); \
   MULTIPLY(KIND, 1, "", "[%1]", "r"(a)); \
   MULTIPLY(KIND, 1, ".collector::a::fill", "%1", "l"(x)); \
-  MULTIPLY(KIND, 2, ".collector::a::lastuse", "%1", "l"(x)); \
   MULTIPLY(KIND, 1, ".collector::a::discard", "[%1]", "r"(a))
+// A kernel uses one CTA group for all its tensor instructions.
+#define PAIRS(KIND) \
+  MULTIPLY(KIND, 2, "", "%1", "l"(x)); \
+  MULTIPLY(KIND, 2, ".collector::a::lastuse", "%1", "l"(x))
 #define WEIGHTS(KIND, OPTIONS, TAIL) \
   asm volatile("{ .reg .pred p; setp.ne.b32 p, %4, 0; tcgen05.mma.ws.cta_group::1.kind::" #KIND OPTIONS " [%0], %1, %2, %3, p" TAIL "; }" \
                ::"r"(d), "l"(x), "l"(y), "r"(i), "r"(more) : "memory")
@@ -60,15 +62,23 @@ extern "C" __global__ void multiplies(u32 d, u32 a, u64 x, u64 y, u32 i, int mor
                ::"r"(d), "l"(x), "l"(y), "r"(a), "r"(i), "r"(more) : "memory");
 }
 
+extern "C" __global__ void multiplies_pairs(u32 d, u64 x, u64 y, u32 i, int more) {
+  PAIRS(f16);
+  PAIRS(tf32);
+  PAIRS(f8f6f4);
+}
+
 extern "C" __global__ void scaled(u32 d, u64 x, u64 y, u32 i, u32 sa, u32 sb, int more) {
   ptx::tcgen05_mma_block_scale_vec_1x(ptx::kind_mxf8f6f4, ptx::cta_group_1, d, x, y, i, sa, sb, more);
-  ptx::tcgen05_mma_block_scale_vec_2x(ptx::kind_mxf4, ptx::cta_group_2, d, x, y, i, sa, sb, more);
   ptx::tcgen05_mma_block_scale_vec_4x(ptx::kind_mxf4nvf4, ptx::cta_group_1, d, x, y, i, sa, sb, more);
+}
+
+extern "C" __global__ void scaled_pairs(u32 d, u64 x, u64 y, u32 i, u32 sa, u32 sb, int more) {
+  ptx::tcgen05_mma_block_scale_vec_2x(ptx::kind_mxf4, ptx::cta_group_2, d, x, y, i, sa, sb, more);
 }
 
 extern "C" __global__ void copies(u32 t, u64 s) {
   ptx::tcgen05_cp_128x256b(ptx::cta_group_1, t, s);
-  ptx::tcgen05_cp_4x256b(ptx::cta_group_2, t, s);
   ptx::tcgen05_cp_128x128b(ptx::cta_group_1, t, s);
   ptx::tcgen05_cp_64x128b_warpx2_02_13(ptx::cta_group_1, t, s);
   ptx::tcgen05_cp_32x128b_warpx4(ptx::cta_group_1, t, s);
@@ -77,10 +87,18 @@ extern "C" __global__ void copies(u32 t, u64 s) {
   ptx::tcgen05_shift_down(ptx::cta_group_1, t);
 }
 
+extern "C" __global__ void copies_pairs(u32 t, u64 s) {
+  ptx::tcgen05_cp_4x256b(ptx::cta_group_2, t, s);
+}
+
+extern "C" __global__ void commits_pairs(u64 *o) {
+  __shared__ u64 bar;
+  ptx::tcgen05_commit(ptx::cta_group_2, &bar);
+}
+
 extern "C" __global__ void commits(u64 *o) {
   __shared__ u64 bar;
   ptx::tcgen05_commit(ptx::cta_group_1, &bar);
-  ptx::tcgen05_commit(ptx::cta_group_2, &bar);
   ptx::tcgen05_commit_multicast(ptx::cta_group_1, &bar, (unsigned short)3);
 }
 
