@@ -120,6 +120,7 @@ func (f *isaFlags) find(c *call) *selection {
 	}
 	if f.filter.wanted {
 		out.instructions = f.filter.apply(out.instructions)
+		f.filter.words(out)
 	}
 	if len(out.instructions)+len(out.specials)+len(out.directives) == 0 {
 		where := "PTX " + f.filter.version.String()
@@ -246,57 +247,4 @@ func nearestWord(pattern string, all []isa.Instruction) string {
 		words = append(words, d.Name)
 	}
 	return diag.Nearest(pattern, words)
-}
-
-// A filter keeps what a PTX version and a target have.
-type filter struct {
-	wanted  bool
-	version isa.Version
-	target  *isa.Target // nil for any
-}
-
-func (f *filter) open(g isa.Gate) bool {
-	if f.target != nil {
-		return g.Open(f.version, *f.target)
-	}
-	return len(g.Clauses) == 0 || slices.ContainsFunc(g.Clauses, func(c isa.Clause) bool { return f.version >= c.Since })
-}
-
-// apply drops forms, and values of modifiers, that are not there.
-func (f *filter) apply(list []isa.Instruction) []isa.Instruction {
-	var out []isa.Instruction
-	for _, ins := range list {
-		var forms []isa.Form
-		for _, form := range ins.Forms {
-			if f.form(&form) {
-				forms = append(forms, form)
-			}
-		}
-		if ins.Forms = forms; len(forms) > 0 {
-			out = append(out, ins)
-		}
-	}
-	return out
-}
-
-func (f *filter) form(form *isa.Form) bool {
-	for _, g := range form.Gates {
-		if !f.open(g) {
-			return false
-		}
-	}
-	for _, g := range form.Gone {
-		if f.target != nil && len(g.Clauses) > 0 && f.open(g) {
-			return false
-		}
-	}
-	form.Slots = slices.Clone(form.Slots)
-	for i := range form.Slots {
-		s := &form.Slots[i]
-		s.Values = slices.DeleteFunc(slices.Clone(s.Values), func(v isa.Value) bool { return !f.open(v.Gate) })
-		if s.Required && len(s.Values) == 0 {
-			return false
-		}
-	}
-	return true
 }
