@@ -44,8 +44,6 @@ type Kernel struct {
 	instrs     []ir.Instr   // room for more
 	args       []ir.Operand // likewise
 	regs       []ir.Reg
-	labels     int
-	result     func() // of a device function: what Return does
 	doc        []string
 }
 

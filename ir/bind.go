@@ -120,3 +120,12 @@ func special(o *Operand) isa.Arg {
 	}
 	return a
 }
+
+// Bounds are the gates of an instruction that is bound: all of open must be open, and none of gone.
+func (b *Binder) Bounds(in *Instr) (open, gone []isa.Gate) {
+	b.args, b.elems = b.args[:0], b.elems[:0]
+	for i := range in.Args {
+		b.args = append(b.args, b.arg(&in.Args[i]))
+	}
+	return in.Form.Bounds(b.args)
+}

@@ -78,7 +78,7 @@ const (
 	Double               // Value holds the 64 bits of the number
 	Variable             // Ref is a *Var
 	Function             // Ref is a *Func
-	Jump                 // Ref is a *Block
+	Jump                 // Ref is a *Block; Text the label, where it is not the first
 	List                 // Ref is a *Targets
 	Special              // Text is a special register: %tid.x
 	Sink                 // _
@@ -96,6 +96,7 @@ type Operand struct {
 	Kind  Kind
 	Not   bool  // !p
 	Minus bool  // -%r1
+	Zero  bool  // an offset of zero is written: +0, which code that is not optimised adds
 	Ref   Ref   // what a name stands for
 	Value int64 // of a constant; of anything else with a Ref, the offset added to it
 	Text  string

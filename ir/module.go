@@ -19,6 +19,7 @@ type Module struct {
 	Bits    int      // of an address; 0 where the text says nothing
 	Decls   []Decl   // in the order of the text, which PTX heeds: names come before their uses
 	Source  Source   // of the positions in it; nil where nothing is known
+	Doc     []string // comments before everything
 	Tail    []string // comments behind the last declaration
 }
 

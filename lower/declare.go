@@ -6,7 +6,6 @@ package lower
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -43,15 +42,25 @@ func stem(c class) string {
 	return "%r"
 }
 
-// declarations writes what a function declares: registers by class, variables, lists of labels.
-func (w *writer) declarations(b *ptx.Block, f *ir.Func) {
+// declarations writes what a function declares at its head: registers by class, variables but those of calls, lists of labels.
+func (w *writer) declarations(b *ptx.Block, f *ir.Func, calls map[*ir.Var]bool) {
 	w.registers(b, f)
 	for _, v := range f.Vars {
+		if calls[v] {
+			continue
+		}
 		w.doc(v.Doc)
 		b.Stmts = append(b.Stmts, w.variable(v))
 		w.end(v.Note)
 	}
+	alone := make(map[*ir.Targets]bool, len(w.lists))
+	for _, t := range w.lists {
+		alone[t] = true
+	}
 	for _, t := range f.Targets {
+		if alone[t] {
+			continue
+		}
 		w.doc(t.Doc)
 		b.Stmts = append(b.Stmts, w.targets(t))
 		w.end(t.Note)
@@ -99,12 +108,19 @@ type family struct {
 	letters string
 	count   int
 	top     int
+	done    bool // declared
 }
 
-// registers declares the registers of f. Those whose names are letters and a number are declared as a range, if that declares not many
-// besides; the others by name, several on a line.
+// registers declares the registers of f: first those that had no name, by class, then the others in the order of f, which the
+// assembler heeds when it does not optimise. Registers whose names are letters and a number are declared as a range, if that
+// declares not many besides; others by name, neighbours of one class on a line.
 func (w *writer) registers(b *ptx.Block, f *ir.Func) {
-	families := w.name(f)
+	families, fresh := w.name(f)
+	slices.SortStableFunc(fresh, func(a, b *family) int { return rank(a.class) - rank(b.class) })
+	for _, fam := range fresh {
+		w.declare(b, fam.class, []string{fam.letters}, fam.top+1)
+		fam.done = true
+	}
 	parameters := make(map[*ir.Reg]bool)
 	for _, list := range [][]*ir.Var{f.Params, f.Results} {
 		for _, v := range list {
@@ -113,45 +129,36 @@ func (w *writer) registers(b *ptx.Block, f *ir.Func) {
 			}
 		}
 	}
-	var order []class
-	single := make(map[class][]string)
-	ranges := make(map[class][]*family)
-	for _, fam := range families {
-		if !slices.Contains(order, fam.class) {
-			order = append(order, fam.class)
+	var names []string
+	var of class
+	flush := func() {
+		if len(names) > 0 {
+			w.declare(b, of, names, 0)
+			names = names[:0]
 		}
-		if fam.ranged() {
-			ranges[fam.class] = append(ranges[fam.class], fam)
-		}
-	}
-	byLetters := make(map[string]*family, len(families))
-	for _, fam := range families {
-		byLetters[fam.letters] = fam
 	}
 	for _, r := range f.Regs {
-		if parameters[r] {
-			continue
-		}
 		c := class{r.Type, r.Vec}
 		if letters, _, ok := numbered(r.Name); ok {
-			if fam := byLetters[letters]; fam != nil && fam.class == c && fam.ranged() {
+			if fam := families[letters]; fam != nil && fam.class == c && fam.ranged() {
+				if !fam.done {
+					flush()
+					w.declare(b, c, []string{letters}, fam.top+1)
+					fam.done = true
+				}
 				continue
 			}
 		}
-		if !slices.Contains(order, c) {
-			order = append(order, c)
+		if parameters[r] {
+			continue
 		}
-		single[c] = append(single[c], r.Name)
+		if c != of || len(names) == 8 {
+			flush()
+		}
+		of = c
+		names = append(names, r.Name)
 	}
-	slices.SortStableFunc(order, func(a, b class) int { return rank(a) - rank(b) })
-	for _, c := range order {
-		for _, fam := range ranges[c] {
-			w.declare(b, c, []string{fam.letters}, fam.top+1)
-		}
-		for names := range slices.Chunk(single[c], 8) {
-			w.declare(b, c, names, 0)
-		}
-	}
+	flush()
 }
 
 // rank puts classes in order: predicates, then by width, plain bits and integers before floats.
@@ -169,17 +176,16 @@ func rank(c class) int {
 // ranged reports whether the family is declared as a range.
 func (f *family) ranged() bool { return f.count > 0 && f.top < 2*f.count+16 }
 
-// name gives names to registers that have none, and tells the families of all.
-func (w *writer) name(f *ir.Func) []*family {
-	byLetters := make(map[string]*family)
-	var list []*family
+// name gives names to registers that have none. It tells the families by their letters, and those that it made. Letters of which one
+// number is a register of another class are no family.
+func (w *writer) name(f *ir.Func) (families map[string]*family, fresh []*family) {
+	families = make(map[string]*family)
 	mixed := make(map[string]bool)
 	add := func(r *ir.Reg, letters string, n int) {
-		fam := byLetters[letters]
+		fam := families[letters]
 		if fam == nil {
 			fam = &family{class: class{r.Type, r.Vec}, letters: letters}
-			byLetters[letters] = fam
-			list = append(list, fam)
+			families[letters] = fam
 		}
 		if fam.class != (class{r.Type, r.Vec}) {
 			mixed[letters] = true
@@ -187,61 +193,35 @@ func (w *writer) name(f *ir.Func) []*family {
 		fam.count++
 		fam.top = max(fam.top, n)
 	}
-	nameless := false
 	for _, r := range f.Regs {
-		if r.Name == "" {
-			nameless = true
-			continue
-		}
 		if letters, n, ok := numbered(r.Name); ok {
 			add(r, letters, n)
 		}
 	}
-	if nameless {
-		next := make(map[string]int)
-		for letters, fam := range byLetters {
-			next[letters] = fam.top + 1
+	byClass := make(map[class]*family)
+	for _, r := range f.Regs {
+		if r.Name != "" {
+			continue
 		}
-		byClass := make(map[class]string)
-		for _, r := range f.Regs {
-			if r.Name != "" {
-				continue
+		c := class{r.Type, r.Vec}
+		fam := byClass[c]
+		if fam == nil {
+			fam = &family{class: c, letters: stem(c), top: -1}
+			for families[fam.letters] != nil {
+				fam.letters += "_"
 			}
-			c := class{r.Type, r.Vec}
-			letters, ok := byClass[c]
-			if !ok {
-				// Classes that share their letters, such as .b32 and .u32, are told apart.
-				letters = stem(c)
-				for taken(byClass, letters) || byLetters[letters] != nil && byLetters[letters].class != c {
-					letters = strings.TrimSuffix(stem(c), "_") + suffix(c)
-					if taken(byClass, letters) {
-						letters += "_"
-					}
-					break
-				}
-				byClass[c] = letters
-			}
-			n := next[letters]
-			next[letters] = n + 1
-			r.Name = letters + strconv.Itoa(n)
-			add(r, letters, n)
+			families[fam.letters] = fam
+			byClass[c] = fam
+			fresh = append(fresh, fam)
 		}
+		fam.top++
+		fam.count++
+		r.Name = fam.letters + strconv.Itoa(fam.top)
 	}
-	return slices.DeleteFunc(list, func(f *family) bool { return mixed[f.letters] })
-}
-
-func taken(byClass map[class]string, letters string) bool {
-	for _, l := range byClass {
-		if l == letters {
-			return true
-		}
+	for letters := range mixed {
+		delete(families, letters)
 	}
-	return false
-}
-
-// suffix tells classes apart that have the same letters: %ru for .u32, %rs would be taken.
-func suffix(c class) string {
-	return strings.TrimLeft(c.typ.String(), ".") + "_"
+	return families, fresh
 }
 
 // declare writes one .reg line: a range where n is not zero, else names.

@@ -24,9 +24,11 @@ func (w *writer) function(f *ir.Func) {
 	b := &ptx.Block{}
 	b.At = ptx.Pos(len(w.text))
 	w.text = append(w.text, "{\n"...)
-	w.declarations(b, f)
+	calls, own := sequences(f)
+	w.lists = lonely(f)
+	w.declarations(b, f, own)
 	for _, block := range f.Blocks {
-		w.block(b, block)
+		w.block(b, block, calls[block])
 	}
 	w.doc(f.Tail)
 	w.text = append(w.text, '}')
@@ -75,8 +77,8 @@ func (w *writer) head(f *ir.Func) *ptx.Func {
 	return n
 }
 
-// block writes labels and instructions.
-func (w *writer) block(b *ptx.Block, block *ir.Block) {
+// block writes labels and instructions, those of calls in scopes of their own.
+func (w *writer) block(b *ptx.Block, block *ir.Block, calls []sequence) {
 	for i := range block.Labels {
 		l := &block.Labels[i]
 		w.doc(l.Doc)
@@ -90,7 +92,16 @@ func (w *writer) block(b *ptx.Block, block *ir.Block) {
 		b.Stmts = append(b.Stmts, n)
 		w.end(l.Note)
 	}
-	for _, in := range block.Instrs {
+	outer := b
+	for i, in := range block.Instrs {
+		if len(calls) > 0 && calls[0].first == i {
+			b = w.open(outer, calls[0])
+		}
+		if t := w.lists[in]; t != nil {
+			w.doc(t.Doc)
+			b.Stmts = append(b.Stmts, w.targets(t))
+			w.end(t.Note)
+		}
 		w.locate(b, in.Pos)
 		w.doc(in.Doc)
 		if in.Directive() {
@@ -103,6 +114,10 @@ func (w *writer) block(b *ptx.Block, block *ir.Block) {
 			b.Stmts = append(b.Stmts, w.instr(in))
 		}
 		w.end(in.Note)
+		if len(calls) > 0 && calls[0].last == i {
+			w.shut(b)
+			b, calls = outer, calls[1:]
+		}
 	}
 }
 

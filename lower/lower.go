@@ -46,7 +46,7 @@ type writer struct {
 	files     map[string]int // numbers of .file
 	at        ir.Pos         // of the last .loc
 	fileLines []*ptx.Directive
-	used      map[string]bool
+	lists     map[*ir.Instr]*ir.Targets // to be declared before an instruction
 
 	instrs   []ptx.Instr // room for more
 	operands []ptx.Operand
@@ -83,6 +83,7 @@ func (w *writer) blank() { w.text = append(w.text, '\n') }
 
 func (w *writer) module() {
 	m := w.m
+	w.doc(m.Doc)
 	target := []string{m.Target.String()}
 	w.header(".version", m.Version.String())
 	w.header(".target", append(target, m.Options...)...)

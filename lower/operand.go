@@ -48,7 +48,9 @@ func (w *writer) operand(s ptx.Span, o *ir.Operand, b base) ptx.Operand {
 	case ir.Function:
 		n.Text = o.Ref.(*ir.Func).Name
 	case ir.Jump:
-		n.Text = o.Block().Name()
+		if n.Text = o.Text; n.Text == "" {
+			n.Text = o.Block().Name()
+		}
 	case ir.List:
 		n.Text = o.Ref.(*ir.Targets).Name
 	case ir.Special:
@@ -74,7 +76,7 @@ func (w *writer) operand(s ptx.Span, o *ir.Operand, b base) ptx.Operand {
 	if len(o.Args) > 0 {
 		n.Args = w.list(s, o.Args, b)
 	}
-	if o.Value != 0 {
+	if o.Value != 0 || o.Zero {
 		return w.plus(n, o.Value)
 	}
 	switch {

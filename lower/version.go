@@ -10,13 +10,30 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Version is the smallest PTX version that holds the target of m and everything that m uses.
+// Version is the smallest PTX version that has the target of m and everything that m uses. Instructions
+// must be bound to their forms; it does not matter for which version.
 func Version(m *ir.Module) isa.Version {
-	v := &needs{target: m.Target, least: m.Target.Info().Since}
+	v := &needs{target: m.Target, least: m.Target.Info().Since, seen: make(map[*isa.Candidate]bool)}
+	v.binder = ir.NewBinder(isa.Newest(), m.Target)
+	for _, option := range m.Options {
+		switch {
+		case strings.HasPrefix(option, "texmode_"):
+			v.since(1, 5)
+		case option == "debug":
+			v.since(3, 0)
+		}
+	}
+	if m.Bits != 0 {
+		v.directive(".address_size")
+	}
 	for _, d := range m.Decls {
 		switch d := d.(type) {
 		case *ir.Directive:
-			v.directive(d.Name)
+			v.directiveOf(d.Name, d.Text)
+		case *ir.Section:
+			v.directive(".section")
+		case *ir.Var:
+			v.variable(d)
 		case *ir.Func:
 			v.function(d)
 		}
@@ -29,6 +46,7 @@ type needs struct {
 	target isa.Target
 	least  isa.Version
 	seen   map[*isa.Candidate]bool
+	binder *ir.Binder
 }
 
 // gate notes what opens g for the target.
@@ -45,52 +63,156 @@ func (v *needs) gate(g isa.Gate) {
 	v.least = max(v.least, first)
 }
 
+func (v *needs) since(major, minor int) { v.least = max(v.least, isa.MakeVersion(major, minor)) }
+
 func (v *needs) directive(name string) {
 	if d, ok := isa.DirectiveNamed(name); ok {
 		v.gate(d.Gate)
 	}
 }
 
-func (v *needs) function(f *ir.Func) {
-	for i := range f.Attrs {
-		v.directive(f.Attrs[i].Name)
-	}
-	for _, p := range f.Params {
-		if p.Ptr != nil {
-			v.directive(".ptr")
-		}
-	}
-	if v.seen == nil {
-		v.seen = make(map[*isa.Candidate]bool)
-	}
-	for _, b := range f.Blocks {
-		for _, in := range b.Instrs {
-			if in.Directive() {
-				v.directive(in.Op)
-				continue
-			}
-			if in.Form != nil && !v.seen[in.Form] {
-				v.seen[in.Form] = true
-				open, _ := in.Form.Form.Bounds(in.Form.Slots)
-				for _, g := range open {
-					v.gate(g)
-				}
-			}
-			for i := range in.Args {
-				in.Args[i].Walk(v.operand)
+// directiveOf is a directive with what it says.
+func (v *needs) directiveOf(name, text string) {
+	v.directive(name)
+	switch name {
+	case ".attribute":
+		v.attribute(text)
+	case ".pragma":
+		for i := range isa.Pragmas {
+			if p := &isa.Pragmas[i]; strings.Contains(text, `"`+p.Name) {
+				v.gate(p.Gate)
 			}
 		}
 	}
 }
 
+// attribute is what .attribute(...) says of a variable or function.
+func (v *needs) attribute(text string) {
+	v.directive(".attribute")
+	if strings.Contains(text, ".unified") {
+		v.since(8, 0) // PTX ISA, Variable and Function Attribute Directive: .attribute
+	}
+}
+
+// variable is a variable or parameter.
+func (v *needs) variable(d *ir.Var) {
+	if d.Linkage != "" {
+		v.directive(d.Linkage)
+	}
+	for _, a := range d.Attrs {
+		if strings.HasPrefix(a, ".attribute") {
+			v.attribute(a)
+		}
+	}
+	if d.Ptr != nil {
+		v.directive(".ptr")
+	}
+	v.typed(d.Type)
+	if d.Init != nil {
+		d.Init.Walk(func(o *ir.Operand) {
+			switch {
+			case o.Kind != ir.Apply:
+			case o.Text == "generic":
+				v.since(3, 1) // PTX ISA, Initializers
+			default:
+				v.since(7, 1) // masks, likewise
+			}
+		})
+	}
+}
+
+// typed is the type of something that is declared.
+func (v *needs) typed(t isa.Type) {
+	if t == isa.B128 {
+		v.since(8, 3) // PTX ISA, Fundamental Types
+	}
+}
+
+// head is everything of a function but its body.
+func (v *needs) head(f *ir.Func) {
+	if f.Linkage != "" {
+		v.directive(f.Linkage)
+	}
+	for i := range f.Attrs {
+		v.directiveOf(f.Attrs[i].Name, f.Attrs[i].Text)
+	}
+	for _, p := range f.Results {
+		v.variable(p)
+	}
+	space := int64(0)
+	for _, p := range f.Params {
+		v.variable(p)
+		if f.Kernel {
+			align := int64(p.Alignment())
+			space = (space+align-1)/align*align + p.Size()
+		} else if len(p.Dims) > 0 && p.Dims[0] == ir.Unsized {
+			v.since(6, 0) // PTX ISA, Variadic Functions
+		}
+	}
+	switch {
+	case space > 4352:
+		v.since(8, 1) // PTX ISA, Kernel Function Parameters
+	case space > 256:
+		v.since(1, 5)
+	}
+}
+
+func (v *needs) function(f *ir.Func) {
+	v.head(f)
+	for _, d := range f.Vars {
+		v.variable(d)
+	}
+	for _, r := range f.Regs {
+		v.typed(r.Type)
+	}
+	for _, t := range f.Targets {
+		switch {
+		case t.Proto != nil:
+			v.directive(".callprototype")
+			v.head(t.Proto)
+		case t.Funcs != nil:
+			v.directive(".calltargets")
+		default:
+			v.directive(".branchtargets")
+		}
+	}
+	for _, b := range f.Blocks {
+		for _, in := range b.Instrs {
+			v.instr(in)
+		}
+	}
+}
+
+func (v *needs) instr(in *ir.Instr) {
+	if in.Directive() {
+		text := ""
+		if len(in.Args) > 0 {
+			text = in.Args[0].Text
+		}
+		v.directiveOf(in.Op, text)
+		return
+	}
+	if c := in.Form; c != nil && !v.seen[c] {
+		open, _ := v.binder.Bounds(in)
+		for _, g := range open {
+			v.gate(g)
+		}
+		v.seen[c] = !c.OperandBounds()
+	}
+	for i := range in.Args {
+		v.operand(&in.Args[i])
+	}
+}
+
+// operand is what the special registers in o need.
 func (v *needs) operand(o *ir.Operand) {
+	for i := range o.Args {
+		v.operand(&o.Args[i])
+	}
 	if o.Kind != ir.Special {
 		return
 	}
-	name := o.Text
-	if i := strings.IndexByte(name, '.'); i > 0 {
-		name = name[:i]
-	}
+	name, _, _ := strings.Cut(o.Text, ".")
 	if s, ok := isa.SpecialRegister(name); ok {
 		v.gate(s.Gate)
 	}

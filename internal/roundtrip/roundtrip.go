@@ -1,9 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package roundtrip proves on whole files that formatting does not change a program and that the
-// checks agree with the assembler: each module is formatted, both texts are assembled, and the
-// machine code is compared byte for byte.
+// Package roundtrip proves on whole files that neither formatting nor the way through the intermediate
+// representation changes a program, and that the checks agree with the assembler: each module is formatted, and lifted and
+// lowered, all texts are assembled, and the machine code is compared byte for byte.
 package roundtrip
 
 import (
@@ -23,6 +23,8 @@ type Config struct {
 	Tool   *ptxas.Tool
 	Format func(name, text string) (string, diag.List)
 	Check  func(name, text string) diag.List
+	// Rewrite takes a module through the intermediate representation and back; nil leaves that out.
+	Rewrite func(name, text string) (string, diag.List)
 	// Quick leaves out the second assembly where both texts have the same tokens: ptxas is
 	// deterministic.
 	Quick bool
@@ -38,13 +40,14 @@ type Source struct {
 
 // A Report is what happened to one module.
 type Report struct {
-	Name     string
-	Bytes    int
-	Accepted bool     // by ptxas
-	Same     bool     // formatting left every token in its place
-	Compared int      // bytes of sections that were compared
-	Problems []string // empty when all is well
-	Refusal  string   // why ptxas refuses the module
+	Name      string
+	Bytes     int
+	Accepted  bool     // by ptxas
+	Same      bool     // formatting left every token in its place
+	Compared  int      // bytes of sections that were compared
+	Rewritten bool     // the way through the intermediate representation was tried
+	Problems  []string // empty when all is well
+	Refusal   string   // why ptxas refuses the module
 }
 
 // Run tries every source, in parallel, and reports in their order. The error is for what is no
@@ -135,35 +138,51 @@ func (c *Config) try(ctx context.Context, s Source) (Report, error) {
 		}
 		return r, nil
 	}
-	return r, c.compare(ctx, &r, image, after, o)
-}
-
-// compare assembles the formatted text and holds it against the cubin of the first.
-func (c *Config) compare(ctx context.Context, r *Report, image []byte, after string, o ptxas.Options) error {
-	a, err := cubin.Read(image)
+	first, err := cubin.Read(image)
 	if err != nil {
-		return err
+		return r, err
 	}
-	for _, s := range a.Sections {
+	for _, s := range first.Sections {
 		r.Compared += len(s.Text)
 	}
-	if c.Quick && r.Same {
-		return nil
+	if !c.Quick || !r.Same {
+		if err := c.compare(ctx, &r, "formatted", first, after, o); err != nil {
+			return r, err
+		}
 	}
-	other, v, err := c.Tool.Assemble(ctx, after, o)
+	if c.Rewrite == nil {
+		return r, nil
+	}
+	r.Rewritten = true
+	rewritten, faults := c.Rewrite(s.Name, s.Text)
+	for i, d := range faults {
+		if i == 5 {
+			break
+		}
+		problem("it cannot be rewritten: %v: %s", d.Place, d.Message)
+	}
+	if len(faults) > 0 {
+		return r, nil
+	}
+	return r, c.compare(ctx, &r, "rewritten", first, Lines(rewritten), o)
+}
+
+// compare assembles another text of a module and holds it against the cubin of the first.
+func (c *Config) compare(ctx context.Context, r *Report, which string, first *cubin.Code, text string, o ptxas.Options) error {
+	other, v, err := c.Tool.Assemble(ctx, text, o)
 	if err != nil {
 		return err
 	}
 	if !v.OK() {
-		r.Problems = append(r.Problems, "ptxas refuses the formatted text: "+shorten(v.String()))
+		r.Problems = append(r.Problems, "ptxas refuses the "+which+" text: "+shorten(v.String()))
 		return nil
 	}
 	b, err := cubin.Read(other)
 	if err != nil {
 		return err
 	}
-	for _, line := range cubin.Diff(a, b) {
-		r.Problems = append(r.Problems, "the formatted text has other code: "+line)
+	for _, line := range cubin.Diff(first, b) {
+		r.Problems = append(r.Problems, "the "+which+" text has other code: "+line)
 	}
 	return nil
 }

@@ -11,12 +11,15 @@ import (
 // Summary writes what went wrong, which modules ptxas refuses, and the counts. It reports whether
 // anything went wrong.
 func Summary(w io.Writer, reports []Report) (bad bool) {
-	var size, code, same, refused, wrong int
+	var size, code, same, rewritten, refused, wrong int
 	for _, r := range reports {
 		size += r.Bytes
 		code += r.Compared
 		if r.Same {
 			same++
+		}
+		if r.Rewritten {
+			rewritten++
 		}
 		if len(r.Problems) > 0 {
 			wrong++
@@ -31,7 +34,7 @@ func Summary(w io.Writer, reports []Report) (bad bool) {
 			}
 		}
 	}
-	fmt.Fprintf(w, "roundtrip: %d modules, %.1f MB of PTX, %.1f MB of code and tables compared; %d with their tokens as they were; %d refused by both; %d with problems\n",
-		len(reports), float64(size)/1e6, float64(code)/1e6, same, refused, wrong)
+	fmt.Fprintf(w, "roundtrip: %d modules, %.1f MB of PTX, %.1f MB of code and tables compared; %d with their tokens as they were; %d through the intermediate representation; %d refused by both; %d with problems\n",
+		len(reports), float64(size)/1e6, float64(code)/1e6, same, rewritten, refused, wrong)
 	return wrong > 0
 }

@@ -18,6 +18,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/form"
 	"github.com/ptxdsl/ptxdsl/internal/ptxas"
 	"github.com/ptxdsl/ptxdsl/internal/roundtrip"
+	"github.com/ptxdsl/ptxdsl/lift"
+	"github.com/ptxdsl/ptxdsl/lower"
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
@@ -54,7 +56,7 @@ func run(ctx context.Context, paths []string, quick, quiet bool) (bad bool, err 
 		}
 		list = append(list, more...)
 	}
-	c := roundtrip.Config{Tool: tool, Format: ptx.Format, Check: check, Quick: quick}
+	c := roundtrip.Config{Tool: tool, Format: ptx.Format, Check: check, Rewrite: rewrite, Quick: quick}
 	if !quiet {
 		c.Progress = progress(os.Stderr)
 	}
@@ -71,6 +73,20 @@ func run(ctx context.Context, paths []string, quick, quiet bool) (bad bool, err 
 func check(name, text string) diag.List {
 	file, list := ptx.Parse(name, text)
 	return append(list, form.Check(file, form.Options{})...).Sort()
+}
+
+// rewrite takes a module through the intermediate representation and back. The text that comes out must mean the same there as the one
+// that went in.
+func rewrite(name, text string) (string, diag.List) {
+	file, list := ptx.Parse(name, text)
+	if list.Errors() > 0 {
+		return "", list
+	}
+	m, list := lift.Module(file)
+	if len(list) > 0 {
+		return "", list
+	}
+	return lower.Text(m), nil
 }
 
 // progress writes a line every two seconds.

@@ -1,0 +1,31 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package form
+
+import (
+	"math"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+// Constant works out a constant expression of a module: a literal, or an expression of literals. It tells its type, .s64 or .u64,
+// .f32 of the exact 0f literals, or .f64, and its bits; ok is false where o is no such expression.
+func Constant(f *ptx.File, o *ptx.Operand) (bits uint64, t isa.Type, ok bool) {
+	if !isConstant(o) {
+		return 0, 0, false
+	}
+	c := checker{src: f}
+	switch v := c.evaluate(o); v.sort {
+	case signed:
+		return v.bits, isa.S64, true
+	case unsigned:
+		return v.bits, isa.U64, true
+	case single:
+		return uint64(math.Float32bits(float32(v.float))), isa.F32, true
+	case double:
+		return math.Float64bits(v.float), isa.F64, true
+	}
+	return 0, 0, false
+}

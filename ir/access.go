@@ -1,0 +1,62 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ir
+
+import "github.com/ptxdsl/ptxdsl/isa"
+
+// Registers calls visit for every register that in names, and says what in does with it. A register
+// that is written in part or under a guard is written and read: something of its old value may stay.
+// What is written is visited after what is read.
+func (in *Instr) Registers(visit func(*Reg, isa.Access)) {
+	if r := in.Guard.Reg; r != nil {
+		visit(r, isa.Read)
+	}
+	for i := range in.Args {
+		if in.access(i) == isa.Read {
+			in.Args[i].registers(isa.Read, false, visit)
+		}
+	}
+	for i := range in.Args {
+		if a := in.access(i); a != isa.Read {
+			in.Args[i].registers(a, in.Guard.Reg != nil, visit)
+		}
+	}
+}
+
+// access says what in does with an operand as a whole. In the instruction set results stand first and
+// none of them is optional, so a result's place in the form is its place in the instruction.
+func (in *Instr) access(i int) isa.Access {
+	switch {
+	case in.Directive():
+		return isa.Read
+	case in.Head() == "call":
+		if i == 0 && in.Args[0].Kind == Group && len(in.Args) > 1 && in.Args[1].Kind != Group {
+			return isa.Write
+		}
+		return isa.Read
+	case in.Form == nil:
+		return isa.ReadWrite
+	case i < len(in.Form.Args):
+		return in.Form.Args[i].Access
+	}
+	return isa.Read
+}
+
+// registers visits the registers of o, of which a is done to the whole.
+func (o *Operand) registers(a isa.Access, guarded bool, visit func(*Reg, isa.Access)) {
+	switch o.Kind {
+	case Register:
+		r := o.Ref.(*Reg)
+		if a == isa.Write && (guarded || o.Text != "") {
+			a = isa.ReadWrite
+		}
+		visit(r, a)
+		return
+	case Address, Element:
+		a = isa.Read
+	}
+	for i := range o.Args {
+		o.Args[i].registers(a, guarded, visit)
+	}
+}

@@ -1,0 +1,248 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package lift
+
+import (
+	"strconv"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }
+
+// function is a kernel or device function, defined or declared.
+func (l *lifter) function(n *ptx.Func) {
+	outer, used, ordered := l.f, l.used, l.ordered
+	doc := l.doc(n.At)
+	f := &ir.Func{Name: n.Name.Text, Kernel: n.Kind.Text == ".entry", Pos: position(n), Defined: n.Body != nil}
+	l.scopes[0].enter(f.Name, f, n.Name.At)
+	l.f, l.used, l.ordered = f, make(map[string]bool), nil
+	l.push()
+	l.head(f, n)
+	f.Doc = append(doc, f.Doc...)
+	if n.Body != nil {
+		l.body(n.Body)
+		l.settle()
+	}
+	l.pop()
+	l.f, l.used, l.ordered = outer, used, ordered
+	l.m.Decls = append(l.m.Decls, f)
+}
+
+func (s *scope) enter(name string, ref ir.Ref, at ptx.Pos) {
+	if _, taken := s.names[name]; !taken {
+		s.names[name] = entry{ref, at}
+	}
+}
+
+// head is everything of a function but its body.
+func (l *lifter) head(f *ir.Func, n *ptx.Func) {
+	f.HasResults, f.HasParams = n.HasReturns, n.HasParams
+	if len(n.Linkage) > 0 {
+		f.Linkage = n.Linkage[0].Text
+	}
+	f.Doc = append(f.Doc, l.doc(n.Name.At)...)
+	for _, v := range n.Returns {
+		f.Results = append(f.Results, l.parameter(v))
+	}
+	for _, v := range n.Params {
+		f.Params = append(f.Params, l.parameter(v))
+	}
+	for _, a := range n.Attrs {
+		f.Attrs = append(f.Attrs, *l.plain(a))
+	}
+}
+
+// body reads the statements of a function.
+func (l *lifter) body(b *ptx.Block) {
+	l.merged = make(map[*ir.Block]merged)
+	l.block = nil
+	l.statements(b.Stmts)
+	l.f.Tail = append(l.pending, l.doc(b.To)...)
+	l.pending = nil
+	if len(l.f.Blocks) == 0 {
+		l.newBlock(&ir.Block{})
+	}
+	if len(l.merged) > 0 {
+		l.redirect()
+	}
+}
+
+func (l *lifter) newBlock(b *ir.Block) {
+	l.f.Blocks = append(l.f.Blocks, b)
+	l.block = b
+}
+
+// statements reads a block in the scope that is open. Its labels are known from its start.
+func (l *lifter) statements(list []ptx.Node) {
+	var labels map[*ptx.Label]*ir.Block
+	for _, n := range list {
+		if n, ok := n.(*ptx.Label); ok {
+			if labels == nil {
+				labels = make(map[*ptx.Label]*ir.Block)
+			}
+			b := &ir.Block{}
+			labels[n] = b
+			l.declare(n.Name.Text, b, n.At)
+		}
+	}
+	for _, n := range list {
+		switch n := n.(type) {
+		case *ptx.Instr:
+			l.instr(n)
+		case *ptx.Label:
+			l.label(n, labels[n])
+		case *ptx.Var:
+			l.variables(n, func(v *ir.Var) {
+				v.Doc = append(l.pending, v.Doc...)
+				l.pending = nil
+				l.f.Vars = append(l.f.Vars, v)
+			})
+		case *ptx.Directive:
+			l.bodyDirective(n)
+		case *ptx.Block:
+			l.pending = append(l.pending, l.doc(n.At)...)
+			l.push()
+			l.statements(n.Stmts)
+			l.pending = append(l.pending, l.doc(n.To)...)
+			l.pop()
+		case *ptx.Func:
+			l.nested(n)
+		default:
+			l.fault(&ruleStatement, n, "this cannot stand in a function")
+		}
+	}
+}
+
+// before is the comments before a statement, with those that were left over.
+func (l *lifter) before(at ptx.Pos) []string {
+	doc := l.doc(at)
+	if l.pending != nil {
+		doc = append(l.pending, doc...)
+		l.pending = nil
+	}
+	return doc
+}
+
+// label begins a block, or joins the labels of one that has no instruction yet.
+func (l *lifter) label(n *ptx.Label, b *ir.Block) {
+	name := ir.Label{Name: l.unique(n.Name.Text), Pos: position(n), Doc: l.before(n.At)}
+	name.Note = l.note(n.To, &name.Doc)
+	if l.block != nil && len(l.block.Instrs) == 0 && len(l.block.Labels) > 0 {
+		l.block.Labels = append(l.block.Labels, name)
+		l.merged[b] = merged{l.block, name.Name}
+		return
+	}
+	b.Labels = append(b.Labels, name)
+	l.newBlock(b)
+}
+
+// A merged block is part of another, under a label of its own.
+type merged struct {
+	into *ir.Block
+	name string
+}
+
+// redirect makes what names a merged block name the one it is part of, by its own label.
+func (l *lifter) redirect() {
+	for _, b := range l.f.Blocks {
+		for _, in := range b.Instrs {
+			for i := range in.Args {
+				in.Args[i].Walk(func(o *ir.Operand) {
+					if m, ok := l.merged[o.Block()]; ok {
+						o.Ref, o.Text = m.into, m.name
+					}
+				})
+			}
+		}
+	}
+	for _, t := range l.f.Targets {
+		for i, b := range t.Blocks {
+			if m, ok := l.merged[b]; ok {
+				t.Blocks[i] = m.into
+			}
+		}
+	}
+}
+
+// add appends an instruction. What ends a block begins the next one.
+func (l *lifter) add(in *ir.Instr) {
+	if l.block == nil {
+		l.newBlock(&ir.Block{})
+	}
+	l.block.Instrs = append(l.block.Instrs, in)
+	if in.Ends() {
+		l.block = nil
+	}
+}
+
+func (l *lifter) instr(n *ptx.Instr) {
+	in := &ir.Instr{Op: n.Op.Text, Pos: position(n), Doc: l.before(n.At)}
+	if n.Guard.Text != "" {
+		r, ok := l.find(n.Guard.Text, n.Guard.At).(*ir.Reg)
+		if !ok {
+			l.fault(&ruleName, n.Guard.Word, "guard %s is not declared", n.Guard.Text)
+		}
+		in.Guard = ir.Guard{Reg: r, Not: n.Guard.Not}
+	}
+	if len(n.Args) > 0 {
+		in.Args = make([]ir.Operand, len(n.Args))
+		for i := range n.Args {
+			in.Args[i] = l.operand(&n.Args[i])
+		}
+	}
+	in.Note = l.note(n.To, &in.Doc)
+	if l.binder != nil {
+		l.binder.Bind(in)
+	}
+	l.add(in)
+}
+
+// bodyDirective is a list of targets, or stays where it is.
+func (l *lifter) bodyDirective(n *ptx.Directive) {
+	switch n.Name.Text {
+	case ".branchtargets", ".calltargets":
+		t := &ir.Targets{Name: l.unique(n.Label.Text), Pos: position(n), Doc: l.before(n.At)}
+		for i := range n.Args {
+			o := &n.Args[i]
+			switch ref := l.find(o.Text, o.At).(type) {
+			case *ir.Block:
+				t.Blocks = append(t.Blocks, ref)
+			case *ir.Func:
+				t.Funcs = append(t.Funcs, ref)
+			default:
+				l.fault(&ruleName, o, "%s is not declared", o.Text)
+			}
+		}
+		t.Note = l.note(n.To, &t.Doc)
+		l.declare(n.Label.Text, t, n.At)
+		l.f.Targets = append(l.f.Targets, t)
+		return
+	}
+	in := &ir.Instr{Op: n.Name.Text, Pos: position(n), Doc: l.before(n.Name.To)}
+	if len(n.Args) > 0 {
+		in.Args = []ir.Operand{{Kind: ir.Raw, Text: l.textOf(n.Args)}}
+	}
+	in.Note = l.note(n.To, &in.Doc)
+	l.add(in)
+}
+
+// nested is a prototype, or a declaration that the module gets.
+func (l *lifter) nested(n *ptx.Func) {
+	if n.Kind.Text != ".callprototype" {
+		l.function(n)
+		return
+	}
+	t := &ir.Targets{Name: l.unique(n.Label.Text), Pos: position(n), Doc: l.before(n.At), Proto: &ir.Func{Name: n.Name.Text, Pos: position(n)}}
+	l.declare(n.Label.Text, t, n.At)
+	f, used, ordered := l.f, l.used, l.ordered
+	l.f, l.used, l.ordered = t.Proto, make(map[string]bool), nil
+	l.push()
+	l.head(t.Proto, n)
+	l.pop()
+	l.f, l.used, l.ordered = f, used, ordered
+	t.Note = l.note(n.To, &t.Doc)
+	l.f.Targets = append(l.f.Targets, t)
+}

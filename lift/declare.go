@@ -1,0 +1,168 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package lift
+
+import (
+	"github.com/ptxdsl/ptxdsl/form"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+// variables is a declaration: its registers are entered, its variables entered and given to keep.
+func (l *lifter) variables(n *ptx.Var, keep func(*ir.Var)) {
+	t, ok := isa.ParseType(n.Type.Text)
+	space, known := isa.ParseSpace(n.Space.Text)
+	if !ok || !known {
+		l.fault(&ruleStatement, n, "%s %s is no declaration that is known", n.Space.Text, n.Type.Text)
+		return
+	}
+	vec := vector(n.Vec.Text)
+	doc := l.doc(n.At)
+	for i := range n.Names {
+		d := &n.Names[i]
+		if space == isa.Reg {
+			if d.Count != nil {
+				l.rangeOf(d, t, vec)
+			} else {
+				l.register(d.Name.Text, t, vec, d.At)
+			}
+			continue
+		}
+		count := int64(1)
+		if d.Count != nil {
+			count = l.integer(d.Count)
+		}
+		for j := range count {
+			name := d.Name.Text
+			if d.Count != nil {
+				name += itoa(j)
+			}
+			v := l.variable(n, d, name, space, t, vec)
+			v.Doc, doc = doc, nil
+			keep(v)
+			if i == len(n.Names)-1 && j == count-1 {
+				v.Note = l.note(n.To, &v.Doc)
+			}
+		}
+	}
+	if space == isa.Reg && doc != nil {
+		l.pending = append(l.pending, doc...)
+	}
+}
+
+// vector is the length that .v4 says.
+func vector(word string) int {
+	switch word {
+	case ".v2":
+		return 2
+	case ".v4":
+		return 4
+	case ".v8":
+		return 8
+	}
+	return 0
+}
+
+func (l *lifter) rangeOf(d *ptx.Declarator, t isa.Type, vec int) {
+	s := l.scopes[len(l.scopes)-1]
+	if s.ranges == nil {
+		s.ranges = make(map[string]*regRange)
+	}
+	s.ranges[d.Name.Text] = &regRange{letters: d.Name.Text, count: int(l.integer(d.Count)), typ: t, vec: vec, at: d.At, regs: make(map[int]*ir.Reg)}
+}
+
+func (l *lifter) integer(o *ptx.Operand) int64 {
+	bits, _, ok := form.Constant(l.file, o)
+	if !ok {
+		l.fault(&ruleStatement, o, "this is no constant")
+	}
+	return int64(bits)
+}
+
+// variable is one name of a declaration.
+func (l *lifter) variable(n *ptx.Var, d *ptx.Declarator, name string, space isa.Space, t isa.Type, vec int) *ir.Var {
+	v := &ir.Var{Name: name, Space: space, Type: t, Vec: vec, Pos: position(d)}
+	if len(n.Linkage) > 0 {
+		v.Linkage = n.Linkage[0].Text
+	}
+	if name != "" && name != "_" {
+		if l.f != nil {
+			v.Name = l.unique(name)
+		}
+		l.declare(name, v, d.At)
+	}
+	if n.Bank != nil {
+		v.Bank = new(ir.Operand)
+		*v.Bank = l.operand(n.Bank)
+	}
+	for i := range n.Attrs {
+		a := &n.Attrs[i]
+		switch a.Name.Text {
+		case ".align":
+			size := int(l.integer(&a.Args[0]))
+			if v.Ptr != nil {
+				v.Ptr.Align = size
+			} else {
+				v.Align = size
+			}
+		case ".ptr":
+			v.Ptr = &ir.Ptr{}
+		case ".attribute":
+			text := l.textOf(a.Args)
+			if len(text) > 0 && text[0] != '(' {
+				text = "(" + text + ")"
+			}
+			v.Attrs = append(v.Attrs, a.Name.Text+text)
+		default:
+			if s, ok := isa.ParseSpace(a.Name.Text); ok && v.Ptr != nil {
+				v.Ptr.Space = s
+			} else {
+				v.Attrs = append(v.Attrs, a.Name.Text)
+			}
+		}
+	}
+	for i := range d.Dims {
+		if d.Dims[i].Kind == ptx.Empty {
+			v.Dims = append(v.Dims, ir.Unsized)
+		} else {
+			v.Dims = append(v.Dims, l.integer(&d.Dims[i]))
+		}
+	}
+	if d.Init != nil {
+		v.Init = new(ir.Operand)
+		*v.Init = l.operand(d.Init)
+	}
+	return v
+}
+
+// parameter is a parameter or result of a function.
+func (l *lifter) parameter(n *ptx.Var) *ir.Var {
+	t, ok := isa.ParseType(n.Type.Text)
+	space, known := isa.ParseSpace(n.Space.Text)
+	if !ok || !known {
+		l.fault(&ruleStatement, n, "%s %s is no parameter that is known", n.Space.Text, n.Type.Text)
+		return &ir.Var{Pos: position(n)}
+	}
+	doc := l.doc(n.At)
+	vec := vector(n.Vec.Text)
+	d := &ptx.Declarator{Span: n.Span}
+	if len(n.Names) > 0 {
+		d = &n.Names[0]
+	}
+	var v *ir.Var
+	if space == isa.Reg {
+		v = &ir.Var{Name: d.Name.Text, Space: space, Type: t, Vec: vec, Pos: position(n)}
+		if d.Name.Text != "" && d.Name.Text != "_" {
+			v.Reg = l.register(d.Name.Text, t, vec, d.At)
+			l.use(v.Reg)
+			v.Name = v.Reg.Name
+		}
+	} else {
+		v = l.variable(n, d, d.Name.Text, space, t, vec)
+	}
+	v.Doc = doc
+	v.Note = l.note(n.To, &v.Doc)
+	return v
+}

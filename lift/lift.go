@@ -1,0 +1,214 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package lift turns syntax trees of PTX into modules of package ir: names become what they stand for, nested scopes become one,
+// constant expressions become values, statements become blocks. It expects a module that the form checks pass; of others it
+// reports what it cannot resolve.
+package lift
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/form"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+// Module is f in the terms of package ir. With errors in the list it is not whole.
+func Module(f *ptx.File) (*ir.Module, diag.List) {
+	l := &lifter{file: f, m: &ir.Module{Name: f.Name}, comments: f.Comments, unused: make(map[*ir.Reg]bool)}
+	l.m.Source = source{f}
+	l.push()
+	l.read()
+	return l.m, l.list.Sort()
+}
+
+// Rules are the rules of lifting.
+func Rules() diag.Rules { return diag.Rules{ruleName, ruleStatement} }
+
+var (
+	ruleName = diag.Rule{
+		ID: "L101", Layer: "lift", Title: "a name that stands for nothing",
+		What: "Every name in an instruction or initial value is declared.", Why: "Nothing can be said of an instruction whose operands are not known.",
+		Wrong: "add.u32 %r1, %r2, 1; // no %r2", Right: ".reg .u32 %r<3>;\nadd.u32 %r1, %r2, 1;", Fix: "See what `ptxdsl verify` says of the file.",
+	}
+	ruleStatement = diag.Rule{
+		ID: "L102", Layer: "lift", Title: "a statement that has no counterpart",
+		What: "The module holds what the form checks know.", Why: "Passes would lose what is not understood.",
+		Wrong: ".reg .quux %x;", Right: ".reg .b32 %x;", Fix: "See what `ptxdsl verify` says of the file.",
+	}
+)
+
+// source tells the lines of a parsed file. Positions are offsets, one up, so that zero is nowhere.
+type source struct{ f *ptx.File }
+
+// Place is the line and column that a position stands for.
+func (s source) Place(pos ir.Pos) (at diag.Place, from []diag.Place) {
+	return s.f.Place(ptx.Pos(pos-1), ptx.Pos(pos)), nil
+}
+
+func position(n ptx.Node) ir.Pos { return ir.Pos(n.Pos()) + 1 }
+
+// A lifter is the state of one Module.
+type lifter struct {
+	file     *ptx.File
+	m        *ir.Module
+	list     diag.List
+	comments []ptx.Comment // not taken so far
+	binder   *ir.Binder
+
+	scopes []*scope // the module's first
+
+	// The function that is being read.
+	f       *ir.Func
+	used    map[string]bool // names in it
+	block   *ir.Block
+	merged  map[*ir.Block]merged
+	ordered []regPlace
+	unused  map[*ir.Reg]bool // declared and not used so far
+	pending []string         // comments of statements that have gone
+}
+
+// fault records what cannot be lifted.
+func (l *lifter) fault(r *diag.Rule, n ptx.Node, format string, args ...any) {
+	l.list = append(l.list, diag.Diagnostic{Place: l.file.PlaceOf(n), Rule: r.ID, Severity: diag.Error, Message: fmt.Sprintf(format, args...)})
+}
+
+// doc takes the comments before a place.
+func (l *lifter) doc(at ptx.Pos) []string {
+	var lines []string
+	for len(l.comments) > 0 && l.comments[0].At < at {
+		lines = append(lines, l.take())
+	}
+	return lines
+}
+
+func (l *lifter) take() string {
+	text := strings.TrimRight(l.comments[0].Text, " \t\r")
+	l.comments = l.comments[1:]
+	return text
+}
+
+// note takes the comment behind a statement, on its line. Those inside of the statement come before it, as doc.
+func (l *lifter) note(to ptx.Pos, doc *[]string) string {
+	*doc = append(*doc, l.doc(to)...)
+	if len(l.comments) == 0 {
+		return ""
+	}
+	c := l.comments[0]
+	if between := l.file.Text[to:c.At]; strings.Trim(between, " \t\r;,") != "" || strings.Contains(c.Text, "\n") {
+		return ""
+	}
+	if strings.HasPrefix(c.Text, "/*") && !l.endsLine(c) {
+		return ""
+	}
+	return l.take()
+}
+
+// endsLine reports whether nothing but space follows a comment on its line.
+func (l *lifter) endsLine(c ptx.Comment) bool {
+	rest := l.file.Text[int(c.At)+len(c.Text):]
+	line, _, _ := strings.Cut(rest, "\n")
+	return strings.TrimSpace(line) == ""
+}
+
+func (l *lifter) read() {
+	for _, n := range l.file.Decls {
+		switch n := n.(type) {
+		case *ptx.Directive:
+			l.directive(n)
+		case *ptx.Var:
+			l.variables(n, func(v *ir.Var) { l.m.Decls = append(l.m.Decls, v) })
+		case *ptx.Func:
+			l.function(n)
+		case *ptx.Section:
+			l.section(n)
+		default:
+			l.fault(&ruleStatement, n, "this cannot be read")
+		}
+	}
+	l.m.Tail = l.doc(ptx.Pos(len(l.file.Text)) + 1)
+}
+
+// directive is the header, or a directive that names nothing.
+func (l *lifter) directive(n *ptx.Directive) {
+	if l.binder == nil {
+		l.m.Doc = append(l.m.Doc, l.doc(n.At)...)
+	}
+	words := make([]string, len(n.Args))
+	for i := range n.Args {
+		words[i] = n.Args[i].Text
+	}
+	switch {
+	case n.Name.Text == ".version" && len(words) == 1 && l.m.Version == 0:
+		l.m.Version, _ = isa.ParseVersion(words[0])
+	case n.Name.Text == ".target" && len(words) > 0 && l.binder == nil:
+		target, ok := isa.ParseTarget(strings.Replace(words[0], "compute_", "sm_", 1))
+		if !ok || l.m.Version == 0 {
+			l.fault(&ruleStatement, n, "%s %s is not known", l.m.Version, words[0])
+			return
+		}
+		l.m.Target, l.m.Options = target, words[1:]
+		l.binder = ir.NewBinder(l.m.Version, target)
+	case n.Name.Text == ".address_size" && len(words) == 1:
+		bits, _, _ := form.Constant(l.file, &n.Args[0])
+		l.m.Bits = int(bits)
+	default:
+		l.m.Decls = append(l.m.Decls, l.plain(n))
+	}
+}
+
+// plain is a directive as its name and text.
+func (l *lifter) plain(n *ptx.Directive) *ir.Directive {
+	d := &ir.Directive{Name: n.Name.Text, Semi: n.Semi, Pos: position(n)}
+	d.Doc = l.doc(n.Name.To)
+	d.Text = l.textOf(n.Args)
+	d.Note = l.note(n.To, &d.Doc)
+	return d
+}
+
+// textOf is arguments as they are written, on one line and without comments.
+func (l *lifter) textOf(args []ptx.Operand) string {
+	if len(args) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	at, to := args[0].At, args[len(args)-1].To
+	for _, c := range l.comments {
+		if c.At >= to {
+			break
+		}
+		if c.At >= at {
+			b.WriteString(l.file.Text[at:c.At])
+			b.WriteByte(' ')
+			at = c.At + ptx.Pos(len(c.Text))
+		}
+	}
+	b.WriteString(l.file.Text[at:to])
+	text := b.String()
+	if !strings.ContainsAny(text, "\n\t\r") {
+		return text
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
+
+func (l *lifter) section(n *ptx.Section) {
+	s := &ir.Section{Name: n.Name.Text, Pos: position(n), Doc: l.doc(n.At)}
+	for _, line := range n.Lines {
+		switch line := line.(type) {
+		case *ptx.Label:
+			s.Lines = append(s.Lines, ir.Line{Label: line.Name.Text})
+		case *ptx.Data:
+			d := ir.Line{Type: line.Type.Text}
+			for i := range line.Args {
+				d.Values = append(d.Values, l.textOf(line.Args[i:i+1]))
+			}
+			s.Lines = append(s.Lines, d)
+		}
+	}
+	s.Doc = append(s.Doc, l.doc(n.To)...)
+	l.m.Decls = append(l.m.Decls, s)
+}

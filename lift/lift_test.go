@@ -1,0 +1,238 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package lift_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/ptxdsl/ptxdsl/form"
+	"github.com/ptxdsl/ptxdsl/internal/roundtrip"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/lift"
+	"github.com/ptxdsl/ptxdsl/lower"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+// lifted is a module that must parse and lift.
+func lifted(t *testing.T, name, text string) *ir.Module {
+	t.Helper()
+	f, list := ptx.Parse(name, text)
+	if list.Errors() > 0 {
+		t.Fatalf("%s does not parse: %v: %s\n%s", name, list[0].Place, list[0].Message, text)
+	}
+	m, list := lift.Module(f)
+	if len(list) > 0 {
+		t.Fatalf("%s does not lift: %v: %s", name, list[0].Place, list[0].Message)
+	}
+	return m
+}
+
+// same compares modules but for where they come from.
+var same = []cmp.Option{
+	cmpopts.IgnoreTypes(ir.Pos(0)),
+	cmpopts.IgnoreFields(ir.Module{}, "Source"),
+	cmpopts.IgnoreFields(ir.Instr{}, "Form"),
+	cmpopts.IgnoreFields(ir.Targets{}, "Blocks", "Funcs"), // their names are in the text
+	cmpopts.EquateEmpty(),
+	cmp.Comparer(func(a, b ir.Ref) bool { return named(a) == named(b) }),
+	// A constant keeps its spelling, if it is a literal.
+	cmp.Transformer("constant", func(o ir.Operand) ir.Operand {
+		switch o.Kind {
+		case ir.Int, ir.Single, ir.Double:
+			o.Text = ""
+		}
+		return o
+	}),
+}
+
+// named is what a reference is to.
+func named(r ir.Ref) string {
+	switch r := r.(type) {
+	case *ir.Reg:
+		return "register " + r.Name + r.Type.String()
+	case *ir.Var:
+		return "variable " + r.Name + r.Space.String()
+	case *ir.Func:
+		return "function " + r.Name
+	case *ir.Block:
+		return "block " + r.Name()
+	case *ir.Targets:
+		return "list " + r.Name
+	}
+	return ""
+}
+
+// TestIdentity lowers what was lifted, and lifts it again: both must be the same module.
+func TestIdentity(t *testing.T) {
+	list, err := roundtrip.Sources("../internal/corpus/testdata/corpus.tar.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	odd, err := filepath.Glob("testdata/*.ptx")
+	if err != nil || len(odd) == 0 {
+		t.Fatal("no modules in testdata", err)
+	}
+	for _, name := range odd {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, roundtrip.Source{Name: name, Text: string(text)})
+	}
+	for i, s := range list {
+		if testing.Short() && i%10 != 0 {
+			continue
+		}
+		m := lifted(t, s.Name, s.Text)
+		text := lower.Text(m)
+		again := lifted(t, s.Name, text)
+		if second := lower.Text(again); second != text {
+			t.Errorf("%s: lowering changes: %s", s.Name, cmp.Diff(text, second))
+		}
+		if len(s.Text) < 20_000 {
+			if diff := cmp.Diff(m, again, same...); diff != "" {
+				t.Errorf("%s: (-lifted +lifted again)\n%.2000s", s.Name, diff)
+			}
+		}
+		if strings.HasPrefix(s.Name, "testdata") {
+			f, _ := ptx.Parse(s.Name, text)
+			for _, d := range form.Check(f, form.Options{}) {
+				t.Errorf("%s: lowered: %v: %s\n%s", s.Name, d.Place, d.Message, text)
+			}
+		}
+		if before, after := strings.Count(s.Text, "//"), strings.Count(text, "//"); before > after {
+			t.Errorf("%s: %d comments, then %d", s.Name, before, after)
+		}
+	}
+}
+
+// TestBlocks holds blocks and their edges against a function with every way to leave one.
+func TestBlocks(t *testing.T) {
+	m := lifted(t, "m", `.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u32 n) {
+	.reg .b32 %r<3>;
+	.reg .pred %p;
+	ld.param.u32 %r1, [n];
+	setp.eq.u32 %p, %r1, 0;
+	@%p bra end;
+ts: .branchtargets a, b;
+	brx.idx %r1, ts;
+a:
+b:
+	@!%p exit;
+	bra.uni a;
+end:
+	ret;
+}
+`)
+	f := m.Funcs()[0]
+	g := ir.FlowOf(f)
+	want := [][]int{{4, 1}, {2}, {3}, {2}, nil}
+	if diff := cmp.Diff(want, g.Succs, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("successors (-want +got)\n%s", diff)
+	}
+	if diff := cmp.Diff([]bool{false, false, true, false, true}, g.Leaves); diff != "" {
+		t.Errorf("leaves (-want +got)\n%s", diff)
+	}
+	if diff := cmp.Diff([]int{0, 1, 2, 3, 4}, g.Order()); diff != "" {
+		t.Errorf("order (-want +got)\n%s", diff)
+	}
+	if f.Blocks[2].Name() != "a" || len(f.Blocks[2].Labels) != 2 {
+		t.Errorf("labels a and b share no block: %+v", f.Blocks[2].Labels)
+	}
+}
+
+// TestBind holds the forms of instructions against what they do.
+func TestBind(t *testing.T) {
+	m := lifted(t, "m", `.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 n) {
+	.reg .b64 %rd<3>;
+	ld.param.u64 %rd1, [n];
+	st.global.u64 [%rd1+8], %rd1;
+	ret;
+}
+`)
+	b := m.Funcs()[0].Blocks[0]
+	for i, effect := range []string{"load", "store", "terminator"} {
+		if in := b.Instrs[i]; !in.Has(effect) {
+			t.Errorf("%s has no effect %s: %+v", in.Op, effect, in.Form)
+		}
+	}
+	if o := b.Instrs[1].Args[0].Args[0]; o.Reg().Type != isa.B64 || o.Value != 8 {
+		t.Errorf("address %+v", o)
+	}
+	if at, _ := m.At(b.Instrs[1].Pos); at.Line != 7 || at.Column != 2 {
+		t.Errorf("the store is at %v", at)
+	}
+}
+
+// TestFaults holds what cannot be lifted against its message.
+func TestFaults(t *testing.T) {
+	for _, test := range []struct{ body, want string }{
+		{"add.u32 %r1, %r2, 1;", "%r1 is not declared"},
+		{".reg .b32 %r;\nbra nowhere;", "nowhere is not declared"},
+		{".reg .quux %x;", ".reg .quux is no declaration"},
+		{"@%p ret;", "guard %p is not declared"},
+		{"x: .branchtargets a;", "a is not declared"},
+	} {
+		f, list := ptx.Parse("m", ".version 8.0\n.target sm_80\n.entry k {\n"+test.body+"\nret;\n}\n")
+		if list.Errors() > 0 {
+			t.Fatal(list)
+		}
+		_, list = lift.Module(f)
+		if len(list) == 0 || !strings.Contains(list[0].Message, test.want) || list[0].Place.Line < 4 {
+			t.Errorf("%s: %v, want %q", test.body, list, test.want)
+		}
+	}
+}
+
+// FuzzLift lifts and lowers whatever parses: nothing may panic, and what lifts without a fault must come back from its text.
+func FuzzLift(f *testing.F) {
+	seeds, _ := filepath.Glob("../form/testdata/broken/*.ptx")
+	more, _ := filepath.Glob("testdata/*.ptx")
+	for _, name := range append(seeds, more...) {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(text))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		file, list := ptx.Parse("f", text)
+		if list.Errors() > 0 {
+			return
+		}
+		broken := form.Check(file, form.Options{}).Errors() > 0
+		m, faults := lift.Module(file)
+		if len(faults) > 0 {
+			return
+		}
+		out := lower.Text(m)
+		if broken {
+			return
+		}
+		again, list := ptx.Parse("f", out)
+		if list.Errors() > 0 {
+			t.Fatalf("lowered text does not parse: %s\n%s", list[0].Message, out)
+		}
+		m2, faults := lift.Module(again)
+		if len(faults) > 0 {
+			t.Fatalf("lowered text does not lift: %s\n%s", faults[0].Message, out)
+		}
+		if second := lower.Text(m2); second != out {
+			t.Fatalf("lowering changes:\n%s", cmp.Diff(out, second))
+		}
+	})
+}

@@ -1,0 +1,150 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package lift
+
+import (
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/form"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+// operand resolves an operand.
+func (l *lifter) operand(o *ptx.Operand) ir.Operand {
+	switch o.Kind {
+	case ptx.Name:
+		if o.Text != "WARP_SZ" {
+			return l.name(o)
+		}
+		return ir.Operand{Kind: ir.Int, Value: 32, Text: o.Text}
+	case ptx.Literal, ptx.Cond, ptx.Cast, ptx.Paren:
+		return l.constant(o)
+	case ptx.String:
+		return ir.Operand{Kind: ir.Raw, Text: o.Text}
+	case ptx.Unary:
+		if x, ok := l.tryConstant(o); ok {
+			return x
+		}
+		x := l.operand(&o.Args[0])
+		switch o.Text {
+		case "!":
+			x.Not = true
+		case "-":
+			x.Minus = true
+		default:
+			l.fault(&ruleStatement, o, "%s is not an operand", o.Text)
+		}
+		return x
+	case ptx.Binary:
+		if x, ok := l.tryConstant(o); ok {
+			return x
+		}
+		if o.Text == "=" {
+			return ir.Operand{Kind: ir.Raw, Text: o.Args[0].Text + " = " + l.textOf(o.Args[1:])}
+		}
+		return l.offset(o)
+	case ptx.Vector:
+		return l.group(ir.Vector, o)
+	case ptx.Address:
+		return l.group(ir.Address, o)
+	case ptx.Pair:
+		return l.group(ir.Pair, o)
+	case ptx.List:
+		return l.group(ir.Group, o)
+	case ptx.Index:
+		return l.group(ir.Element, o)
+	case ptx.Call:
+		return l.group(ir.Apply, o)
+	case ptx.Empty:
+		return ir.Operand{}
+	}
+	l.fault(&ruleStatement, o, "this is not an operand")
+	return ir.Operand{}
+}
+
+// group is an operand with parts.
+func (l *lifter) group(k ir.Kind, o *ptx.Operand) ir.Operand {
+	x := ir.Operand{Kind: k, Text: o.Text}
+	if len(o.Args) > 0 {
+		x.Args = make([]ir.Operand, len(o.Args))
+		for i := range o.Args {
+			x.Args[i] = l.operand(&o.Args[i])
+		}
+	}
+	return x
+}
+
+func (l *lifter) constant(o *ptx.Operand) ir.Operand {
+	x, ok := l.tryConstant(o)
+	if !ok {
+		l.fault(&ruleStatement, o, "this is no constant")
+	}
+	return x
+}
+
+// tryConstant is a constant expression as its value. A literal keeps its spelling.
+func (l *lifter) tryConstant(o *ptx.Operand) (ir.Operand, bool) {
+	bits, t, ok := form.Constant(l.file, o)
+	if !ok {
+		return ir.Operand{}, false
+	}
+	x := ir.Operand{Kind: ir.Int, Value: int64(bits)}
+	switch t {
+	case isa.F32:
+		x.Kind = ir.Single
+	case isa.F64:
+		x.Kind = ir.Double
+	}
+	if o.Kind == ptx.Literal {
+		x.Text = o.Text
+	}
+	return x, true
+}
+
+// offset is a name plus a constant.
+func (l *lifter) offset(o *ptx.Operand) ir.Operand {
+	x := l.operand(&o.Args[0])
+	n, _, ok := form.Constant(l.file, &o.Args[1])
+	switch {
+	case !ok || o.Text != "+" && o.Text != "-":
+		l.fault(&ruleStatement, o, "this is neither a constant nor a name with an offset")
+	case o.Text == "-":
+		x.Value -= int64(n)
+	default:
+		x.Value += int64(n)
+	}
+	x.Zero = x.Value == 0
+	return x
+}
+
+// name is what a name stands for.
+func (l *lifter) name(o *ptx.Operand) ir.Operand {
+	text := o.Text
+	if text == "_" {
+		return ir.Operand{Kind: ir.Sink}
+	}
+	base, field := text, ""
+	if i := strings.IndexByte(text, '.'); i >= 0 {
+		base, field = text[:i], text[i:]
+	}
+	switch ref := l.find(base, o.At).(type) {
+	case *ir.Reg:
+		return ir.Operand{Kind: ir.Register, Ref: ref, Text: field}
+	case *ir.Var:
+		return ir.Operand{Kind: ir.Variable, Ref: ref}
+	case *ir.Func:
+		return ir.Operand{Kind: ir.Function, Ref: ref}
+	case *ir.Block:
+		return ir.Operand{Kind: ir.Jump, Ref: ref}
+	case *ir.Targets:
+		return ir.Operand{Kind: ir.List, Ref: ref}
+	}
+	if _, ok := isa.SpecialRegister(base); ok {
+		return ir.Operand{Kind: ir.Special, Text: text}
+	}
+	l.fault(&ruleName, o, "%s is not declared", text)
+	return ir.Operand{Kind: ir.Raw, Text: text}
+}

@@ -1,0 +1,155 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package lift
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+// A scope is the names of a module, a function or a block.
+type scope struct {
+	names  map[string]entry
+	ranges map[string]*regRange
+}
+
+// An entry is what a name stands for; of a label also where it is, because it gives way to what is declared further out as long as it
+// comes later.
+type entry struct {
+	ref ir.Ref
+	at  ptx.Pos
+}
+
+// A regRange is registers declared as name<n>, of which those are made that are used.
+type regRange struct {
+	letters string
+	count   int
+	typ     isa.Type
+	vec     int
+	at      ptx.Pos
+	regs    map[int]*ir.Reg
+}
+
+// A regPlace is where a register was declared.
+type regPlace struct {
+	reg    *ir.Reg
+	at     ptx.Pos
+	number int
+}
+
+func (l *lifter) push() *scope {
+	s := &scope{names: make(map[string]entry)}
+	l.scopes = append(l.scopes, s)
+	return s
+}
+
+func (l *lifter) pop() { l.scopes = l.scopes[:len(l.scopes)-1] }
+
+// declare enters a name into the innermost scope.
+func (l *lifter) declare(name string, ref ir.Ref, at ptx.Pos) {
+	s := l.scopes[len(l.scopes)-1]
+	if _, taken := s.names[name]; !taken {
+		s.names[name] = entry{ref, at}
+	}
+}
+
+// find is what a name stands for at a place, or nil.
+func (l *lifter) find(name string, at ptx.Pos) ir.Ref {
+	var later ir.Ref
+	for i := len(l.scopes) - 1; i >= 0; i-- {
+		s := l.scopes[i]
+		e, ok := s.names[name]
+		_, label := e.ref.(*ir.Block)
+		if !ok || label {
+			if r := l.ranged(s, name); r != nil {
+				return r
+			}
+		}
+		switch {
+		case !ok:
+		case !label || e.at <= at:
+			if r, ok := e.ref.(*ir.Reg); ok {
+				l.use(r)
+			}
+			return e.ref
+		case later == nil:
+			later = e.ref
+		}
+	}
+	return later
+}
+
+// ranged is the register of a range of s that has a name.
+func (l *lifter) ranged(s *scope, name string) ir.Ref {
+	if len(s.ranges) == 0 {
+		return nil
+	}
+	i := len(name)
+	for i > 0 && name[i-1] >= '0' && name[i-1] <= '9' {
+		i--
+	}
+	g := s.ranges[name[:i]]
+	if g == nil || i == len(name) {
+		return nil
+	}
+	n, err := strconv.Atoi(name[i:])
+	if err != nil || n >= g.count {
+		return nil
+	}
+	if r := g.regs[n]; r != nil {
+		return r
+	}
+	r := &ir.Reg{Name: l.unique(name), Type: g.typ, Vec: g.vec, Pos: ir.Pos(g.at) + 1}
+	g.regs[n] = r
+	l.ordered = append(l.ordered, regPlace{r, g.at, n})
+	return r
+}
+
+// unique is name, or name with a number behind it that makes it the only one of its function.
+func (l *lifter) unique(name string) string {
+	if l.used == nil {
+		return name
+	}
+	free := name
+	for i := 1; l.used[free]; i++ {
+		free = name + "_" + strconv.Itoa(i)
+	}
+	l.used[free] = true
+	return free
+}
+
+// register enters a register that is declared by its name. Like those of ranges it is the function's only where something uses it.
+func (l *lifter) register(name string, t isa.Type, vec int, at ptx.Pos) *ir.Reg {
+	r := &ir.Reg{Name: name, Type: t, Vec: vec, Pos: ir.Pos(at) + 1}
+	l.declare(name, r, at)
+	l.unused[r] = true
+	return r
+}
+
+// use makes a declared register one of the function's.
+func (l *lifter) use(r *ir.Reg) {
+	if l.unused[r] {
+		delete(l.unused, r)
+		r.Name = l.unique(r.Name)
+		l.ordered = append(l.ordered, regPlace{r, ptx.Pos(r.Pos - 1), 0})
+	}
+}
+
+// settle puts the registers of the function in the order of their declarations.
+func (l *lifter) settle() {
+	slices.SortStableFunc(l.ordered, func(a, b regPlace) int {
+		if a.at != b.at {
+			return int(a.at - b.at)
+		}
+		return a.number - b.number
+	})
+	for _, p := range l.ordered {
+		l.f.Regs = append(l.f.Regs, p.reg)
+	}
+	l.ordered = l.ordered[:0]
+}
