@@ -84,3 +84,26 @@ func Fits(want, have Type, relaxed bool) bool {
 	}
 	return typeFits(want, have)
 }
+
+// Bounds are the gates that matter for an instruction of form c with the operands in args: those of the
+// form, and those that its operands bring.
+func (c *Candidate) Bounds(args []Arg) (open, gone []Gate) {
+	open, gone = c.Form.Bounds(c.Slots)
+	var t tally
+	if !c.OperandBounds() || !c.sequence(c.Args, args, &t, nil) {
+		return open, gone
+	}
+	for i := range c.when {
+		switch w := &c.when[i]; {
+		case !w.If.holds(c.Slots, &t):
+		case w.Gone:
+			gone = append(gone, w.Gate)
+		default:
+			open = append(open, w.Gate)
+		}
+	}
+	return open, gone
+}
+
+// OperandBounds reports whether gates of c depend on operands.
+func (c *Candidate) OperandBounds() bool { return len(c.when) > 0 }

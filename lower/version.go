@@ -138,6 +138,9 @@ func (v *needs) head(f *ir.Func) {
 	}
 	for _, p := range f.Results {
 		v.variable(p)
+		if p.Space == isa.Param {
+			v.since(2, 0) // PTX ISA, Device Function Parameters
+		}
 	}
 	space := int64(0)
 	for _, p := range f.Params {
@@ -145,7 +148,10 @@ func (v *needs) head(f *ir.Func) {
 		if f.Kernel {
 			align := int64(p.Alignment())
 			space = (space+align-1)/align*align + p.Size()
-		} else if len(p.Dims) > 0 && p.Dims[0] == ir.Unsized {
+		} else if p.Space == isa.Param {
+			v.since(2, 0)
+		}
+		if !f.Kernel && len(p.Dims) > 0 && p.Dims[0] == ir.Unsized {
 			v.since(6, 0) // PTX ISA, Variadic Functions
 		}
 	}
@@ -154,6 +160,8 @@ func (v *needs) head(f *ir.Func) {
 		v.since(8, 1) // PTX ISA, Kernel Function Parameters
 	case space > 256:
 		v.since(1, 5)
+	case f.Kernel && len(f.Params) > 0:
+		v.since(1, 4)
 	}
 }
 

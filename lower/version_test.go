@@ -89,7 +89,8 @@ func TestVersion(t *testing.T) {
 				t.Errorf("%s: least version %s, bound for %s it is %s", s.Name, least, isa.Newest(), v)
 			}
 		}
-		if n > 0 && at(isa.Versions[n-1].Version) == 0 {
+		// A module with nothing in it may name a target that its version does not have.
+		if n > 0 && len(m.Decls) > 0 && at(isa.Versions[n-1].Version) == 0 {
 			t.Errorf("%s: %s would do, the least is said to be %s", s.Name, isa.Versions[n-1].Version, least)
 		}
 	}
