@@ -48,7 +48,7 @@ func tunedNamed(name string) (t tuned, ok bool) {
 	case ".minperctamemory":
 		return tuned{entry: true, least: 1, most: 1, major: 9, minor: 4}, true
 	case ".language":
-		return tuned{entry: true, routine: true, least: 1, most: 64}, true
+		return tuned{entry: true, routine: true, least: 1, most: 64, major: 9, minor: 2}, true
 	case ".noreturn":
 		return tuned{routine: true, once: true, major: 6, minor: 4, target: 30}, true
 	case ".abi_preserve", ".abi_preserve_control":

@@ -15,7 +15,7 @@ import (
 // declarations of one, the body of an entry, that of a function.
 var frames = []struct{ name, before, after string }{
 	{"module", "", "\n"},
-	{"declarations", ".version 9.0\n.target sm_90a\n.address_size 64\n", "\n"},
+	{"declarations", ".version 9.4\n.target sm_90a\n.address_size 64\n", "\n"},
 	{"version", ".target sm_90a\n", "\n"},
 	{"headless body", "", ""},
 	{"body", ".version 9.0\n.target sm_90a\n.address_size 64\n" + things + ".visible .entry k(.param .u64 p)\n{\n" + registers + "{\n", "\n}\nDONE: ret;\n}\n"},
