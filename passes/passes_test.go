@@ -1,0 +1,162 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package passes_test
+
+import (
+	"flag"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ptxdsl/ptxdsl/form"
+	"github.com/ptxdsl/ptxdsl/internal/filetest"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/lift"
+	"github.com/ptxdsl/ptxdsl/lower"
+	"github.com/ptxdsl/ptxdsl/passes"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+var update = flag.Bool("update", false, "rewrite what passes make of the test files")
+
+// module is a text that must be faultless as a module.
+func module(t testing.TB, name, text string) *ir.Module {
+	t.Helper()
+	file, list := ptx.Parse(name, text)
+	list = append(list, form.Check(file, form.Options{})...)
+	for _, d := range list {
+		t.Fatalf("%v: %s %s", d.Place, d.Rule, d.Message)
+	}
+	m, list := lift.Module(file)
+	for _, d := range list {
+		t.Fatalf("%v: %s %s", d.Place, d.Rule, d.Message)
+	}
+	return m
+}
+
+// TestPasses runs each pass over the files of the folder that has its name. What comes out is a faultless
+// module, of which the pass leaves nothing more to do.
+func TestPasses(t *testing.T) {
+	filetest.Rewrite(t, "testdata/*/*.txt", *update, func(t *testing.T, folder, before string) string {
+		list, err := passes.Named(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := module(t, "before.ptx", before)
+		was := lower.Text(m)
+		steps := passes.Run(m, list, nil)
+		text := lower.Text(m)
+		if !list[0].Edits && text != was {
+			t.Errorf("%s edits and does not say so", list[0].Name)
+		}
+		if changed := text != was; changed != (steps[0].Changes > 0) {
+			t.Errorf("%s counts %d changes", list[0].Name, steps[0].Changes)
+		}
+		again := module(t, "after.ptx", text)
+		if steps := passes.Run(again, list, nil); steps[0].Changes != 0 {
+			t.Errorf("a second run makes %d changes", steps[0].Changes)
+		}
+		return text
+	})
+}
+
+// TestList holds the list against the rules for lists.
+func TestList(t *testing.T) {
+	names := make(map[string]bool)
+	for _, p := range passes.List() {
+		names[p.Name] = true
+		if p.Doc == "" || p.Run == nil {
+			t.Errorf("%s has no documentation, or does nothing", p.Name)
+		}
+		verb := false
+		for _, v := range []string{"drop-", "fold-", "merge-", "name-"} {
+			verb = verb || strings.HasPrefix(p.Name, v)
+		}
+		if verb != p.Edits {
+			t.Errorf("%s: the name of a pass that edits says so", p.Name)
+		}
+	}
+	if err := passes.Check(passes.List()); err != nil {
+		t.Error(err)
+	}
+	for _, o := range passes.Ordering() {
+		if !names[o.First] || !names[o.Then] || o.Why == "" {
+			t.Errorf("%v: a pass that is none, or no reason", o)
+		}
+		if _, err := passes.Named(o.Then, o.First); err == nil {
+			t.Errorf("%s may run before %s", o.Then, o.First)
+		}
+	}
+}
+
+func TestNamed(t *testing.T) {
+	for _, test := range []struct{ names, want string }{
+		{"drop-dead", ""},
+		{"drop-unreachable drop-dead", ""},
+		{"drop-ded", `there is no pass "drop-ded"; did you mean drop-dead?`},
+		{"quux", `there is no pass "quux"; the passes are drop-unreachable, drop-dead`},
+		{"drop-dead drop-dead", "pass drop-dead is named twice"},
+		{"drop-dead drop-unreachable", "drop-unreachable comes before drop-dead: code that is never reached reads registers, and keeps alive what computes them"},
+	} {
+		_, err := passes.Named(strings.Fields(test.names)...)
+		got := ""
+		if err != nil {
+			got = err.Error()
+		}
+		if d := cmp.Diff(test.want, got); d != "" {
+			t.Errorf("%s (-want +got):\n%s", test.names, d)
+		}
+	}
+}
+
+// TestLiveness reads what is live at the borders of blocks off a loop.
+func TestLiveness(t *testing.T) {
+	m := module(t, "loop.ptx", `.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u32 n, .param .u64 p)
+{
+	.reg .pred %p;
+	.reg .b32 %n, %i, %sum, %dead;
+	.reg .b64 %a;
+	ld.param.u32 %n, [n];
+	ld.param.u64 %a, [p];
+	mov.b32 %i, 0;
+	mov.b32 %sum, 0;
+LOOP:
+	add.s32 %sum, %sum, %i;
+	mov.b32 %dead, %sum;
+	add.s32 %i, %i, 1;
+	setp.lt.u32 %p, %i, %n;
+	@%p bra LOOP;
+	@%p mov.b32 %sum, 1;
+	st.global.b32 [%a], %sum;
+	ret;
+}
+`)
+	f := m.Funcs()[0]
+	l := passes.LivenessOf(ir.FlowOf(f))
+	var got []string
+	for i := range f.Blocks {
+		got = append(got, names(f, l.In[i])+" -> "+names(f, l.Out[i]))
+	}
+	want := []string{" -> %n %i %sum %a", "%n %i %sum %a -> %p %n %i %sum %a", "%p %sum %a -> "}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+func names(f *ir.Func, s passes.Set) string {
+	var list []string
+	for i, r := range f.Regs {
+		if s.Has(i) {
+			list = append(list, r.Name)
+		}
+	}
+	if len(list) != s.Len() {
+		return "wrong length"
+	}
+	return strings.Join(list, " ")
+}

@@ -1,0 +1,41 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package passes
+
+import (
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// trim drops declarations of f that no instruction names any more: registers, lists of targets and
+// prototypes, .param variables of calls. Memory stays: its size and place may be counted on from outside.
+func trim(f *ir.Func) {
+	used := make(map[ir.Ref]bool)
+	for _, list := range [][]*ir.Var{f.Params, f.Results} {
+		for _, v := range list {
+			if v.Reg != nil {
+				used[v.Reg] = true
+			}
+		}
+	}
+	for _, b := range f.Blocks {
+		for _, in := range b.Instrs {
+			if in.Guard.Reg != nil {
+				used[in.Guard.Reg] = true
+			}
+			for i := range in.Args {
+				in.Args[i].Walk(func(o *ir.Operand) {
+					if o.Ref != nil {
+						used[o.Ref] = true
+					}
+				})
+			}
+		}
+	}
+	f.Regs = slices.DeleteFunc(f.Regs, func(r *ir.Reg) bool { return !used[r] })
+	f.Vars = slices.DeleteFunc(f.Vars, func(v *ir.Var) bool { return v.Space == isa.Param && !used[v] })
+	f.Targets = slices.DeleteFunc(f.Targets, func(t *ir.Targets) bool { return !used[t] })
+}
