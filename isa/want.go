@@ -181,7 +181,7 @@ func (c *Candidate) one(w *Want, a *Arg, t *tally) bool {
 	}
 	for i := range w.Kinds {
 		if k := &w.Kinds[i]; c.kind(w.Access, k, a, t) {
-			t.handle = t.handle || a.Kind == ArgReg && (k.Word == KTexref || k.Word == KSurfref)
+			t.handle = t.handle || a.Kind == ArgReg && (k.Word == KTexref || k.Word == KSampler || k.Word == KSurfref)
 			return true
 		}
 	}

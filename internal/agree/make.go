@@ -150,7 +150,8 @@ func (m *maker) single(access isa.Access, k *isa.WantKind) (thing, bool) {
 	case isa.KTexref:
 		return m.handle(isa.Texref)
 	case isa.KSampler:
-		return thing{}, false // a sampler's declaration needs texmode_independent
+		// A sampler's declaration needs texmode_independent; beside a texture one stands in that mode alone.
+		return register(isa.B64, m.number()), !m.crowded
 	case isa.KSurfref:
 		return m.handle(isa.Surfref)
 	case isa.KSink:

@@ -18,9 +18,16 @@ import (
 // sheet is how many probes share a module when they are read as text.
 const sheet = 1000
 
-// Rules of what the assembler only looks at when it generates code, while probes are parsed: 32-bit
-// addresses and modules, and results that are read before any call.
-const addressWidth, addressSize, resultBeforeCall, constantsTotal = "F326", "F116", "F635", "F515"
+// Rules of what the assembler only looks at when it generates code, while probes are parsed.
+const (
+	addressWidth     = "F326"
+	addressSize      = "F116" // where it says 32
+	constantsTotal   = "F515"
+	sharedTotal      = "F516"
+	parameterType    = "F605"
+	resultBeforeCall = "F635"
+	oneGroup         = "F640"
+)
 
 // read judges probes as `ptxdsl verify` does: it writes them into modules, parses these and checks
 // their form.

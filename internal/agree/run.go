@@ -91,7 +91,13 @@ func Run(ctx context.Context, set *isa.Set, tool *ptxas.Tool, c Config) (*Report
 			}
 		}
 	}
-	return r.report, r.flush(ctx)
+	if err := r.flush(ctx); err != nil {
+		return r.report, err
+	}
+	if slices.Contains(r.report.Unmade, "call{.uni}") {
+		return r.report, r.lists(ctx)
+	}
+	return r.report, nil
 }
 
 // flush judges what was collected, as many places at a time as there are processors.
@@ -261,150 +267,4 @@ func (r *Runner) border(f *isa.Form, x instance, b border, everywhere bool, rng 
 			r.add(list[rng.IntN(len(list))], Border, "", f, x)
 		}
 	}
-}
-
-// discover throws random modifiers of the instruction's own vocabulary at it.
-func (r *Runner) discover(ins *isa.Instruction, words []string, home place) {
-	rng := r.rng(ins, -1)
-	varied := &maker{rng: rng}
-	for range r.config.Discover {
-		f := &ins.Forms[rng.IntN(len(ins.Forms))]
-		op := ins.Name
-		// Start from a filled form, then trade some of its words, so that the guess is near the truth.
-		for _, s := range f.Slots {
-			switch n := rng.IntN(10); {
-			case n < 6 && (s.Required || rng.IntN(2) == 0):
-				op += r.set.Mods[s.Values[rng.IntN(len(s.Values))].Mod]
-			case n < 7:
-				op += words[rng.IntN(len(words))]
-			case s.Required && n < 9:
-				op += r.set.Mods[s.Values[rng.IntN(len(s.Values))].Mod]
-			}
-		}
-		if rng.IntN(3) == 0 {
-			op += words[rng.IntN(len(words))]
-		}
-		m := r.set.Matcher(home.version, home.target)
-		x := instance{op: op}
-		if cands, _ := m.Candidates(op); len(cands) > 0 {
-			x, _ = varied.instance(op, &cands[0])
-		} else if y, ok := r.likely(ins, f, varied); ok {
-			x.args = y.args
-		}
-		r.add(home, Random, "", f, x)
-	}
-}
-
-// likely makes operands for a form with some legal filling.
-func (r *Runner) likely(ins *isa.Instruction, f *isa.Form, mk *maker) (instance, bool) {
-	list, _ := combinations(f, 8, mk.rng)
-	if len(list) == 0 {
-		return instance{}, false
-	}
-	slots := list[mk.rng.IntN(len(list))]
-	b, ok := borders(f.Bounds(slots))
-	if !ok {
-		return instance{}, false
-	}
-	op := r.set.Opcode(ins, slots)
-	cands, _ := r.set.Matcher(b.newest.version, b.newest.target).Candidates(op)
-	if len(cands) == 0 {
-		return instance{}, false
-	}
-	return mk.instance(op, &cands[0])
-}
-
-// vocabulary is every modifier that forms of the name use.
-func (r *Runner) vocabulary(ins *isa.Instruction) []string {
-	var out []string
-	for _, i := range r.set.Named(ins.Name) {
-		for f := range i.Forms {
-			for _, s := range i.Forms[f].Slots {
-				for _, v := range s.Values {
-					out = append(out, r.set.Mods[v.Mod])
-				}
-			}
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// A both is what the two sides say of a probe.
-type both struct {
-	ours  string // why the table refuses; "" if it accepts
-	ptxas ptxas.Verdict
-}
-
-// ask asks both sides about the probes of one place.
-func (r *Runner) ask(ctx context.Context, list []probe) ([]both, error) {
-	p := list[0].at
-	ask := make([]ptxas.Probe, len(list))
-	order := make([]int, len(list)) // neighbours with equal declarations share a kernel
-	for i, x := range list {
-		ask[i] = x.probe()
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Or(slices.Compare(ask[a].Params, ask[b].Params), slices.Compare(ask[a].Decls, ask[b].Decls))
-	})
-	sorted := make([]ptxas.Probe, len(ask))
-	for i, n := range order {
-		sorted[i] = ask[n]
-	}
-	verdicts, err := r.tool.Judge(ctx, p.version.String(), p.target.String(), sorted)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]both, len(list))
-	ours := r.ours(p, list, order, sorted)
-	for i, n := range order {
-		out[n] = both{ours[i], verdicts[i]}
-	}
-	return out, r.again(ctx, list, sorted, order, out)
-}
-
-// ours is why our side refuses each probe, in the given order.
-func (r *Runner) ours(p place, list []probe, order []int, asked []ptxas.Probe) []string {
-	var texts []reading
-	if !r.config.Table {
-		texts = read(p, asked)
-	}
-	out := make([]string, len(order))
-	m := r.set.Matcher(p.version, p.target)
-	for i, n := range order {
-		if texts != nil && !texts[i].late {
-			out[i] = texts[i].why
-			continue
-		}
-		for _, problem := range m.Check(list[n].op, list[n].isaArgs()) {
-			if !problem.Warning {
-				out[i] = problem.Rule + ": " + problem.Message
-				break
-			}
-		}
-	}
-	return out
-}
-
-// patience is how many disputes of a place are judged again.
-const patience = 200
-
-// again judges disputes once more, each in a module of its own: the assembler carries state from a
-// line with an error into the lines after it.
-func (r *Runner) again(ctx context.Context, list []probe, asked []ptxas.Probe, order []int, out []both) error {
-	tries := 0
-	p := list[0].at
-	for i, n := range order {
-		if (out[n].ours == "") == out[n].ptxas.OK() || tries == patience {
-			continue
-		}
-		tries++
-		v, err := r.tool.Judge(ctx, p.version.String(), p.target.String(), asked[i:i+1])
-		if err != nil {
-			return err
-		}
-		out[n].ptxas = v[0]
-	}
-	return nil
 }

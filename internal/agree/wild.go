@@ -90,7 +90,7 @@ func refusal(text string) string {
 // late reports whether a finding is about what the assembler only looks at when it generates code.
 func late(d diag.Diagnostic) bool {
 	return d.Rule == addressWidth || d.Rule == resultBeforeCall || d.Rule == constantsTotal ||
-		d.Rule == addressSize && strings.Contains(d.Message, "of 32 bits")
+		d.Rule == parameterType || d.Rule == sharedTotal || d.Rule == oneGroup || d.Rule == addressSize && strings.Contains(d.Message, "of 32 bits")
 }
 
 // A Spoiler makes Wilds of good modules. The words of all of them are traded.

@@ -1,0 +1,77 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package agree
+
+import (
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// discover throws random modifiers of the instruction's own vocabulary at it.
+func (r *Runner) discover(ins *isa.Instruction, words []string, home place) {
+	rng := r.rng(ins, -1)
+	varied := &maker{rng: rng}
+	for range r.config.Discover {
+		f := &ins.Forms[rng.IntN(len(ins.Forms))]
+		op := ins.Name
+		// Start from a filled form, then trade some of its words, so that the guess is near the truth.
+		for _, s := range f.Slots {
+			switch n := rng.IntN(10); {
+			case n < 6 && (s.Required || rng.IntN(2) == 0):
+				op += r.set.Mods[s.Values[rng.IntN(len(s.Values))].Mod]
+			case n < 7:
+				op += words[rng.IntN(len(words))]
+			case s.Required && n < 9:
+				op += r.set.Mods[s.Values[rng.IntN(len(s.Values))].Mod]
+			}
+		}
+		if rng.IntN(3) == 0 {
+			op += words[rng.IntN(len(words))]
+		}
+		m := r.set.Matcher(home.version, home.target)
+		x := instance{op: op}
+		if cands, _ := m.Candidates(op); len(cands) > 0 {
+			x, _ = varied.instance(op, &cands[0])
+		} else if y, ok := r.likely(ins, f, varied); ok {
+			x.args = y.args
+		}
+		r.add(home, Random, "", f, x)
+	}
+}
+
+// likely makes operands for a form with some legal filling.
+func (r *Runner) likely(ins *isa.Instruction, f *isa.Form, mk *maker) (instance, bool) {
+	list, _ := combinations(f, 8, mk.rng)
+	if len(list) == 0 {
+		return instance{}, false
+	}
+	slots := list[mk.rng.IntN(len(list))]
+	b, ok := borders(f.Bounds(slots))
+	if !ok {
+		return instance{}, false
+	}
+	op := r.set.Opcode(ins, slots)
+	cands, _ := r.set.Matcher(b.newest.version, b.newest.target).Candidates(op)
+	if len(cands) == 0 {
+		return instance{}, false
+	}
+	return mk.instance(op, &cands[0])
+}
+
+// vocabulary is every modifier that forms of the name use.
+func (r *Runner) vocabulary(ins *isa.Instruction) []string {
+	var out []string
+	for _, i := range r.set.Named(ins.Name) {
+		for f := range i.Forms {
+			for _, s := range i.Forms[f].Slots {
+				for _, v := range s.Values {
+					out = append(out, r.set.Mods[v.Mod])
+				}
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
