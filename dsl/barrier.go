@@ -175,9 +175,10 @@ func (k *Kernel) emitSetup() {
 	for _, f := range s.extra {
 		f()
 	}
-	if k.clusterSize() > 1 {
+	switch {
+	case k.clusterSize() > 1:
 		k.SyncCluster()
-	} else {
+	case len(s.extra) == 0: // what is extra ends with one
 		k.Sync()
 	}
 }

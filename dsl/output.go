@@ -88,6 +88,50 @@ func (o *Output) Store(acc *Accumulator, part int, group, row, col Reg[U32]) {
 	})
 }
 
+// StoreTMEM writes an accumulator of 128 rows in tensor memory to the matrix, converted to its type. It belongs to the body of Drain.
+func (o *Output) StoreTMEM(a *AccumulatorStage, row, col Reg[U32]) {
+	k := o.k
+	t := o.to.tile
+	switch {
+	case t.Rows != 128 || t.Cols != a.t.cols || o.groups != 1:
+		k.fault(&ruleShape, "128 rows of %d columns do not fit an output of %s for %d warpgroups", a.t.cols, t, o.groups)
+		return
+	case t.Type != isa.Bf16 && t.Type != isa.F16 || t.Swizzle != Swizzle128 || t.Cols%32 != 0:
+		k.fault(&ruleShape, "an output of %s; .bf16 or .f16 with a swizzle of 128 bytes and a multiple of 32 columns are expected", t)
+		return
+	}
+	first := o.first()
+	group := k.U32(0)
+	k.Comment("the store before this one has left the tile")
+	k.When(first, func() { k.WaitStoresRead(0) })
+	o.sync(group)
+	tile := o.tile(group)
+	// A thread has a row of its own.
+	line := k.TID().X.AndI(127)
+	at := tile.at.add(line.MulI(int64(tile.Pitch())))
+	unit := line.AndI(7).ShlI(4)
+	pair := "cvt.rn" + packedPair(t.Type).String() + ".f32"
+	for c := 0; c < t.Cols; c += 32 {
+		x := a.Load(c, 32)
+		for q := 0; q < 32; q += 8 {
+			regs := make([]ir.Operand, 4)
+			for i := range regs {
+				regs[i] = ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B32)}
+				k.ins(pair, regs[i], k.arg(x[q+2*i+1]), k.arg(x[q+2*i]))
+			}
+			b := (c + q) * 2
+			to := at.Plus(int64(b / 128 * tile.SlabBytes())).add(unit.XorI(int64(b % 128)))
+			k.ins("st.shared.v4.b32", k.arg(to), vector(regs...))
+		}
+	}
+	k.FenceAsync()
+	o.sync(group)
+	k.When(first, func() {
+		o.to.Store(tile, row, col)
+		k.CommitStores()
+	})
+}
+
 // put writes the fragment with stmatrix: a lane gives the address of a row of one of four 8x8 matrices, which are the upper and
 // lower rows of two groups of eight columns.
 func (o *Output) put(acc *Accumulator, part int, tile SharedTile) {

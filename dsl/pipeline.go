@@ -38,6 +38,7 @@ func (f Feed) Multicast() Feed {
 // Pipeline is a ring of so many stages. The tiles of a stage lie one behind the other, each at its own alignment.
 func (k *Kernel) Pipeline(name string, stages int, feeds ...Feed) *Pipeline {
 	p := &Pipeline{ring: k.newRing(name, stages), feeds: feeds}
+	p.pair = k.tmem.pair
 	if len(feeds) == 0 {
 		k.fault(&ruleProtocol, "pipeline %s carries nothing; give it the Feed of a tensor map", name)
 	}
@@ -75,6 +76,9 @@ type Stage struct {
 	p      *Pipeline
 	index  Reg[U32]
 	state  *place
+	full   Barrier
+	empty  Barrier
+	base   Addr   // of the stage's tiles
 	loads  bool   // a producer's
 	loaded []bool // of each feed
 	by     reader
@@ -87,10 +91,10 @@ func (s *Stage) Index() Reg[U32] { return s.index }
 func (s *Stage) Number() Reg[U32] { return s.state.stage }
 
 // Full is the barrier that the stage's copies complete.
-func (s *Stage) Full() Barrier { return s.p.full.Nth(s.state.stage) }
+func (s *Stage) Full() Barrier { return s.full }
 
 // Empty is the barrier that the stage's consumers complete.
-func (s *Stage) Empty() Barrier { return s.p.empty.Nth(s.state.stage) }
+func (s *Stage) Empty() Barrier { return s.empty }
 
 // Tile is the tile of a tensor map in the stage.
 func (s *Stage) Tile(m *TensorMap) SharedTile {
@@ -100,10 +104,15 @@ func (s *Stage) Tile(m *TensorMap) SharedTile {
 		p.k.fault(&ruleProtocol, "pipeline %s carries no tiles of %s", p.name, m.name)
 		return SharedTile{Tile: m.tile, at: p.store}
 	}
-	base := p.store
-	base.align = 16
-	at := base.Plus(int64(p.offsets[i])).add(s.state.stage.MulI(int64(p.bytes)))
-	return SharedTile{Tile: m.tile, at: at, stage: s}
+	return SharedTile{Tile: m.tile, at: s.base.Plus(int64(p.offsets[i])), stage: s}
+}
+
+// turn is the stage that a role is at.
+func (p *Pipeline) turn(i Reg[U32], state *place) *Stage {
+	s := &Stage{p: p, index: i, state: state}
+	s.full, s.empty = p.barriers(state)
+	s.base = p.store.add(state.stage.MulI(int64(p.bytes)))
+	return s
 }
 
 func (p *Pipeline) feed(m *TensorMap) int {
@@ -131,9 +140,15 @@ func (p *Pipeline) Produce(n Reg[U32]) iter.Seq[*Stage] {
 		}
 		leader := k.Leader()
 		for i := range k.Range(k.U32(0), n) {
-			s := &Stage{p: p, index: i, state: state, loads: true, loaded: make([]bool, len(p.feeds))}
+			s := p.turn(i, state)
+			s.loads, s.loaded = true, make([]bool, len(p.feeds))
 			s.Empty().Wait(state.parity)
-			k.When(leader, func() { s.Full().Expect(k.U32(p.expect)) })
+			if p.pair {
+				// The even block's barrier counts the bytes of both.
+				k.When(leader.And(k.ClusterRank().EqI(0)), func() { s.Full().Expect(k.U32(2 * p.expect)) })
+			} else {
+				k.When(leader, func() { s.Full().Expect(k.U32(p.expect)) })
+			}
 			if !yield(s) {
 				k.fault(&ruleLoop, "a Go break or return left the body of Produce, which is built once")
 				break
@@ -188,7 +203,7 @@ func (p *Pipeline) Consume(n Reg[U32]) iter.Seq[*Stage] {
 		k := p.k
 		state := p.state(0)
 		for i := range k.Range(k.U32(0), n) {
-			s := &Stage{p: p, index: i, state: state}
+			s := p.turn(i, state)
 			s.Full().Wait(state.parity)
 			if !yield(s) {
 				k.fault(&ruleLoop, "a Go break or return left the body of Consume, which is built once")

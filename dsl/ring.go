@@ -48,6 +48,14 @@ func (r *ring) state(parity int) *place {
 	return s
 }
 
+// barriers are the two barriers of the stage that a role is at.
+func (r *ring) barriers(at *place) (full, empty Barrier) {
+	full = r.full.Nth(at.stage)
+	empty = r.empty
+	empty.at = full.at.Plus(r.empty.at.off - r.full.at.off)
+	return full, empty
+}
+
 // next goes on to the next stage.
 func (s *place) next(r *ring) {
 	k := r.k

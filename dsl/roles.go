@@ -5,6 +5,7 @@ package dsl
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ptxdsl/ptxdsl/ir"
 )
@@ -47,14 +48,16 @@ func (r Role) Regs(n int) Role {
 // A role is a Role while its body is built.
 type role struct {
 	Role
-	head   *ir.Block // runs first
-	single bool      // only its first warp goes on after head
-	end    *ir.Block
-	index  Reg[U32]
-	scope  int
-	open   []scope
-	leader Reg[Pred]
-	places map[*ring]*place
+	head      *ir.Block // runs first
+	single    bool      // only its first warp goes on after head
+	end       *ir.Block
+	index     Reg[U32]
+	scope     int
+	open      []scope
+	leader    Reg[Pred]
+	places    map[*ring]*place
+	even      bool // only in the even block of a pair
+	constants map[uint32]Reg[U32]
 }
 
 // Roles splits the warps of the block. What the roles do runs at the same time; behind Roles all warps go on together.
@@ -143,27 +146,37 @@ func (r Role) who() string {
 
 // closeRole adds to the head what turned out to be needed there.
 func (k *Kernel) closeRole(b *role) {
-	if !b.single || b.n == 1 {
-		return
+	if b.single && b.n > 1 {
+		k.leaveHead(b, func() Reg[Pred] { return k.WarpIndex().NeI(int64(b.first)) })
 	}
-	was := k.cur
-	k.cur = b.head
-	k.branchTail(b)
-	k.cur = was
+	if b.even {
+		k.leaveHead(b, func() Reg[Pred] { return k.ClusterRank().NeI(0) })
+	}
 }
 
-// branchTail ends the head of a role that only its first warp goes on from.
-func (k *Kernel) branchTail(b *role) {
-	open := k.open
-	k.open = b.open
-	other := k.WarpIndex().NeI(int64(b.first))
+// leaveHead makes those leave a role at the end of its head for whom a condition holds. A second one takes the block behind the head.
+func (k *Kernel) leaveHead(b *role, cond func() Reg[Pred]) {
+	was, open := k.cur, k.open
+	defer func() { k.cur, k.open = was, open }()
+	if b.head.Ends() {
+		b.head = k.behind(b.head)
+	}
+	k.cur, k.open = b.head, b.open
+	other := cond()
 	in := k.room()
 	in.Op = "bra"
 	in.Guard = ir.Guard{Reg: other.r}
 	in.Args = []ir.Operand{{Kind: ir.Jump, Ref: b.end}}
 	k.m.binder.Bind(in)
 	b.head.Instrs = append(b.head.Instrs, in)
-	k.open = open
+}
+
+// behind is a new block behind another.
+func (k *Kernel) behind(b *ir.Block) *ir.Block {
+	fresh := &ir.Block{}
+	i := slices.Index(k.f.Blocks, b)
+	k.f.Blocks = slices.Insert(k.f.Blocks, i+1, fresh)
+	return fresh
 }
 
 // atHead builds something at the head of the role, or of the kernel outside of roles.

@@ -92,6 +92,12 @@ func (a *AccumulatorStage) ScaledMMA(b BlockScale, x, y, scaleX, scaleY SharedTi
 	id := kind.a<<7 | kind.b<<10 | uint32(a.t.cols>>3)<<17 | type1<<23 | uint32(a.t.rows>>7)<<27
 	op := "tcgen05.mma." + k.tmem.group() + ".kind::" + kind.name + ".block_scale." + vec
 	each := kind.depth / b.Vector // factors of a row that one instruction takes
+	a.begin(x)
+	idesc := make(map[uint32]Reg[U32])
+	for step := range x.Cols / kind.depth {
+		id4 := uint32(step * each % 4)
+		idesc[id4] = k.constant(id | id4<<4 | id4<<29)
+	}
 	k.When(k.Leader(), func() {
 		k.copyScales(scaleX, sx)
 		k.copyScales(scaleY, sy)
@@ -99,9 +105,8 @@ func (a *AccumulatorStage) ScaledMMA(b BlockScale, x, y, scaleX, scaleY SharedTi
 			col := step * kind.depth
 			// Four factors of a row stand in one column; the descriptor picks among them.
 			column, id4 := step*each/4, uint32(step*each%4)
-			n := id | id4<<4 | id4<<29
 			k.ins(op, tensorAddress(k, to), k.arg(dx.AddI(int64(x.Offset0(col)>>4))), k.arg(dy.AddI(int64(y.Offset0(col)>>4))),
-				k.arg(k.U32(int(n)).register()),
+				k.arg(idesc[id4]),
 				tensorAddress(k, sx.AddI(int64(4*column))), tensorAddress(k, sy.AddI(int64(4*column*((a.t.cols+127)/128)))),
 				k.arg(a.used))
 			if step == 0 {

@@ -82,11 +82,13 @@ func (a *AccumulatorStage) MMA(x, y SharedTile) {
 	op := "tcgen05.mma." + k.tmem.group() + ".kind::" + kind.name
 	dx, dy := k.tensorDescriptor(x), k.tensorDescriptor(y)
 	to := a.address()
+	a.begin(x)
+	idesc := k.constant(id)
 	k.When(k.Leader(), func() {
 		for step := range x.Cols / kind.depth {
 			col := step * kind.depth
 			k.ins(op, tensorAddress(k, to), k.arg(dx.AddI(int64(x.Offset0(col)>>4))), k.arg(dy.AddI(int64(y.Offset0(col)>>4))),
-				k.arg(k.U32(int(id)).register()), k.arg(a.used))
+				k.arg(idesc), k.arg(a.used))
 			if step == 0 {
 				a.mark()
 			}
@@ -94,6 +96,32 @@ func (a *AccumulatorStage) MMA(x, y SharedTile) {
 	})
 	x.stage.reads(tcgen05)
 	y.stage.reads(tcgen05)
+}
+
+// begin orders the multiplications behind the copies that filled the stage, once a stage.
+func (a *AccumulatorStage) begin(x SharedTile) {
+	if x.stage != nil && x.stage.by != tcgen05 {
+		a.t.k.ins("tcgen05.fence::after_thread_sync")
+	}
+}
+
+// constant is a number in a register, moved there once at the head of the role.
+func (k *Kernel) constant(n uint32) Reg[U32] {
+	if k.role == nil {
+		return k.U32(int(n)).Var()
+	}
+	if k.role.constants == nil {
+		k.role.constants = make(map[uint32]Reg[U32])
+	}
+	x, ok := k.role.constants[n]
+	if !ok {
+		k.atHead(func() {
+			x = fresh[U32](k)
+			k.ins("mov.b32", k.arg(x), number(int64(n)))
+		})
+		k.role.constants[n] = x
+	}
+	return x
 }
 
 // mark notes that the accumulator holds something from here on. All lanes of the warp do, so that it is outside of the guard.

@@ -112,11 +112,17 @@ func (m *TensorMap) load(to SharedTile, first, n int, row, col Reg[U32], full Ba
 	if k.tmem.pair {
 		op += ".cta_group::2"
 	}
+	signal := full.at
+	if k.tmem.pair {
+		// The barrier of the even block, whose address differs in one bit.
+		far := full.at.Value().AndI(0xfeffffff)
+		signal = Addr{k: k, space: isa.SharedCluster, reg: far.r, scope: far.scope}
+	}
 	for slab := range m.tile.Slabs() {
 		c := col.AddI(int64(slab * m.box))
 		for at := 0; at < n; at += m.high {
 			place := to.at.Plus(int64(slab*m.tile.SlabBytes() + (first+at)*m.tile.Pitch()))
-			args := []ir.Operand{k.arg(place), m.bracket(c, row.AddI(int64(at))), k.arg(full.at)}
+			args := []ir.Operand{k.arg(place), m.bracket(c, row.AddI(int64(at))), k.arg(signal)}
 			for _, x := range mask {
 				args = append(args, k.arg(x))
 			}

@@ -157,13 +157,14 @@ func (t *TMEM) Fill(body func(*AccumulatorStage)) {
 	state := t.state(1)
 	if k.role != nil {
 		k.role.single = true
+		k.role.even = t.pair
 	}
-	t.empty.Nth(state.stage).Wait(state.parity)
+	full, empty := t.barriers(state)
+	empty.Wait(state.parity)
 	k.ins("tcgen05.fence::after_thread_sync")
 	a := &AccumulatorStage{t: t, place: state, fills: true, used: fresh[Pred](k)}
 	k.ins("setp.ne.b32", k.arg(a.used), number(0), number(0))
 	body(a)
-	full := t.full.Nth(state.stage)
 	k.When(k.Leader(), func() { k.commit(full, t.pair) })
 	state.next(&t.ring)
 }
@@ -176,11 +177,11 @@ func (t *TMEM) Drain(body func(*AccumulatorStage)) {
 	if k.role != nil && (k.role.n%4 != 0 || k.role.first%4 != 0) {
 		k.fault(&ruleRole, "role %s reads tensor memory and is %s; whole groups of four warps are expected, because a warp reaches only its quarter of the rows", k.role.name, k.role.who())
 	}
-	t.full.Nth(state.stage).Wait(state.parity)
+	full, empty := t.barriers(state)
+	full.Wait(state.parity)
 	k.ins("tcgen05.fence::after_thread_sync")
 	body(&AccumulatorStage{t: t, place: state})
 	k.ins("tcgen05.fence::before_thread_sync")
-	empty := t.empty.Nth(state.stage)
 	if t.pair {
 		// The even block multiplies, so that it is told.
 		k.When(k.Leader(), func() { empty.ArriveAt(k.U32(0)) })

@@ -1,0 +1,63 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// A Tiling is the shape of the work of one block.
+type Tiling struct {
+	N, K   int // of a tile; it has 128 rows
+	Stages int
+	Group  int // rows of tiles that are dealt together
+}
+
+// Default is a tiling that fits the shared and tensor memory of sm_100.
+var Default = Tiling{N: 256, K: 64, Stages: 3, Group: 8}
+
+// Build makes D = A * B' for bfloat16 matrices A (m x k), B (n x k) and D (m x n), with sums in F32. One warp loads, one multiplies,
+// and four write results while the next tile is under way. The matrix sizes are multiples of the tile.
+func Build(m *dsl.Module, t Tiling) {
+	k := m.Kernel("matmul", dsl.Threads(256))
+	a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 128, Cols: t.K}, dsl.Swizzle128)
+	b := k.TensorMap("b", isa.Bf16, dsl.Box{Rows: t.N, Cols: t.K}, dsl.Swizzle128)
+	d := k.TensorMap("d", isa.Bf16, dsl.Box{Rows: 128, Cols: t.N}, dsl.Swizzle128)
+	rows, cols, depth := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
+
+	ab := k.Pipeline("ab", t.Stages, a.Feed(), b.Feed())
+	acc := k.TMEM("acc", 128, t.N, 2)
+	out := k.Output("out", d, 1)
+	tiles := k.Persistent(rows.DivI(128), cols.DivI(int64(t.N)), t.Group)
+	steps := depth.DivI(int64(t.K))
+
+	k.Roles(
+		dsl.OnWarp(0, "load", func() {
+			for at := range tiles.Each() {
+				for s := range ab.Produce(steps) {
+					s.Load(a, at.Row, s.Index())
+					s.Load(b, at.Col, s.Index())
+				}
+			}
+		}),
+		dsl.OnWarp(1, "multiply", func() {
+			for range tiles.Each() {
+				acc.Fill(func(d *dsl.AccumulatorStage) {
+					for s := range ab.Consume(steps) {
+						d.MMA(s.Tile(a), s.Tile(b))
+					}
+				})
+			}
+		}),
+		dsl.OnWarpgroup(1, "write", func() {
+			for at := range tiles.Each() {
+				acc.Drain(func(d *dsl.AccumulatorStage) {
+					out.StoreTMEM(d, at.Row.MulI(128), at.Col.MulI(int64(t.N)))
+				})
+			}
+			out.Drain()
+		}),
+	)
+}

@@ -1,0 +1,100 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// A Format is a block-scaled format: the type of the numbers, and how they share scale factors.
+type Format struct {
+	Name  string
+	Type  isa.Type
+	Scale dsl.BlockScale
+}
+
+// The formats that the kernel is built for.
+var (
+	NVFP4 = Format{"nvfp4", isa.E2m1, dsl.NVFP4}
+	MXFP4 = Format{"mxfp4", isa.E2m1, dsl.MXFP4}
+	MXFP8 = Format{"mxfp8", isa.E4m3, dsl.MXFP8}
+)
+
+// A Tiling is the shape of the work of one block, or of a pair of them.
+type Tiling struct {
+	N      int // columns of a tile
+	Stages int
+	Group  int  // rows of tiles that are dealt together
+	Pair   bool // two blocks multiply as one
+}
+
+// Default is a tiling that fits the shared and tensor memory of sm_100.
+var Default = Tiling{N: 128, Stages: 4, Group: 8}
+
+// Build makes D = (A * SFA) * (B * SFB)' for matrices of a block-scaled format, with D in bfloat16 and sums in F32. The scale
+// factors come as atoms (see dsl.BlockScale), by the TMA into shared memory and from there into tensor memory.
+func Build(m *dsl.Module, f Format, t Tiling) {
+	depth := 128 * 8 / f.Type.Bits() // a row of 128 bytes
+	options := []dsl.KernelOption{dsl.Threads(256)}
+	share := 1
+	if t.Pair {
+		options = append(options, dsl.Cluster(2))
+		share = 2
+	}
+	k := m.Kernel("matmul_"+f.Name, options...)
+	if t.Pair {
+		k.Pair()
+	}
+	a := k.TensorMap("a", f.Type, dsl.Box{Rows: 128, Cols: depth}, dsl.Swizzle128)
+	b := k.TensorMap("b", f.Type, dsl.Box{Rows: t.N / share, Cols: depth}, dsl.Swizzle128)
+	sfa := k.ScaleMap("sfa", f.Scale, 128, depth)
+	sfb := k.ScaleMap("sfb", f.Scale, (t.N+127)/128*128, depth)
+	d := k.TensorMap("d", isa.Bf16, dsl.Box{Rows: 128, Cols: t.N}, dsl.Swizzle128)
+	rows, cols, length := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
+
+	stage := k.Pipeline("stage", t.Stages, a.Feed(), b.Feed(), sfa.Feed(), sfb.Feed())
+	results := 2
+	if t.N > 192 {
+		results = 1 // two of them and the scale factors are more than tensor memory holds
+	}
+	acc := k.TMEM("acc", 128*share, t.N, results).Scales(f.Scale, depth)
+	out := k.Output("out", d, 1)
+	tiles := k.Persistent(rows.DivI(128), cols.DivI(int64(t.N)), t.Group)
+	steps := length.DivI(int64(depth))
+
+	k.Roles(
+		dsl.OnWarp(0, "load", func() {
+			for at := range tiles.Each() {
+				colB := at.Col
+				if t.Pair {
+					colB = at.Col.MulI(2).Add(k.ClusterRank())
+				}
+				for s := range stage.Produce(steps) {
+					s.Load(a, at.Row, s.Index())
+					s.Load(b, colB, s.Index())
+					s.Load(sfa, at.Row, s.Index())
+					s.Load(sfb, at.Col, s.Index())
+				}
+			}
+		}),
+		dsl.OnWarp(1, "multiply", func() {
+			for range tiles.Each() {
+				acc.Fill(func(d *dsl.AccumulatorStage) {
+					for s := range stage.Consume(steps) {
+						d.ScaledMMA(f.Scale, s.Tile(a), s.Tile(b), s.Tile(sfa), s.Tile(sfb))
+					}
+				})
+			}
+		}),
+		dsl.OnWarpgroup(1, "write", func() {
+			for at := range tiles.Each() {
+				acc.Drain(func(d *dsl.AccumulatorStage) {
+					out.StoreTMEM(d, at.Row.MulI(128), at.Col.MulI(int64(t.N)))
+				})
+			}
+			out.Drain()
+		}),
+	)
+}
