@@ -89,7 +89,7 @@ func (c *checker) readVersion(d *ptx.Directive) {
 	major, minor, ok := strings.Cut(arg.Text, ".")
 	a, err1 := strconv.Atoi(major)
 	b, err2 := strconv.Atoi(minor)
-	if len(d.Args) != 1 || !ok || err1 != nil || err2 != nil || arg.Kind != ptx.Literal {
+	if len(d.Args) != 1 || !ok || err1 != nil || err2 != nil || a > 99 || b > 99 || arg.Kind != ptx.Literal {
 		c.fault(&ruleVersion, arg, "%s is not a version: two numbers are expected, as in %s", clip(arg.Text), isa.Newest())
 		return
 	}

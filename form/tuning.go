@@ -161,6 +161,10 @@ func (c *checker) tuned(d *ptx.Directive, f *function, t *tuned) {
 
 // language checks the numbers and names of .language (PTX ISA 9.4, section 11.8.2).
 func (c *checker) language(d *ptx.Directive) {
+	if len(d.Args) == 0 {
+		c.fault(&ruleLanguage, d, ".language names no language")
+		return
+	}
 	names := []string{"unknown", "ptx", "nvvm", "cuda c++", "cuda c++ tile", "tile ir", "python-cutile", "fortran", "optix"}
 	for i := range d.Args {
 		a := &d.Args[i]

@@ -120,7 +120,6 @@ var variables = []struct {
 	{isa.ParamEntry, isa.B64, "pv", need{inParams, ".param .b64 pv"}},
 	{isa.ParamFunc, isa.B32, "av", need{inDecls, ".param .align 16 .b32 av[64];"}},
 	{isa.Global, isa.Texref, "tex0", need{inModule, ".global .texref tex0;"}},
-	{isa.Global, isa.Samplerref, "smp0", need{inModule, ".global .samplerref smp0;"}},
 	{isa.Global, isa.Surfref, "srf0", need{inModule, ".global .surfref srf0;"}},
 }
 

@@ -33,7 +33,7 @@ func run() error {
 	only := flag.String("only", "", "instructions whose name begins so")
 	spec := flag.String("spec", "", "read the table from this folder of spec files, not from the program")
 	perForm := flag.Int("per-form", 20000, "legal combinations per form")
-	variants := flag.Int("variants", 2, "operand choices per combination, beside the plain one")
+	variants := flag.Int("variants", 4, "operand choices per combination, beside the plain one")
 	mutants := flag.Int("mutants", 330, "mutants per form")
 	discover := flag.Int("discover", 700, "random combinations per instruction")
 	slice := flag.Bool("slice", false, "a small slice of everything, as CI runs it")
