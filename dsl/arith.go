@@ -4,6 +4,7 @@
 package dsl
 
 import (
+	mathbits "math/bits"
 	"slices"
 
 	"github.com/ptxdsl/ptxdsl/ir"
@@ -265,6 +266,9 @@ func (x Reg[T]) binary(head string, y Reg[T], mods []Mod) Reg[T] {
 	if z, ok := folded(head, x, y); ok {
 		return z
 	}
+	if z, ok := cheaper(head, x, y); ok {
+		return z
+	}
 	d := fresh[T](k)
 	k.ins(k.spelled(head, TypeOf[T](), mods), k.arg(d), k.arg(x), k.arg(y))
 	return d
@@ -275,8 +279,19 @@ func (x Reg[T]) shift(head string, n Reg[U32]) Reg[T] {
 	if k == nil {
 		return x
 	}
-	if n.Constant() && n.c.bits == 0 && x.k == k {
-		return x
+	if n.Constant() && x.k == k {
+		if n.c.bits == 0 {
+			return x
+		}
+		if t := TypeOf[T](); x.Constant() && integer(t) && n.c.bits < 32 {
+			how, by := "mul", int64(1)<<n.c.bits
+			if head == "shr" {
+				how = "div"
+			}
+			if v, ok := evaluate(how, t, x.c.bits, by); ok && (head == "shl" || t.Class() == isa.Unsigned) {
+				return Reg[T]{k: k, c: constant{ir.Int, v}}
+			}
+		}
 	}
 	d := fresh[T](k)
 	k.ins(k.spelled(head, TypeOf[T](), nil), k.arg(d), k.arg(x), k.arg(n))
@@ -332,6 +347,21 @@ func folded[T Scalar](head string, x, y Reg[T]) (Reg[T], bool) {
 	}
 	n, ok := evaluate(head, t, x.c.bits, y.c.bits)
 	return Reg[T]{k: x.k, c: constant{ir.Int, n}}, ok
+}
+
+// cheaper is unsigned division by a power of two as a shift, and its remainder as a mask.
+func cheaper[T Scalar](head string, x, y Reg[T]) (Reg[T], bool) {
+	if head != "div" && head != "rem" || TypeOf[T]().Class() != isa.Unsigned || !y.Constant() || x.r == nil {
+		return x, false
+	}
+	n := uint64(y.c.bits)
+	if n == 0 || n&(n-1) != 0 {
+		return x, false
+	}
+	if head == "rem" {
+		return x.AndI(int64(n - 1)), true
+	}
+	return x.ShrI(int64(mathbits.TrailingZeros64(n))), true
 }
 
 // evaluate is an operation on two constants of an integer type.

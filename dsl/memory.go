@@ -365,3 +365,6 @@ func access(head string, space isa.Space, mods []Mod, n int, t isa.Type) string 
 	b.WriteString(t.String())
 	return b.String()
 }
+
+// As is the memory of an array taken for elements of another type: pairs of BF16, say, for BF16. Indices count the new elements.
+func As[D, S Scalar](a Array[S]) Array[D] { return Array[D]{at: a.at} }

@@ -242,6 +242,9 @@ func (s *Stage) release() {
 		k.When(k.Leader(), func() { k.commit(empty, p.pair) })
 	case p.far:
 		s.finish()
+		if s.by == threads {
+			k.SyncWarp()
+		}
 		// A lane for each block of the cluster tells it that this one is done.
 		arrivals = k.roleWarps() * k.clusterSize()
 		lane := k.Lane()
@@ -249,6 +252,9 @@ func (s *Stage) release() {
 	default:
 		s.finish()
 		arrivals = k.roleWarps()
+		if s.by == threads {
+			k.SyncWarp() // the others have read it too
+		}
 		k.When(k.Leader(), empty.Arrive)
 	}
 	p.arrives(p.empty, arrivals)

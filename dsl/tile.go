@@ -185,3 +185,15 @@ func (t SharedTile) Part(i Reg[U32], n int) SharedTile {
 	t.at = t.at.add(i.MulI(int64(t.Rows * t.Pitch())))
 	return t
 }
+
+// SharedTiles is room for n tiles, one behind the other; Stage tells them apart.
+func (k *Kernel) SharedTiles(name string, t Tile, n int) SharedTile {
+	if problem := t.check(); problem != "" || n < 1 {
+		k.fault(&ruleShape, "%d tiles of %s %s", n, t, problem)
+		t, n = Tile{Type: isa.B32, Rows: 1, Cols: 4}, 1
+	}
+	if t.Bytes()%t.Align() != 0 {
+		k.fault(&ruleShape, "%s has %d bytes, no multiple of the %d that its address must be a multiple of", t, t.Bytes(), t.Align())
+	}
+	return SharedTile{Tile: t, at: k.SharedBytes(name, n*t.Bytes(), max(128, t.Align()))}
+}

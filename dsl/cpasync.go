@@ -1,0 +1,141 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import "github.com/ptxdsl/ptxdsl/isa"
+
+// An AsyncPipeline is a ring of stages in shared memory that all threads of the block fill with cp.async (sm_80), some stages ahead of
+// the one that they compute on.
+type AsyncPipeline struct {
+	k       *Kernel
+	name    string
+	stages  int
+	tiles   []Tile
+	offsets []int
+	bytes   int
+	store   Addr
+}
+
+// AsyncPipeline is a ring of so many stages, each of which holds the tiles.
+func (k *Kernel) AsyncPipeline(name string, stages int, tiles ...Tile) *AsyncPipeline {
+	p := &AsyncPipeline{k: k, name: name, stages: stages, tiles: tiles}
+	if !k.m.Has(80) {
+		k.fault(&ruleLacks, "%s has no cp.async; it came with sm_80", k.m.Target())
+	}
+	if stages < 2 || stages > 16 {
+		k.fault(&ruleProtocol, "pipeline %s has %d stages; 2 to 16 are expected: one is computed on while others are filled", name, stages)
+		p.stages = 2
+	}
+	align := 16
+	for i, t := range tiles {
+		if problem := t.check(); problem != "" || t.Slabs() > 1 || t.RowBytes()%16 != 0 {
+			if problem == "" {
+				problem = t.String() + ": a tile no wider than its swizzle, with rows of a multiple of 16 bytes, is expected"
+			}
+			k.fault(&ruleShape, "tile %d of pipeline %s: %s", i, name, problem)
+			p.tiles[i] = Tile{Type: isa.B32, Rows: 8, Cols: 4}
+			t = p.tiles[i]
+		}
+		a := max(16, t.Align())
+		p.bytes = (p.bytes + a - 1) / a * a
+		p.offsets = append(p.offsets, p.bytes)
+		p.bytes += t.Bytes()
+		align = max(align, a)
+	}
+	p.bytes = (p.bytes + align - 1) / align * align
+	p.store = k.SharedBytes(unique(name+"_stages", k.names), max(16, p.bytes*p.stages), align)
+	return p
+}
+
+// An AsyncStage is a stage of an AsyncPipeline, while it is filled or read.
+type AsyncStage struct {
+	p    *AsyncPipeline
+	base Addr
+}
+
+// Tile is the n-th tile of the stage.
+func (s AsyncStage) Tile(n int) SharedTile {
+	if n < 0 || n >= len(s.p.tiles) {
+		s.p.k.fault(&ruleProtocol, "tile %d of pipeline %s, which has %d", n, s.p.name, len(s.p.tiles))
+		n = 0
+	}
+	return SharedTile{Tile: s.p.tiles[n], at: s.base.Plus(int64(s.p.offsets[n]))}
+}
+
+// stage is the stage of a number.
+func (p *AsyncPipeline) stage(n Reg[U32]) AsyncStage {
+	return AsyncStage{p: p, base: p.store.add(n.MulI(int64(p.bytes)))}
+}
+
+// Run does steps: load fills the stage of a step, some stages before use computes on it. All threads of the block take part, and
+// none may be elsewhere. At the end no copy is under way, and all threads may write shared memory again.
+func (p *AsyncPipeline) Run(steps Reg[U32], load, use func(step Reg[U32], s AsyncStage)) {
+	k := p.k
+	ahead := p.stages - 1
+	k.Comment("the first %d stages of %s", ahead, p.name)
+	for i := range ahead {
+		k.If(steps.GtI(int64(i)), func() { load(k.U32(i), p.stage(k.U32(i))) })
+		k.ins("cp.async.commit_group")
+	}
+	read, write := k.U32(0).Var(), k.U32(ahead).Var()
+	next := func(n Reg[U32]) {
+		o := k.arg(n)
+		k.ins("add.u32", o, o, number(1))
+		k.When(n.EqI(int64(p.stages)), func() { n.Set(k.U32(0)) })
+	}
+	for step := range k.Range(k.U32(0), steps) {
+		k.Comment("this stage has arrived, and every thread is done with the one before it")
+		k.ins("cp.async.wait_group", number(int64(p.stages-2)))
+		k.Sync()
+		coming := step.AddI(int64(ahead))
+		k.If(coming.Lt(steps), func() { load(coming, p.stage(write)) })
+		k.ins("cp.async.commit_group")
+		use(step, p.stage(read))
+		next(read)
+		next(write)
+	}
+	k.ins("cp.async.wait_group", number(0))
+	k.Sync()
+}
+
+// CopyAsync starts the copy of a tile from a matrix in global memory, by all threads of the block, 16 bytes at a time: from is the
+// address of the tile's first element, and pitch the bytes from a row of the matrix to the next.
+func (k *Kernel) CopyAsync(to SharedTile, from Addr, pitch Reg[U64], mods ...Mod) {
+	threads := k.BlockThreads()
+	units := to.RowBytes() / 16
+	switch {
+	case to.at.k == nil || from.k == nil:
+		k.fault(&ruleValue, "a copy of a tile that no builder call made")
+		return
+	case threads == 0 || k.threads[1] != 1 || k.threads[2] != 1:
+		k.fault(&ruleShape, "CopyAsync shares the work among the threads of a block along x: Threads tells how many there are")
+		return
+	case threads%units != 0 || to.Rows%(threads/units) != 0:
+		k.fault(&ruleShape, "%s copied by %d threads: %d units of 16 bytes a row and %d rows do not come out even", to.Tile, threads, units, to.Rows)
+		return
+	}
+	tid := k.TID().X
+	row, unit := tid.DivI(int64(units)), tid.RemI(int64(units)).ShlI(4)
+	lines := threads / units // rows that all threads copy at once
+	r := to.reader(row, k.U32(0))
+	at := r.row.add(r.unit.Xor(unit))
+	source := from.Value64().Add(To[U64](row).Mul(pitch)).Add(To[U64](unit))
+	step := pitch.MulI(int64(lines))
+	even := lines*to.Pitch()%max(1, to.Swizzle.Period()) == 0
+	for i := 0; i < to.Rows; i += lines {
+		place := at.Plus(int64(i * to.Pitch()))
+		if !even {
+			r := to.reader(row.AddI(int64(i)), k.U32(0))
+			place = r.row.add(r.unit.Xor(unit))
+		}
+		op := "cp.async.cg.shared.global"
+		for _, m := range mods {
+			op += "." + string(m)
+		}
+		k.ins(op, k.arg(place), k.arg(Addr{k: k, space: isa.Global, reg: source.r, scope: source.scope}), number(16))
+		if i+lines < to.Rows {
+			source = source.Add(step)
+		}
+	}
+}

@@ -1,0 +1,216 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"fmt"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// An MMA is a shape of mma.sync: a warp multiplies M rows of A by N columns of B, K deep.
+type MMA struct {
+	M, N, K int
+	A, B    isa.Type
+	C       isa.Type
+}
+
+// MMAFor is the shape that multiplies numbers of a type fastest, with sums in another.
+func MMAFor(t, sums isa.Type) MMA {
+	switch t {
+	case isa.F64:
+		return MMA{8, 8, 4, t, t, sums}
+	case isa.Tf32:
+		return MMA{16, 8, 8, t, t, sums}
+	case isa.S8, isa.U8, isa.E4m3, isa.E5m2:
+		return MMA{16, 8, 32, t, t, sums}
+	case isa.S4, isa.U4:
+		return MMA{16, 8, 64, t, t, sums}
+	}
+	return MMA{16, 8, 16, t, t, sums}
+}
+
+// String is the shape as an opcode names it.
+func (s MMA) String() string { return fmt.Sprintf("m%dn%dk%d", s.M, s.N, s.K) }
+
+// op is the opcode.
+func (s MMA) op() string {
+	return "mma.sync.aligned." + s.String() + ".row.col" + s.C.String() + s.A.String() + s.B.String() + s.C.String()
+}
+
+// registers are how many registers of a lane hold A, B and C, and of which types.
+func (s MMA) registers() (a, b, c int, in, out isa.Type) {
+	in, out = isa.B32, held(s.C)
+	if s.A == isa.F64 {
+		return s.M * s.K / 32, s.K * s.N / 32, s.M * s.N / 32, isa.F64, isa.F64
+	}
+	if s.C == isa.F16 {
+		out = isa.B32
+	}
+	return s.M * s.K * s.A.Bits() / 1024, s.K * s.N * s.B.Bits() / 1024, s.M * s.N * s.C.Bits() / (32 * max(32, s.C.Bits())), in, out
+}
+
+// A WarpTile is the sums of a warp: a matrix of rows and columns that many mma.sync make together, in the registers of its lanes.
+type WarpTile[C Scalar] struct {
+	k          *Kernel
+	shape      MMA
+	rows, cols int
+	regs       [][][]Reg[C] // of each M rows, N columns
+}
+
+// NewWarpTile is a matrix of sums, all zero.
+func NewWarpTile[C Scalar](k *Kernel, shape MMA, rows, cols int) *WarpTile[C] {
+	w := &WarpTile[C]{k: k, shape: shape, rows: rows, cols: cols}
+	if shape.C != TypeOf[C]() || rows < shape.M || rows%shape.M != 0 || cols < 2*shape.N || cols%(2*shape.N) != 0 {
+		k.fault(&ruleShape, "a warp's tile of %dx%d %s for %s with %s; a multiple of %d rows and %d columns is expected", rows, cols, TypeOf[C](), shape, shape.C, shape.M, 2*shape.N)
+		w.rows, w.cols = shape.M, 2*shape.N
+	}
+	_, _, n, _, _ := shape.registers()
+	for range w.rows / shape.M {
+		var line [][]Reg[C]
+		for range w.cols / shape.N {
+			cell := make([]Reg[C], n)
+			for i := range cell {
+				cell[i] = Const[C](k, 0).Var()
+			}
+			line = append(line, cell)
+		}
+		w.regs = append(w.regs, line)
+	}
+	return w
+}
+
+// Registers is the number of 32-bit registers of a lane that the sums take.
+func (w *WarpTile[C]) Registers() int { return w.rows * w.cols * w.shape.C.Bits() / 1024 }
+
+// MMA adds the product of rows of x, from a row on, and the transpose of rows of y, from a row on, over the whole depth of the tiles.
+func (w *WarpTile[C]) MMA(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32]) {
+	k, s := w.k, w.shape
+	depth := s.K
+	switch {
+	case x.at.k == nil || y.at.k == nil:
+		k.fault(&ruleValue, "MMA of a tile that no builder call made")
+		return
+	case x.Type.Bits() != s.A.Bits() || y.Type.Bits() != s.B.Bits():
+		k.fault(&ruleShape, "MMA of %s and %s with %s of %s: the element types differ", x.Tile, y.Tile, s, s.A)
+		return
+	case x.Cols != y.Cols || x.Cols%depth != 0 || x.Rows < w.rows || y.Rows < w.cols:
+		k.fault(&ruleShape, "MMA of %s and %s into %dx%d: rows of one length, a multiple of %d elements, and at least so many rows are expected", x.Tile, y.Tile, w.rows, w.cols, depth)
+		return
+	case x.Slabs() > 1 || y.Slabs() > 1:
+		k.fault(&ruleShape, "MMA of %s and %s: tiles no wider than their swizzle are expected", x.Tile, y.Tile)
+		return
+	}
+	if s.A == isa.F64 {
+		w.double(x, fromX, y, fromY)
+		return
+	}
+	lane := k.Lane()
+	// Lanes 0 to 15 and 16 to 31 give the rows of the two halves of A; of B, eight lanes the rows of each quarter.
+	rowA, unitA := lane.AndI(15), lane.ShrI(4)
+	rowB, unitB := lane.AndI(7).Add(lane.ShrI(4).ShlI(3)), lane.ShrI(3).AndI(1)
+	a := x.reader(fromX.Add(rowA), unitA)
+	b := y.reader(fromY.Add(rowB), unitB)
+	for step := range x.Cols / depth {
+		atA, atB := a.at(step*32), b.at(step*32)
+		var fa, fb [][]ir.Operand
+		for i := range w.regs {
+			fa = append(fa, k.ldmatrix(atA.Plus(int64(i*s.M*x.Pitch()))))
+		}
+		for j := 0; j < w.cols; j += 2 * s.N {
+			q := k.ldmatrix(atB.Plus(int64(j * y.Pitch())))
+			fb = append(fb, q[:2], q[2:])
+		}
+		w.multiply(fa, fb)
+	}
+}
+
+// multiply issues the multiplications of fragments.
+func (w *WarpTile[C]) multiply(fa, fb [][]ir.Operand) {
+	k, op := w.k, w.shape.op()
+	for i := range fa {
+		for j := range fb {
+			c := make([]ir.Operand, len(w.regs[i][j]))
+			for n, r := range w.regs[i][j] {
+				c[n] = k.arg(r)
+			}
+			k.ins(op, vector(c...), vector(fa[i]...), vector(fb[j]...), vector(c...))
+		}
+	}
+}
+
+// double is MMA for F64, whose fragments are single elements.
+func (w *WarpTile[C]) double(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32]) {
+	k, s := w.k, w.shape
+	lane := k.Lane()
+	row, col := lane.ShrI(2), lane.AndI(3)
+	// Two elements share a unit of 16 bytes.
+	a := x.reader(fromX.Add(row), col.ShrI(1))
+	b := y.reader(fromY.Add(row), col.ShrI(1))
+	odd := col.AndI(1).ShlI(3)
+	fragments := func(t SharedTile, r tileReader, step, n int) [][]ir.Operand {
+		at := r.at(step * 32).add(odd)
+		var list [][]ir.Operand
+		for i := range n {
+			f := ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.F64)}
+			k.ins("ld.shared.f64", f, k.arg(at.Plus(int64(i*8*t.Pitch()))))
+			list = append(list, []ir.Operand{f})
+		}
+		return list
+	}
+	for step := range x.Cols / s.K {
+		w.multiply(fragments(x, a, step, len(w.regs)), fragments(y, b, step, w.cols/s.N))
+	}
+}
+
+// A tileReader is a lane's row of a tile: its address, and the unit it reads there with the swizzle that its row has.
+type tileReader struct {
+	t    SharedTile
+	row  Addr
+	unit Reg[U32] // in bytes, XORed
+}
+
+// reader is where a lane reads a row of a tile, from a unit of 16 bytes on.
+func (t SharedTile) reader(row, unit Reg[U32]) tileReader {
+	off := row.MulI(int64(t.Pitch()))
+	r := tileReader{t: t, row: t.at.add(off), unit: unit.ShlI(4)}
+	if mask := t.Swizzle.mask(); mask != 0 {
+		r.unit = r.unit.Xor(off.ShrI(3).AndI(int64(mask)))
+	}
+	return r
+}
+
+// at is the address some bytes further on in the row: a multiple of 32.
+func (r tileReader) at(bytes int) Addr {
+	if r.t.Swizzle == NoSwizzle {
+		return r.row.add(r.unit).Plus(int64(bytes))
+	}
+	return r.row.add(r.unit.XorI(int64(bytes)))
+}
+
+// ldmatrix reads four 8x8 matrices of 16 bits, of which each lane gives the address of a row.
+func (k *Kernel) ldmatrix(at Addr) []ir.Operand {
+	regs := make([]ir.Operand, 4)
+	for i := range regs {
+		regs[i] = ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B32)}
+	}
+	k.ins("ldmatrix.sync.aligned.m8n8.x4.shared.b16", vector(regs...), k.arg(at))
+	return regs
+}
+
+// Each visits the sums of the lane two neighbours at a time: x stands at row and col of the warp's tile, y in the column behind it.
+func (w *WarpTile[C]) Each(visit func(row, col Reg[U32], x, y Reg[C])) {
+	k, s := w.k, w.shape
+	lane := k.Lane()
+	row, col := lane.ShrI(2), lane.AndI(3).ShlI(1)
+	for i, line := range w.regs {
+		for j, cell := range line {
+			c := col.AddI(int64(j * s.N))
+			for h := 0; h+1 < len(cell); h += 2 {
+				visit(row.AddI(int64(i*s.M+h*4)), c, cell[h], cell[h+1])
+			}
+		}
+	}
+}
