@@ -1,0 +1,52 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package exampletest holds the kernels of the examples: against their golden files, the form checks and the real assembler.
+package exampletest
+
+import (
+	"testing"
+
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/form"
+	"github.com/ptxdsl/ptxdsl/golden"
+	"github.com/ptxdsl/ptxdsl/internal/ptxas"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+// Check builds a module twice, compares it with its golden file, and wants it to pass the form checks and to assemble.
+func Check(t *testing.T, name, target string, build func(*dsl.Module)) {
+	t.Helper()
+	make := func() (*dsl.Module, string) {
+		m := dsl.New(name+"."+target, target)
+		build(m)
+		text, err := m.Text()
+		if err != nil {
+			t.Fatalf("%s for %s:\n%v", name, target, err)
+		}
+		return m, text
+	}
+	m, text := make()
+	if _, again := make(); again != text {
+		t.Errorf("%s for %s: built twice, two texts", name, target)
+	}
+	golden.Check(t, m)
+	f, list := ptx.Parse(name, text)
+	for _, d := range append(list, form.Check(f, form.Options{Whole: true})...) {
+		t.Errorf("%s for %s: line %d: %s: %s", name, target, d.Place.Line, d.Rule, d.Message)
+	}
+	if formatted, _ := ptx.Format(name, text); formatted != text {
+		t.Errorf("%s for %s: formatting changes it", name, target)
+	}
+	tool, err := ptxas.Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, verdict, err := tool.Assemble(t.Context(), text, ptxas.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !verdict.OK() {
+		t.Errorf("%s for %s: ptxas: %s", name, target, verdict)
+	}
+}
