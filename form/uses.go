@@ -38,11 +38,19 @@ func (u *uses) useGroup(op ptx.Word) {
 // finishKernels checks what a kernel and all that it calls use together. The assembler sees it when
 // it generates code.
 func (c *checker) finishKernels() {
+	most := c.sharedLimit()
+	whole := &sum{module: c.module, functions: map[*function]bool{}, symbols: map[*symbol]bool{}}
+	for _, f := range c.order {
+		whole.add(f)
+	}
+	if whole.bytes <= most && !(whole.has[0] && whole.has[1]) {
+		return // what all of them keep to, each does
+	}
 	for _, f := range c.order {
 		if !f.entry || !f.defined {
 			continue
 		}
-		total := &sum{functions: map[*function]bool{}, symbols: map[*symbol]bool{}}
+		total := &sum{module: c.module, functions: map[*function]bool{}, symbols: map[*symbol]bool{}}
 		total.add(f)
 		if total.has[0] && total.has[1] {
 			later, earlier := total.groups[1], total.groups[0]
@@ -52,7 +60,7 @@ func (c *checker) finishKernels() {
 			c.fault(&ruleGroups, later, "kernel %s uses .cta_group::1 and .cta_group::2; all its tcgen05 instructions take one of them", clip(f.name)).
 				related(earlier, "the other group is used here")
 		}
-		if most := c.sharedLimit(); total.bytes > most {
+		if total.bytes > most {
 			c.fault(&ruleShared, f.at, "kernel %s uses %d bytes of static shared memory; %s has %d", clip(f.name), total.bytes, c.header.target, most)
 		}
 	}
@@ -77,12 +85,16 @@ func (c *checker) sharedLimit() int64 {
 // A sum adds up what functions use.
 type sum struct {
 	uses
+	module    *scope
 	functions map[*function]bool
 	symbols   map[*symbol]bool
 	bytes     int64
 }
 
 func (s *sum) add(f *function) {
+	if sym := s.module.names[f.name]; sym != nil && sym.fn != nil {
+		f = sym.fn // the definition, where a declaration was called
+	}
 	if s.functions[f] {
 		return
 	}
