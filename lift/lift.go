@@ -170,31 +170,6 @@ func (l *lifter) plain(n *ptx.Directive) *ir.Directive {
 	return d
 }
 
-// textOf is arguments as they are written, on one line and without comments.
-func (l *lifter) textOf(args []ptx.Operand) string {
-	if len(args) == 0 {
-		return ""
-	}
-	var b strings.Builder
-	at, to := args[0].At, args[len(args)-1].To
-	for _, c := range l.comments {
-		if c.At >= to {
-			break
-		}
-		if c.At >= at {
-			b.WriteString(l.file.Text[at:c.At])
-			b.WriteByte(' ')
-			at = c.At + ptx.Pos(len(c.Text))
-		}
-	}
-	b.WriteString(l.file.Text[at:to])
-	text := b.String()
-	if !strings.ContainsAny(text, "\n\t\r") {
-		return text
-	}
-	return strings.Join(strings.Fields(text), " ")
-}
-
 func (l *lifter) section(n *ptx.Section) {
 	s := &ir.Section{Name: n.Name.Text, Pos: position(n), Doc: l.doc(n.At)}
 	for _, line := range n.Lines {

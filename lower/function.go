@@ -4,8 +4,10 @@
 package lower
 
 import (
-	"strings"
+	"slices"
+	"strconv"
 
+	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
@@ -20,10 +22,11 @@ func (w *writer) function(f *ir.Func) {
 		w.end("")
 		return
 	}
-	w.at = ir.NoPos
+	w.at, w.place = ir.NoPos, diag.Place{}
 	b := &ptx.Block{}
 	b.At = ptx.Pos(len(w.text))
 	w.text = append(w.text, "{\n"...)
+	w.label(f)
 	calls, own := sequences(f)
 	w.lists = lonely(f)
 	w.declarations(b, f, own)
@@ -75,6 +78,43 @@ func (w *writer) head(f *ir.Func) *ptx.Func {
 	}
 	n.To = ptx.Pos(len(w.text))
 	return n
+}
+
+// label gives names to blocks that are jumped to and have none: $L1, $L2, in the order of the text.
+func (w *writer) label(f *ir.Func) {
+	if !slices.ContainsFunc(f.Blocks, func(b *ir.Block) bool { return len(b.Labels) == 0 }) {
+		return
+	}
+	wanted := make(map[*ir.Block]bool)
+	for _, b := range f.Blocks {
+		for _, in := range b.Instrs {
+			for i := range in.Args {
+				if o := &in.Args[i]; o.Kind == ir.Jump && len(o.Block().Labels) == 0 {
+					wanted[o.Block()] = true
+				}
+			}
+		}
+	}
+	for _, t := range f.Targets {
+		for _, to := range t.Blocks {
+			wanted[to] = true
+		}
+	}
+	if len(wanted) == 0 {
+		return
+	}
+	taken := w.others(f)
+	stem := "$L"
+	for _, ok := taken[stem]; ok; _, ok = taken[stem] {
+		stem += "_"
+	}
+	n := 0
+	for _, b := range f.Blocks {
+		if len(b.Labels) == 0 && wanted[b] {
+			n++
+			b.Labels = append(b.Labels, ir.Label{Name: stem + strconv.Itoa(n)})
+		}
+	}
 }
 
 // block writes labels and instructions, those of calls in scopes of their own.
@@ -133,33 +173,12 @@ func (w *writer) instr(in *ir.Instr) *ptx.Instr {
 		n.Guard = ptx.Guard{Word: ptx.Word{Span: s, Text: r.Name}, Not: in.Guard.Not}
 	}
 	n.Op = ptx.Word{Span: s, Text: in.Op}
-	n.Args = w.list(s, in.Args, baseOf(in))
-	return n
-}
-
-// A base says how whole numbers are written.
-type base uint8
-
-const (
-	decimal base = iota
-	hex          // what is a set of bits more than a number
-)
-
-// baseOf is how the constants of an instruction are written.
-func baseOf(in *ir.Instr) base {
-	switch in.Head() {
-	case "and", "or", "xor", "lop3", "vote", "shfl", "redux", "elect", "match", "bmsk", "activemask":
-		return hex
-	case "mov":
-		if strings.HasPrefix(in.Op, "mov.b") {
-			return hex
-		}
-	case "bar", "barrier":
-		if in.Mod("warp") {
-			return hex
-		}
+	if w.textOnly {
+		n.Args = w.flat(s, in)
+	} else {
+		n.Args = w.list(s, in.Args, baseOf(in))
 	}
-	return decimal
+	return n
 }
 
 // take is room for n operands.

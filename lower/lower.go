@@ -6,10 +6,10 @@
 package lower
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
+	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/ptx"
@@ -22,16 +22,26 @@ type Option func(*writer)
 func Lines() Option { return func(w *writer) { w.lines = true } }
 
 // Text is m as PTX. Registers without a name get one.
-func Text(m *ir.Module, options ...Option) string { return ptx.Print(File(m, options...)) }
+func Text(m *ir.Module, options ...Option) string {
+	w := newWriter(m, options)
+	w.textOnly = true
+	return ptx.Print(w.file())
+}
 
 // File is m as a syntax tree. Registers without a name get one.
-func File(m *ir.Module, options ...Option) *ptx.File {
+func File(m *ir.Module, options ...Option) *ptx.File { return newWriter(m, options).file() }
+
+func newWriter(m *ir.Module, options []Option) *writer {
 	w := &writer{m: m, files: make(map[string]int)}
 	for _, option := range options {
 		option(w)
 	}
+	return w
+}
+
+func (w *writer) file() *ptx.File {
 	w.module()
-	return &ptx.File{Name: m.Name, Text: string(w.text), Decls: w.decls, Comments: w.comments}
+	return &ptx.File{Name: w.m.Name, Text: string(w.text), Decls: w.decls, Comments: w.comments}
 }
 
 // A writer builds a tree. The printer of package ptx learns from a tree's positions and text which comments stand where and
@@ -45,10 +55,14 @@ type writer struct {
 	lines     bool
 	files     map[string]int // numbers of .file
 	at        ir.Pos         // of the last .loc
+	place     diag.Place     // likewise
 	fileLines []*ptx.Directive
 	lists     map[*ir.Instr]*ir.Targets // to be declared before an instruction
+	global    map[string]int            // names at module level: see others
 
-	instrs   []ptx.Instr // room for more
+	textOnly bool
+	room     strings.Builder // operands as text
+	instrs   []ptx.Instr     // room for more
 	operands []ptx.Operand
 	labels   []ptx.Label
 }
@@ -218,30 +232,4 @@ func (w *writer) variable(v *ir.Var) *ptx.Var {
 	}
 	n.Names = []ptx.Declarator{d}
 	return n
-}
-
-// locate writes a .loc where the source line changes.
-func (w *writer) locate(b *ptx.Block, pos ir.Pos) {
-	if !w.lines || pos == ir.NoPos || pos == w.at {
-		return
-	}
-	w.at = pos
-	at, _ := w.m.At(pos)
-	if at.File == "" || at.Line == 0 {
-		return
-	}
-	n, ok := w.files[at.File]
-	if !ok {
-		n = len(w.files) + 1
-		w.files[at.File] = n
-		s := ptx.Span{}
-		f := &ptx.Directive{Span: s, Name: ptx.Word{Span: s, Text: ".file"},
-			Args: []ptx.Operand{{Kind: ptx.Literal, Text: fmt.Sprintf("%d %q", n, at.File)}}}
-		w.fileLines = append(w.fileLines, f)
-	}
-	s := w.span()
-	d := &ptx.Directive{Span: s, Name: ptx.Word{Span: s, Text: ".loc"},
-		Args: []ptx.Operand{{Span: s, Kind: ptx.Literal, Text: fmt.Sprintf("%d %d %d", n, at.Line, max(1, at.Column))}}}
-	b.Stmts = append(b.Stmts, d)
-	w.end("")
 }

@@ -4,8 +4,6 @@
 package lower
 
 import (
-	"strconv"
-
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
@@ -17,11 +15,6 @@ func (w *writer) operand(s ptx.Span, o *ir.Operand, b base) ptx.Operand {
 	case ir.Nothing:
 		n.Kind = ptx.Empty
 		return n
-	case ir.Register:
-		n.Text = o.Reg().Name
-		if o.Text != "" {
-			n.Text += o.Text
-		}
 	case ir.Int:
 		n.Kind, n.Text = ptx.Literal, o.Text
 		if n.Text == "" {
@@ -31,32 +24,9 @@ func (w *writer) operand(s ptx.Span, o *ir.Operand, b base) ptx.Operand {
 			return w.minus(n)
 		}
 		return n
-	case ir.Single:
-		n.Kind, n.Text = ptx.Literal, o.Text
-		if n.Text == "" {
-			n.Text = bits("0f", uint64(uint32(o.Value)), 8)
-		}
+	case ir.Single, ir.Double:
+		n.Kind, n.Text = ptx.Literal, floating(o)
 		return n
-	case ir.Double:
-		n.Kind, n.Text = ptx.Literal, o.Text
-		if n.Text == "" {
-			n.Text = bits("0d", uint64(o.Value), 16)
-		}
-		return n
-	case ir.Variable:
-		n.Text = o.Var().Name
-	case ir.Function:
-		n.Text = o.Ref.(*ir.Func).Name
-	case ir.Jump:
-		if n.Text = o.Text; n.Text == "" {
-			n.Text = o.Block().Name()
-		}
-	case ir.List:
-		n.Text = o.Ref.(*ir.Targets).Name
-	case ir.Special:
-		n.Text = o.Text
-	case ir.Sink:
-		n.Text = "_"
 	case ir.Raw:
 		n.Kind, n.Text = ptx.Literal, o.Text
 		return n
@@ -72,6 +42,11 @@ func (w *writer) operand(s ptx.Span, o *ir.Operand, b base) ptx.Operand {
 		n.Kind = ptx.Index
 	case ir.Apply:
 		n.Kind, n.Text = ptx.Call, o.Text
+	default:
+		name, part := name(o)
+		if n.Text = name; part != "" {
+			n.Text += part
+		}
 	}
 	if len(o.Args) > 0 {
 		n.Args = w.list(s, o.Args, b)
@@ -92,7 +67,7 @@ func (w *writer) operand(s ptx.Span, o *ir.Operand, b base) ptx.Operand {
 func (w *writer) plus(n ptx.Operand, offset int64) ptx.Operand {
 	args := w.take(2)
 	args[0] = n
-	args[1] = ptx.Operand{Span: n.Span, Kind: ptx.Literal, Text: strconv.FormatInt(offset, 10)}
+	args[1] = ptx.Operand{Span: n.Span, Kind: ptx.Literal, Text: whole(offset, decimal)}
 	if offset < 0 {
 		args[1] = w.minus(args[1])
 	}
@@ -111,22 +86,8 @@ func (w *writer) unary(op string, n ptx.Operand) ptx.Operand {
 	return ptx.Operand{Span: n.Span, Kind: ptx.Unary, Text: op, Args: args}
 }
 
-// whole is a whole number as text: in hexadecimal where it is bits rather than a number.
+// whole is a whole number as text.
 func whole(v int64, b base) string {
-	if b == hex && (v < 0 || v > 9) || v >= 1<<32 {
-		return "0x" + strconv.FormatUint(uint64(v), 16)
-	}
-	return strconv.FormatInt(v, 10)
-}
-
-// bits is the bits of a floating-point number, in so many digits.
-func bits(prefix string, v uint64, digits int) string {
-	const hexDigits = "0123456789ABCDEF"
-	text := make([]byte, len(prefix)+digits)
-	copy(text, prefix)
-	for i := len(text) - 1; i >= len(prefix); i-- {
-		text[i] = hexDigits[v&15]
-		v >>= 4
-	}
-	return string(text)
+	var scratch [24]byte
+	return string(appendWhole(scratch[:0], v, b))
 }

@@ -47,6 +47,7 @@ func Rooms() []Room {
 		{"internal/agree", Anything, ""},
 		{"internal/corpus", "", ""},
 		{"internal/diff", "", ""},
+		{"internal/exampletest", "dsl form golden ptx internal/ptxas", ""},
 		{"internal/filetest", "diag ptx", cmp},
 		{"internal/gen", "isa", jennifer + " " + participle},
 		{"internal/house", "", ""},

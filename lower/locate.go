@@ -1,0 +1,64 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package lower
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+// locate writes a .loc where the source line changes.
+func (w *writer) locate(b *ptx.Block, pos ir.Pos) {
+	if !w.lines || pos == ir.NoPos || pos == w.at {
+		return
+	}
+	w.at = pos
+	at, _ := w.m.At(pos)
+	at = diag.Place{File: at.File, Line: at.Line, Column: max(1, at.Column)}
+	if at.File == "" || at.Line == 0 || at == w.place {
+		return
+	}
+	w.place = at
+	n, ok := w.files[at.File]
+	if !ok {
+		n = w.file0() + len(w.files)
+		w.files[at.File] = n
+		w.fileLines = append(w.fileLines, &ptx.Directive{Name: ptx.Word{Text: ".file"},
+			Args: []ptx.Operand{{Kind: ptx.Literal, Text: strconv.Itoa(n) + " " + quoted(at.File)}}})
+	}
+	s := w.span()
+	text := strconv.Itoa(n) + " " + strconv.Itoa(at.Line) + " " + strconv.Itoa(at.Column)
+	b.Stmts = append(b.Stmts, &ptx.Directive{Span: s, Name: ptx.Word{Span: s, Text: ".loc"},
+		Args: []ptx.Operand{{Span: s, Kind: ptx.Literal, Text: text}}})
+	w.end("")
+}
+
+// file0 is the first number of a file that the module itself does not use.
+func (w *writer) file0() int {
+	first := 1
+	for _, d := range w.m.Decls {
+		if d, ok := d.(*ir.Directive); ok && d.Name == ".file" {
+			word, _, _ := strings.Cut(d.Text, " ")
+			if n, err := strconv.Atoi(word); err == nil {
+				first = max(first, n+1)
+			}
+		}
+	}
+	return first
+}
+
+// quoted is a file name as a string of PTX, which has no escapes and no letters beyond ASCII.
+func quoted(name string) string {
+	clean := func(r rune) rune {
+		if r < ' ' || r > '~' || r == '"' {
+			return '_'
+		}
+		return r
+	}
+	return `"` + strings.Map(clean, strings.ReplaceAll(name, `\`, "/")) + `"`
+}

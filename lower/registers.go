@@ -1,0 +1,279 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package lower
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+// A class is a kind of register: those that are declared together.
+type class struct {
+	typ isa.Type
+	vec int
+}
+
+// stem is the letters that registers of a class get where they have no name, as the usual compilers have them.
+func stem(c class) string {
+	t := c.typ
+	switch {
+	case t == isa.Predicate:
+		return "%p"
+	case t == isa.F32:
+		return "%f"
+	case t == isa.F64:
+		return "%fd"
+	case t.Class() == isa.Half && t.Bits() == 16:
+		return "%h"
+	case t.Class() == isa.Half:
+		return "%hh"
+	case t.Bits() == 16:
+		return "%rs"
+	case t.Bits() == 64:
+		return "%rd"
+	case t.Bits() == 128:
+		return "%rq"
+	}
+	return "%r"
+}
+
+// numbered splits a name into letters and a number without leading zeros.
+func numbered(name string) (letters string, number int, ok bool) {
+	i := len(name)
+	scale, n := 1, 0
+	for i > 0 && name[i-1] >= '0' && name[i-1] <= '9' && scale < 1e9 {
+		i--
+		n += int(name[i]-'0') * scale
+		scale *= 10
+	}
+	if i == len(name) || i == 0 || name[i] == '0' && i+1 < len(name) || name[i-1] >= '0' && name[i-1] <= '9' {
+		return name, 0, false
+	}
+	return name[:i], n, true
+}
+
+// A family is the registers of a function whose names are the same letters and a number.
+type family struct {
+	class
+	letters string
+	count   int
+	top     int
+	apart   bool // may not be declared as a range
+	done    bool // declared
+}
+
+// ranged reports whether the family is declared as a range, which may declare some registers that nobody uses.
+func (f *family) ranged() bool { return !f.apart && f.top < 2*f.count+16 }
+
+// families are those of a function by their letters. Neighbours in a function are often relatives.
+type families struct {
+	of   map[string]*family
+	last *family
+}
+
+func (l *families) named(letters string) *family {
+	if l.last == nil || l.last.letters != letters {
+		l.last = l.of[letters]
+	}
+	return l.last
+}
+
+// registers declares the registers of f in their order, which the assembler heeds when it does not optimise. Registers whose names are letters and a number are declared as a range, if that
+// declares not many besides, and nothing that has the name of something else; others by name, neighbours of one class on a line.
+func (w *writer) registers(b *ptx.Block, f *ir.Func) {
+	if len(f.Regs) == 0 {
+		return
+	}
+	l := w.name(f)
+	parameters := formals(f)
+	var names []string
+	var of class
+	flush := func() {
+		if len(names) > 0 {
+			w.declare(b, of, names, 0)
+			names = names[:0]
+		}
+	}
+	for _, r := range f.Regs {
+		c := class{r.Type, r.Vec}
+		if letters, _, ok := numbered(r.Name); ok {
+			if fam := l.named(letters); fam.ranged() {
+				if !fam.done {
+					flush()
+					w.declare(b, c, []string{letters}, fam.top+1)
+					fam.done = true
+				}
+				continue
+			}
+		}
+		if parameters[r] {
+			continue
+		}
+		if c != of || len(names) == 8 {
+			flush()
+		}
+		of = c
+		names = append(names, r.Name)
+	}
+	flush()
+}
+
+// formals are the registers that are parameters or results of f.
+func formals(f *ir.Func) map[*ir.Reg]bool {
+	var regs map[*ir.Reg]bool
+	for _, list := range [...][]*ir.Var{f.Params, f.Results} {
+		for _, v := range list {
+			if v.Reg != nil {
+				if regs == nil {
+					regs = make(map[*ir.Reg]bool)
+				}
+				regs[v.Reg] = true
+			}
+		}
+	}
+	return regs
+}
+
+// rank puts classes in order: predicates, then by width, plain bits and integers before floats.
+func rank(c class) int {
+	n := c.typ.Bits() * 16
+	if floating := c.typ.Class() == isa.Float || c.typ.Class() == isa.Half; floating {
+		n += 8
+	}
+	if c.typ == isa.Predicate {
+		n = 0
+	}
+	return (n+c.vec)*256 + int(c.typ)
+}
+
+// name gives names to registers that have none, and puts these before the others, by class. It tells the families of all.
+func (w *writer) name(f *ir.Func) families {
+	l := families{of: make(map[string]*family)}
+	nameless := false
+	for _, r := range f.Regs {
+		nameless = nameless || r.Name == ""
+		letters, n, ok := numbered(r.Name)
+		if !ok {
+			continue
+		}
+		fam := l.named(letters)
+		if fam == nil {
+			fam = &family{class: class{r.Type, r.Vec}, letters: letters}
+			l.of[letters] = fam
+			l.last = fam
+		}
+		fam.apart = fam.apart || fam.class != class{r.Type, r.Vec}
+		fam.count++
+		fam.top = max(fam.top, n)
+	}
+	others := w.others(f)
+	for letters, fam := range l.of {
+		if least, ok := others[letters]; ok && least <= fam.top {
+			fam.apart = true
+		}
+	}
+	if !nameless {
+		return l
+	}
+	fresh := make(map[*ir.Reg]bool)
+	byClass := make(map[class]*family)
+	for _, r := range f.Regs {
+		if r.Name != "" {
+			continue
+		}
+		c := class{r.Type, r.Vec}
+		fam := byClass[c]
+		if fam == nil {
+			fam = &family{class: c, letters: stem(c), top: -1}
+			for _, taken := others[fam.letters]; taken || l.of[fam.letters] != nil; _, taken = others[fam.letters] {
+				fam.letters += "_"
+			}
+			l.of[fam.letters] = fam
+			byClass[c] = fam
+		}
+		fresh[r] = true
+		fam.top++
+		fam.count++
+		r.Name = fam.letters + strconv.Itoa(fam.top)
+	}
+	slices.SortStableFunc(f.Regs, func(a, b *ir.Reg) int {
+		switch x, y := fresh[a], fresh[b]; {
+		case x && y:
+			return rank(class{a.Type, a.Vec}) - rank(class{b.Type, b.Vec})
+		case x:
+			return -1
+		case y:
+			return 1
+		}
+		return 0
+	})
+	return l
+}
+
+// others are the names that are letters and a number and no registers declared in f, by their letters, with the least number
+// of each: a range must not declare them anew, nor hide them.
+func (w *writer) others(f *ir.Func) map[string]int {
+	if w.global == nil {
+		w.global = make(map[string]int)
+		for i := range isa.Specials {
+			note(w.global, isa.Specials[i].Name)
+		}
+		for _, d := range w.m.Decls {
+			switch d := d.(type) {
+			case *ir.Var:
+				note(w.global, d.Name)
+			case *ir.Func:
+				note(w.global, d.Name)
+			}
+		}
+	}
+	all := make(map[string]int, len(w.global)+8)
+	for letters, n := range w.global {
+		all[letters] = n
+	}
+	for _, list := range [...][]*ir.Var{f.Params, f.Results, f.Vars} {
+		for _, v := range list {
+			note(all, v.Name)
+		}
+	}
+	for _, t := range f.Targets {
+		note(all, t.Name)
+	}
+	for _, b := range f.Blocks {
+		for i := range b.Labels {
+			note(all, b.Labels[i].Name)
+		}
+	}
+	return all
+}
+
+func note(to map[string]int, name string) {
+	if letters, n, ok := numbered(name); ok {
+		if least, known := to[letters]; !known || n < least {
+			to[letters] = n
+		}
+	}
+}
+
+// declare writes one .reg line: a range where n is not zero, else names.
+func (w *writer) declare(b *ptx.Block, c class, names []string, n int) {
+	s := w.span()
+	v := &ptx.Var{Span: s, Space: ptx.Word{Span: s, Text: ".reg"}, Type: ptx.Word{Span: s, Text: c.typ.String()}}
+	if c.vec > 1 {
+		v.Vec = ptx.Word{Span: s, Text: ".v" + strconv.Itoa(c.vec)}
+	}
+	v.Names = make([]ptx.Declarator, len(names))
+	for i, name := range names {
+		v.Names[i] = ptx.Declarator{Span: s, Name: ptx.Word{Span: s, Text: name}}
+		if n > 0 {
+			v.Names[i].Count = &ptx.Operand{Span: s, Kind: ptx.Literal, Text: strconv.Itoa(n)}
+		}
+	}
+	b.Stmts = append(b.Stmts, v)
+	w.end("")
+}
