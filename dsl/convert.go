@@ -152,3 +152,22 @@ func rounding(from, to isa.Type, mods []Mod) []Mod {
 	}
 	return append([]Mod{round}, rest...)
 }
+
+// Widen is the two numbers of a pair of half-precision numbers as F32, the lower one first.
+func Widen[T Scalar](x Reg[T]) (lo, hi Reg[F32]) {
+	k := x.k
+	if k == nil {
+		return Reg[F32]{}, Reg[F32]{}
+	}
+	switch TypeOf[T]() {
+	case isa.Bf16x2:
+		// A BF16 is the upper half of an F32.
+		w := Bits[U32](x)
+		return Bits[F32](w.ShlI(16)), Bits[F32](w.AndI(0xffff0000))
+	case isa.F16x2:
+		a, b := Unpack[F16](x)
+		return To[F32](a), To[F32](b)
+	}
+	k.fault(&ruleOperand, "a %s is no pair of half-precision numbers", TypeOf[T]())
+	return k.F32(0), k.F32(0)
+}

@@ -158,3 +158,37 @@ func (k *Kernel) SyncCluster() {
 	k.ins("barrier.cluster.arrive.aligned")
 	k.ins("barrier.cluster.wait.aligned")
 }
+
+// BlockReduce combines x of all threads of the block; every thread gets the result. The block has whole warps along x, and Threads tells
+// how many. The name is that of the shared memory it takes.
+func BlockReduce[T Scalar](x Reg[T], name string, combine func(a, b Reg[T]) Reg[T]) Reg[T] {
+	k := x.k
+	if k == nil {
+		return x
+	}
+	warps := k.BlockThreads() / 32
+	if warps == 0 || k.BlockThreads()%32 != 0 || k.threads[1]*k.threads[2] != 1 {
+		k.fault(&ruleShape, "BlockReduce needs a block of whole warps along x, told by Threads; this one has %v threads", k.threads)
+		return x
+	}
+	x = x.WarpReduce(combine)
+	if warps == 1 {
+		return x
+	}
+	parts := Shared[T](k, unique(name, k.names), warps)
+	k.If(k.Lane().EqI(0), func() { parts.Store(k.WarpIndex(), x) })
+	k.Sync()
+	out := parts.LoadI(0)
+	if warps&(warps-1) == 0 && warps <= 32 {
+		// A lane for each warp; the others repeat them.
+		out = parts.Load(k.Lane().AndI(int64(warps - 1)))
+		for mask := int64(warps / 2); mask > 0; mask /= 2 {
+			out = combine(out, out.ShuffleXor(mask))
+		}
+		return out
+	}
+	for i := 1; i < warps; i++ {
+		out = combine(out, parts.LoadI(int64(i)))
+	}
+	return out
+}

@@ -1,0 +1,31 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import "github.com/ptxdsl/ptxdsl/dsl"
+
+const threads = 256
+
+// Build adds the sum of x[0:n] to *sum. A thread first sums every element of its stride, a warp then its threads by shuffles, a
+// block its warps through shared memory; one thread of each block adds to the result.
+func Build(m *dsl.Module) {
+	k := m.Kernel("reduce", dsl.Threads(threads))
+	x, sum := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "sum")
+	n := dsl.Param[dsl.U32](k, "n")
+	total := k.F32(0).Var()
+	for i := range k.GridStride(n) {
+		total.Set(total.Add(x.Load(i, dsl.NC)))
+	}
+	block := dsl.BlockReduce(total, "sums", func(a, b dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return a.Add(b) })
+	k.If(k.TID().X.EqI(0), func() { sum.Reduce("add", k.U32(0), block) })
+}
+
+// Reference is what the kernel adds.
+func Reference(x []float32) float32 {
+	var sum float64
+	for _, v := range x {
+		sum += float64(v)
+	}
+	return float32(sum)
+}

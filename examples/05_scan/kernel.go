@@ -1,0 +1,52 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import "github.com/ptxdsl/ptxdsl/dsl"
+
+const threads = 256
+
+// Build makes y[i] the sum of x from the start of i's block of 256 elements up to and with i. n is a multiple of 256; to scan longer
+// runs, the last sums of the blocks are scanned and added in turn.
+func Build(m *dsl.Module) {
+	k := m.Kernel("scan", dsl.Threads(threads))
+	x, y := dsl.Global[dsl.U32](k, "x"), dsl.Global[dsl.U32](k, "y")
+	sums := dsl.Shared[dsl.U32](k, "sums", threads/32)
+	lane, warp := k.Lane(), k.WarpIndex()
+	i := k.CTAID().X.Mad(k.NTID().X, k.TID().X)
+	v := scanWarp(k, x.Load(i)).Var()
+	k.If(lane.EqI(31), func() { sums.Store(warp, v) })
+	k.Sync()
+	k.Comment("the first warp scans the sums of all")
+	k.If(warp.EqI(0), func() {
+		in := k.U32(0).Var()
+		k.If(lane.LtI(threads/32), func() { in.Set(sums.Load(lane)) })
+		out := scanWarp(k, in)
+		k.If(lane.LtI(threads/32), func() { sums.Store(lane, out) })
+	})
+	k.Sync()
+	k.If(warp.GtI(0), func() { v.Set(v.Add(sums.Load(warp.SubI(1)))) })
+	y.Store(i, v)
+}
+
+// scanWarp is the sum of v over the lanes up to and with each.
+func scanWarp(k *dsl.Kernel, v dsl.Reg[dsl.U32]) dsl.Reg[dsl.U32] {
+	for n := int64(1); n < 32; n *= 2 {
+		below := v.ShuffleUp(n)
+		v = dsl.Select(k.Lane().GeI(n), v.Add(below), v)
+	}
+	return v
+}
+
+// Reference is what the kernel computes.
+func Reference(x []uint32) []uint32 {
+	y := make([]uint32, len(x))
+	for i := range x {
+		y[i] = x[i]
+		if i%threads != 0 {
+			y[i] += y[i-1]
+		}
+	}
+	return y
+}
