@@ -5,6 +5,8 @@ package form
 
 import (
 	"math"
+	"strconv"
+	"strings"
 
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/ptx"
@@ -23,6 +25,12 @@ func Constant(f *ptx.File, o *ptx.Operand) (bits uint64, t isa.Type, ok bool) {
 	case unsigned:
 		return v.bits, isa.U64, true
 	case single:
+		for o.Kind == ptx.Paren {
+			o = &o.Args[0]
+		}
+		if n, err := strconv.ParseUint(strings.TrimPrefix(strings.ToLower(o.Text), "0f"), 16, 32); err == nil && len(o.Text) == 10 {
+			return n, isa.F32, true // a NaN may lose bits as a number
+		}
 		return uint64(math.Float32bits(float32(v.float))), isa.F32, true
 	case double:
 		return math.Float64bits(v.float), isa.F64, true

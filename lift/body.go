@@ -44,12 +44,14 @@ func (l *lifter) head(f *ir.Func, n *ptx.Func) {
 		f.Linkage = n.Linkage[0].Text
 	}
 	f.Doc = append(f.Doc, l.doc(n.Name.At)...)
+	l.heading = true
 	for _, v := range n.Returns {
 		f.Results = append(f.Results, l.parameter(v))
 	}
 	for _, v := range n.Params {
 		f.Params = append(f.Params, l.parameter(v))
 	}
+	l.heading = false
 	for _, a := range n.Attrs {
 		f.Attrs = append(f.Attrs, *l.plain(a))
 	}
@@ -213,12 +215,20 @@ func (l *lifter) bodyDirective(n *ptx.Directive) {
 			case *ir.Func:
 				t.Funcs = append(t.Funcs, ref)
 			default:
+				if o.Text == n.Label.Text {
+					l.fault(&ruleOdd, o, "%s names itself", o.Text)
+					continue
+				}
 				l.fault(&ruleName, o, "%s is not declared", o.Text)
 			}
 		}
 		t.Note = l.note(n.To, &t.Doc)
 		l.declare(n.Label.Text, t, n.At)
 		l.f.Targets = append(l.f.Targets, t)
+		return
+	}
+	if n.Name.Text == ".target" {
+		l.fault(&ruleOdd, n, ".target in a function is not understood; it belongs to the head of the module")
 		return
 	}
 	in := &ir.Instr{Op: n.Name.Text, Pos: position(n), Doc: l.before(n.Name.To)}

@@ -18,6 +18,10 @@ func (l *lifter) variables(n *ptx.Var, keep func(*ir.Var)) {
 		l.fault(&ruleStatement, n, "%s %s is no declaration that is known", n.Space.Text, n.Type.Text)
 		return
 	}
+	if l.f == nil && space == isa.Reg {
+		l.fault(&ruleOdd, n, "registers at module scope, which old versions allow, have no place in a function")
+		return
+	}
 	vec := vector(n.Vec.Text)
 	doc := l.doc(n.At)
 	for i := range n.Names {
@@ -127,7 +131,11 @@ func (l *lifter) variable(n *ptx.Var, d *ptx.Declarator, name string, space isa.
 		if d.Dims[i].Kind == ptx.Empty {
 			v.Dims = append(v.Dims, ir.Unsized)
 		} else {
-			v.Dims = append(v.Dims, l.integer(&d.Dims[i]))
+			n := l.integer(&d.Dims[i])
+			if n < 0 {
+				n = 1 << 62 // more than there is, as the assembler has it
+			}
+			v.Dims = append(v.Dims, n)
 		}
 	}
 	if d.Init != nil {

@@ -27,7 +27,7 @@ func Module(f *ptx.File) (*ir.Module, diag.List) {
 }
 
 // Rules are the rules of lifting.
-func Rules() diag.Rules { return diag.Rules{ruleName, ruleStatement} }
+func Rules() diag.Rules { return diag.Rules{ruleName, ruleStatement, ruleOdd} }
 
 var (
 	ruleName = diag.Rule{
@@ -39,6 +39,11 @@ var (
 		ID: "L102", Layer: "lift", Title: "a statement that has no counterpart",
 		What: "The module holds what the form checks know.", Why: "Passes would lose what is not understood.",
 		Wrong: ".reg .quux %x;", Right: ".reg .b32 %x;", Fix: "See what `ptxdsl verify` says of the file.",
+	}
+	ruleOdd = diag.Rule{
+		ID: "L103", Layer: "lift", Title: "something legal that is not represented",
+		What: "The module does what the assembler takes and nobody writes: registers at module scope (before PTX 3.0), .target in a function, a list of branch targets that names itself.",
+		Why:  "The representation has no place for it.", Wrong: ".reg .b32 %r;\n.entry k() { ret; }", Right: ".entry k() { .reg .b32 %r; ret; }", Fix: "Write it the usual way.",
 	}
 )
 
@@ -65,6 +70,7 @@ type lifter struct {
 	// The function that is being read.
 	f       *ir.Func
 	used    map[string]bool // names in it
+	heading bool            // its parameters are being read
 	block   *ir.Block
 	merged  map[*ir.Block]merged
 	ordered []regPlace
@@ -166,6 +172,9 @@ func (l *lifter) plain(n *ptx.Directive) *ir.Directive {
 	d := &ir.Directive{Name: n.Name.Text, Semi: n.Semi, Pos: position(n)}
 	d.Doc = l.doc(n.Name.To)
 	d.Text = l.textOf(n.Args)
+	if d.Name == ".attribute" {
+		d.Text = "(" + d.Text + ")"
+	}
 	d.Note = l.note(n.To, &d.Doc)
 	return d
 }

@@ -110,17 +110,28 @@ func (l *lifter) ranged(s *scope, name string) ir.Ref {
 	return r
 }
 
-// unique is name, or name with a number behind it that makes it the only one of its function.
+// unique is name, or name with a number behind it that makes it the only one of its function. Names of the module, and of special
+// registers, are not free either: what was declared in an inner scope, or behind their use, would hide them from there. Parameters
+// hide them in the source too.
 func (l *lifter) unique(name string) string {
 	if l.used == nil {
 		return name
 	}
 	free := name
-	for i := 1; l.used[free]; i++ {
+	for i := 1; l.used[free] || !l.heading && l.outside(free); i++ {
 		free = name + "_" + strconv.Itoa(i)
 	}
 	l.used[free] = true
 	return free
+}
+
+// outside reports whether a name means something outside of functions.
+func (l *lifter) outside(name string) bool {
+	if _, ok := l.scopes[0].names[name]; ok {
+		return true
+	}
+	_, ok := isa.SpecialRegister(name)
+	return ok
 }
 
 // register enters a register that is declared by its name. Like those of ranges it is the function's only where something uses it.

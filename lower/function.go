@@ -23,10 +23,10 @@ func (w *writer) function(f *ir.Func) {
 		return
 	}
 	w.at, w.place = ir.NoPos, diag.Place{}
-	b := &ptx.Block{}
+	w.label(f)
+	b := &ptx.Block{Stmts: make([]ptx.Node, 0, statements(f))}
 	b.At = ptx.Pos(len(w.text))
 	w.text = append(w.text, "{\n"...)
-	w.label(f)
 	calls, own := sequences(f)
 	w.lists = lonely(f)
 	w.declarations(b, f, own)
@@ -39,6 +39,15 @@ func (w *writer) function(f *ir.Func) {
 	n.Body = b
 	n.To = b.To
 	w.end("")
+}
+
+// statements is about how many there are in f.
+func statements(f *ir.Func) int {
+	n := 16 + len(f.Vars) + len(f.Targets)
+	for _, b := range f.Blocks {
+		n += len(b.Labels) + len(b.Instrs)
+	}
+	return n
 }
 
 // head is everything of a function but its body.
@@ -145,7 +154,7 @@ func (w *writer) block(b *ptx.Block, block *ir.Block, calls []sequence) {
 		w.locate(b, in.Pos)
 		w.doc(in.Doc)
 		if in.Directive() {
-			d := &ir.Directive{Name: in.Op, Semi: in.Op == ".pragma"}
+			d := &ir.Directive{Name: in.Op, Semi: in.Op == ".pragma" || in.Op == ".alias"}
 			if len(in.Args) > 0 {
 				d.Text = in.Args[0].Text
 			}

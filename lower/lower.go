@@ -40,8 +40,33 @@ func newWriter(m *ir.Module, options []Option) *writer {
 }
 
 func (w *writer) file() *ptx.File {
+	w.reserve()
 	w.module()
+	w.cutOut()
 	return &ptx.File{Name: w.m.Name, Text: string(w.text), Decls: w.decls, Comments: w.comments}
+}
+
+// reserve makes room for the nodes of all functions at once.
+func (w *writer) reserve() {
+	instrs, labels := 0, 0
+	for _, d := range w.m.Decls {
+		if f, ok := d.(*ir.Func); ok {
+			for _, b := range f.Blocks {
+				instrs += len(b.Instrs)
+				labels += len(b.Labels)
+			}
+		}
+	}
+	w.instrs = make([]ptx.Instr, instrs)
+	w.labels = make([]ptx.Label, labels)
+	w.text = make([]byte, 0, 1024+8*instrs+8*labels)
+	if w.textOnly {
+		w.operands = make([]ptx.Operand, instrs)
+		w.cuts = make([]cut, 0, instrs)
+		w.room = make([]byte, 0, 32*instrs)
+	} else {
+		w.operands = make([]ptx.Operand, 4*instrs)
+	}
 }
 
 // A writer builds a tree. The printer of package ptx learns from a tree's positions and text which comments stand where and
@@ -61,8 +86,9 @@ type writer struct {
 	global    map[string]int            // names at module level: see others
 
 	textOnly bool
-	room     strings.Builder // operands as text
-	instrs   []ptx.Instr     // room for more
+	room     []byte // operands as text
+	cuts     []cut
+	instrs   []ptx.Instr // room for more
 	operands []ptx.Operand
 	labels   []ptx.Label
 }
@@ -145,6 +171,10 @@ func (w *writer) directive(d *ir.Directive) *ptx.Directive {
 	n := &ptx.Directive{Span: s, Name: ptx.Word{Span: s, Text: d.Name}, Semi: d.Semi}
 	if d.Text != "" {
 		n.Args = []ptx.Operand{{Span: s, Kind: ptx.Literal, Text: d.Text}}
+	}
+	if d.Name == ".attribute" { // its parenthesis follows at once
+		inner := strings.TrimSuffix(strings.TrimPrefix(d.Text, "("), ")")
+		n.Args = []ptx.Operand{{Span: s, Kind: ptx.List, Args: []ptx.Operand{{Span: s, Kind: ptx.Literal, Text: inner}}}}
 	}
 	return n
 }

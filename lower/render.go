@@ -14,111 +14,100 @@ import (
 // Where only the text is wanted, the operands of an instruction are one literal of the tree, written as the printer of package
 // ptx writes them apart: that is several times faster, and a test holds the two against each other.
 
+// A cut is the place of a text in the writer's room; the texts are cut out when all is written.
+type cut struct {
+	operand  *ptx.Operand
+	from, to int32
+}
+
 // flat is all operands of in as one.
 func (w *writer) flat(s ptx.Span, in *ir.Instr) []ptx.Operand {
 	if len(in.Args) == 0 {
 		return nil
 	}
-	const chunk, most = 1 << 14, 1 << 12
-	if w.room.Cap()-w.room.Len() < most {
-		w.room = strings.Builder{} // what was cut out of the old one keeps it alive
-		w.room.Grow(chunk)
-	}
-	from := w.room.Len()
-	w.renderList(in.Args, baseOf(in), false)
+	from := int32(len(w.room))
+	w.room = renderList(w.room, in.Args, baseOf(in), false)
 	list := w.take(1)
-	list[0] = ptx.Operand{Span: s, Kind: ptx.Literal, Text: w.room.String()[from:]}
+	list[0] = ptx.Operand{Span: s, Kind: ptx.Literal}
+	w.cuts = append(w.cuts, cut{&list[0], from, int32(len(w.room))})
 	return list
 }
 
-func (w *writer) renderList(args []ir.Operand, b base, tight bool) {
+// cutOut gives the operands that flat made their texts.
+func (w *writer) cutOut() {
+	text := string(w.room)
+	for i := range w.cuts {
+		c := &w.cuts[i]
+		c.operand.Text = text[c.from:c.to]
+	}
+}
+
+func renderList(to []byte, args []ir.Operand, b base, tight bool) []byte {
 	for i := range args {
 		if i > 0 {
-			w.room.WriteString(", ")
+			to = append(to, ", "...)
 		}
-		w.render(&args[i], b, tight)
+		to = render(to, &args[i], b, tight)
 	}
+	return to
 }
 
 // render writes an operand. Operators are tight in addresses and indexes, as in the printer.
-func (w *writer) render(o *ir.Operand, b base, tight bool) {
-	out := &w.room
-	offset := o.Value != 0 || o.Zero
+func render(to []byte, o *ir.Operand, b base, tight bool) []byte {
 	switch o.Kind {
 	case ir.Nothing:
-		return
+		return to
 	case ir.Int:
 		if o.Text != "" {
-			out.WriteString(o.Text)
-		} else {
-			w.number(o.Value, b)
+			return append(to, o.Text...)
 		}
-		return
+		return appendWhole(to, o.Value, b)
 	case ir.Single, ir.Double:
-		out.WriteString(floating(o))
-		return
+		return append(to, floating(o)...)
 	case ir.Raw:
-		out.WriteString(o.Text)
-		return
+		return append(to, o.Text...)
 	}
+	offset := o.Value != 0 || o.Zero
 	switch {
 	case offset:
 	case o.Not:
-		out.WriteByte('!')
+		to = append(to, '!')
 	case o.Minus:
-		out.WriteByte('-')
+		to = append(to, '-')
 	}
 	switch o.Kind {
 	case ir.Vector:
-		out.WriteByte('{')
-		w.renderList(o.Args, b, false)
-		out.WriteByte('}')
+		to = append(renderList(append(to, '{'), o.Args, b, false), '}')
 	case ir.Address:
-		out.WriteByte('[')
-		w.renderList(o.Args, b, true)
-		out.WriteByte(']')
-		out.WriteString(o.Text)
+		to = append(renderList(append(to, '['), o.Args, b, true), ']')
+		to = append(to, o.Text...)
 	case ir.Pair:
-		w.render(&o.Args[0], b, true)
-		out.WriteByte('|')
-		w.render(&o.Args[1], b, true)
+		to = append(render(to, &o.Args[0], b, true), '|')
+		to = render(to, &o.Args[1], b, true)
 	case ir.Group:
-		out.WriteByte('(')
-		w.renderList(o.Args, b, false)
-		out.WriteByte(')')
+		to = append(renderList(append(to, '('), o.Args, b, false), ')')
 	case ir.Element:
-		w.render(&o.Args[0], b, true)
-		out.WriteByte('[')
-		w.render(&o.Args[1], b, true)
-		out.WriteByte(']')
+		to = append(render(to, &o.Args[0], b, true), '[')
+		to = append(render(to, &o.Args[1], b, true), ']')
 	case ir.Apply:
-		out.WriteString(o.Text)
-		out.WriteByte('(')
-		w.renderList(o.Args, b, false)
-		out.WriteByte(')')
+		to = append(append(to, o.Text...), '(')
+		to = append(renderList(to, o.Args, b, false), ')')
+	case ir.Register:
+		to = append(to, o.Ref.(*ir.Reg).Name...)
+		to = append(to, o.Text...)
 	default:
-		name, part := name(o)
-		out.WriteString(name)
-		out.WriteString(part)
+		name, _ := name(o)
+		to = append(to, name...)
 	}
 	if offset {
 		if tight {
-			out.WriteByte('+')
+			to = append(to, '+')
 		} else {
-			out.WriteString(" + ")
+			to = append(to, " + "...)
 		}
-		w.number(o.Value, decimal)
+		to = appendWhole(to, o.Value, decimal)
 	}
-}
-
-// number writes a whole number.
-func (w *writer) number(v int64, b base) {
-	if v >= 0 && v < 10 {
-		w.room.WriteByte('0' + byte(v))
-		return
-	}
-	var scratch [24]byte
-	w.room.Write(appendWhole(scratch[:0], v, b))
+	return to
 }
 
 // name is how an operand that is a name is written, and the part of a register.
@@ -195,6 +184,9 @@ func baseOf(in *ir.Instr) base {
 
 // appendWhole writes a whole number.
 func appendWhole(to []byte, v int64, b base) []byte {
+	if v >= 0 && v < 10 {
+		return append(to, '0'+byte(v))
+	}
 	if v > int64(b) {
 		return strconv.AppendInt(append(to, "0x"...), v, 16)
 	}
