@@ -4,7 +4,7 @@
 # make            build bin/ptxdsl
 # make test       everything CI runs: style, vet, tests, races, a slice of the agreement, round trips
 # make agree      the whole comparison of the instruction table with ptxas
-# make roundtrip DIR=folder   format every .ptx under a folder and compare the machine code
+# make roundtrip DIR=folder   format, and lift and lower, every .ptx under a folder and compare the machine code
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -97,7 +97,7 @@ fuzz: tools
 
 .PHONY: bench
 bench:
-	go test -run '^$$' -bench . -benchmem ./ptx ./isa
+	go test -run '^$$' -bench . -benchmem ./ptx ./isa ./lower
 
 .PHONY: cover
 cover: tools
