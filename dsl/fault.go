@@ -23,14 +23,9 @@ func (m *Module) faultAt(pos ir.Pos, r *diag.Rule, format string, args ...any) {
 	})
 }
 
-// related adds the place of another builder call to the last finding.
-func (m *Module) related(pos ir.Pos, message string) {
-	if len(m.faults) == 0 || pos == ir.NoPos {
-		return
-	}
-	at, _ := m.calls.Place(pos)
-	last := &m.faults[len(m.faults)-1]
-	last.Related = append(last.Related, diag.Related{Place: at, Message: message})
+// Fault records what a generator of kernels finds wrong with what it was asked for, at the line that called it.
+func (k *Kernel) Fault(format string, args ...any) {
+	k.m.faultAt(k.m.calls.here(1), &ruleAuthor, format, args...)
 }
 
 func (k *Kernel) fault(r *diag.Rule, format string, args ...any) {

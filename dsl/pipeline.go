@@ -242,9 +242,7 @@ func (s *Stage) release() {
 		k.When(k.Leader(), func() { k.commit(empty, p.pair) })
 	case p.far:
 		s.finish()
-		if s.by == threads {
-			k.SyncWarp()
-		}
+		s.settle()
 		// A lane for each block of the cluster tells it that this one is done.
 		arrivals = k.roleWarps() * k.clusterSize()
 		lane := k.Lane()
@@ -252,12 +250,19 @@ func (s *Stage) release() {
 	default:
 		s.finish()
 		arrivals = k.roleWarps()
-		if s.by == threads {
-			k.SyncWarp() // the others have read it too
-		}
+		s.settle()
 		k.When(k.Leader(), empty.Arrive)
 	}
 	p.arrives(p.empty, arrivals)
+}
+
+// settle makes sure that the threads of the warp have read the stage before one of them hands it back: the copies that overwrite
+// it go another way to memory than their loads, which may still be under way.
+func (s *Stage) settle() {
+	if k := s.p.k; s.by == threads {
+		k.FenceAsync()
+		k.SyncWarp()
+	}
 }
 
 // finish waits for wgmma.

@@ -16,7 +16,7 @@ func Rules() diag.Rules {
 
 var allRules = []*diag.Rule{
 	&ruleTarget, &ruleKernel, &ruleValue, &ruleScope, &ruleForeign, &ruleConstant, &ruleLoop, &ruleMemory, &ruleOperand,
-	&ruleLabel, &ruleSize, &ruleFunction, &ruleLacks, &ruleShape, &ruleProtocol, &ruleRole,
+	&ruleLabel, &ruleSize, &ruleFunction, &ruleLacks, &ruleShape, &ruleProtocol, &ruleRole, &ruleAuthor,
 }
 
 var (
@@ -123,5 +123,11 @@ var (
 		Why:   "A warp without a role falls through; two roles in one warp deadlock; setmaxnreg waits forever for registers that no one frees.",
 		Wrong: "k.Roles(dsl.Warp(0, \"load\", f), dsl.Warps(0, 4, \"math\", g))", Right: "k.Roles(dsl.Warp(0, \"load\", f), dsl.Warps(1, 4, \"math\", g))",
 		Fix: "Give each warp one role.",
+	}
+	ruleAuthor = diag.Rule{
+		ID: "D601", Layer: "build", Title: "what the author of a kernel checks",
+		What:  "A function that builds kernels was asked for something that it does not make; it says so with Kernel.Fault.",
+		Why:   "Its author knows what its kernels need.",
+		Wrong: "rmsnorm.Build(m, isa.Bf16, 1000)", Right: "rmsnorm.Build(m, isa.Bf16, 1024)", Fix: "See the message.",
 	}
 )

@@ -101,6 +101,10 @@ func rmsnorm(m *dsl.Module, t isa.Type, hidden int, declare parameter) {
 	each := threads / rows
 	vector := 128 / t.Bits() // elements in 16 bytes
 	k := m.Kernel(fmt.Sprintf("rmsnorm_%s_%d", t.String()[1:], hidden), dsl.Threads(threads))
+	if hidden < each*vector || hidden%(each*vector) != 0 || hidden > 32768 {
+		k.Fault("rows of %d %s; a multiple of %d up to 32768 is expected", hidden, t, each*vector)
+		return
+	}
 	px, pw, py := declare(k, "x"), declare(k, "w"), declare(k, "y")
 	n, eps := dsl.Param[dsl.U32](k, "rows"), dsl.Param[dsl.F32](k, "eps")
 

@@ -108,6 +108,7 @@ func V1(m *dsl.Module, t Tiling) {
 	read, write, parity := k.U32(0).Var(), k.U32(t.Stages-1).Var(), k.U32(0).Var()
 	for step := range k.Range(k.U32(0), steps) {
 		k.Comment("every thread is done with the stage that is filled next")
+		k.FenceAsync()
 		k.Sync()
 		coming := step.AddI(int64(t.Stages - 1))
 		k.If(coming.Lt(steps), func() { load(coming, write) })
