@@ -36,7 +36,10 @@ func (l *lifter) variables(n *ptx.Var, keep func(*ir.Var)) {
 		}
 		count := int64(1)
 		if d.Count != nil {
-			count = l.integer(d.Count)
+			if count = l.integer(d.Count); count > mostNames {
+				l.fault(&ruleOdd, d, "%s<%d> declares more variables than %d", d.Name.Text, count, mostNames)
+				continue
+			}
 		}
 		for j := range count {
 			name := d.Name.Text
@@ -55,6 +58,9 @@ func (l *lifter) variables(n *ptx.Var, keep func(*ir.Var)) {
 		l.pending = append(l.pending, doc...)
 	}
 }
+
+// mostNames is how many variables a range may declare. Each is made, for each takes its place in memory.
+const mostNames = 1 << 16
 
 // vector is the length that .v4 says.
 func vector(word string) int {

@@ -42,7 +42,7 @@ var (
 	}
 	ruleOdd = diag.Rule{
 		ID: "L103", Layer: "lift", Title: "something legal that is not represented",
-		What: "The module does what the assembler takes and nobody writes: registers at module scope (before PTX 3.0), .target in a function, a list of branch targets that names itself.",
+		What: "The module does what the assembler takes and nobody writes: registers at module scope (before PTX 3.0), .target in a function, a list of branch targets that names itself, a range of very many variables.",
 		Why:  "The representation has no place for it.", Wrong: ".reg .b32 %r;\n.entry k() { ret; }", Right: ".entry k() { .reg .b32 %r; ret; }", Fix: "Write it the usual way.",
 	}
 )

@@ -26,7 +26,7 @@ func (w *writer) flat(s ptx.Span, in *ir.Instr) []ptx.Operand {
 		return nil
 	}
 	from := int32(len(w.room))
-	w.room = renderList(w.room, in.Args, baseOf(in), false)
+	w.room = renderList(w.room, in.Args, in, false)
 	list := w.take(1)
 	list[0] = ptx.Operand{Span: s, Kind: ptx.Literal}
 	w.cuts = append(w.cuts, cut{&list[0], from, int32(len(w.room))})
@@ -42,18 +42,18 @@ func (w *writer) cutOut() {
 	}
 }
 
-func renderList(to []byte, args []ir.Operand, b base, tight bool) []byte {
+func renderList(to []byte, args []ir.Operand, in *ir.Instr, tight bool) []byte {
 	for i := range args {
 		if i > 0 {
 			to = append(to, ", "...)
 		}
-		to = render(to, &args[i], b, tight)
+		to = render(to, &args[i], in, tight)
 	}
 	return to
 }
 
-// render writes an operand. Operators are tight in addresses and indexes, as in the printer.
-func render(to []byte, o *ir.Operand, b base, tight bool) []byte {
+// render writes an operand of in. Operators are tight in addresses and indexes, as in the printer.
+func render(to []byte, o *ir.Operand, in *ir.Instr, tight bool) []byte {
 	switch o.Kind {
 	case ir.Nothing:
 		return to
@@ -61,7 +61,7 @@ func render(to []byte, o *ir.Operand, b base, tight bool) []byte {
 		if o.Text != "" {
 			return append(to, o.Text...)
 		}
-		return appendWhole(to, o.Value, b)
+		return appendWhole(to, o.Value, baseOf(in))
 	case ir.Single, ir.Double:
 		return append(to, floating(o)...)
 	case ir.Raw:
@@ -77,21 +77,21 @@ func render(to []byte, o *ir.Operand, b base, tight bool) []byte {
 	}
 	switch o.Kind {
 	case ir.Vector:
-		to = append(renderList(append(to, '{'), o.Args, b, false), '}')
+		to = append(renderList(append(to, '{'), o.Args, in, false), '}')
 	case ir.Address:
-		to = append(renderList(append(to, '['), o.Args, b, true), ']')
+		to = append(renderList(append(to, '['), o.Args, in, true), ']')
 		to = append(to, o.Text...)
 	case ir.Pair:
-		to = append(render(to, &o.Args[0], b, true), '|')
-		to = render(to, &o.Args[1], b, true)
+		to = append(render(to, &o.Args[0], in, true), '|')
+		to = render(to, &o.Args[1], in, true)
 	case ir.Group:
-		to = append(renderList(append(to, '('), o.Args, b, false), ')')
+		to = append(renderList(append(to, '('), o.Args, in, false), ')')
 	case ir.Element:
-		to = append(render(to, &o.Args[0], b, true), '[')
-		to = append(render(to, &o.Args[1], b, true), ']')
+		to = append(render(to, &o.Args[0], in, true), '[')
+		to = append(render(to, &o.Args[1], in, true), ']')
 	case ir.Apply:
 		to = append(append(to, o.Text...), '(')
-		to = append(renderList(to, o.Args, b, false), ')')
+		to = append(renderList(to, o.Args, in, false), ')')
 	case ir.Register:
 		to = append(to, o.Ref.(*ir.Reg).Name...)
 		to = append(to, o.Text...)

@@ -25,10 +25,23 @@ func Format(name, text string) (string, diag.List) {
 // text only blank lines, and which comments share a line with code, are looked at.
 func Print(f *File) string {
 	p := printer{file: f, comments: f.Comments, spelled: map[string]string{}}
-	p.out = make([]byte, 0, len(f.Text)+len(f.Text)/8+64)
+	p.out = make([]byte, 0, room(f))
 	p.module()
 	p.flush()
 	return string(p.out)
+}
+
+// room is about how long f will be in print. A tree that was not parsed has no text to go by.
+func room(f *File) int {
+	n := len(f.Text) + len(f.Text)/8
+	statements := len(f.Decls)
+	for _, d := range f.Decls {
+		if fn, ok := d.(*Func); ok && fn.Body != nil {
+			statements += len(fn.Body.Stmts)
+		}
+	}
+	const line = 48 // bytes
+	return max(n, line*statements) + 64
 }
 
 // A printer turns a module into lines. Code is collected line by line; a run of lines that are
