@@ -40,7 +40,7 @@ func Rooms() []Room {
 		{"runtime/driver", "diag runtime", "github.com/ebitengine/purego"},
 		{"runtime/emu", "diag isa ptx lift ir passes runtime", ""},
 		{"golden", "diag ptx", cmp},
-		{"examples", "dsl runtime golden isa", ""}, // isa: names of targets and types
+		{"examples", "dsl runtime golden isa internal/show", ""}, // isa: names of targets and types
 		{"bench", "dsl runtime examples", ""},
 		{"cmd/ptxdsl", Anything, ""},
 
@@ -52,6 +52,7 @@ func Rooms() []Room {
 		{"internal/gen", "isa", jennifer + " " + participle},
 		{"internal/house", "", ""},
 		{"internal/ptxas", "diag", ""},
+		{"internal/show", "dsl", ""},
 		{"internal/roundtrip", "diag internal/ptxas", ""},
 		{"internal/roundtrip/cmd", Anything, ""},
 	}
