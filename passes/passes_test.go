@@ -12,6 +12,7 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/form"
 	"github.com/ptxdsl/ptxdsl/internal/filetest"
+	"github.com/ptxdsl/ptxdsl/internal/roundtrip"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/lift"
 	"github.com/ptxdsl/ptxdsl/lower"
@@ -60,6 +61,36 @@ func TestPasses(t *testing.T) {
 		}
 		return text
 	})
+}
+
+// TestCorpus runs all passes over real modules: what is left passes the form checks, and a second run finds
+// nothing to do.
+func TestCorpus(t *testing.T) {
+	list, err := roundtrip.Sources("../internal/corpus/testdata/corpus.tar.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range list {
+		if testing.Short() && i%8 != 0 {
+			continue
+		}
+		file, _ := ptx.Parse(s.Name, s.Text)
+		m, _ := lift.Module(file)
+		passes.Run(m, passes.List(), nil)
+		text := lower.Text(m)
+		file, faults := ptx.Parse(s.Name, text)
+		faults = append(faults, form.Check(file, form.Options{})...)
+		if faults.Errors() > 0 {
+			t.Errorf("%s: %v: %s %s", s.Name, faults[0].Place, faults[0].Rule, faults[0].Message)
+			continue
+		}
+		again, _ := lift.Module(file)
+		for _, step := range passes.Run(again, passes.List(), nil) {
+			if step.Changes > 0 {
+				t.Errorf("%s: a second %s makes %d changes", s.Name, step.Pass.Name, step.Changes)
+			}
+		}
+	}
 }
 
 // TestList holds the list against the rules for lists.
