@@ -45,11 +45,15 @@ func (k *Kernel) finish() {
 			k.place(l.block)
 		}
 	}
+	k.checkRings()
+	k.checkShared()
+	if k.m.faults.Errors() > 0 {
+		return // the rest would speak of the same mistakes in other words
+	}
 	if k.cur != nil {
 		k.giveBack()
 		k.ins("ret")
 	}
-	k.checkRings()
 	k.begin()
 	k.prologue()
 	k.settleShared()

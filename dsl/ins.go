@@ -7,7 +7,9 @@ import (
 	"math"
 	"strings"
 
+	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 )
 
 // Ins appends an instruction that is written out: its opcode with all modifiers, and its operands in PTX's order. An
@@ -52,6 +54,7 @@ func (k *Kernel) any(x any) (ir.Operand, bool) {
 		return ir.Operand{Kind: ir.Double, Value: int64(math.Float64bits(x))}, true
 	case string:
 		if strings.HasPrefix(x, "%") {
+			k.checkSpecial(x)
 			return ir.Operand{Kind: ir.Special, Text: x}, true
 		}
 	case *Label:
@@ -76,7 +79,24 @@ func (k *Kernel) any(x any) (ir.Operand, bool) {
 		}
 		return vector(list...), true
 	}
-	return ir.Operand{Kind: ir.Int}, false
+	return ir.Operand{}, false
+}
+
+// checkSpecial reports a name that is no special register.
+func (k *Kernel) checkSpecial(name string) {
+	base, _, _ := strings.Cut(name, ".")
+	if _, ok := isa.SpecialRegister(base); ok {
+		return
+	}
+	names := make([]string, len(isa.Specials))
+	for i := range isa.Specials {
+		names[i] = isa.Specials[i].Name
+	}
+	hint := ""
+	if near := diag.Nearest(base, names); near != "" {
+		hint = "; did you mean " + near + "?"
+	}
+	k.fault(&ruleOperand, "%s is no special register%s", name, hint)
 }
 
 // vector is {list}.

@@ -91,10 +91,10 @@ func (a Addr) inner(k *Kernel) (ir.Operand, bool) {
 	switch {
 	case a.k == nil:
 		k.fault(&ruleValue, "an address that no builder call made is used")
-		return ir.Operand{Kind: ir.Int}, false
+		return ir.Operand{}, false
 	case a.k != k:
 		k.fault(&ruleForeign, "an address of %s is used in %s", a.k.Name(), k.Name())
-		return ir.Operand{Kind: ir.Int}, false
+		return ir.Operand{}, false
 	case a.v != nil:
 		return ir.Operand{Kind: ir.Variable, Ref: a.v, Value: a.off}, true
 	case !k.reaches(a.scope):

@@ -43,9 +43,6 @@ func (c *calls) here(skip int) ir.Pos {
 	return ir.Pos(n + 1)
 }
 
-// house is the import path of this package and those below it, whose frames are not the author's.
-const house = "github.com/ptxdsl/ptxdsl/dsl"
-
 // mostFrames is how many lines of the author are told of one place.
 const mostFrames = 4
 
@@ -60,9 +57,11 @@ func (c *calls) Place(pos ir.Pos) (at diag.Place, from []diag.Place) {
 		n++
 	}
 	frames := runtime.CallersFrames(s[:n])
+	_, here, _, _ := runtime.Caller(0)
+	house := filepath.Dir(here)
 	for found := 0; found < mostFrames; {
 		f, more := frames.Next()
-		if f.File != "" && !ours(f.Function) {
+		if f.File != "" && !ours(f, house) {
 			p := diag.Place{File: short(f.File), Line: f.Line, Column: 1}
 			if found == 0 {
 				at = p
@@ -78,15 +77,15 @@ func (c *calls) Place(pos ir.Pos) (at diag.Place, from []diag.Place) {
 	return at, from
 }
 
-// ours reports whether a function is of this package, or of what started the program.
-func ours(function string) bool {
+// ours reports whether a frame is of this package, whose sources are in the folder house, or of what started the program. The name of its
+// function does not tell: a closure that was inlined is called after the author's function.
+func ours(f runtime.Frame, house string) bool {
 	for _, prefix := range []string{"runtime.", "testing.", "reflect."} {
-		if strings.HasPrefix(function, prefix) {
+		if strings.HasPrefix(f.Function, prefix) {
 			return true
 		}
 	}
-	rest, ok := strings.CutPrefix(function, house)
-	return ok && (rest[0] == '.' || rest[0] == '/')
+	return filepath.Dir(f.File) == house && !strings.HasSuffix(f.File, "_test.go")
 }
 
 // short is a file's name as seen from the working directory, where that is below it.

@@ -79,10 +79,10 @@ func (x Reg[T]) operand(k *Kernel) (ir.Operand, bool) {
 	switch {
 	case x.k == nil:
 		k.fault(&ruleValue, "a %s value that no builder call made is used", TypeOf[T]())
-		return ir.Operand{Kind: ir.Int}, false
+		return ir.Operand{}, false
 	case x.k != k:
 		k.fault(&ruleForeign, "a value of %s is used in %s", x.k.Name(), k.Name())
-		return ir.Operand{Kind: ir.Int}, false
+		return ir.Operand{}, false
 	case x.r == nil:
 		return ir.Operand{Kind: x.c.kind, Value: x.c.bits}, true
 	case !k.reaches(x.scope):

@@ -94,20 +94,28 @@ func Local[T Scalar](k *Kernel, name string, dims ...int) Array[T] {
 	return Array[T]{at: Addr{k: k, space: isa.Local, v: v, align: 16}, dims: dims}
 }
 
-// settleShared decides where the shared variables are, once all are known.
-func (k *Kernel) settleShared() {
+// sharedTotal is the bytes of all shared variables.
+func (k *Kernel) sharedTotal() int64 {
 	var total int64
 	for _, v := range k.shared.vars {
 		a := int64(v.Align)
 		total = (total+a-1)/a*a + v.Size()
 	}
+	return total
+}
+
+// checkShared reports shared variables that do not fit a block.
+func (k *Kernel) checkShared() {
 	limit := sharedLimit(k.m.ir.Target.Info().Number)
-	if total > limit {
+	if total := k.sharedTotal(); total > limit {
 		last := k.shared.vars[len(k.shared.vars)-1]
 		k.m.faultAt(last.Pos, &ruleSize, "the shared variables of %s take %d bytes in all; a block of %s has %d", k.Name(), total, k.m.Target(), limit)
-		return
 	}
-	if total <= staticShared {
+}
+
+// settleShared decides where the shared variables are, once all are known.
+func (k *Kernel) settleShared() {
+	if k.sharedTotal() <= staticShared {
 		k.f.Vars = append(k.shared.vars[:len(k.shared.vars):len(k.shared.vars)], k.f.Vars...)
 		return
 	}

@@ -1,0 +1,251 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl_test
+
+import (
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+type (
+	u32 = dsl.Reg[dsl.U32]
+	f32 = dsl.Reg[dsl.F32]
+)
+
+// A wrongKernel has one mistake, on the line that says what is expected of it.
+type wrongKernel struct {
+	target string
+	build  func(m *dsl.Module, k *dsl.Kernel)
+}
+
+// wrongKernels are the mistakes. Every finding must be at a line with a want, and every want must be met.
+var wrongKernels = []wrongKernel{
+	// Values.
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { var x f32; _ = k.F32(1).Var().Add(x) }},                   // want `D201: a \.f32 value that no builder call made is used`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { var x f32; x.Set(k.F32(1)) }},                             // want `D201: Set of a \.f32 value that no builder call made; begin with Var`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F32(1).Set(k.F32(2)) }},                                 // want `D201: Set of a constant; begin with Var`
+	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { _ = m.Kernel("other").U32(1).Var().Add(k.U32(1).Var()) }}, // want `D203: a value of k is used in other`
+	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { k.If(m.Kernel("other").U32(1).Var().EqI(1), func() {}) }}, // want `D203: a value of other is used in k`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U8(300) }},                                              // want `D204: 300 is no \.u8`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(-1) }},                                              // want `D204: -1 is no \.u32`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.S32(1 << 40) }},                                         // want `D204: 1099511627776 is no \.s32`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.ConstF[dsl.U32](k, 1.5) }},                            // want `D204: 1\.5 is no \.u32`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(7).Var().AddI(1 << 33) }},                           // want `D204: 8589934592 is no \.u32`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(7).Var().ShlI(70) }},                                // want `D204: a shift by 70; 0 to 31 is expected`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(7).Var().CeilDiv(0) }},                              // want `D204: CeilDiv by 0; a positive number is expected`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F32(7).Var().And(k.F32(1)) }},                           // want `F203: and has no modifier \.f32; expected \.pred`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F32(7).Var().ShlI(1) }},                                 // want `F203: shl has no modifier \.f32; expected one of \.b16 \.b32 \.b64`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F32(7).Var().Rem(k.F32(2)) }},                           // want `F203: rem has no modifier \.f32; expected one of \.u16 \.u32 \.u64 \.s16 \.s32 \.s`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(7).Var().Sqrt() }},                                  // want `F203: sqrt has no modifier \.u32; expected \.f32`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(7).Var().Neg() }},                                   // want `F203: neg has no modifier \.u32; expected one of \.s16 \.s32 \.s64`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F64(7).Var().Exp2() }},                                  // want `F203: ex2 has no modifier \.f64; expected \.f32`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F32(7).Var().Add(k.F32(1), dsl.Relu) }},                 // want `F203: add has no modifier \.relu`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F16(7).Div(k.F16(2)) }},                                 // want `F203: div has no modifier \.f16; expected \.f32`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.BF16(7).Add(k.BF16(2)) }},                               // want `F402: add needs PTX 7\.8 on sm_90 or later; this file says PTX 9\.5, sm_80`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Bits[dsl.U64](k.F32(1).Var()) }},                      // want `D205: the bits of a \.f32 are no \.u64: 32 bits against 64`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Unpack[dsl.F16](k.U64(1)) }},                          // want `D205: a \.u64 has no two halves of type \.f16`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Widen(k.U32(1).Var()) }},                              // want `D205: a \.u32 is no pair of half-precision numbers`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Pack[dsl.E4M3x2](k.F32(1).Var(), k.F32(2).Var()) }},   // want `F402: cvt needs PTX 7\.8 on sm_90 or later, or PTX 8\.1 on sm_89 or later; th`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.To[dsl.F16](k.F32(1).Var(), dsl.RNI) }},               // want `F205: \.f16 and \.f32 exclude each other in cvt`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
+		dsl.NewReg[dsl.U8](k).ShuffleXor(1)
+		dsl.NewReg[dsl.B128](k).ShuffleXor(1) // want `D205: a \.b128 cannot be shuffled between lanes; 16, 32 and 64 bits can`
+	}},
+	{"sm_75", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(1).Redux("add") }},           // want `F402: redux needs PTX 7\.0 on sm_80 or later; this file says PTX 9\.5, sm_75`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F32(1).Redux("add") }},           // want `F205: \.f32 does not go with the other modifiers here; it belongs to redux\.s`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(1).Var().Named("9 lives") }}, // want `D103: "9 lives" is no name for a register`
+	// Scopes.
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
+		var x f32
+		k.If(k.TID().X.EqI(0), func() { x = k.F32(1).Var() })
+		x.Add(x) // want `D202: this value is computed inside an If, which is over: here it may not h`
+	}},
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
+		var x u32
+		for i := range k.RangeI(0, 4) {
+			x = i.AddI(1)
+		}
+		k.BreakIf(k.TID().X.EqI(0))              // want `D206: BreakIf outside of any loop of the kernel`
+		dsl.Global[dsl.U32](k, "a").StoreI(0, x) // want `D202: this value is computed inside a loop, which is over: here it may not `
+	}},
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
+		var a dsl.Array[dsl.F32]
+		p := dsl.Global[dsl.F32](k, "p")
+		k.If(k.TID().X.EqI(0), func() { a = p.At(k.TID().X) })
+		a.Get() // want `D202: this address is computed inside an If, which is over: here it may not`
+	}},
+	// Control flow.
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
+		for i := range k.RangeI(0, 4) { // want `D206: a Go break or return left the body of this loop, which is built once;`
+			if i.Type() == isa.U32 {
+				break
+			}
+		}
+	}},
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Break() }},                                                         // want `D206: Break outside of any loop of the kernel`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Continue() }},                                                      // want `D206: Continue outside of any loop of the kernel`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.ContinueIf(k.TID().X.EqI(0)) }},                                    // want `D206: ContinueIf outside of any loop of the kernel`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Branch(k.NewLabel("nowhere")) }},                                   // want `D207: label nowhere is never placed`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { l := k.NewLabel("here"); k.Place(l); k.Place(l) }},                   // want `D207: label here is placed twice`
+	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { o := m.Kernel("o"); l := o.NewLabel("l"); o.Place(l); k.Branch(l) }}, // want `D203: a branch of k to a label of another kernel`
+	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { o := m.Kernel("o"); l := o.NewLabel("l"); o.Place(l); k.Place(l) }},  // want `D203: a label of another kernel cannot be placed in k`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.NewLabel("no name") }},                                             // want `D103: "no name" is no name for a label|D207: label label is never placed`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { p := k.TID().X.EqI(0); k.When(p, func() { k.When(p, func() {}) }) }}, // want `D205: When inside When: one predicate guards an instruction;.* from 0`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { p := k.TID().X.EqI(0); k.When(p, func() { k.If(p, func() {}) }) }},   // want `D205: a branch inside When, which guards single instructions.* from 0`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { p := k.TID().X.EqI(0); k.Unless(p, func() { k.Loop(k.Break) }) }},    // want `D205: a loop inside When, which guards single instructions; .* from 0`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { p := k.TID().X.EqI(0); k.If(p, func() {}, func() {}, func() {}) }},   // want `D205: If takes one function for the other case, found 2`
+	// Instructions written out.
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("add.u33", k.U32(1).Var(), 1, 2) }},                         // want `F202: \.u33 is not a modifier of PTX; did you mean \.u32`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("addd.u32", k.U32(1).Var(), 1, 2) }},                        // want `F201: no instruction is called addd; did you mean add`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("add.u32", k.U32(1).Var(), 1) }},                            // want `F301: add\.u32 takes 3 operands, found 2`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("add.u32", k.F32(1).Var(), 1, 2) }},                         // want `F303: operand 1 of add\.u32 is a \.f32 register, expected a \.u32 register`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("add.u32", k.U32(1).Var(), 1, "two") }},                     // want `D205: operand 3 of add\.u32 is a Go string, which is no operand`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("add.u32", k.U32(1).Var(), 1, struct{}{}) }},                // want `D205: operand 3 of add\.u32 is a Go struct \{\}, which is no operand`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("ld.global.v3.f32", k.F32(1).Var(), dsl.At(k.U64(1), 0)) }}, // want `F202: \.v3 is not a modifier of PTX; did you mean \.v2`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("wgmma.fence.sync.aligned") }},                              // want `F402: wgmma\.fence needs PTX 8\.0 on sm_90a; this file says PTX 9\.5, sm_90`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("tcgen05.wait::ld.sync.aligned") }},                         // want `F402: tcgen05\.wait::ld needs PTX 8\.6 on sm_100f and its family, sm_110f and`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
+		k.Ins("elect.sync", dsl.Pair(dsl.Sink, k.TID().X.EqI(0)), 0xffffffff) // want `F402: elect needs PTX 8\.0 on sm_90 or later; this file says PTX 9\.5, sm_80`
+	}},
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("bar.sync", 16) }},                              // want `F304: operand 1 of bar\.sync is the constant 16, expected a \.i32 register or`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("setp.lt.u32", k.U32(0).Var(), 1, 2) }},         // want `F303: operand 1 of setp\.lt\.u32 is a \.b32 register, expected a \.pred registe`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("mov.b32", k.U32(0).Var(), "%tidd.x") }},        // want `D205: %tidd\.x is no special register; did you mean %tid\?`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("nanosleep.u32", dsl.NotP(k.TID().X.EqI(0))) }}, // want `F303: operand 1 of nanosleep\.u32 is a \.pred register negated with !, expect`
+	// Memory.
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").LoadVec(k.TID().X, 3) }},              // want `D301: a vector of 3 times \.f32; a power of two of at most 16 bytes is expec`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").LoadVec(k.TID().X, 8) }},              // want `D301: a vector of 8 times \.f32; a power of two of at most 16 bytes is expec`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").AtI(1).GetVec(4) }},                   // want `D301: a vector of 16 bytes at offset 4; a multiple of 16 is expected`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 4).LoadI(4) }},                        // want `D301: element 4 of an array of 4`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 4).LoadI(-1) }},                       // want `D301: element -1 of an array of 4`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 0) }},                                 // want `D301: a has a dimension of 0; a positive number is expected`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 1<<20) }},                             // want `D302: a takes 4194304 bytes; a block of sm_90 has 232448 bytes of shared me`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a b", 4) }},                               // want `D103: "a b" is no name for a variable`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 4); dsl.Shared[dsl.F32](k, "a", 4) }}, // want `D103: a is taken: two variables of k cannot have one name`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 4, 4).Index(k.TID().X) }},             // want `D301: 1 indices into an array of 2 dimensions`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 40).At64(k.U64(1)) }},                 // want `D301: an index of 64 bits into memory with addresses of 32`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.SharedBytes("a", 64, 24) }},                                     // want `D301: an alignment of 24; a power of two is expected`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a"); dsl.Global[dsl.F32](k, "a") }},       // want `D103: a is taken: two parameters or variables of k cannot have one name`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Param[dsl.F32](k, "7") }},                                     // want `D103: "7" is no name for a parameter`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").LoadI(0, "L3::fast") }},               // want `F202: \.L3::fast is not a modifier of PTX`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 4).LoadI(0, dsl.NC) }},                // want `F205: \.nc does not go with the other modifiers here; it belongs to ld\{\.glob`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").Atomic("mul", k.U32(0), k.F32(1)) }},  // want `F203: atom has no modifier \.mul; it is a word of mul\.lo, mul\.hi, mul\.wide`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { var a dsl.Array[dsl.F32]; a.Put(k.F32(1)) }},                      // want `D201: a store to an array that no builder call made`
+	{"sm_86", func(_ *dsl.Module, k *dsl.Kernel) {
+		dsl.Shared[dsl.F32](k, "a", 20000)
+		dsl.Shared[dsl.F32](k, "b", 20000) // want `D302: the shared variables of k take 160000 bytes in all; a block of sm_86 `
+	}},
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Local[dsl.F32](k, "", 4) }}, // want `D103: "" is no name for a variable, or taken`
+	// Kernels and functions.
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("k") }},                                                   // want `D103: k is taken: two things of a module cannot have one name`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("2nd") }},                                                 // want `D103: "2nd" is no name for a kernel; one starts with a letter and goes on w`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("big", dsl.Threads(2048)) }},                              // want `D103: a block of \[2048 1 1\] threads cannot be launched: a block has 1 to 10`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("deep", dsl.Threads(1, 1, 65)) }},                         // want `D103: a block of \[1 1 65\] threads cannot be launched: a block has 1 to 1024`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("none", dsl.Threads(0)) }},                                // want `D103: a block of \[0 1 1\] threads cannot be launched: a block has 1 to 1024 `
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("regs", dsl.MaxRegs(300)) }},                              // want `D103: at most 300 registers: a thread has 16 to 255`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("blocks", dsl.MinBlocks(0)) }},                            // want `D103: 0 blocks on a multiprocessor: 1 to 32 fit`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("most", dsl.MaxThreads(1025)) }},                          // want `D103: at most 1025 threads: a block has 1 to 1024`
+	{"sm_80", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("cluster", dsl.Cluster(2)) }},                             // want `D102: sm_80 has no clusters; they came with sm_90`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("cluster", dsl.Cluster(17)) }},                            // want `D103: a cluster of \[17 1 1\] blocks cannot be launched: a cluster has at mos`
+	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { f := m.Func("f"); dsl.Arg[dsl.F32](f, "x"); k.Call(f) }},           // want `D303: f takes 1 arguments, found 0`
+	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { f := m.Func("f"); dsl.Arg[dsl.F32](f, "x"); k.Call(f, k.U32(1)) }}, // want `D303: argument 1 of f is a \.u32; a \.f32 is expected`
+	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { dsl.Call[dsl.F32](k, m.Func("f")) }},                               // want `D303: the result of f is taken for a \.f32; it is a function without one`
+	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { k.Call(nil) }},                                                     // want `D303: a call of no function`
+	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { f := m.Func("f"); dsl.Give(f, f.F32(1)); dsl.Give(f, f.U32(1)) }},  // want `D303: f gives a \.u32 here and a \.f32 elsewhere`
+	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { k.Call(dsl.New("x", "sm_90").Func("f")) }},                         // want `D203: f is a function of another module`
+	// Tiles.
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
+		k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle128) // want `D102: sm_80 has no tensor maps; they came with sm_90, and before it cp\.asyn`
+	}},
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
+		k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 512, Cols: 64}, dsl.Swizzle128) // want `D401: tensor map a: 512x64 \.bf16 with a swizzle of 128 bytes: a copy moves `
+	}},
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
+		k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 64, Cols: 96}, dsl.Swizzle128) // want `D401: tensor map a: 64x96 \.bf16 with a swizzle of 128 bytes: a row of 192 b`
+	}},
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
+		k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 64, Cols: 4}, dsl.NoSwizzle) // want `D401: tensor map a: 64x4 \.bf16: the rows of a copy have a multiple of 16 by`
+	}},
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
+		k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle(96)) // want `D401: tensor map a: 64x64 \.bf16 with a swizzle of 96 bytes: swizzles have 3`
+	}},
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.SharedTile("t", dsl.Tile{Type: isa.Bf16, Rows: 0, Cols: 64}) }}, // want `D401: a tile of 0x64`
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
+		k.SharedTile("t", dsl.Tile{Type: isa.Bf16, Rows: 8, Cols: 64, Swizzle: dsl.Swizzle128, Pad: 16}) // want `D401: 8x64 \.bf16 with a swizzle of 128 bytes: a tile has a swizzle or a pad`
+	}},
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
+		k.SharedTile("t", dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128}).RowsFrom(4, 8) // want `D401: rows 4 to 11 of a tile of 64x64 \.bf16 with a swizzle of 128 bytes; wh`
+	}},
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
+		k.SharedTile("t", dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128}).Part(k.U32(0), 5) // want `D401: 64x64 \.bf16 with a swizzle of 128 bytes in 5 parts; whole groups of e`
+	}},
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Accumulator(64, 128, isa.F32) }},                                    // want `D102: sm_90 has no wgmma, which sm_90a alone has; sm_100a has tcgen05 \(TMEM`
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.Accumulator(32, 128, isa.F32) }},                                   // want `D401: an accumulator of 32 rows; wgmma makes 64 at a time, in one warpgroup`
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.Accumulator(64, 300, isa.F32) }},                                   // want `D401: an accumulator of 300 columns; a multiple of 8 up to 256 is expected`
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.Accumulator(64, 64, isa.Bf16) }},                                   // want `D401: an accumulator of \.bf16; wgmma makes \.f32, \.f16 and \.s32`
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.TMEM("acc", 128, 128, 2) }},                                        // want `D102: sm_90a has no tensor memory, which sm_100a and its family have; sm_90|D501: nothing arrives at acc empty: no role empties the stages that another`
+	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { k.TMEM("acc", 96, 128, 1) }},                                        // want `D401: an accumulator of 96 rows in tensor memory; 64 or 128 are expected, o|D501: nothing arrives at acc empty: no role empties the stages that another`
+	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { k.TMEM("acc", 128, 256, 3) }},                                       // want `D302: 768 columns of tensor memory; a multiprocessor has 512|D501: nothing arrives at acc empty: no role empties the stages that another`
+	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { k.Pair() }},                                                         // want `D501: a pair of blocks in clusters of 1; Cluster\(2\) is expected`
+	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { k.ScaleMap("s", dsl.NVFP4, 100, 256) }},                             // want `D401: scale factors for 100x256 with one for 16 numbers; a multiple of 128 `
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.S8, isa.S32), 64, 64) }},   // want `D401: a warp's tile of 64x64 \.f32 for m16n8k32 with \.s32; a multiple of 16 `
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Bf16, isa.F32), 60, 64) }}, // want `D401: a warp's tile of 60x64 \.f32 for m16n8k16 with \.f32; a multiple of 16 `
+	// Protocols.
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Barrier("b", 0) }},                                                  // want `D501: barrier b waits for 0 arrivals; 1 to 1048575 are possible`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Barriers("b", 2, 1).NthI(2) }},                                      // want `D501: barrier 2 of b, which has 2`
+	{"sm_75", func(_ *dsl.Module, k *dsl.Kernel) { k.Barrier("b", 1) }},                                                  // want `D102: sm_75 has no barrier objects; they came with sm_80, and Sync and Name`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.NamedBarrier(48) }},                                                 // want `D501: a barrier of 48 threads; whole warps are expected`
+	{"sm_75", func(_ *dsl.Module, k *dsl.Kernel) { k.AsyncPipeline("p", 2, dsl.Tile{Type: isa.F16, Rows: 8, Cols: 8}) }}, // want `D102: sm_75 has no cp\.async; it came with sm_80`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.AsyncPipeline("p", 1, dsl.Tile{Type: isa.F16, Rows: 8, Cols: 8}) }}, // want `D501: pipeline p has 1 stages; 2 to 16 are expected: one is computed on whi`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.AsyncPipeline("p", 2, dsl.Tile{Type: isa.F16, Rows: 8, Cols: 7}) }}, // want `D401: tile 0 of pipeline p: 8x7 \.f16: a tile no wider than its swizzle, wit`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
+		k.Roles(dsl.OnWarp(0, "a", func() {}), dsl.OnWarp(0, "b", func() {})) // want `D502: warp 0 is in the roles a and b`
+	}},
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Roles(dsl.OnWarps(2, 7, "a", func(u32) {})) }},         // want `D502: role a is warps 2 to 8; the block has 8 warps`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Roles(dsl.OnWarp(0, "a", func() {}).Regs(40)) }},       // want `D502: role a has a register budget and is warp 0; budgets are for whole gro|F402: setmaxnreg\.dec needs PTX 8\.0 on sm_90a, or PTX 8\.6 on sm_100a, sm_110`
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.Roles(dsl.OnWarpgroup(0, "a", func() {}).Regs(41)) }}, // want `D502: role a has a budget of 41 registers; a multiple of 8 from 24 to 256 i|F304: operand 1 of setmaxnreg\.dec\.sync\.aligned\.u32 is the constant 41, expe`
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
+		k.Roles(dsl.OnWarpgroup(0, "a", func() {}).Regs(256), dsl.OnWarpgroup(1, "b", func() {}).Regs(256)) // want `D502: the roles ask for 65536 registers; the launch gives 65280: 256 thread`
+	}},
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
+		k.Roles(dsl.OnWarpgroup(0, "a", func() {}).Regs(40), dsl.OnWarpgroup(1, "b", func() {})) // want `D502: 1 of 2 roles have a register budget; all or none must`
+	}},
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("free").Roles(dsl.OnWarp(0, "a", func() {})) }}, // want `D502: a kernel with roles says how many threads it has: Threads, or Warpgro`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
+		k.Roles(dsl.OnWarp(0, "a", func() { k.Roles(dsl.OnWarp(1, "b", func() {})) })) // want `D502: roles inside role a.* from 0`
+	}},
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
+		a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle128)
+		p := k.Pipeline("p", 2, a.Feed()) // want `D501: nothing arrives at p empty: no role empties the stages that another f`
+		k.Roles(dsl.OnWarp(0, "load", func() {
+			for s := range p.Produce(k.U32(4)) {
+				s.Load(a, s.Index(), s.Index())
+			}
+		}))
+	}},
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
+		a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle128)
+		b := k.TensorMap("b", isa.Bf16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle128)
+		p := k.Pipeline("p", 2, a.Feed(), b.Feed())
+		k.Roles(
+			dsl.OnWarp(0, "load", func() {
+				for s := range p.Produce(k.U32(4)) { // want `D501: the body of Produce does not load b: the stage would n.* from -2`
+					s.Load(a, s.Index(), s.Index())
+					s.Load(a, s.Index(), s.Index()) // want `D501: a is loaded twice in one stage: its bytes were expecte.* from -4`
+				}
+			}),
+			dsl.OnWarpgroup(1, "math", func() {
+				acc := k.Accumulator(64, 32, isa.F32)
+				for s := range p.Consume(k.U32(4)) {
+					acc.MMA(s.Tile(a), s.Tile(b)) // want `D401: MMA of 64x64 \.bf16 with a swizzle of 128 bytes and 64x.* from -10`
+				}
+			}))
+	}},
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Pipeline("p", 0) }},                  // want `D501: nothing arrives at p empty: no role empties the stages that another f`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Persistent(k.U32(4), k.U32(4), 0) }}, // want `D501: groups of 0 rows of tiles; a positive number is expected`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Fault("no kernel for %d", 7) }},      // want `D601: no kernel for 7`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { helper(k) }},
+}
+
+// helper makes a mistake for its caller.
+func helper(k *dsl.Kernel) { k.U8(-1) } // want `D204: \-1 is no \.u8.* from -4`
