@@ -20,27 +20,33 @@ const deepest = 16
 // A stack is the program counters of a builder call, innermost first, ended by zero.
 type stack [deepest]uintptr
 
-// calls are the builder calls of a module. An ir.Pos is an index into them, from 1. They are resolved
-// to lines only when someone asks.
-type calls struct{ list []stack }
+// calls are the builder calls of a module. An ir.Pos is an index into them, from 1. They are resolved to lines only when someone
+// asks.
+type calls struct {
+	list []stack
+	seen map[stack]ir.Pos // by their trail
+}
 
 // here is the position of the builder call under way.
 func (c *calls) here(skip int) ir.Pos {
-	n := len(c.list)
-	if n == cap(c.list) {
-		grown := make([]stack, n, max(256, 2*n))
-		copy(grown, c.list)
-		c.list = grown
+	var way stack
+	if quick {
+		trail(&way)
+		if pos, ok := c.seen[way]; ok {
+			return pos
+		}
 	}
-	c.list = c.list[:n+1]
-	s := &c.list[n]
-	got := runtime.Callers(skip+2, s[:])
-	clear(s[got:])
-	if n > 0 && *s == c.list[n-1] {
-		c.list = c.list[:n]
-		return ir.Pos(n)
+	var s stack
+	runtime.Callers(skip+2, s[:])
+	c.list = append(c.list, s)
+	pos := ir.Pos(len(c.list))
+	if quick {
+		if c.seen == nil {
+			c.seen = make(map[stack]ir.Pos)
+		}
+		c.seen[way] = pos
 	}
-	return ir.Pos(n + 1)
+	return pos
 }
 
 // mostFrames is how many lines of the author are told of one place.

@@ -1,0 +1,23 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "textflag.h"
+
+// func trail(pcs *stack)
+//
+// The chain of frame pointers is walked here, and not in Go, because a goroutine is not moved to another stack while it runs
+// assembly.
+TEXT ·trail(SB), NOSPLIT|NOFRAME, $0-8
+	MOVD	pcs+0(FP), R0
+	MOVD	R29, R1
+	MOVD	$16, R2
+next:
+	CBZ	R1, done
+	CBZ	R2, done
+	MOVD	8(R1), R3
+	MOVD.P	R3, 8(R0)
+	SUB	$1, R2
+	MOVD	(R1), R1
+	JMP	next
+done:
+	RET
