@@ -1,0 +1,67 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package dsl builds GPU kernels with Go calls: they run once, while the program runs on the CPU, and leave a module of PTX behind. It
+// does not run kernels, and it knows nothing of the text of PTX, which package lower writes.
+//
+// # A kernel
+//
+// A [Module] is what becomes one PTX file, for one target. A [Kernel] is a function of it whose methods append to its body:
+//
+//	m := dsl.New("saxpy", "sm_90")
+//	k := m.Kernel("saxpy", dsl.Threads(256))
+//	x, y := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "y")
+//	a, n := dsl.Param[dsl.F32](k, "a"), dsl.Param[dsl.U32](k, "n")
+//	for i := range k.GridStride(n) {
+//		y.Store(i, a.FMA(x.Load(i), y.Load(i)))
+//	}
+//	text, err := m.Text()
+//
+// # Values
+//
+// A [Reg] is a value that each thread has one of. Its type is checked by Go: a Reg[F32] is no index, and adding it to a Reg[U32] does not
+// compile. Operations return new values; methods that end in I or F take a Go number, as in i.AddI(1) and x.MulF(0.5). What changes
+// is a variable: v := x.Var() makes one, v.Set(y) writes it. [To] converts, [Bits] reinterprets, [Pack] and [Unpack] join and split
+// halves, [Select] chooses.
+//
+// Go runs while the kernel is built, so that a Go loop unrolls and a Go if chooses between kernels; [Kernel.If], [Kernel.Range],
+// [Kernel.While] and [Kernel.Switch] make code that branches when the kernel runs. The body of a range over [Kernel.Range] is
+// built once; leave the kernel's loop with [Kernel.Break], never with a Go break, which is found and reported.
+//
+// # Memory
+//
+// [Global] is a pointer parameter, [Shared] and [Local] are variables, [Param] is a number. An [Array] loads and stores elements, and vectors
+// of up to 16 bytes. Shared variables are laid out when all are known; beyond 48 KB they become one dynamic array whose size
+// [Kernel.DynamicShared] tells.
+//
+// # Tiles and protocols
+//
+// A [Tile] is a matrix in shared memory with its swizzle, a [TensorMap] a matrix in global memory that the TMA copies in tiles. Who multiplies
+// depends on the target: [WarpTile] is mma.sync (from sm_80 on), [Accumulator] wgmma (sm_90a), [TMEM] tcgen05 (sm_100a). What feeds them is the
+// same: an [AsyncPipeline] of cp.async copies, or a [Pipeline] of TMA copies between [Kernel.Roles], which hides stages, phases,
+// byte counts, the election of a thread, fences, and who tells whom.
+//
+//	ab := k.Pipeline("ab", 4, a.Feed(), b.Feed())
+//	k.Roles(
+//		dsl.OnWarp(8, "load", func() {
+//			for s := range ab.Produce(steps) {
+//				s.Load(a, row, s.Index())
+//				s.Load(b, col, s.Index())
+//			}
+//		}),
+//		dsl.OnWarps(0, 8, "multiply", func(warp dsl.Reg[dsl.U32]) {
+//			for s := range ab.Consume(steps) {
+//				w.MMA(s.Tile(a), fromA, s.Tile(b), fromB)
+//			}
+//		}),
+//	)
+//
+// Each part can be opened: [Stage.Full], [Stage.Empty] and [Stage.Tile] are the barriers and tiles themselves, and [Kernel.Ins] appends any
+// instruction of PTX by its text, held against the instruction set like every other.
+//
+// # Mistakes
+//
+// No builder call returns an error or panics. What is wrong is kept with the line of the call and of those that called it, and
+// [Module.Build] returns all of it: types, shapes, byte counts, swizzles against boxes, roles that overlap, values used outside of
+// the branch that computes them, forms that the target does not have, with what it has instead.
+package dsl

@@ -1,0 +1,217 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl_test
+
+import (
+	"fmt"
+
+	"github.com/ptxdsl/ptxdsl/dsl"
+)
+
+func Example() {
+	m := dsl.New("vecadd", "sm_80")
+	k := m.Kernel("vecadd", dsl.Threads(256))
+	a, b := dsl.Global[dsl.F32](k, "a"), dsl.Global[dsl.F32](k, "b")
+	n := dsl.Param[dsl.U32](k, "n")
+	i := k.CTAID().X.Mad(k.NTID().X, k.TID().X)
+	k.If(i.Lt(n), func() { b.Store(i, a.Load(i).Add(b.Load(i))) })
+	text, err := m.Text()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Print(text)
+	// Output:
+	// .version 7.0
+	// .target sm_80
+	// .address_size 64
+	//
+	// .visible .entry vecadd(
+	// 	.param .u64 .ptr .global .align 16 a,
+	// 	.param .u64 .ptr .global .align 16 b,
+	// 	.param .u32 n
+	// )
+	// .reqntid 256, 1, 1
+	// {
+	// 	.reg .pred %p<1>;
+	// 	.reg .b32  %r<3>;
+	// 	.reg .f32  %f<3>;
+	// 	.reg .b64  %rd<5>;
+	// 	.reg .b64  %a, %b;
+	// 	.reg .b32  %n;
+	//
+	// 	ld.param.u64       %rd0, [a];
+	// 	cvta.to.global.u64 %a, %rd0;
+	// 	ld.param.u64       %rd1, [b];
+	// 	cvta.to.global.u64 %b, %rd1;
+	// 	ld.param.u32       %n, [n];
+	// 	mov.b32            %r0, %ctaid.x;
+	// 	mov.b32            %r1, %tid.x;
+	// 	mad.lo.u32         %r2, %r0, 256, %r1;
+	// 	setp.lt.u32        %p0, %r2, %n;
+	// 	@!%p0 bra          endif;
+	// 	mad.wide.u32       %rd2, %r2, 4, %a;
+	// 	ld.global.f32      %f0, [%rd2];
+	// 	mad.wide.u32       %rd3, %r2, 4, %b;
+	// 	ld.global.f32      %f1, [%rd3];
+	// 	add.f32            %f2, %f0, %f1;
+	// 	mad.wide.u32       %rd4, %r2, 4, %b;
+	// 	st.global.f32      [%rd4], %f2;
+	// endif:
+	// 	ret;
+	// }
+}
+
+func ExampleKernel_Range() {
+	m := dsl.New("sum", "sm_80")
+	k := m.Kernel("sum")
+	x, n := dsl.Global[dsl.F32](k, "x"), dsl.Param[dsl.U32](k, "n")
+	sum := k.F32(0).Var()
+	for i := range k.Range(k.U32(0), n) {
+		sum.Set(sum.Add(x.Load(i)))
+	}
+	x.StoreI(0, sum)
+	text, _ := m.Text()
+	fmt.Print(text)
+	// Output:
+	// .version 7.0
+	// .target sm_80
+	// .address_size 64
+	//
+	// .visible .entry sum(
+	// 	.param .u64 .ptr .global .align 16 x,
+	// 	.param .u32 n
+	// )
+	// {
+	// 	.reg .pred %p<2>;
+	// 	.reg .b32  %r<1>;
+	// 	.reg .f32  %f<3>;
+	// 	.reg .b64  %rd<2>;
+	// 	.reg .b64  %x;
+	// 	.reg .b32  %n;
+	//
+	// 	ld.param.u64       %rd0, [x];
+	// 	cvta.to.global.u64 %x, %rd0;
+	// 	ld.param.u32       %n, [n];
+	// 	mov.f32            %f0, 0f00000000;
+	// 	mov.b32            %r0, 0;
+	// 	setp.ge.u32        %p0, %r0, %n;
+	// 	@%p0 bra           done;
+	// loop:
+	// 	mad.wide.u32  %rd1, %r0, 4, %x;
+	// 	ld.global.f32 %f1, [%rd1];
+	// 	add.f32       %f2, %f0, %f1;
+	// 	mov.f32       %f0, %f2;
+	// 	add.u32       %r0, %r0, 1;
+	// 	setp.lt.u32   %p1, %r0, %n;
+	// 	@%p1 bra      loop;
+	// done:
+	// 	st.global.f32 [%x], %f0;
+	// 	ret;
+	// }
+}
+
+func ExampleKernel_Ins() {
+	m := dsl.New("clock", "sm_90")
+	k := m.Kernel("clock")
+	out := dsl.Global[dsl.U64](k, "out")
+	t := dsl.NewReg[dsl.U64](k)
+	k.Ins("mov.u64", t, "%globaltimer")
+	k.Ins("st.global.u64", out.Addr(), t)
+	text, _ := m.Text()
+	fmt.Print(text)
+	// Output:
+	// .version 7.8
+	// .target sm_90
+	// .address_size 64
+	//
+	// .visible .entry clock(
+	// 	.param .u64 .ptr .global .align 16 out
+	// )
+	// {
+	// 	.reg .b64 %rd<2>;
+	// 	.reg .b64 %out;
+	//
+	// 	ld.param.u64       %rd0, [out];
+	// 	cvta.to.global.u64 %out, %rd0;
+	// 	mov.u64            %rd1, %globaltimer;
+	// 	st.global.u64      [%out], %rd1;
+	// 	ret;
+	// }
+}
+
+func ExampleFunc() {
+	m := dsl.New("silu", "sm_80")
+	f := m.Func("silu")
+	x := dsl.Arg[dsl.F32](f, "x")
+	dsl.Give(f, x.Div(x.Neg().Exp().AddF(1), dsl.Approx))
+
+	k := m.Kernel("apply")
+	p := dsl.Global[dsl.F32](k, "p")
+	i := k.TID().X
+	p.Store(i, dsl.Call[dsl.F32](k, f, p.Load(i)))
+	text, _ := m.Text()
+	fmt.Print(text)
+	// Output:
+	// .version 7.0
+	// .target sm_80
+	// .address_size 64
+	//
+	// .func (.param .f32 result) silu(
+	// 	.param .f32 x
+	// )
+	// {
+	// 	.reg .f32 %f<5>;
+	// 	.reg .f32 %x;
+	//
+	// 	ld.param.f32   %x, [x];
+	// 	neg.f32        %f0, %x;
+	// 	mul.f32        %f1, %f0, 0f3FB8AA3B;
+	// 	ex2.approx.f32 %f2, %f1;
+	// 	add.f32        %f3, %f2, 0f3F800000;
+	// 	div.approx.f32 %f4, %x, %f3;
+	// 	st.param.f32   [result], %f4;
+	// 	ret;
+	// }
+	//
+	// .visible .entry apply(
+	// 	.param .u64 .ptr .global .align 16 p
+	// )
+	// {
+	// 	.reg .b32 %r<1>;
+	// 	.reg .f32 %f<2>;
+	// 	.reg .b64 %rd<3>;
+	// 	.reg .b64 %p;
+	//
+	// 	ld.param.u64       %rd0, [p];
+	// 	cvta.to.global.u64 %p, %rd0;
+	// 	mov.b32            %r0, %tid.x;
+	// 	mad.wide.u32       %rd1, %r0, 4, %p;
+	// 	ld.global.f32      %f0, [%rd1];
+	// 	{
+	// 		.param .f32 result;
+	// 		.param .f32 arg;
+	// 		st.param.f32 [arg], %f0;
+	// 		call.uni     (result), silu, (arg);
+	// 		ld.param.f32 %f1, [result];
+	// 	}
+	// 	mad.wide.u32  %rd2, %r0, 4, %p;
+	// 	st.global.f32 [%rd2], %f1;
+	// 	ret;
+	// }
+}
+
+// A mistake is reported at the line of the call, with all others of the module.
+func ExampleModule_Text() {
+	m := dsl.New("m", "sm_80")
+	k := m.Kernel("k", dsl.Cluster(2))
+	k.Ins("wgmma.fence.sync.aligned")
+	_, err := m.Text()
+	for _, d := range err.(*dsl.Error).List {
+		fmt.Println(d.Rule, d.Message)
+	}
+	// Output:
+	// D102 sm_80 has no clusters; they came with sm_90
+	// F402 wgmma.fence needs PTX 8.0 on sm_90a; this file says PTX 9.5, sm_80
+}
