@@ -68,12 +68,21 @@ func (p *printer) begin(at Pos, kind lineKind) {
 		if len(p.run) > 0 && p.kind != passLine && p.kind != kind || p.level != p.indent {
 			p.flush()
 		}
+		if kind == plainLine && len(p.run) > 0 && !p.noted() {
+			p.flush() // nothing before it is aligned with it
+		}
 		p.kind, p.level = kind, p.indent
 	}
 	p.run = append(p.run, line{indent: p.indent, head: len(p.buf), tail: -1, note: -1})
 }
 
 // tail marks the place where operands or names begin.
+// noted reports whether the last line of the run has a comment behind it.
+func (p *printer) noted() bool {
+	l := &p.run[len(p.run)-1]
+	return l.note < l.end
+}
+
 func (p *printer) tail() { p.run[len(p.run)-1].tail = len(p.buf) }
 
 func (p *printer) put(s string) { p.buf = append(p.buf, s...) }
@@ -94,7 +103,7 @@ func (p *printer) end(to Pos) {
 	p.prev = to
 	for len(p.comments) > 0 {
 		c := p.comments[0]
-		if c.At < to || strings.TrimLeft(p.file.Text[to:c.At], " \t\r;,()") != "" {
+		if c.At < to || !between(p.file.Text[to:c.At]) {
 			break
 		}
 		if len(p.buf) > l.note {
@@ -112,6 +121,18 @@ func (p *printer) end(to Pos) {
 		}
 	}
 	l.end = len(p.buf)
+}
+
+// between reports whether text is what may stand between the end of a statement and a comment behind it.
+func between(text string) bool {
+	for i := range len(text) {
+		switch text[i] {
+		case ' ', '\t', '\r', ';', ',', '(', ')':
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // leading prints the comments before pos, each on a line of its own.
