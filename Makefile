@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # make            build bin/ptxdsl
+# make demo       a kernel in Go, its checks and its PTX
 # make test       everything CI runs: style, vet, tests, races, a slice of the agreement, round trips
 # make agree      the whole comparison of the instruction table with ptxas
 # make roundtrip DIR=folder   format, and lift and lower, every .ptx under a folder and compare the machine code
@@ -17,7 +18,7 @@ export PATH := $(dir $(GO)):$(PATH)
 FUZZTIME ?= 60s
 DIR ?= .corpus
 # Packages with goroutines of their own.
-RACE := ./diag/... ./internal/agree/... ./ptx/... ./form/... ./cmd/... ./internal/ptxas/... ./internal/roundtrip/... ./internal/corpus/...
+RACE := ./diag/... ./dsl/... ./internal/agree/... ./ptx/... ./form/... ./cmd/... ./internal/ptxas/... ./internal/roundtrip/... ./internal/corpus/...
 
 .PHONY: build
 build:
@@ -89,6 +90,15 @@ corpus: corpus-tools
 .PHONY: corpus-slice
 corpus-slice:
 	go run ./internal/corpus/cmd/corpus -slice internal/corpus/testdata/corpus.tar.gz
+
+# Builds the tool and a kernel, checks the kernel with the tool and with the real assembler, and shows its PTX.
+.PHONY: demo
+demo: tools build
+	mkdir -p build
+	go run ./examples/02_saxpy > build/saxpy.ptx
+	cat build/saxpy.ptx
+	bin/ptxdsl verify -v build/saxpy.ptx
+	.tools/judge/nvidia/cu13/bin/ptxas -arch sm_90 -v build/saxpy.ptx -o build/saxpy.cubin
 
 # Every fuzz target of every package, one after the other.
 .PHONY: fuzz

@@ -9,17 +9,24 @@ import (
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/dsl"
 	"github.com/ptxdsl/ptxdsl/form"
 	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/lift"
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
 // home is where the project lives.
 const home = "https://github.com/ptxdsl/ptxdsl"
 
-// rules are those of all layers, by id.
+// rules are those that verify looks for, by id.
 func rules() diag.Rules {
 	return diag.Rules(slices.Concat(ptx.Rules(), isa.Rules(), form.Rules())).Sorted()
+}
+
+// pages are the rules that have a page: those of verify, of lifting, and of building kernels in Go.
+func pages() diag.Rules {
+	return diag.Rules(slices.Concat(rules(), lift.Rules(), dsl.Rules())).Sorted()
 }
 
 // check is all findings of a text, of all layers.
