@@ -15,7 +15,6 @@ import (
 type setup struct {
 	store    *ir.Var // of all barriers
 	barriers []*barrierSpec
-	cluster  bool // others of the cluster use the barriers
 	extra    []func()
 }
 
@@ -114,8 +113,6 @@ func (b Barrier) ArriveAt(rank Reg[U32]) {
 	if k == nil {
 		return
 	}
-	b.spec.pos = max(b.spec.pos, 0)
-	k.setup.cluster = true
 	far := fresh[U32](k)
 	k.ins("mapa.shared::cluster.u32", k.arg(far), k.arg(b.at.Value()), k.arg(rank))
 	k.ins("mbarrier.arrive.release.cluster.shared::cluster.b64", ir.Operand{Kind: ir.Sink},
@@ -166,8 +163,7 @@ func (k *Kernel) emitSetup() {
 					k.ins("mbarrier.init.shared::cta.b64", k.arg(at), number(int64(b.count)))
 				}
 			}
-			switch {
-			case k.m.Has(90):
+			if k.m.Has(90) {
 				k.ins("fence.mbarrier_init.release.cluster")
 			}
 		})

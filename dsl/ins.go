@@ -111,7 +111,7 @@ func List[T Scalar](values ...Reg[T]) []Operand {
 	return list
 }
 
-// A Plain is an operand that needs no kernel.
+// A plain operand needs no kernel.
 type plain ir.Operand
 
 func (p plain) operand(*Kernel) (ir.Operand, bool) { return ir.Operand(p), true }

@@ -15,8 +15,6 @@ import (
 // A Kernel is a kernel, or the body of a device function, that is being built. Its methods append to
 // it. They return no errors: what is wrong is kept with the line of the call, and Module.Build tells it.
 type Kernel struct {
-	Instructions // a method for every instruction of PTX
-
 	m    *Module
 	f    *ir.Func
 	cur  *ir.Block
@@ -64,7 +62,7 @@ func Threads(x int, yz ...int) KernelOption {
 	}
 }
 
-// Warps is a block of n warps.
+// WarpCount is a block of n warps.
 func WarpCount(n int) KernelOption { return Threads(32 * n) }
 
 // Warpgroups is a block of n groups of four warps.
@@ -144,7 +142,6 @@ func (m *Module) function(name string) *Kernel {
 	pos := m.calls.here(2)
 	f := &ir.Func{Name: name, Defined: true, Pos: pos}
 	k := &Kernel{m: m, f: f, names: make(map[string]bool), specials: make(map[string]*ir.Reg), starts: make(map[*ir.Var]*ir.Reg), head: &ir.Block{}, ops: make(map[opcode]string)}
-	k.Instructions.k = k
 	switch {
 	case !identifier(name):
 		m.faultAt(pos, &ruleKernel, "%q is no name for a kernel; one starts with a letter and goes on with letters, digits, _ and $", name)

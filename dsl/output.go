@@ -38,7 +38,7 @@ func (k *Kernel) Output(name string, to *TensorMap, groups int) *Output {
 // first is whether the thread is the one that stores and waits for its warpgroup.
 func (o *Output) first() Reg[Pred] { return o.k.TID().X.AndI(127).EqI(0) }
 
-// each runs do for the warpgroup that the thread is in.
+// sync waits for the threads of a warpgroup.
 func (o *Output) sync(group Reg[U32]) {
 	k := o.k
 	if o.groups == 1 {

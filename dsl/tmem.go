@@ -76,7 +76,7 @@ func (k *Kernel) allocate() {
 	k.ins("ld.shared.b32", ir.Operand{Kind: ir.Register, Ref: t.base}, k.arg(Addr{k: k, space: isa.Shared, v: t.slot}))
 }
 
-// release gives the columns back, at the end of the kernel.
+// giveBack gives the columns back, at the end of the kernel.
 func (k *Kernel) giveBack() {
 	t := &k.tmem
 	if t.base == nil {
