@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ptxdsl/ptxdsl/internal/notation"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
@@ -24,7 +25,7 @@ func TestEveryForm(t *testing.T) {
 		t.Fatalf("exit %d, %s", code, &errs)
 	}
 	for line := range strings.SplitSeq(out.String(), "\n") {
-		if fields := strings.Fields(line); len(fields) > 1 && (fields[0] == "when" && fields[1] == never || strings.Contains(line, "with "+never)) {
+		if fields := strings.Fields(line); len(fields) > 1 && (fields[0] == "when" && fields[1] == notation.Never || strings.Contains(line, "with "+notation.Never)) {
 			t.Errorf("a condition that is never met is shown: %s", line)
 		}
 	}

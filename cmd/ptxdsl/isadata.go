@@ -9,6 +9,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/ptxdsl/ptxdsl/internal/notation"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
@@ -87,7 +88,7 @@ func printISAJSON(w io.Writer, list []isa.Instruction) {
 func formJSON(ins *isa.Instruction, f *isa.Form) jsonForm {
 	out := jsonForm{
 		Name: ins.Name, Family: ins.Family, What: ins.What, Section: f.Section,
-		Form:  f.Template + prefixed(" ", operandList(f, f.Operands)),
+		Form:  tableWords().Syntax(f),
 		Slots: []jsonSlot{}, Operands: operandsJSON(f, f.Operands), Since: [][]jsonGate{},
 		Effects: f.Effects, Notes: f.Notes, Lenient: f.Lenient,
 	}
@@ -105,10 +106,10 @@ func formJSON(ins *isa.Instruction, f *isa.Form) jsonForm {
 		out.Until = append(out.Until, gateJSON(g))
 	}
 	for _, c := range f.When {
-		if exprText(f, c.If) == never {
+		if tableWords().Expr(f, c.If) == notation.Never {
 			continue
 		}
-		when := jsonWhen{If: exprText(f, c.If), Since: gateJSON(c.Gate)}
+		when := jsonWhen{If: tableWords().Expr(f, c.If), Since: gateJSON(c.Gate)}
 		if c.Gone {
 			when.Since, when.Until = nil, when.Since
 		}
@@ -124,11 +125,11 @@ func formJSON(ins *isa.Instruction, f *isa.Form) jsonForm {
 }
 
 func tableJSON(f *isa.Form, t *isa.Table) jsonTable {
-	out := jsonTable{Columns: columnNames(f, t), Lengths: t.Names}
+	out := jsonTable{Columns: tableWords().Columns(f, t), Lengths: t.Names}
 	for _, r := range t.Rows {
 		row := jsonRow{Cells: []string{}, Lengths: r.Lengths, Since: gateJSON(r.Gate)}
 		for _, cell := range r.Cells {
-			row.Cells = append(row.Cells, cellText(cell))
+			row.Cells = append(row.Cells, tableWords().Cell(cell))
 		}
 		out.Rows = append(out.Rows, row)
 	}
@@ -140,7 +141,7 @@ func gateJSON(g isa.Gate) []jsonGate {
 	for _, c := range g.Clauses {
 		j := jsonGate{PTX: c.Since.String()}
 		for on := range strings.FieldsSeq(c.On) {
-			j.Targets = append(j.Targets, targetWord(on))
+			j.Targets = append(j.Targets, notation.Target(on))
 		}
 		out = append(out, j)
 	}
@@ -150,7 +151,7 @@ func gateJSON(g isa.Gate) []jsonGate {
 func operandsJSON(f *isa.Form, list []isa.Operand) []jsonOperand {
 	out := []jsonOperand{}
 	for _, o := range list {
-		if absent(f, &o) {
+		if tableWords().Absent(f, &o) {
 			continue
 		}
 		j := jsonOperand{Name: o.Name, Presence: "always"}
@@ -158,9 +159,9 @@ func operandsJSON(f *isa.Form, list []isa.Operand) []jsonOperand {
 		case isa.Maybe:
 			j.Presence = "optional"
 		case isa.PresentIf:
-			j.Presence, j.If = "if", exprText(f, o.If)
+			j.Presence, j.If = "if", tableWords().Expr(f, o.If)
 		case isa.PresentWhen:
-			j.Presence, j.If = "optional if", exprText(f, o.If)
+			j.Presence, j.If = "optional if", tableWords().Expr(f, o.If)
 		}
 		if o.Inside != nil {
 			j.Inside = operandsJSON(f, o.Inside)
@@ -168,7 +169,7 @@ func operandsJSON(f *isa.Form, list []isa.Operand) []jsonOperand {
 			j.Access = [...]string{"read", "write", "read write"}[o.Access]
 		}
 		for _, k := range o.Kinds {
-			j.Kinds = append(j.Kinds, kindText(f, &k, o.Access))
+			j.Kinds = append(j.Kinds, tableWords().Kind(f, &k, o.Access))
 			if len(k.Parts) > 0 {
 				j.Parts = append(j.Parts, operandsJSON(f, k.Parts)...)
 			}

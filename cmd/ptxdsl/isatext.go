@@ -6,9 +6,9 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
+	"github.com/ptxdsl/ptxdsl/internal/notation"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
@@ -60,7 +60,8 @@ func lead(before string) string {
 
 // printForm shows one form: how it is written, then a line for each thing to know about it.
 func printForm(w io.Writer, f *isa.Form) {
-	fmt.Fprintf(w, "\n  %s%s;\n", f.Template, prefixed(" ", operandList(f, f.Operands)))
+	words := tableWords()
+	fmt.Fprintf(w, "\n  %s;\n", words.Syntax(f))
 	line := func(head, text string) {
 		if text != "" {
 			fmt.Fprintf(w, "    %-10s %s\n", head, fold(text, 86, "\n               "))
@@ -69,15 +70,15 @@ func printForm(w io.Writer, f *isa.Form) {
 	seen := map[string]bool{}
 	for _, s := range f.Slots {
 		if len(s.Values) > 1 && !seen[s.Name] || len(s.Values) == 1 && len(s.Values[0].Gate.Clauses) > 0 {
-			line(s.Name, valueList(s.Values))
+			line(s.Name, words.Values(s.Values))
 			seen[s.Name] = true
 		}
 	}
-	for _, l := range operandLines(f, f.Operands, "") {
-		line(l[0], l[1])
+	for _, l := range words.Lines(f) {
+		line(l.Name, l.Text)
 	}
 	for i := range f.Tables {
-		for j, text := range tableLines(f, &f.Tables[i]) {
+		for j, text := range words.Table(f, &f.Tables[i]) {
 			line([]string{"together", ""}[min(j, 1)], text)
 		}
 	}
@@ -89,7 +90,7 @@ func printForm(w io.Writer, f *isa.Form) {
 		if c.Gone {
 			word = "not from "
 		}
-		if text := exprText(f, c.If); text != never {
+		if text := words.Expr(f, c.If); text != notation.Never {
 			line("when", text+" "+word+c.Gate.String())
 		}
 	}
@@ -134,112 +135,8 @@ func fold(s string, width int, newline string) string {
 	return b.String()
 }
 
-// valueList is the values of a slot, those that came later or are not everywhere with their gate.
-func valueList(values []isa.Value) string {
-	words := make([]string, len(values))
-	for i, v := range values {
-		words[i] = word(v.Mod)
-		if g := shortGate(v.Gate); g != "" {
-			words[i] += "[" + g + "]"
-		}
-	}
-	return strings.Join(words, " ")
-}
+// tableWords are the modifiers of the table as they are written.
+func tableWords() notation.Words { return notation.Words(isa.Standard().Mods) }
 
-// shortGate is a gate as it fits behind a word: "8.6 sm_100a, 8.8 sm_100f".
-func shortGate(g isa.Gate) string {
-	words := make([]string, len(g.Clauses))
-	for i, c := range g.Clauses {
-		words[i] = c.Since.String()
-		for on := range strings.FieldsSeq(c.On) {
-			words[i] += " " + targetWord(on)
-		}
-	}
-	return strings.Join(words, ", ")
-}
-
-// targetWord is a target of a gate: sm_90+ for all from sm_90 on, sm_100f for its family.
-func targetWord(on string) string {
-	if last := on[len(on)-1]; last == 'a' || last == 'f' {
-		return "sm_" + on
-	}
-	return "sm_" + on + "+"
-}
-
-// operandList is the operands as the manual writes them.
-func operandList(f *isa.Form, list []isa.Operand) string {
-	var b strings.Builder
-	for i, o := range list {
-		if absent(f, &o) {
-			continue
-		}
-		text := o.Name
-		if o.Inside != nil {
-			text = "[" + operandList(f, o.Inside) + "]"
-		}
-		if o.Pair != nil {
-			second := o.Pair.Name
-			if o.Pair.Presence == isa.Always {
-				text += "|" + second
-			} else {
-				text += "{|" + second + "}"
-			}
-		}
-		comma := ", "
-		if i == 0 {
-			comma = ""
-		}
-		if o.Presence == isa.Always {
-			b.WriteString(comma + text)
-		} else {
-			b.WriteString("{" + comma + text + "}")
-		}
-	}
-	return b.String()
-}
-
-// absent reports whether an operand can never be there.
-func absent(f *isa.Form, o *isa.Operand) bool {
-	return (o.Presence == isa.PresentIf || o.Presence == isa.PresentWhen) && exprText(f, o.If) == never
-}
-
-// operandLines says of each operand, and of its parts, what may stand there.
-func operandLines(f *isa.Form, list []isa.Operand, under string) [][2]string {
-	var out [][2]string
-	for _, o := range list {
-		if absent(f, &o) {
-			continue
-		}
-		if o.Inside != nil {
-			out = append(out, operandLines(f, o.Inside, under)...)
-			continue
-		}
-		var kinds []string
-		for _, k := range o.Kinds {
-			kinds = append(kinds, kindText(f, &k, o.Access))
-		}
-		text := strings.Join(slices.Compact(kinds), " or ")
-		switch o.Access {
-		case isa.Write:
-			text += ", written"
-		case isa.ReadWrite:
-			text += ", read and written"
-		}
-		switch o.Presence {
-		case isa.Maybe:
-			text += "; may be left out"
-		case isa.PresentIf:
-			text += "; exactly with " + exprText(f, o.If)
-		case isa.PresentWhen:
-			text += "; may be there with " + exprText(f, o.If)
-		}
-		out = append(out, [2]string{under + o.Name, text})
-		for _, k := range o.Kinds {
-			out = append(out, operandLines(f, k.Parts, under+o.Name+".")...)
-		}
-		if o.Pair != nil {
-			out = append(out, operandLines(f, []isa.Operand{*o.Pair}, under)...)
-		}
-	}
-	return out
-}
+// word is a modifier as it is written, dot included.
+func word(m isa.Mod) string { return isa.Standard().Mods[m] }

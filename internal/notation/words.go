@@ -1,7 +1,7 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package notation
 
 import (
 	"fmt"
@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// kindText says in words what may stand as an operand.
-func kindText(f *isa.Form, k *isa.Kind, access isa.Access) string {
+// Kind says in words what may stand as an operand.
+func (w Words) Kind(f *isa.Form, k *isa.Kind, access isa.Access) string {
 	t := typeText(f, k.Type)
 	s := ""
 	kind := k.Word
@@ -20,12 +20,12 @@ func kindText(f *isa.Form, k *isa.Kind, access isa.Access) string {
 	}
 	switch kind {
 	case isa.KValue:
-		s = prefixed(t+" ", "register or constant")
+		s = strings.TrimSpace(t + " register or constant")
 		if k.Relax {
 			s = t + " register, or wider and of any class"
 		}
 	case isa.KReg:
-		s = prefixed(t+" ", "register")
+		s = strings.TrimSpace(t + " register")
 		if k.Relax {
 			s += ", or wider and of any class"
 		}
@@ -53,7 +53,7 @@ func kindText(f *isa.Form, k *isa.Kind, access isa.Access) string {
 	case isa.KSink:
 		s = "_"
 	case isa.KMem:
-		s = spaceText(f, k.Space)
+		s = w.space(f, k.Space)
 	case isa.KParts:
 		s = "vector of parts"
 	case isa.KRets:
@@ -74,13 +74,10 @@ func kindText(f *isa.Form, k *isa.Kind, access isa.Access) string {
 }
 
 func typeText(f *isa.Form, t isa.TypeRef) string {
-	word := ""
+	word := t.Type.String()
 	if t.Slot >= 0 {
 		word = f.Slots[t.Slot].Name
-	} else {
-		word = t.Type.String()
-	}
-	if bits, ok := strings.CutPrefix(word, ".i"); ok { // the table's own word
+	} else if bits, ok := strings.CutPrefix(word, ".i"); ok { // the table's own word
 		word = bits + "-bit integer"
 	}
 	switch {
@@ -94,13 +91,13 @@ func typeText(f *isa.Form, t isa.TypeRef) string {
 	return word
 }
 
-// spaceText is an address in the space that a reference names.
-func spaceText(f *isa.Form, s isa.SpaceRef) string {
+// space is an address in the space that a reference names.
+func (w Words) space(f *isa.Form, s isa.SpaceRef) string {
 	var generic isa.Space
 	text := "address in " + s.Space.String()
 	switch {
 	case s.Slot >= 0 && len(f.Slots[s.Slot].Values) == 1:
-		text = "address in " + word(f.Slots[s.Slot].Values[0].Mod)
+		text = "address in " + w.Word(f.Slots[s.Slot].Values[0].Mod)
 	case s.Slot >= 0:
 		text = "address in the space of " + f.Slots[s.Slot].Name
 	case s.Space == generic:
@@ -138,13 +135,13 @@ func countText(f *isa.Form, c isa.Count) string {
 	return ""
 }
 
-// tableLines is a table of what goes together: its columns, then its rows.
-func tableLines(f *isa.Form, t *isa.Table) []string {
-	out := []string{"(" + strings.Join(columnNames(f, t), " ") + ") is one of"}
+// Table is a table of what goes together: its columns, then its rows.
+func (w Words) Table(f *isa.Form, t *isa.Table) []string {
+	out := []string{"(" + strings.Join(w.Columns(f, t), " ") + ") is one of"}
 	for _, r := range t.Rows {
 		var cells []string
 		for _, cell := range r.Cells {
-			cells = append(cells, cellText(cell))
+			cells = append(cells, w.Cell(cell))
 		}
 		row := strings.Join(cells, " ")
 		for i, n := range r.Lengths {
@@ -153,7 +150,7 @@ func tableLines(f *isa.Form, t *isa.Table) []string {
 			}
 			row += fmt.Sprintf(" %s=%d", t.Names[i], n)
 		}
-		if g := shortGate(r.Gate); g != "" {
+		if g := Gate(r.Gate); g != "" {
 			row += " [" + g + "]"
 		}
 		out = append(out, row)
@@ -161,25 +158,27 @@ func tableLines(f *isa.Form, t *isa.Table) []string {
 	return out
 }
 
-func columnNames(f *isa.Form, t *isa.Table) []string {
+// Columns are the names of the columns of a table.
+func (w Words) Columns(f *isa.Form, t *isa.Table) []string {
 	var out []string
 	for _, c := range t.Columns {
 		if c.Slot >= 0 {
 			out = append(out, f.Slots[c.Slot].Name)
 		} else {
-			out = append(out, word(c.Mod))
+			out = append(out, w.Word(c.Mod))
 		}
 	}
 	return out
 }
 
-func cellText(cell []isa.Mod) string {
+// Cell is the modifiers that a cell of a table admits.
+func (w Words) Cell(cell []isa.Mod) string {
 	if cell == nil {
 		return "*"
 	}
 	words := make([]string, len(cell))
 	for i, m := range cell {
-		words[i] = word(m)
+		words[i] = w.Word(m)
 		if m == isa.NoMod {
 			words[i] = "-"
 		}
@@ -190,12 +189,12 @@ func cellText(cell []isa.Mod) string {
 	return "(" + strings.Join(words, " ") + ")"
 }
 
-// never is the text of a condition that no way of writing the form meets: it speaks of a modifier
+// Never is the text of a condition that no way of writing the form meets: it speaks of a modifier
 // that only other forms of the instruction have.
-const never = "never"
+const Never = "never"
 
-// exprText writes a condition the way the spec does.
-func exprText(f *isa.Form, x isa.Expr) string {
+// Expr writes a condition the way the spec does.
+func (w Words) Expr(f *isa.Form, x isa.Expr) string {
 	type part struct {
 		text string
 		rank int // how strongly it binds
@@ -215,13 +214,13 @@ func exprText(f *isa.Form, x isa.Expr) string {
 	two := func(op string, rank int) {
 		b, a := pop(), pop()
 		switch {
-		case op == " & " && (a.text == never || b.text == never):
-			stack = append(stack, part{never, 9})
+		case op == " & " && (a.text == Never || b.text == Never):
+			stack = append(stack, part{Never, 9})
 			return
-		case op == " | " && a.text == never:
+		case op == " | " && a.text == Never:
 			stack = append(stack, b)
 			return
-		case op == " | " && b.text == never:
+		case op == " | " && b.text == Never:
 			stack = append(stack, a)
 			return
 		}
@@ -230,9 +229,9 @@ func exprText(f *isa.Form, x isa.Expr) string {
 	for _, op := range x {
 		switch op.Code {
 		case isa.OpMod:
-			text := never
+			text := Never
 			if op.N >= 0 {
-				text = word(isa.Mod(op.N))
+				text = w.Word(isa.Mod(op.N))
 			}
 			stack = append(stack, part{text, 9})
 		case isa.OpSlot:
@@ -276,6 +275,3 @@ func operandNamed(list []isa.Operand, id int) string {
 	}
 	return ""
 }
-
-// word is a modifier as it is written, dot included.
-func word(m isa.Mod) string { return isa.Standard().Mods[m] }

@@ -1,0 +1,140 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package notation writes forms of the instruction set for people to read, in the notation of the PTX manual and of the spec files. It
+// does not judge anything.
+package notation
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// Words are the modifiers of an instruction set, dots included, by number: its Mods.
+type Words []string
+
+// Word is a modifier as it is written, dot included.
+func (w Words) Word(m isa.Mod) string { return w[m] }
+
+// A Line says what may stand as an operand.
+type Line struct{ Name, Text string }
+
+// Syntax is a form as it is written, without the semicolon.
+func (w Words) Syntax(f *isa.Form) string {
+	return strings.TrimSuffix(f.Template+" "+w.Operands(f, f.Operands), " ")
+}
+
+// Lines says of each operand of f, and of its parts, what may stand there.
+func (w Words) Lines(f *isa.Form) []Line { return w.lines(f, f.Operands, "") }
+
+// Values is the values of a slot, those that came later or are not everywhere with their gate.
+func (w Words) Values(values []isa.Value) string {
+	words := make([]string, len(values))
+	for i, v := range values {
+		words[i] = w.Word(v.Mod)
+		if g := Gate(v.Gate); g != "" {
+			words[i] += "[" + g + "]"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// Gate is a gate as it fits behind a word: "8.6 sm_100a, 8.8 sm_100f".
+func Gate(g isa.Gate) string {
+	words := make([]string, len(g.Clauses))
+	for i, c := range g.Clauses {
+		words[i] = c.Since.String()
+		for on := range strings.FieldsSeq(c.On) {
+			words[i] += " " + Target(on)
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// Target is a target of a gate: sm_90+ for all from sm_90 on, sm_100f for its family.
+func Target(on string) string {
+	if last := on[len(on)-1]; last == 'a' || last == 'f' {
+		return "sm_" + on
+	}
+	return "sm_" + on + "+"
+}
+
+// Operands is operands as the manual writes them.
+func (w Words) Operands(f *isa.Form, list []isa.Operand) string {
+	var b strings.Builder
+	for i, o := range list {
+		if w.Absent(f, &o) {
+			continue
+		}
+		text := o.Name
+		if o.Inside != nil {
+			text = "[" + w.Operands(f, o.Inside) + "]"
+		}
+		if o.Pair != nil {
+			second := o.Pair.Name
+			if o.Pair.Presence == isa.Always {
+				text += "|" + second
+			} else {
+				text += "{|" + second + "}"
+			}
+		}
+		comma := ", "
+		if i == 0 {
+			comma = ""
+		}
+		if o.Presence == isa.Always {
+			b.WriteString(comma + text)
+		} else {
+			b.WriteString("{" + comma + text + "}")
+		}
+	}
+	return b.String()
+}
+
+// Absent reports whether an operand can never be there.
+func (w Words) Absent(f *isa.Form, o *isa.Operand) bool {
+	return (o.Presence == isa.PresentIf || o.Presence == isa.PresentWhen) && w.Expr(f, o.If) == Never
+}
+
+// lines says of each operand, and of its parts, what may stand there.
+func (w Words) lines(f *isa.Form, list []isa.Operand, under string) []Line {
+	var out []Line
+	for _, o := range list {
+		if w.Absent(f, &o) {
+			continue
+		}
+		if o.Inside != nil {
+			out = append(out, w.lines(f, o.Inside, under)...)
+			continue
+		}
+		var kinds []string
+		for _, k := range o.Kinds {
+			kinds = append(kinds, w.Kind(f, &k, o.Access))
+		}
+		text := strings.Join(slices.Compact(kinds), " or ")
+		switch o.Access {
+		case isa.Write:
+			text += ", written"
+		case isa.ReadWrite:
+			text += ", read and written"
+		}
+		switch o.Presence {
+		case isa.Maybe:
+			text += "; may be left out"
+		case isa.PresentIf:
+			text += "; exactly with " + w.Expr(f, o.If)
+		case isa.PresentWhen:
+			text += "; may be there with " + w.Expr(f, o.If)
+		}
+		out = append(out, Line{under + o.Name, text})
+		for _, k := range o.Kinds {
+			out = append(out, w.lines(f, k.Parts, under+o.Name+".")...)
+		}
+		if o.Pair != nil {
+			out = append(out, w.lines(f, []isa.Operand{*o.Pair}, under)...)
+		}
+	}
+	return out
+}
