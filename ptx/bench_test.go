@@ -4,12 +4,20 @@
 package ptx_test
 
 import (
+	"runtime/debug"
 	"testing"
 
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
+// asCommand collects garbage at the pace of the command.
+func asCommand(b *testing.B) {
+	percent := debug.SetGCPercent(400)
+	b.Cleanup(func() { debug.SetGCPercent(percent) })
+}
+
 func BenchmarkParse(b *testing.B) {
+	asCommand(b)
 	text := generate(5 << 20)
 	if _, errs := ptx.Parse("generated", text); len(errs) > 0 {
 		b.Fatal(errs[0])
@@ -29,7 +37,9 @@ func BenchmarkScan(b *testing.B) {
 		ptx.Scan(text)
 	}
 }
+
 func BenchmarkFormat(b *testing.B) {
+	asCommand(b)
 	text := generate(5 << 20)
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()

@@ -71,16 +71,17 @@ func (p *parser) opensModule() bool {
 func (p *parser) statement() {
 	first := p.tok
 	switch first.kind {
-	case name:
+	case name, dotted:
+		unguarded := Guard{Word: absent()}
+		if p.plain(first.at, unguarded, first) {
+			return
+		}
 		p.advance()
-		if p.tok.kind == ':' {
+		if p.tok.kind == ':' && first.kind == name {
 			p.label(first)
 			return
 		}
-		p.instruction(first, p.instrs.one())
-	case dotted:
-		p.advance()
-		p.instruction(first, p.instrs.one())
+		p.instruction(first.at, unguarded, first)
 	case '@':
 		p.guarded()
 	case dot, dwarf:
@@ -130,43 +131,41 @@ func reserved(word string) bool {
 
 // guarded reads an instruction behind @p or @!p.
 func (p *parser) guarded() {
-	in := p.instrs.one()
 	start := p.tok.at
 	p.advance()
-	in.Guard.Not = p.accept('!')
+	guard := Guard{Not: p.accept('!')}
 	if p.tok.kind != name || reserved(p.textOf(p.tok)) {
 		p.unexpected("the predicate of a guard")
 		p.bad(start, p.skip())
 		return
 	}
-	in.Guard.Word = p.word(p.tok)
+	guard.Word = p.word(p.tok)
 	p.advance()
-	first := p.tok
-	if first.kind != name && first.kind != dotted {
+	op := p.tok
+	if op.kind != name && op.kind != dotted {
 		p.unexpected("an instruction behind its guard")
 		p.bad(start, p.skip())
 		return
 	}
+	if p.plain(start, guard, op) {
+		return
+	}
 	p.advance()
-	p.instruction(first, in)
-	in.At = start
+	p.instruction(start, guard, op)
 }
 
-// instruction reads the rest of an instruction whose opcode begins with first, the token before
-// the current one.
-func (p *parser) instruction(first token, in *Instr) {
-	in.At = first.at
-	if in.Guard.Text == "" {
-		in.Guard.Span = Span{NoPos, NoPos}
-	}
-	in.Op = p.word(first)
+// instruction reads the rest of an instruction that begins at start and whose opcode begins with op, the token
+// before the current one.
+func (p *parser) instruction(start Pos, guard Guard, op token) {
+	in := p.instrs.one()
+	in.At, in.Guard, in.Op = start, guard, p.word(op)
 	if p.tok.kind == dot {
 		p.opcode(in)
 	}
 	base := len(p.operands)
 	ok := !reserved(in.Op.Text)
 	if !ok {
-		p.fail(first.at, first.to, syntax, "%s cannot be an instruction", quoted(in.Op.Text))
+		p.fail(op.at, op.to, syntax, "%s cannot be an instruction", quoted(in.Op.Text))
 	} else if isCall(in.Op.Text) {
 		ok = p.callOperands()
 	} else if k := p.tok.kind; k != ';' && k != '}' && k != endOfFile {
@@ -202,38 +201,14 @@ func isCall(op string) bool {
 // instrOperands reads operands up to the ";" and puts them on the operand stack.
 func (p *parser) instrOperands() bool {
 	for first := true; ; first = false {
-		if !p.simple(';') {
-			x, ok := p.operand(first)
-			p.operands = append(p.operands, x)
-			if !ok {
-				return false
-			}
+		x, ok := p.operand(first)
+		p.operands = append(p.operands, x)
+		if !ok {
+			return false
 		}
 		if p.tok.kind != ',' {
 			return true
 		}
 		p.advance()
 	}
-}
-
-// simple reads an operand that is one token, as most are, and puts it on the stack. It knows that
-// by the comma or the end behind it; for all else it reports false and has read nothing.
-func (p *parser) simple(end byte) bool {
-	t, text := p.tok, p.scan.text
-	if t.kind != name && t.kind != number || int(t.to) >= len(text) {
-		return false
-	}
-	if c := text[t.to]; c != ',' && c != end {
-		return false
-	}
-	k := Literal
-	s := text[t.at:t.to]
-	if t.kind == name {
-		if k = Name; reserved(s) {
-			return false
-		}
-	}
-	p.operands = append(p.operands, Operand{Span: Span{t.at, t.to}, Kind: k, Text: s})
-	p.advance()
-	return true
 }

@@ -24,6 +24,7 @@ const (
 type line struct {
 	indent                int
 	head, tail, note, end int
+	before, behind        int  // widths of the two texts
 	raw                   bool // several lines in one: not to be aligned or wrapped
 }
 
@@ -55,7 +56,13 @@ func (p *printer) gap(pos Pos) {
 		p.open = false
 		return
 	}
-	if p.prev < pos && strings.Count(p.file.Text[p.prev:pos], "\n") > 1 {
+	lines := 0
+	for i := p.prev; i < pos; i++ {
+		if p.file.Text[i] == '\n' {
+			lines++
+		}
+	}
+	if lines > 1 {
 		p.flush()
 		p.separate()
 	}
@@ -76,13 +83,13 @@ func (p *printer) begin(at Pos, kind lineKind) {
 	p.run = append(p.run, line{indent: p.indent, head: len(p.buf), tail: -1, note: -1})
 }
 
-// tail marks the place where operands or names begin.
 // noted reports whether the last line of the run has a comment behind it.
 func (p *printer) noted() bool {
 	l := &p.run[len(p.run)-1]
 	return l.note < l.end
 }
 
+// tail marks the place where operands or names begin.
 func (p *printer) tail() { p.run[len(p.run)-1].tail = len(p.buf) }
 
 func (p *printer) put(s string) { p.buf = append(p.buf, s...) }
@@ -98,6 +105,7 @@ func (p *printer) end(to Pos) {
 	if l.tail < 0 {
 		l.tail = l.note
 	}
+	l.before, l.behind = width(p.buf[l.head:l.tail]), width(p.buf[l.tail:l.note])
 	l.raw = p.inside
 	p.inside = false
 	p.prev = to
@@ -188,8 +196,8 @@ func (p *printer) flush() {
 	column := 0
 	for i := range p.run {
 		l := &p.run[i]
-		if w := width(p.buf[l.head:l.tail]); !l.raw && l.tail < l.note && w <= widestHead {
-			column = max(column, w)
+		if !l.raw && l.tail < l.note && l.before <= widestHead {
+			column = max(column, l.before)
 		}
 	}
 	for i := 0; i < len(p.run); {
@@ -222,32 +230,30 @@ func (p *printer) codeWidth(l *line, column int) int {
 	if l.raw {
 		return widestCode + 1
 	}
-	head := width(p.buf[l.head:l.tail])
 	if l.tail == l.note {
-		return head
+		return l.before
 	}
-	return max(head, column) + 1 + width(p.buf[l.tail:l.note])
+	return max(l.before, column) + 1 + l.behind
 }
 
 // write writes a line: head, operands at column, comment at notes.
 func (p *printer) write(l *line, column, notes int) {
 	p.indentBy(l.indent)
-	head, tail := p.buf[l.head:l.tail], p.buf[l.tail:l.note]
-	p.out = append(p.out, head...)
-	at := width(head)
-	if len(tail) > 0 {
+	p.out = append(p.out, p.buf[l.head:l.tail]...)
+	at := l.before
+	if tail := p.buf[l.tail:l.note]; len(tail) > 0 {
 		n := 1
 		if !l.raw && at < column {
 			n = column - at + 1
 		}
 		p.spaces(n)
 		at += n
-		if !l.raw && l.indent*tabWidth+at+width(tail) > widestLine {
+		if !l.raw && l.indent*tabWidth+at+l.behind > widestLine {
 			p.wrap(tail, l.indent+1, l.indent*tabWidth+at)
 			at = widestCode + 1
 		} else {
 			p.out = append(p.out, tail...)
-			at += width(tail)
+			at += l.behind
 		}
 	}
 	if l.note < l.end {

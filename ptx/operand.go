@@ -141,9 +141,6 @@ func (p *parser) address() (Operand, bool) {
 func (p *parser) bracket() (Operand, bool) {
 	open := p.tok
 	p.advance()
-	if x, ok := p.plainAddress(open); ok {
-		return x, true
-	}
 	base := len(p.operands)
 	x, ok := p.base()
 	p.operands = append(p.operands, x)
@@ -170,40 +167,6 @@ func (p *parser) bracket() (Operand, bool) {
 	return p.enclosed(Address, open, base, ok)
 }
 
-// plainAddress reads [name] and [name+number], as nearly all addresses are; it reports false, and
-// has read nothing, for any other.
-func (p *parser) plainAddress(open token) (Operand, bool) {
-	text, t := p.scan.text, p.tok
-	if t.kind != name || int(t.to) >= len(text) || reserved(text[t.at:t.to]) {
-		return Operand{}, false
-	}
-	x := Operand{Kind: Address}
-	to := t.to
-	switch text[to] {
-	case ']':
-		x.Args = p.args.take(1)
-		x.Args[0] = Operand{Span: Span{t.at, t.to}, Kind: Name, Text: text[t.at:t.to]}
-	case '+':
-		n := digitsEnd(text, int(to)+1)
-		if n == int(to)+1 || n == len(text) || text[n] != ']' || text[to+1] == '0' && n > int(to)+2 {
-			return x, false
-		}
-		parts := p.args.take(3)
-		parts[1] = Operand{Span: Span{t.at, t.to}, Kind: Name, Text: text[t.at:t.to]}
-		parts[2] = Operand{Span: Span{to + 1, Pos(n)}, Kind: Literal, Text: text[to+1 : n]}
-		parts[0] = Operand{Span: Span{t.at, Pos(n)}, Kind: Binary, Text: text[to : to+1], Args: parts[1:3:3]}
-		x.Args = parts[:1:1]
-		to = Pos(n)
-	default:
-		return x, false
-	}
-	x.Span = Span{open.at, to + 1}
-	p.scan.at = int(to) + 1
-	p.tok.to = to + 1
-	p.advance()
-	return x, true
-}
-
 // wantCloser is what can follow an element inside of an operand.
 var wantCloser = [...]string{Vector: `"," or "}"`, Address: `"," or "]"`, List: `"," or ")"`}
 
@@ -225,12 +188,6 @@ func (p *parser) vector(initial bool) (Operand, bool) {
 		var ok bool
 		if initial {
 			x, ok = p.initializer()
-		} else if ok = p.simple('}'); ok {
-			if p.tok.kind == ',' {
-				p.advance()
-				continue
-			}
-			return p.enclosed(Vector, open, base, true)
 		} else {
 			x, ok = p.element()
 		}

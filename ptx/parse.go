@@ -58,7 +58,8 @@ type parser struct {
 	instrs slab[Instr]
 	labels slab[Label]
 	lines  slab[Data]
-	args   slab[Operand]
+	args   slab[Operand] // of instructions, and all that the parser reads by tokens
+	parts  slab[Operand] // inside of plain operands
 	notes  slab[Directive]
 	vars   slab[Var]
 	names  slab[Declarator]

@@ -69,6 +69,9 @@ func (p *parser) skipLine() {
 
 // data reads one line: .b8 1, 2 or .b32 label+4.
 func (p *parser) data() {
+	if p.plainData() {
+		return
+	}
 	line := p.lines.one()
 	line.At, line.Type = p.tok.at, p.word(p.tok)
 	p.advance()

@@ -26,7 +26,16 @@ func (s *slab[T]) one() *T {
 	return v
 }
 
-// take is a list of n zero values.
+// room is a list of the next n values, to be written and then taken, or some of them. What is not taken will
+// be handed out again, as it was left.
+func (s *slab[T]) room(n int) []T {
+	if len(s.free) < n {
+		s.grow(n)
+	}
+	return s.free[:n:n]
+}
+
+// take is a list of n values, zero unless room has lent them.
 func (s *slab[T]) take(n int) []T {
 	if len(s.free) < n {
 		s.grow(n)

@@ -18,12 +18,14 @@ func each[T any](c *call, inputs func(yield func(input) bool), doing string, wor
 		done   chan T
 		weight int64
 	}
+	collectSeldom()
 	threads := runtime.GOMAXPROCS(0)
 	room := newBudget(int64(threads) * 4 << 20)
 	jobs := make(chan job, 4*threads)
 	go func() {
 		defer close(jobs)
 		inputs(func(in input) bool {
+			collectUsually(in.weight())
 			j := job{make(chan T, 1), room.take(in.weight())}
 			jobs <- j
 			go func() { j.done <- work(&in) }()
