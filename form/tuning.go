@@ -65,12 +65,12 @@ func (c *checker) tuning(n *ptx.Func, f *function) {
 	c.heading = f
 	defer func() { c.heading = nil }()
 	first := make(map[string]*ptx.Directive, len(n.Attrs))
-	for _, d := range n.Attrs {
+	for i, d := range n.Attrs {
 		name := d.Name.Text
 		switch name {
 		case ".pragma":
 			c.pragma(d, false)
-			if !f.entry {
+			if ends := n.Body == nil && i == len(n.Attrs)-1; !f.entry && !ends {
 				c.fault(&ruleTuningPlace, d, ".pragma cannot stand before the body of a .func; write it inside")
 			}
 			continue

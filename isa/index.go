@@ -14,9 +14,10 @@ type Set struct {
 	Mods         []string
 	Ignored      []Mod // modifiers that the assembler skips on every instruction
 
-	once  sync.Once
-	names map[string][]*Instruction
-	mods  map[string]Mod
+	once    sync.Once
+	names   map[string][]*Instruction
+	longest int // of the names, in bytes
+	mods    map[string]Mod
 }
 
 // Standard is the instruction set of the generated tables.
@@ -32,6 +33,7 @@ func (s *Set) build() {
 		for i := range s.Instructions {
 			ins := &s.Instructions[i]
 			s.names[ins.Name] = append(s.names[ins.Name], ins)
+			s.longest = max(s.longest, len(ins.Name))
 		}
 		s.mods = make(map[string]Mod, len(s.Mods))
 		for i, m := range s.Mods {
@@ -60,7 +62,7 @@ func (s *Set) split(op string) (list []*Instruction, name, rest string) {
 		if l := s.names[op[:end]]; l != nil {
 			list, name, rest = l, op[:end], op[end:]
 		}
-		if end == len(op) {
+		if end == len(op) || end >= s.longest {
 			return list, name, rest
 		}
 		end++

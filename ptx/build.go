@@ -107,7 +107,7 @@ func (p *parser) buildFunction(f frame, tree *item, span Span) {
 		fn.Attrs = append(fn.Attrs, d)
 	}
 	p.buildSignature(f, fn, t.Returns, t.Params, t.Notes)
-	if end := f.token(t.End); end.kind == ';' {
+	if end := f.token(t.End); end.kind != '{' {
 		if written(t.Entry) && len(t.Notes) > 0 {
 			p.fail(end.at, end.to, syntax, "unexpected %s, expected the body of %s: directives belong to its definition",
 				quoted(";"), fn.Name.Text)

@@ -143,7 +143,9 @@ func (p *printer) function(n *Func) {
 	}
 	if n.Body == nil {
 		p.interior(n.To)
-		p.put(";")
+		if last := len(n.Attrs) - 1; last < 0 || !n.Attrs[last].Semi {
+			p.put(";") // a pragma has its own, and more than that is an error
+		}
 		p.end(n.To)
 		return
 	}

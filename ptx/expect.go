@@ -55,7 +55,7 @@ func (p *parser) rewind(t token) {
 func expectation(production string) string {
 	var list []string
 	for _, w := range first(&production) {
-		if w = wording(w); !slices.Contains(list, w) {
+		if w = wording(w); w != "" && !slices.Contains(list, w) {
 			list = append(list, w)
 		}
 	}
@@ -87,6 +87,8 @@ func wording(symbol string) string {
 		return "an initial value"
 	case "<open>":
 		return `"{"`
+	case "<unwritten>":
+		return ""
 	case "Attribute", "Attribution":
 		return "an attribute"
 	case "Dimension":

@@ -13,7 +13,7 @@ import (
 // The grammar of declarations and directives, wherever they stand. Function bodies and section
 // bodies are not its business (Open ends what it reads), and three things reach it as one token
 // each: Params is a parameter list, every parameter of which is a parameter below; Initial is what
-// follows a "="; Rest is a line of @@DWARF.
+// follows a "="; Rest is a line of @@DWARF. Unwritten ends a declaration that lacks its semicolon and may.
 type (
 	// An item is one declaration or directive.
 	item struct {
@@ -33,7 +33,7 @@ type (
 		Name    lexer.Token  `parser:"@Name"`
 		Params  lexer.Token  `parser:"@Params?"`
 		Notes   []*directive `parser:"@@*"`
-		End     lexer.Token  `parser:"@(';' | Open)"`
+		End     lexer.Token  `parser:"@(';' | Open | Unwritten)"`
 	}
 
 	prototype struct {

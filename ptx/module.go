@@ -114,15 +114,28 @@ func (p *parser) collect(base int) bool {
 	case toLastArg:
 		return p.collectArgs(base, false)
 	}
-	function := false
+	function, callable := false, false // .entry or .func was seen, .func was
+	declared := false                  // a .func has its name
 	for {
 		t := p.tok
 		switch t.kind {
+		case name:
+			declared = declared || callable && p.depth == 0
 		case endOfFile, '}':
+			if declared {
+				p.unwritten()
+			}
 			return true
 		case ';':
+			pragma := function && p.lastDot(base) == ".pragma"
+			if pragma && p.frame.tokens[len(p.frame.tokens)-1].kind == ';' {
+				if declared {
+					p.unwritten() // the pragma took the only ";"
+				}
+				return true
+			}
 			p.push(t)
-			if function && p.lastDot(base) == ".pragma" {
+			if pragma {
 				continue
 			}
 			return true
@@ -144,8 +157,12 @@ func (p *parser) collect(base int) bool {
 			}
 		case dot:
 			w := p.textOf(t)
+			if declared && opensItem(w) {
+				p.unwritten()
+				return true
+			}
 			if w == ".entry" || w == ".func" {
-				function = true
+				function, callable = true, w == ".func"
 			}
 			if t.fresh && len(p.frame.tokens) > base && opensStatement(w) &&
 				!(function && w == ".pragma") && !linkage(p.lastDot(base)) {
@@ -154,6 +171,22 @@ func (p *parser) collect(base int) bool {
 		}
 		p.push(t)
 	}
+}
+
+// unwritten ends the frame of a declared .func: before another declaration the assembler wants no ";" behind it.
+// An .entry is always defined.
+func (p *parser) unwritten() {
+	p.frame.tokens = append(p.frame.tokens, token{unwritten, false, p.last, p.last})
+}
+
+// opensItem tells whether a dot-word can only begin a declaration or a directive of the module.
+func opensItem(word string) bool {
+	switch word {
+	case ".entry", ".func", ".global", ".const", ".shared", ".tex", ".surf", ".sampler", ".extern", ".visible", ".weak", ".common",
+		".section", ".file", ".alias":
+		return true
+	}
+	return false
 }
 
 // push puts the current token on the frame's stack and steps over it.

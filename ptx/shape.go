@@ -41,6 +41,7 @@ const (
 	symbolInitial
 	symbolRest
 	symbolOpen
+	symbolUnwritten
 	symbolMark
 )
 
@@ -51,7 +52,7 @@ func (symbols) Symbols() map[string]lexer.TokenType {
 	return map[string]lexer.TokenType{
 		"EOF": lexer.EOF, "Name": symbolName, "Keyword": symbolKeyword, "Number": symbolNumber, "Float": symbolFloat,
 		"String": symbolString, "Dot": symbolDot, "Dwarf": symbolDwarf, "Params": symbolParams,
-		"Initial": symbolInitial, "Rest": symbolRest, "Open": symbolOpen, "Mark": symbolMark,
+		"Initial": symbolInitial, "Rest": symbolRest, "Open": symbolOpen, "Unwritten": symbolUnwritten, "Mark": symbolMark,
 	}
 }
 
@@ -86,6 +87,8 @@ func (f frame) symbol(t token) lexer.TokenType {
 		return symbolRest
 	case '{':
 		return symbolOpen
+	case unwritten:
+		return symbolUnwritten
 	}
 	return symbolMark
 }

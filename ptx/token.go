@@ -27,6 +27,7 @@ const (
 	initial           // an initialiser, parsed while its declaration was framed
 	params            // a parameter list, likewise
 	rest              // the rest of a line of @@DWARF
+	unwritten         // a semicolon that may be left out
 )
 
 // A token is a range of the text. It owns nothing, so scanning allocates nothing.
