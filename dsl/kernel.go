@@ -32,6 +32,7 @@ type Kernel struct {
 	leader     Reg[Pred]
 	named      int // barriers handed out
 	maps       []*TensorMap
+	elements   map[string]isa.Type // of what pointer parameters point to
 	marks      []*Label
 	open       []scope
 	scopeNames []string

@@ -122,6 +122,10 @@ type Array[T Scalar] struct {
 func Global[T Scalar](k *Kernel, name string) Array[T] {
 	v := k.param(name, isa.U64, 0)
 	v.Ptr = &ir.Ptr{Space: isa.Global, Align: 16}
+	if k.elements == nil {
+		k.elements = make(map[string]isa.Type)
+	}
+	k.elements[v.Name] = TypeOf[T]()
 	generic, p := fresh[U64](k), fresh[U64](k)
 	was, guard := k.toHead()
 	k.ins("ld.param.u64", k.arg(generic), address(v))

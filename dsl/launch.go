@@ -1,0 +1,66 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/lower"
+)
+
+// What follows is known while a module is built and does not stand in its PTX. Package runtime asks for it when it loads the module, so that
+// launches are checked against what the kernel was built for.
+
+// Place is the Go line that a line of the module's text comes from, and its callers. It is ok if that is known.
+func (m *Module) Place(line int) (at diag.Place, from []diag.Place, ok bool) {
+	text, err := m.Text()
+	if err != nil {
+		return diag.Place{}, nil, false
+	}
+	return lower.MapOf(m.ir, text).Place(line)
+}
+
+// DynamicShared is the bytes of dynamic shared memory that a launch of a kernel needs.
+func (m *Module) DynamicShared(kernel string) (bytes int, ok bool) {
+	if k := m.kernel(kernel); k != nil {
+		return k.DynamicShared(), true
+	}
+	return 0, false
+}
+
+// Element is the type that a pointer parameter of a kernel points to: "bf16".
+func (m *Module) Element(kernel, param string) (ptx string, ok bool) {
+	k := m.kernel(kernel)
+	if k == nil {
+		return "", false
+	}
+	t, ok := k.elements[param]
+	return strings.TrimPrefix(t.String(), "."), ok
+}
+
+// Box is the element type of a tensor map parameter of a kernel, what one copy through it moves, and the bytes of its swizzle.
+func (m *Module) Box(kernel, param string) (ptx string, rows, cols, swizzle int, ok bool) {
+	k := m.kernel(kernel)
+	if k == nil {
+		return "", 0, 0, 0, false
+	}
+	for _, t := range k.maps {
+		if t.name == param {
+			box := t.CopyBox()
+			return strings.TrimPrefix(t.tile.Type.String(), "."), box.Rows, box.Cols, int(t.tile.Swizzle), true
+		}
+	}
+	return "", 0, 0, 0, false
+}
+
+// kernel is the kernel of a name, nil where there is none.
+func (m *Module) kernel(name string) *Kernel {
+	for _, k := range m.kernels {
+		if k.f.Kernel && k.f.Name == name {
+			return k
+		}
+	}
+	return nil
+}
