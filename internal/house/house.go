@@ -36,11 +36,13 @@ func Rooms() []Room {
 		{"passes", "diag isa ir", ""},
 		{"passes/verify", "diag isa ir passes", ""},
 		{"dsl", "diag isa ir passes lower", ""},
-		{"runtime", "diag", ""},
-		{"runtime/driver", "diag runtime", "github.com/ebitengine/purego"},
-		{"runtime/emu", "diag isa ptx lift ir passes runtime", ""},
+		{"dsl/op", "dsl isa", ""},
+		{"runtime", "diag ptx runtime/device runtime/driver", ""}, // ptx: parameters of kernels
+		{"runtime/device", "diag", ""},
+		{"runtime/driver", "diag runtime/device internal/ptxas", "github.com/ebitengine/purego"},
+		{"runtime/emu", "diag isa ptx lift ir passes runtime/device", ""},
 		{"golden", "diag ptx", cmp},
-		{"examples", "dsl runtime golden isa internal/show", ""}, // isa: names of targets and types
+		{"examples", "dsl dsl/op runtime golden isa internal/show", ""}, // isa: names of targets and types
 		{"bench", "dsl runtime examples", ""},
 		{"cmd/ptxdsl", Anything, ""},
 
@@ -48,8 +50,10 @@ func Rooms() []Room {
 		{"internal/corpus", "", ""},
 		{"internal/diff", "", ""},
 		{"internal/exampletest", "dsl form golden ptx internal/ptxas", ""},
+		{"internal/fakecuda", "runtime/driver", ""},
 		{"internal/filetest", "diag ptx", cmp},
 		{"internal/gen", "isa internal/notation", jennifer + " " + participle},
+		{"internal/gputest", "diag dsl isa runtime examples", ""},
 		{"internal/house", "", ""},
 		{"internal/ptxas", "diag", ""},
 		{"internal/notation", "isa", ""},

@@ -109,7 +109,7 @@ func TestMay(t *testing.T) {
 		{"passes", "passes/verify/fence", false},
 		{"runtime/driver", "dsl", false},
 		{"runtime/emu/race", "runtime/emu", true},
-		{"runtime", "runtime/driver", false},
+		{"runtime/driver", "runtime", false},
 		{"dsl", "dsl/internal/pack", true},
 		{"cmd/ptxdsl", "passes/verify/fence", true},
 		{"ptx", "passesextra", false},

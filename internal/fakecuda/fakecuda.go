@@ -1,0 +1,214 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package fakecuda is a CUDA driver for tests: it keeps memory, streams, events, graphs and modules, as far as their bookkeeping goes,
+// records what it is asked, fails when it is told to, and runs Go functions for kernels. What it is asked wrongly, it refuses as
+// the driver does.
+package fakecuda
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"sync"
+	"unsafe"
+
+	"github.com/ptxdsl/ptxdsl/runtime/driver"
+)
+
+// A Launch is what a kernel was launched with.
+type Launch struct {
+	Kernel      string
+	Grid, Block [3]uint32
+	Shared      uint32
+	Stream      uint64
+	Values      []byte
+	Attributes  map[uint32][4]uint32 // by their number
+}
+
+// A Driver is a CUDA driver that pretends.
+type Driver struct {
+	Version int // of CUDA: 13000
+	GPUs    int
+	Memory  int // bytes of a GPU
+
+	// Fail says what a function returns instead of doing its work, 0 for nothing.
+	Fail func(symbol string) uintptr
+	// Missing are the symbols that the driver does not have.
+	Missing []string
+	// Log is what the assembler says when it fails.
+	Log string
+	// Attributes are of the devices; those that are not there are of an H200.
+	Attributes map[int]int
+	// Kernels run when a kernel of their name is launched.
+	Kernels map[string]func(d *Driver, l Launch)
+	// Params are the sizes of a kernel's parameters, as the driver tells them.
+	Params map[string][]int
+
+	mutex     sync.Mutex
+	calls     []string
+	launches  []Launch
+	texts     map[uintptr]*byte
+	next      uint64
+	memory    map[uint64][]byte
+	host      map[uintptr][]byte
+	things    map[uint64]string // streams, events, graphs, modules, contexts: their kind
+	functions map[uint64]string
+	modules   map[uint64]string // their text
+	links     map[uint64][]byte
+	recording map[uint64][]func()
+	graphs    map[uint64][]func()
+	used      int
+	lost      uintptr
+}
+
+// New is a driver of CUDA 13.0 with one GPU like an H200.
+func New() *Driver {
+	return &Driver{
+		Version: 13000, GPUs: 1, Memory: 1 << 30, Kernels: make(map[string]func(*Driver, Launch)), Params: make(map[string][]int),
+		texts: make(map[uintptr]*byte), next: 0x7f00_0000_0000, memory: make(map[uint64][]byte), host: make(map[uintptr][]byte),
+		things: make(map[uint64]string), functions: make(map[uint64]string), modules: make(map[uint64]string), links: make(map[uint64][]byte),
+		recording: make(map[uint64][]func()), graphs: make(map[uint64][]func()),
+	}
+}
+
+// Library is the driver as package driver sees it.
+func (d *Driver) Library() (*driver.Library, error) {
+	work := d.functionsBySymbol()
+	return driver.With(driver.TableOf(func(symbol string) func([]uintptr) uintptr {
+		if slices.Contains(d.Missing, symbol) {
+			return nil
+		}
+		f := work[symbol]
+		return func(args []uintptr) uintptr {
+			d.mutex.Lock()
+			defer d.mutex.Unlock()
+			if symbol != "cuCtxSetCurrent" {
+				d.calls = append(d.calls, symbol)
+			}
+			if d.Fail != nil {
+				if code := d.Fail(symbol); code != 0 {
+					if sticky(code) {
+						d.lost = code
+					}
+					return code
+				}
+			}
+			if f == nil {
+				return 0
+			}
+			return f(args)
+		}
+	}))
+}
+
+// sticky are the errors after which nothing works.
+func sticky(code uintptr) bool { return code >= 700 && code <= 719 && code != 701 && code != 704 }
+
+// Calls are the functions that were called, but for cuCtxSetCurrent, and forgets them.
+func (d *Driver) Calls() []string {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	calls := d.calls
+	d.calls = nil
+	return calls
+}
+
+// Launches are the launches, and forgets them.
+func (d *Driver) Launches() []Launch {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	launches := d.launches
+	d.launches = nil
+	return launches
+}
+
+// Open is how many things of a kind there are: "memory", "host", "stream", "event", "module", "graph", "exec", "context".
+func (d *Driver) Open(kind string) int {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	switch kind {
+	case "memory":
+		return len(d.memory)
+	case "host":
+		return len(d.host)
+	}
+	n := 0
+	for _, k := range d.things {
+		if k == kind {
+			n++
+		}
+	}
+	return n
+}
+
+// pointer is an address that came through a C call.
+func pointer(a uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&a)) }
+
+// put stores through such an address.
+func put[T any](at uintptr, v T) { *(*T)(pointer(at)) = v }
+
+// read is n bytes at such an address.
+func read(at uintptr, n uintptr) []byte {
+	if n == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(pointer(at)), n)
+}
+
+// text is a C string.
+func text(at uintptr) string {
+	n := uintptr(0)
+	for *(*byte)(unsafe.Add(pointer(at), n)) != 0 {
+		n++
+	}
+	return string(read(at, n))
+}
+
+// make one is a new handle of a kind.
+func (d *Driver) make(kind string) uint64 {
+	d.next += 0x1000
+	d.things[d.next] = kind
+	return d.next
+}
+
+// Bytes is the memory of the device at an address, nil where there are not so many bytes of one buffer.
+func (d *Driver) Bytes(at uint64, n int) []byte {
+	for start, b := range d.memory {
+		if at >= start && at+uint64(n) <= start+uint64(len(b)) {
+			return b[at-start:][:n]
+		}
+	}
+	for start, b := range d.host {
+		if at >= uint64(start) && at+uint64(n) <= uint64(start)+uint64(len(b)) {
+			return b[at-uint64(start):][:n]
+		}
+	}
+	return nil
+}
+
+// entry finds the kernels of a text.
+var entry = regexp.MustCompile(`\.entry\s+([\w$]+)`)
+
+// names are what the driver calls its errors.
+func names(code uintptr) (name, text string) {
+	switch code {
+	case 1:
+		return "CUDA_ERROR_INVALID_VALUE", "invalid argument"
+	case 2:
+		return "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"
+	case 100:
+		return "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"
+	case 218:
+		return "CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"
+	case 222:
+		return "CUDA_ERROR_UNSUPPORTED_PTX_VERSION", "the provided PTX was compiled with an unsupported toolchain."
+	case 400:
+		return "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"
+	case 500:
+		return "CUDA_ERROR_NOT_FOUND", "named symbol not found"
+	case 700:
+		return "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"
+	}
+	return fmt.Sprintf("CUDA_ERROR_%d", code), fmt.Sprintf("error %d", code)
+}

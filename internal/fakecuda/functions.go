@@ -1,0 +1,416 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package fakecuda
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+	"strings"
+	"unsafe"
+)
+
+// CUresults that the functions return.
+const (
+	ok            = 0
+	invalidValue  = 1
+	outOfMemory   = 2
+	invalidPTX    = 218
+	invalidHandle = 400
+	notFound      = 500
+	illegal       = 700
+)
+
+// functionsBySymbol are those that do something. They run with the mutex held.
+func (d *Driver) functionsBySymbol() map[string]func(a []uintptr) uintptr {
+	all := map[string]func(a []uintptr) uintptr{
+		"cuDriverGetVersion": func(a []uintptr) uintptr { put(a[0], int32(d.Version)); return ok },
+		"cuGetErrorName":     func(a []uintptr) uintptr { return d.say(a, false) },
+		"cuGetErrorString":   func(a []uintptr) uintptr { return d.say(a, true) },
+	}
+	for _, part := range []map[string]func(a []uintptr) uintptr{d.deviceFunctions(), d.memoryFunctions(), d.streamFunctions(), d.moduleFunctions()} {
+		for symbol, f := range part {
+			all[symbol] = func(a []uintptr) uintptr {
+				if d.lost != 0 && !strings.Contains(symbol, "PrimaryCtx") {
+					return d.lost
+				}
+				return f(a)
+			}
+		}
+	}
+	return all
+}
+
+func (d *Driver) say(a []uintptr, long bool) uintptr {
+	name, text := names(a[0])
+	key := a[0] << 1
+	if long {
+		name, key = text, key|1
+	}
+	if d.texts[key] == nil {
+		d.texts[key] = &append([]byte(name), 0)[0]
+	}
+	put(a[1], d.texts[key])
+	return ok
+}
+
+func (d *Driver) deviceFunctions() map[string]func(a []uintptr) uintptr {
+	attributes := map[int]int{1: 1024, 2: 1024, 3: 1024, 4: 64, 5: 1<<31 - 1, 6: 65535, 7: 65535, 8: 49152, 10: 32, 12: 65536, 13: 1980000, 16: 132,
+		36: 3201000, 37: 6144, 38: 60 << 20, 39: 2048, 41: 1, 75: 9, 76: 0, 81: 233472, 95: 1, 97: 232448, 106: 32, 120: 1, 127: 1}
+	return map[string]func(a []uintptr) uintptr{
+		"cuDeviceGetCount": func(a []uintptr) uintptr { put(a[0], int32(d.GPUs)); return ok },
+		"cuDeviceGet":      func(a []uintptr) uintptr { put(a[0], int32(a[1])); return ok },
+		"cuDeviceGetName": func(a []uintptr) uintptr {
+			copy(read(a[0], a[1]), "Pretended H200\x00")
+			return ok
+		},
+		"cuDeviceGetPCIBusId": func(a []uintptr) uintptr {
+			copy(read(a[0], a[1]), "0000:01:00.0\x00")
+			return ok
+		},
+		"cuDeviceTotalMem_v2": func(a []uintptr) uintptr { put(a[0], uint64(d.Memory)); return ok },
+		"cuDeviceGetAttribute": func(a []uintptr) uintptr {
+			v, known := d.Attributes[int(a[1])]
+			if !known {
+				v = attributes[int(a[1])]
+			}
+			put(a[0], int32(v))
+			return ok
+		},
+		"cuDevicePrimaryCtxRetain":     func(a []uintptr) uintptr { put(a[0], d.make("context")); return ok },
+		"cuDevicePrimaryCtxRelease_v2": func([]uintptr) uintptr { return d.dropContext() },
+		"cuDevicePrimaryCtxReset_v2":   func([]uintptr) uintptr { d.lost = 0; return ok },
+		"cuMemGetInfo_v2": func(a []uintptr) uintptr {
+			put(a[0], uint64(d.Memory-d.used))
+			put(a[1], uint64(d.Memory))
+			return ok
+		},
+		"cuDeviceCanAccessPeer": func(a []uintptr) uintptr { put(a[0], int32(1)); return ok },
+	}
+}
+
+func (d *Driver) dropContext() uintptr {
+	for h, kind := range d.things {
+		if kind == "context" {
+			delete(d.things, h)
+			return ok
+		}
+	}
+	return invalidValue
+}
+
+func (d *Driver) memoryFunctions() map[string]func(a []uintptr) uintptr {
+	move := func(to, from []byte) uintptr {
+		if to == nil || from == nil {
+			return invalidValue
+		}
+		copy(to, from)
+		return ok
+	}
+	up := func(a []uintptr) uintptr { return move(d.Bytes(uint64(a[0]), int(a[2])), read(a[1], a[2])) }
+	down := func(a []uintptr) uintptr { return move(read(a[0], a[2]), d.Bytes(uint64(a[1]), int(a[2]))) }
+	fill := func(width int) func(a []uintptr) uintptr {
+		return func(a []uintptr) uintptr {
+			to := d.Bytes(uint64(a[0]), int(a[2])*width)
+			if to == nil {
+				return invalidValue
+			}
+			var pattern [4]byte
+			binary.LittleEndian.PutUint32(pattern[:], uint32(a[1]))
+			for i := range to {
+				to[i] = pattern[i%width]
+			}
+			return ok
+		}
+	}
+	return map[string]func(a []uintptr) uintptr{
+		"cuMemAlloc_v2": func(a []uintptr) uintptr {
+			if int(a[1]) > d.Memory-d.used {
+				return outOfMemory
+			}
+			d.next += (uint64(a[1]) + 0xfff) &^ 0xfff
+			d.memory[d.next] = bytes.Repeat([]byte{0xa5}, int(a[1]))
+			d.used += int(a[1])
+			put(a[0], d.next)
+			d.next += uint64(a[1]+0xfff) &^ 0xfff
+			return ok
+		},
+		"cuMemFree_v2": func(a []uintptr) uintptr {
+			b := d.memory[uint64(a[0])]
+			if b == nil {
+				return invalidValue
+			}
+			d.used -= len(b)
+			delete(d.memory, uint64(a[0]))
+			return ok
+		},
+		"cuMemHostAlloc": func(a []uintptr) uintptr {
+			b := make([]byte, a[1])
+			at := uintptr(unsafe.Pointer(&b[0]))
+			d.host[at] = b
+			put(a[0], at)
+			return ok
+		},
+		"cuMemFreeHost": func(a []uintptr) uintptr {
+			if d.host[a[0]] == nil {
+				return invalidValue
+			}
+			delete(d.host, a[0])
+			return ok
+		},
+		"cuMemcpyHtoD_v2":      up,
+		"cuMemcpyHtoDAsync_v2": up,
+		"cuMemcpyDtoH_v2":      down,
+		"cuMemcpyDtoHAsync_v2": down,
+		"cuMemcpyDtoDAsync_v2": func(a []uintptr) uintptr {
+			return move(d.Bytes(uint64(a[0]), int(a[2])), d.Bytes(uint64(a[1]), int(a[2])))
+		},
+		"cuMemcpyPeerAsync": func(a []uintptr) uintptr {
+			return move(d.Bytes(uint64(a[0]), int(a[4])), d.Bytes(uint64(a[2]), int(a[4])))
+		},
+		"cuMemsetD8Async":         fill(1),
+		"cuMemsetD16Async":        fill(2),
+		"cuMemsetD32Async":        fill(4),
+		"cuTensorMapEncodeTiled":  func(a []uintptr) uintptr { return d.encode(a, 0x11) },
+		"cuTensorMapEncodeIm2col": func(a []uintptr) uintptr { return d.encode(a, 0x22) },
+	}
+}
+
+// encode writes the arguments into the map, so that tests see them.
+func (d *Driver) encode(a []uintptr, mark byte) uintptr {
+	if a[0]%64 != 0 || a[3]%16 != 0 {
+		return invalidValue
+	}
+	b := read(a[0], 128)
+	b[0], b[1], b[2] = mark, byte(a[1]), byte(a[2])
+	binary.LittleEndian.PutUint64(b[8:], uint64(a[3]))
+	binary.LittleEndian.PutUint64(b[16:], *(*uint64)(pointer(a[4])))
+	last := a[len(a)-4:] // interleave, swizzle, promotion, fill
+	for i, v := range last {
+		b[3+i] = byte(v)
+	}
+	return ok
+}
+
+func (d *Driver) streamFunctions() map[string]func(a []uintptr) uintptr {
+	open := func(kind string) func(a []uintptr) uintptr {
+		return func(a []uintptr) uintptr { put(a[0], d.make(kind)); return ok }
+	}
+	drop := func(kind string) func(a []uintptr) uintptr {
+		return func(a []uintptr) uintptr {
+			if d.things[uint64(a[0])] != kind {
+				return invalidHandle
+			}
+			delete(d.things, uint64(a[0]))
+			return ok
+		}
+	}
+	return map[string]func(a []uintptr) uintptr{
+		"cuStreamCreateWithPriority": open("stream"),
+		"cuStreamDestroy_v2":         drop("stream"),
+		"cuEventCreate":              open("event"),
+		"cuEventDestroy_v2":          drop("event"),
+		"cuEventElapsedTime":         func(a []uintptr) uintptr { put(a[0], float32(1.5)); return ok },
+		"cuStreamBeginCapture_v2": func(a []uintptr) uintptr {
+			if d.things[uint64(a[0])] != "stream" {
+				return invalidHandle
+			}
+			d.recording[uint64(a[0])] = []func(){}
+			return ok
+		},
+		"cuStreamEndCapture": func(a []uintptr) uintptr {
+			work, yes := d.recording[uint64(a[0])]
+			if !yes {
+				return invalidValue
+			}
+			delete(d.recording, uint64(a[0]))
+			g := d.make("graph")
+			d.graphs[g] = work
+			put(a[1], g)
+			return ok
+		},
+		"cuGraphInstantiateWithFlags": func(a []uintptr) uintptr {
+			e := d.make("exec")
+			d.graphs[e] = d.graphs[uint64(a[1])]
+			put(a[0], e)
+			return ok
+		},
+		"cuGraphLaunch": func(a []uintptr) uintptr {
+			if d.things[uint64(a[0])] != "exec" {
+				return invalidHandle
+			}
+			for _, work := range d.graphs[uint64(a[0])] {
+				work()
+			}
+			return ok
+		},
+		"cuGraphExecDestroy": drop("exec"),
+		"cuGraphDestroy":     drop("graph"),
+	}
+}
+
+func (d *Driver) moduleFunctions() map[string]func(a []uintptr) uintptr {
+	return map[string]func(a []uintptr) uintptr{
+		"cuModuleLoadDataEx": func(a []uintptr) uintptr {
+			image := text(a[1])
+			if strings.Contains(image, "!") {
+				d.log(a[2], a[3], a[4])
+				return invalidPTX
+			}
+			m := d.make("module")
+			d.modules[m] = image
+			put(a[0], m)
+			return ok
+		},
+		"cuModuleUnload": func(a []uintptr) uintptr {
+			if d.things[uint64(a[0])] != "module" {
+				return invalidHandle
+			}
+			delete(d.things, uint64(a[0]))
+			return ok
+		},
+		"cuModuleGetFunction": func(a []uintptr) uintptr {
+			name := text(a[2])
+			for _, m := range entry.FindAllStringSubmatch(d.modules[uint64(a[1])], -1) {
+				if m[1] == name {
+					f := d.make("function")
+					d.functions[f] = name
+					put(a[0], f)
+					return ok
+				}
+			}
+			return notFound
+		},
+		"cuModuleGetGlobal_v2": func(a []uintptr) uintptr {
+			if !strings.Contains(d.modules[uint64(a[2])], text(a[3])) {
+				return notFound
+			}
+			d.next += 0x1000
+			d.memory[d.next] = make([]byte, 64)
+			put(a[0], d.next)
+			put(a[1], uint64(64))
+			return ok
+		},
+		"cuFuncGetAttribute": func(a []uintptr) uintptr {
+			put(a[0], map[uintptr]int32{0: 1024, 1: 0, 3: 0, 4: 32}[a[1]])
+			return ok
+		},
+		"cuFuncGetParamInfo": func(a []uintptr) uintptr {
+			sizes := d.Params[d.functions[uint64(a[0])]]
+			if int(a[1]) >= len(sizes) {
+				return invalidValue
+			}
+			offset := 0
+			for i, n := range sizes {
+				offset = (offset + n - 1) / n * n
+				if i == int(a[1]) {
+					break
+				}
+				offset += n
+			}
+			put(a[2], uint64(offset))
+			put(a[3], uint64(sizes[a[1]]))
+			return ok
+		},
+		"cuOccupancyMaxActiveBlocksPerMultiprocessor": func(a []uintptr) uintptr { put(a[0], int32(2048/a[2])); return ok },
+		"cuOccupancyMaxActiveClusters":                func(a []uintptr) uintptr { put(a[0], int32(66)); return ok },
+		"cuLinkCreate_v2": func(a []uintptr) uintptr {
+			l := d.make("link")
+			d.links[l] = nil
+			put(a[3], l)
+			if len(d.Log) > 0 {
+				d.log(a[0], a[1], a[2])
+			}
+			return ok
+		},
+		"cuLinkAddData_v2": func(a []uintptr) uintptr {
+			image := read(a[2], a[3])
+			if image[len(image)-1] != 0 {
+				return invalidValue
+			}
+			if bytes.Contains(image, []byte("!")) {
+				return invalidPTX
+			}
+			d.links[uint64(a[0])] = append([]byte("cubin of "), image...)
+			return ok
+		},
+		"cuLinkComplete": func(a []uintptr) uintptr {
+			cubin := d.links[uint64(a[0])]
+			put(a[1], &cubin[0])
+			put(a[2], uint64(len(cubin)))
+			return ok
+		},
+		"cuLinkDestroy": func(a []uintptr) uintptr { delete(d.things, uint64(a[0])); return ok },
+		"cuLaunchKernel": func(a []uintptr) uintptr {
+			l := Launch{Kernel: d.functions[uint64(a[0])], Grid: [3]uint32{uint32(a[1]), uint32(a[2]), uint32(a[3])},
+				Block: [3]uint32{uint32(a[4]), uint32(a[5]), uint32(a[6])}, Shared: uint32(a[7]), Stream: uint64(a[8])}
+			return d.launch(l, a[10])
+		},
+		"cuLaunchKernelEx": func(a []uintptr) uintptr {
+			c := (*config)(pointer(a[0]))
+			l := Launch{Kernel: d.functions[uint64(a[1])], Grid: c.grid, Block: c.block, Shared: c.shared, Stream: c.stream, Attributes: make(map[uint32][4]uint32)}
+			for _, e := range unsafe.Slice(c.attributes, c.count) {
+				l.Attributes[e.id] = [4]uint32(e.value[:4])
+			}
+			return d.launch(l, a[3])
+		},
+	}
+}
+
+// attribute and config are CUlaunchAttribute and CUlaunchConfig.
+type attribute struct {
+	id    uint32
+	_     uint32
+	value [16]uint32
+}
+
+type config struct {
+	grid, block [3]uint32
+	shared      uint32
+	_           uint32
+	stream      uint64
+	attributes  *attribute
+	count       uint32
+	_           uint32
+}
+
+// log writes what the assembler says where the options ask for it.
+func (d *Driver) log(count, options, values uintptr) {
+	for i := range count {
+		option := *(*uint32)(unsafe.Add(pointer(options), 4*i))
+		value := *(*uintptr)(unsafe.Add(pointer(values), 8*i))
+		if option == 5 {
+			copy(read(value, uintptr(len(d.Log)+1)), d.Log+"\x00")
+		}
+	}
+}
+
+// launch takes a launch with its extra argument.
+func (d *Driver) launch(l Launch, extra uintptr) uintptr {
+	if l.Kernel == "" {
+		return invalidHandle
+	}
+	if extra != 0 {
+		words := unsafe.Slice((*uintptr)(pointer(extra)), 5)
+		if words[0] != 1 || words[2] != 2 || words[4] != 0 {
+			return invalidValue
+		}
+		l.Values = slices.Clone(read(words[1], *(*uintptr)(pointer(words[3]))))
+	}
+	work := func() {
+		d.launches = append(d.launches, l)
+		if f := d.Kernels[l.Kernel]; f != nil {
+			f(d, l)
+		}
+	}
+	if list, recording := d.recording[l.Stream]; recording {
+		d.recording[l.Stream] = append(list, work)
+		return ok
+	}
+	work()
+	return ok
+}
+
+// Lose makes every call fail from now on, as after a kernel's wild access. A kernel may call it.
+func (d *Driver) Lose() { d.lost = illegal }

@@ -1,0 +1,222 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package runtime
+
+import (
+	"fmt"
+	"math"
+	"unsafe"
+
+	"github.com/ptxdsl/ptxdsl/runtime/device"
+)
+
+// An Element is what buffers hold: numbers of a fixed size.
+type Element interface {
+	~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64
+}
+
+// An Address is a place in the memory of a device. As an argument of a launch it goes unchecked.
+type Address = device.Address
+
+// A Buffer is memory of a device, or a part of it.
+type Buffer[T Element] struct {
+	memory
+	on   *Stream
+	part bool
+}
+
+// memory is what buffers of every type have.
+type memory struct {
+	*thing
+	at    device.Address
+	count int
+	width int
+	word  string // the Go type of the elements
+}
+
+func (m *memory) bytes() int64 { return int64(m.count) * int64(m.width) }
+
+// Alloc makes a buffer of n elements. What is in it is not known.
+func Alloc[T Element](d *Device, n int) (*Buffer[T], error) {
+	var zero T
+	b := &Buffer[T]{memory: memory{thing: new(thing), count: n, width: int(unsafe.Sizeof(zero)), word: fmt.Sprintf("%T", zero)}}
+	if err := d.usable(); err != nil {
+		return nil, err
+	}
+	if n <= 0 || n > math.MaxInt64/b.width {
+		return nil, argument("a buffer of %d elements: there must be one or more", n)
+	}
+	what := fmt.Sprintf("buffer of %d %s", n, b.word)
+	at, err := d.back.Allocate(b.bytes())
+	if err != nil {
+		return nil, fmt.Errorf("%s, %d bytes: %w", what, b.bytes(), err)
+	}
+	b.at = at
+	if err := d.keep(b.thing, what, func() error { return d.back.Free(at) }); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// view is a buffer of memory that something else holds.
+func view[T Element](t *thing, at device.Address, bytes int64) *Buffer[T] {
+	var zero T
+	width := int(unsafe.Sizeof(zero))
+	return &Buffer[T]{memory: memory{thing: t, at: at, count: int(bytes) / width, width: width, word: fmt.Sprintf("%T", zero)}, part: true}
+}
+
+// Upload makes a buffer with what is in xs.
+func Upload[T Element](d *Device, xs []T) (*Buffer[T], error) {
+	b, err := Alloc[T](d, len(xs))
+	if err != nil {
+		return nil, err
+	}
+	if err := b.Write(xs); err != nil {
+		_ = b.Close() // the first error is the one to tell
+		return nil, err
+	}
+	return b, nil
+}
+
+// Download is what is in b.
+func Download[T Element](b *Buffer[T]) ([]T, error) {
+	if b == nil {
+		return nil, argument("download of a nil buffer")
+	}
+	xs := make([]T, b.count)
+	return xs, b.Read(xs)
+}
+
+// Len is the number of elements.
+func (b *Buffer[T]) Len() int { return b.count }
+
+// Address is where b begins, for code that does not know of buffers.
+func (b *Buffer[T]) Address() Address { return b.at }
+
+// On is b with its copies and fills ordered with the work of a stream.
+func (b *Buffer[T]) On(s *Stream) *Buffer[T] {
+	c := *b
+	c.on, c.part = s, true
+	return &c
+}
+
+// Slice is the part of b from element lo up to hi. It shares b's memory, and is gone when b is closed.
+func (b *Buffer[T]) Slice(lo, hi int) (*Buffer[T], error) {
+	if err := b.ready(); err != nil {
+		return nil, err
+	}
+	if lo < 0 || hi > b.count || lo >= hi {
+		return nil, argument("elements %d to %d of a %s", lo, hi, b.what)
+	}
+	c := *b
+	c.at += device.Address(lo * b.width)
+	c.count, c.part = hi-lo, true
+	return &c, nil
+}
+
+// Close gives the memory back. A part cannot be closed, only the whole.
+func (b *Buffer[T]) Close() error {
+	if b == nil {
+		return argument("close of a nil buffer")
+	}
+	if b.part {
+		return argument("close of a part of a %s, or of it with a stream: close the whole", b.what)
+	}
+	return b.thing.Close()
+}
+
+// ready is an error where b, or the stream it is used on, cannot be used.
+func (b *Buffer[T]) ready() error {
+	if b == nil {
+		return argument("a nil buffer")
+	}
+	if err := b.usable(nil); err != nil {
+		return err
+	}
+	return b.on.ready(b.dev)
+}
+
+// same is an error where there are not as many elements as b has.
+func (b *Buffer[T]) same(n int, what string) error {
+	if err := b.ready(); err != nil {
+		return err
+	}
+	if n != b.count {
+		return argument("%s has %d elements, and the buffer %d; Slice makes a buffer of a part", what, n, b.count)
+	}
+	return nil
+}
+
+// Write copies xs, as many elements as b has, to the device.
+func (b *Buffer[T]) Write(xs []T) error {
+	if err := b.same(len(xs), "the slice"); err != nil {
+		return err
+	}
+	if err := b.dev.back.Upload(b.at, unsafe.Pointer(&xs[0]), b.bytes(), b.on.handle(), false); err != nil {
+		return fmt.Errorf("write to %s: %w", b.what, err)
+	}
+	return nil
+}
+
+// Read copies b to xs, which has as many elements.
+func (b *Buffer[T]) Read(xs []T) error {
+	if err := b.same(len(xs), "the slice"); err != nil {
+		return err
+	}
+	if err := b.dev.back.Download(unsafe.Pointer(&xs[0]), b.at, b.bytes(), b.on.handle(), false); err != nil {
+		return fmt.Errorf("read of %s: %w", b.what, err)
+	}
+	return nil
+}
+
+// Fill makes every element x. Elements of eight bytes must have two equal halves, as zero has.
+func (b *Buffer[T]) Fill(x T) error {
+	if err := b.ready(); err != nil {
+		return err
+	}
+	var pattern uint32
+	width, count := b.width, int64(b.count)
+	switch b.width {
+	case 1:
+		pattern = uint32(*(*uint8)(unsafe.Pointer(&x)))
+	case 2:
+		pattern = uint32(*(*uint16)(unsafe.Pointer(&x)))
+	case 4:
+		pattern = *(*uint32)(unsafe.Pointer(&x))
+	default:
+		halves := *(*[2]uint32)(unsafe.Pointer(&x))
+		if halves[0] != halves[1] {
+			return argument("fill of a %s with %v: devices fill with patterns of up to four bytes", b.what, x)
+		}
+		pattern, width, count = halves[0], 4, 2*count
+	}
+	if err := b.dev.back.Fill(b.at, pattern, width, count, b.on.handle()); err != nil {
+		return fmt.Errorf("fill of %s: %w", b.what, err)
+	}
+	return nil
+}
+
+// CopyFrom copies another buffer of as many elements, which may be on another device. It does not wait for the end.
+func (b *Buffer[T]) CopyFrom(from *Buffer[T]) error {
+	if from == nil {
+		return argument("copy from a nil buffer")
+	}
+	if err := from.ready(); err != nil {
+		return err
+	}
+	if err := b.same(from.count, "the other buffer"); err != nil {
+		return err
+	}
+	var err error
+	if b.dev.back == from.dev.back {
+		err = b.dev.back.Copy(b.at, from.at, b.bytes(), b.on.handle())
+	} else {
+		// A copy between devices is the work of the one that it leaves.
+		err = from.dev.back.CopyTo(b.dev.back, b.at, from.at, b.bytes(), from.on.handle())
+	}
+	if err != nil {
+		return fmt.Errorf("copy of %s: %w", from.what, err)
+	}
+	return nil
+}

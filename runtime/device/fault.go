@@ -1,0 +1,61 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package device
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+)
+
+// Errors that programs ask for with errors.Is.
+var (
+	ErrMemory = errors.New("out of memory")
+	ErrLost   = errors.New("the device is lost")
+	ErrAbsent = errors.New("no such device")
+	ErrTooOld = errors.New("the driver is too old")
+)
+
+// A Fault is a call that a device refused.
+type Fault struct {
+	Call string // cuMemAlloc_v2
+	Code int
+	Name string // CUDA_ERROR_OUT_OF_MEMORY
+	Text string // out of memory
+	Kind error  // one of the errors above, or nil
+	Note string // what to do
+}
+
+// Error says what was called and what came back.
+func (f *Fault) Error() string {
+	var b strings.Builder
+	b.WriteString(f.Call + ": " + f.Text + " (" + f.Name + ")")
+	if f.Note != "" {
+		b.WriteString("; " + f.Note)
+	}
+	return b.String()
+}
+
+// Unwrap is the Kind.
+func (f *Fault) Unwrap() error { return f.Kind }
+
+// A Rejection is PTX that could not be assembled.
+type Rejection struct {
+	Module   string
+	Findings diag.List // with lines of the PTX
+	Log      string    // what the assembler said, where it could not be understood
+	Cause    error
+}
+
+// Error is the first line of what is wrong.
+func (r *Rejection) Error() string {
+	if len(r.Findings) == 0 {
+		return r.Module + ": " + r.Cause.Error() + "\n" + strings.TrimSpace(r.Log)
+	}
+	return r.Module + ": " + r.Findings[0].Message
+}
+
+// Unwrap is the Cause.
+func (r *Rejection) Unwrap() error { return r.Cause }

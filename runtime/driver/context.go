@@ -1,0 +1,243 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package driver
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/ptxdsl/ptxdsl/runtime/device"
+)
+
+// A Context is an open GPU: the primary context of one device, which other libraries of the process share.
+//
+// The driver knows the current context by the thread, and goroutines change threads, so every call locks its thread, makes the
+// context current, calls, and unlocks: that takes nanoseconds, and handing work to a thread of its own takes microseconds.
+type Context struct {
+	library *Library
+	number  int
+	device  uintptr   // CUdevice
+	context uintptr   // CUcontext
+	current []uintptr // the context as an argument
+	info    device.Info
+
+	launches sync.Pool // of *packet
+
+	mutex  sync.Mutex
+	graphs map[device.Handle]uintptr // CUgraph by CUgraphExec
+	peers  map[*Context]bool
+
+	lost   atomic.Pointer[device.Fault]
+	latest atomic.Pointer[kernel] // launched
+	closed atomic.Bool
+}
+
+var _ device.Device = (*Context)(nil)
+
+// Open opens GPU number n.
+func (l *Library) Open(n int) (*Context, error) {
+	count, err := l.Count()
+	if err != nil {
+		return nil, err
+	}
+	if n < 0 || n >= count {
+		return nil, fmt.Errorf("%w: cuda:%d; this machine has %s", device.ErrAbsent, n, plural(count))
+	}
+	c := &Context{
+		library: l, number: n,
+		graphs: make(map[device.Handle]uintptr), peers: make(map[*Context]bool),
+	}
+	c.launches.New = func() any { return new(packet) }
+	var number int32
+	if err := l.call(cuDeviceGet, uintptr(unsafe.Pointer(&number)), uintptr(n)); err != nil {
+		return nil, err
+	}
+	c.device = uintptr(number)
+	if err := c.properties(); err != nil {
+		return nil, err
+	}
+	if err := l.call(cuDevicePrimaryCtxRetain, uintptr(unsafe.Pointer(&c.context)), c.device); err != nil {
+		return nil, err
+	}
+	c.current = []uintptr{c.context}
+	return c, nil
+}
+
+func plural(n int) string {
+	switch n {
+	case 0:
+		return "no GPU"
+	case 1:
+		return "one GPU, cuda:0"
+	}
+	return fmt.Sprintf("%d GPUs, cuda:0 to cuda:%d", n, n-1)
+}
+
+// call calls a function in the context. Pointers among the arguments are written as Library.call wants them.
+//
+//go:uintptrescapes
+func (c *Context) call(f Function, args ...uintptr) error {
+	if code := c.raw(f, args...); code != 0 {
+		return c.fail(f, code)
+	}
+	return nil
+}
+
+// raw is call, for functions whose result is not an error when it is not zero.
+//
+//go:uintptrescapes
+func (c *Context) raw(f Function, args ...uintptr) uintptr {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if code := c.library.raw(cuCtxSetCurrent, c.current...); code != 0 {
+		return code
+	}
+	return c.library.raw(f, args...)
+}
+
+// fail is a CUresult as an error. One that spoils the context is kept, with the kernel that was launched last.
+func (c *Context) fail(f Function, code uintptr) error {
+	if lost := c.lost.Load(); lost != nil {
+		return c.gone(lost)
+	}
+	fault := c.library.fault(f, code)
+	if !sticky(code) {
+		return fault
+	}
+	if k := c.latest.Load(); k != nil {
+		fault.Note += "; the last kernel launched was " + k.name
+	}
+	c.lost.CompareAndSwap(nil, fault)
+	return c.gone(c.lost.Load())
+}
+
+// gone is the error of everything that is tried with a lost device.
+func (c *Context) gone(fault *device.Fault) error {
+	return fmt.Errorf("cuda:%d is lost, with all that is in its memory; close it and open it anew to go on: %w", c.number, fault)
+}
+
+// Lost is why the device cannot go on.
+func (c *Context) Lost() error {
+	if fault := c.lost.Load(); fault != nil {
+		return c.gone(fault)
+	}
+	return nil
+}
+
+// Info is what the device is.
+func (c *Context) Info() device.Info { return c.info }
+
+// Synchronize waits for everything.
+func (c *Context) Synchronize() error { return c.call(cuCtxSynchronize) }
+
+// Memory is how much of it is free.
+func (c *Context) Memory() (free, total int64, err error) {
+	var f, t uint64
+	err = c.call(cuMemGetInfo, uintptr(unsafe.Pointer(&f)), uintptr(unsafe.Pointer(&t)))
+	return int64(f), int64(t), err
+}
+
+// Close gives the context back. That of a lost device is thrown away, for everybody in the process: it is of no use any more.
+func (c *Context) Close() error {
+	if c.closed.Swap(true) {
+		return nil
+	}
+	var errs []error
+	if c.lost.Load() != nil {
+		if err := c.library.call(cuDevicePrimaryCtxReset, c.device); err != nil && !errors.Is(err, device.ErrLost) {
+			errs = append(errs, err)
+		}
+	}
+	if err := c.library.call(cuDevicePrimaryCtxRelease, c.device); err != nil && c.lost.Load() == nil {
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// Attributes of devices, as the driver numbers them.
+const (
+	attrMaxThreads        = 1
+	attrMaxBlockX         = 2
+	attrMaxGridX          = 5
+	attrShared            = 8
+	attrWarpSize          = 10
+	attrRegisters         = 12
+	attrClock             = 13
+	attrMultiprocessors   = 16
+	attrMemoryClock       = 36
+	attrMemoryBits        = 37
+	attrL2                = 38
+	attrThreadsPerSM      = 39
+	attrUnifiedAddressing = 41
+	attrMajor             = 75
+	attrMinor             = 76
+	attrSharedPerSM       = 81
+	attrCooperative       = 95
+	attrSharedOptIn       = 97
+	attrBlocksPerSM       = 106
+	attrClusters          = 120
+	attrTensorMaps        = 127
+)
+
+// properties asks for what Info tells.
+func (c *Context) properties() error {
+	var failed error
+	attribute := func(n uintptr) int {
+		var value int32
+		if code := c.library.raw(cuDeviceGetAttribute, uintptr(unsafe.Pointer(&value)), n, c.device); code != 0 {
+			if n < attrBlocksPerSM && failed == nil { // an old driver does not know the later ones
+				failed = c.library.fault(cuDeviceGetAttribute, code)
+			}
+			return 0
+		}
+		return int(value)
+	}
+	three := func(n uintptr) [3]int { return [3]int{attribute(n), attribute(n + 1), attribute(n + 2)} }
+	name, bus := make([]byte, 256), make([]byte, 32)
+	if err := c.library.call(cuDeviceGetName, uintptr(unsafe.Pointer(&name[0])), uintptr(len(name)), c.device); err != nil {
+		return err
+	}
+	if err := c.library.call(cuDeviceGetPCIBusId, uintptr(unsafe.Pointer(&bus[0])), uintptr(len(bus)), c.device); err != nil {
+		return err
+	}
+	var total uint64
+	if err := c.library.call(cuDeviceTotalMem, uintptr(unsafe.Pointer(&total)), c.device); err != nil {
+		return err
+	}
+	capability := attribute(attrMajor)*10 + attribute(attrMinor)
+	major, minor := c.library.PTX()
+	c.info = device.Info{
+		Name: cString(name), Place: fmt.Sprintf("cuda:%d", c.number), Bus: cString(bus), Memory: int64(total),
+		Driver: "CUDA " + c.library.Version(), PTX: fmt.Sprintf("%d.%d", major, minor), Capability: capability, Target: target(capability),
+		L2: attribute(attrL2), SMs: attribute(attrMultiprocessors), WarpSize: attribute(attrWarpSize), Clock: attribute(attrClock),
+		MemoryClock: attribute(attrMemoryClock), MemoryBits: attribute(attrMemoryBits), MaxGrid: three(attrMaxGridX), MaxBlock: three(attrMaxBlockX),
+		MaxThreads: attribute(attrMaxThreads), Threads: attribute(attrThreadsPerSM), Blocks: attribute(attrBlocksPerSM), Registers: attribute(attrRegisters),
+		Shared: attribute(attrShared), SharedOptIn: attribute(attrSharedOptIn), SharedPerSM: attribute(attrSharedPerSM),
+		Clusters: attribute(attrClusters) != 0, Cooperative: attribute(attrCooperative) != 0, TensorMaps: attribute(attrTensorMaps) != 0,
+		PeerCapable: attribute(attrUnifiedAddressing) != 0, MaxParameter: 4096,
+	}
+	if capability >= 70 && c.library.version >= 12010 {
+		c.info.MaxParameter = 32764
+	}
+	return failed
+}
+
+// target is the newest target of a compute capability.
+func target(capability int) string {
+	if capability >= 90 {
+		return fmt.Sprintf("sm_%da", capability)
+	}
+	return fmt.Sprintf("sm_%d", capability)
+}
+
+// cString is what stands before the first zero.
+func cString(b []byte) string {
+	text, _, _ := bytes.Cut(b, []byte{0})
+	return string(text)
+}

@@ -1,0 +1,103 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package driver
+
+import (
+	"fmt"
+
+	"github.com/ptxdsl/ptxdsl/runtime/device"
+)
+
+// absent is no CUresult: the function is not there.
+const absent = 0xffff_ffff
+
+// The CUresult values that something follows from.
+const (
+	errOutOfMemory   = 2
+	errDeinitialized = 4
+	errNoDevice      = 100
+	errInvalidDevice = 101
+	errInvalidImage  = 200
+	errNoBinary      = 209
+	errPeerEnabled   = 704
+	errECC           = 214
+	errInvalidPTX    = 218
+	errNVLink        = 220
+	errUnsupported   = 222 // PTX version
+	errNotFound      = 500
+	errNotReady      = 600
+	errIllegal       = 700
+	errResources     = 701
+	errTimeout       = 702
+	errAssert        = 710
+	errStack         = 714
+	errInstruction   = 715
+	errMisaligned    = 716
+	errAddressSpace  = 717
+	errProgram       = 718
+	errLaunchFailed  = 719
+	errContained     = 721
+	errTooLarge      = 720 // cooperative launch
+	errCluster       = 912
+)
+
+// sticky reports whether an error spoils the context: nothing will succeed in it any more.
+func sticky(code uintptr) bool {
+	switch code {
+	case errDeinitialized, errECC, errNVLink, errIllegal, errTimeout, errAssert, errStack, errInstruction, errMisaligned, errAddressSpace,
+		errProgram, errLaunchFailed, errContained:
+		return true
+	}
+	return false
+}
+
+// note says what an error means for someone who launches kernels, where the driver's text does not.
+func note(code uintptr) string {
+	switch code {
+	case errIllegal:
+		return "a kernel read or wrote memory that is not there: run it under compute-sanitizer, or on the emulator"
+	case errMisaligned:
+		return "a kernel used an address that is not a multiple of the size of the access"
+	case errInstruction:
+		return "a kernel met an instruction that cannot be executed, such as a barrier operation on what is no barrier"
+	case errLaunchFailed:
+		return "a kernel failed while it ran"
+	case errAssert:
+		return "a kernel came to a trap"
+	case errTimeout:
+		return "a kernel ran longer than the system allows"
+	case errResources:
+		return "the block needs more registers or shared memory than a multiprocessor has"
+	case errTooLarge:
+		return "all blocks of a cooperative launch must run at once: make the grid smaller"
+	case errCluster:
+		return "clusters of this size do not fit on the device with this much shared memory"
+	case errNoBinary, errInvalidImage:
+		return "the code is for another architecture, or it is damaged"
+	}
+	return ""
+}
+
+// fault is a CUresult as an error.
+func (l *Library) fault(f Function, code uintptr) *device.Fault {
+	e := &device.Fault{Call: f.String(), Code: int(code), Note: note(code)}
+	if code == absent {
+		e.Name, e.Text, e.Kind = "missing", "the driver does not have this function", device.ErrTooOld
+		e.Note = "it came with CUDA " + entries()[f].since
+		return e
+	}
+	e.Name, e.Text = l.text(cuGetErrorName, code), l.text(cuGetErrorString, code)
+	if e.Name == "" {
+		e.Name, e.Text = fmt.Sprintf("CUresult %d", code), "an error that the driver has no text for"
+	}
+	switch {
+	case code == errOutOfMemory:
+		e.Kind = device.ErrMemory
+	case code == errNoDevice || code == errInvalidDevice:
+		e.Kind = device.ErrAbsent
+	case sticky(code):
+		e.Kind = device.ErrLost
+	}
+	return e
+}

@@ -1,0 +1,159 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package driver
+
+// A Function is an entry point of the CUDA driver.
+type Function int
+
+// The entry points that are called. Names with _v2 are those that the headers give the plain name to.
+const (
+	cuInit Function = iota
+	cuDriverGetVersion
+	cuGetErrorName
+	cuGetErrorString
+	cuDeviceGet
+	cuDeviceGetCount
+	cuDeviceGetName
+	cuDeviceGetAttribute
+	cuDeviceGetPCIBusId
+	cuDeviceTotalMem
+	cuDevicePrimaryCtxRetain
+	cuDevicePrimaryCtxRelease
+	cuDevicePrimaryCtxReset
+	cuCtxSetCurrent
+	cuCtxSynchronize
+	cuMemGetInfo
+	cuMemAlloc
+	cuMemFree
+	cuMemHostAlloc
+	cuMemFreeHost
+	cuMemcpyHtoD
+	cuMemcpyDtoH
+	cuMemcpyHtoDAsync
+	cuMemcpyDtoHAsync
+	cuMemcpyDtoDAsync
+	cuMemcpyPeerAsync
+	cuMemsetD8Async
+	cuMemsetD16Async
+	cuMemsetD32Async
+	cuStreamCreateWithPriority
+	cuStreamDestroy
+	cuStreamSynchronize
+	cuStreamQuery
+	cuStreamWaitEvent
+	cuEventCreate
+	cuEventDestroy
+	cuEventRecord
+	cuEventSynchronize
+	cuEventQuery
+	cuEventElapsedTime
+	cuModuleLoadDataEx
+	cuModuleUnload
+	cuModuleGetFunction
+	cuModuleGetGlobal
+	cuFuncGetAttribute
+	cuFuncSetAttribute
+	cuFuncGetParamInfo
+	cuLaunchKernel
+	cuLaunchKernelEx
+	cuOccupancyMaxActiveBlocksPerMultiprocessor
+	cuOccupancyMaxActiveClusters
+	cuLinkCreate
+	cuLinkAddData
+	cuLinkComplete
+	cuLinkDestroy
+	cuTensorMapEncodeTiled
+	cuTensorMapEncodeIm2col
+	cuStreamBeginCapture
+	cuStreamEndCapture
+	cuGraphInstantiateWithFlags
+	cuGraphDestroy
+	cuGraphLaunch
+	cuGraphExecDestroy
+	cuDeviceCanAccessPeer
+	cuCtxEnablePeerAccess
+
+	functionCount
+)
+
+// An entry says how a function is called in the library.
+type entry struct {
+	symbol string
+	since  string // the CUDA version that brought it, for those that a driver of CUDA 11.4 may lack
+}
+
+// entries is the symbol of every Function.
+func entries() [functionCount]entry {
+	return [functionCount]entry{
+		cuInit:                      {"cuInit", ""},
+		cuDriverGetVersion:          {"cuDriverGetVersion", ""},
+		cuGetErrorName:              {"cuGetErrorName", ""},
+		cuGetErrorString:            {"cuGetErrorString", ""},
+		cuDeviceGet:                 {"cuDeviceGet", ""},
+		cuDeviceGetCount:            {"cuDeviceGetCount", ""},
+		cuDeviceGetName:             {"cuDeviceGetName", ""},
+		cuDeviceGetAttribute:        {"cuDeviceGetAttribute", ""},
+		cuDeviceGetPCIBusId:         {"cuDeviceGetPCIBusId", ""},
+		cuDeviceTotalMem:            {"cuDeviceTotalMem_v2", ""},
+		cuDevicePrimaryCtxRetain:    {"cuDevicePrimaryCtxRetain", ""},
+		cuDevicePrimaryCtxRelease:   {"cuDevicePrimaryCtxRelease_v2", ""},
+		cuDevicePrimaryCtxReset:     {"cuDevicePrimaryCtxReset_v2", ""},
+		cuCtxSetCurrent:             {"cuCtxSetCurrent", ""},
+		cuCtxSynchronize:            {"cuCtxSynchronize", ""},
+		cuMemGetInfo:                {"cuMemGetInfo_v2", ""},
+		cuMemAlloc:                  {"cuMemAlloc_v2", ""},
+		cuMemFree:                   {"cuMemFree_v2", ""},
+		cuMemHostAlloc:              {"cuMemHostAlloc", ""},
+		cuMemFreeHost:               {"cuMemFreeHost", ""},
+		cuMemcpyHtoD:                {"cuMemcpyHtoD_v2", ""},
+		cuMemcpyDtoH:                {"cuMemcpyDtoH_v2", ""},
+		cuMemcpyHtoDAsync:           {"cuMemcpyHtoDAsync_v2", ""},
+		cuMemcpyDtoHAsync:           {"cuMemcpyDtoHAsync_v2", ""},
+		cuMemcpyDtoDAsync:           {"cuMemcpyDtoDAsync_v2", ""},
+		cuMemcpyPeerAsync:           {"cuMemcpyPeerAsync", ""},
+		cuMemsetD8Async:             {"cuMemsetD8Async", ""},
+		cuMemsetD16Async:            {"cuMemsetD16Async", ""},
+		cuMemsetD32Async:            {"cuMemsetD32Async", ""},
+		cuStreamCreateWithPriority:  {"cuStreamCreateWithPriority", ""},
+		cuStreamDestroy:             {"cuStreamDestroy_v2", ""},
+		cuStreamSynchronize:         {"cuStreamSynchronize", ""},
+		cuStreamQuery:               {"cuStreamQuery", ""},
+		cuStreamWaitEvent:           {"cuStreamWaitEvent", ""},
+		cuEventCreate:               {"cuEventCreate", ""},
+		cuEventDestroy:              {"cuEventDestroy_v2", ""},
+		cuEventRecord:               {"cuEventRecord", ""},
+		cuEventSynchronize:          {"cuEventSynchronize", ""},
+		cuEventQuery:                {"cuEventQuery", ""},
+		cuEventElapsedTime:          {"cuEventElapsedTime", ""},
+		cuModuleLoadDataEx:          {"cuModuleLoadDataEx", ""},
+		cuModuleUnload:              {"cuModuleUnload", ""},
+		cuModuleGetFunction:         {"cuModuleGetFunction", ""},
+		cuModuleGetGlobal:           {"cuModuleGetGlobal_v2", ""},
+		cuFuncGetAttribute:          {"cuFuncGetAttribute", ""},
+		cuFuncSetAttribute:          {"cuFuncSetAttribute", ""},
+		cuFuncGetParamInfo:          {"cuFuncGetParamInfo", "12.4"},
+		cuLaunchKernel:              {"cuLaunchKernel", ""},
+		cuLaunchKernelEx:            {"cuLaunchKernelEx", "11.8"},
+		cuLinkCreate:                {"cuLinkCreate_v2", ""},
+		cuLinkAddData:               {"cuLinkAddData_v2", ""},
+		cuLinkComplete:              {"cuLinkComplete", ""},
+		cuLinkDestroy:               {"cuLinkDestroy", ""},
+		cuTensorMapEncodeTiled:      {"cuTensorMapEncodeTiled", "12.0"},
+		cuTensorMapEncodeIm2col:     {"cuTensorMapEncodeIm2col", "12.0"},
+		cuStreamBeginCapture:        {"cuStreamBeginCapture_v2", ""},
+		cuStreamEndCapture:          {"cuStreamEndCapture", ""},
+		cuGraphInstantiateWithFlags: {"cuGraphInstantiateWithFlags", ""},
+		cuGraphDestroy:              {"cuGraphDestroy", ""},
+		cuGraphLaunch:               {"cuGraphLaunch", ""},
+		cuGraphExecDestroy:          {"cuGraphExecDestroy", ""},
+		cuDeviceCanAccessPeer:       {"cuDeviceCanAccessPeer", ""},
+		cuCtxEnablePeerAccess:       {"cuCtxEnablePeerAccess", ""},
+
+		cuOccupancyMaxActiveBlocksPerMultiprocessor: {"cuOccupancyMaxActiveBlocksPerMultiprocessor", ""},
+		cuOccupancyMaxActiveClusters:                {"cuOccupancyMaxActiveClusters", "11.8"},
+	}
+}
+
+// String is the symbol of f in the library.
+func (f Function) String() string { return entries()[f].symbol }

@@ -1,0 +1,239 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package driver
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/ptxdsl/ptxdsl/runtime/device"
+)
+
+// Attributes of functions, as the driver numbers them.
+const (
+	funcMaxThreads   = 0
+	funcShared       = 1
+	funcLocal        = 3
+	funcRegisters    = 4
+	funcMaxDynamic   = 8
+	funcNonPortable  = 14
+	portableClusters = 8  // blocks of a cluster that every device with clusters can launch
+	widest           = 16 // and with the attribute
+)
+
+// A kernel is a kernel of a loaded module.
+type kernel struct {
+	context  *Context
+	function uintptr
+	name     string
+	info     device.KernelInfo
+
+	mutex   sync.Mutex
+	dynamic atomic.Uint32 // bytes of dynamic shared memory that a launch may have now
+	wide    atomic.Bool   // clusters of more than eight blocks are allowed
+}
+
+// Kernel finds a kernel of a module.
+func (c *Context) Kernel(module device.Handle, name string) (device.Kernel, error) {
+	k := &kernel{context: c, name: name}
+	word := append([]byte(name), 0)
+	if err := c.call(cuModuleGetFunction, uintptr(unsafe.Pointer(&k.function)), uintptr(module), uintptr(unsafe.Pointer(&word[0]))); err != nil {
+		return nil, err
+	}
+	for _, a := range []struct {
+		number uintptr
+		to     *int
+	}{{funcRegisters, &k.info.Registers}, {funcShared, &k.info.Shared}, {funcLocal, &k.info.Local}, {funcMaxThreads, &k.info.MaxThreads}} {
+		var value int32
+		if err := c.call(cuFuncGetAttribute, uintptr(unsafe.Pointer(&value)), a.number, k.function); err != nil {
+			return nil, err
+		}
+		*a.to = int(value)
+	}
+	k.dynamic.Store(uint32(max(0, c.info.Shared-k.info.Shared)))
+	if c.library.table[cuFuncGetParamInfo] == nil {
+		return k, nil
+	}
+	k.info.Known = true
+	for i := uintptr(0); ; i++ {
+		var offset, size uint64
+		if code := c.raw(cuFuncGetParamInfo, k.function, i, uintptr(unsafe.Pointer(&offset)), uintptr(unsafe.Pointer(&size))); code != 0 {
+			if lost := c.Lost(); lost != nil {
+				return nil, lost
+			}
+			return k, nil // an invalid value: one beyond the last
+		}
+		k.info.Params = append(k.info.Params, device.Param{Offset: int(offset), Size: int(size)})
+	}
+}
+
+// Info is what the driver found out about k.
+func (k *kernel) Info() device.KernelInfo { return k.info }
+
+// A launchAttribute is a CUlaunchAttribute.
+type launchAttribute struct {
+	id    uint32
+	_     uint32
+	value [16]uint32
+}
+
+// Attributes of launches, as the driver numbers them.
+const (
+	launchCooperative  = 2
+	launchCluster      = 4
+	launchProgrammatic = 6
+)
+
+// A launchConfig is a CUlaunchConfig.
+type launchConfig struct {
+	grid, block [3]uint32
+	shared      uint32
+	_           uint32
+	stream      uint64
+	attributes  *launchAttribute
+	count       uint32
+	_           uint32
+}
+
+// A packet is what a launch hands to the driver, in memory that stays where it is. Packets are used again, so that launches do not
+// allocate.
+type packet struct {
+	args       [11]uintptr
+	extra      [5]uintptr
+	size       uintptr
+	config     launchConfig
+	attributes [3]launchAttribute
+}
+
+// Keys of the extra argument of launches.
+const (
+	extraEnd    = 0
+	extraBuffer = 1
+	extraSize   = 2
+)
+
+// values makes the packet's extra argument say where the arguments of the kernel are.
+func (p *packet) values(v []byte) uintptr {
+	if len(v) == 0 {
+		return 0
+	}
+	p.size = uintptr(len(v))
+	p.extra = [5]uintptr{extraBuffer, uintptr(unsafe.Pointer(&v[0])), extraSize, uintptr(unsafe.Pointer(&p.size)), extraEnd}
+	return uintptr(unsafe.Pointer(&p.extra))
+}
+
+// configure fills the packet's configuration.
+func (p *packet) configure(l *device.Launch) {
+	p.config = launchConfig{grid: l.Grid, block: l.Block, shared: l.Shared, stream: uint64(l.Stream)}
+	n := 0
+	add := func(id uint32, value ...uint32) {
+		p.attributes[n] = launchAttribute{id: id}
+		copy(p.attributes[n].value[:], value)
+		n++
+	}
+	if l.Cluster[0] > 0 {
+		add(launchCluster, l.Cluster[:]...)
+	}
+	if l.Cooperative {
+		add(launchCooperative, 1)
+	}
+	if l.Programmatic {
+		add(launchProgrammatic, 1)
+	}
+	if n > 0 {
+		p.config.attributes, p.config.count = &p.attributes[0], uint32(n)
+	}
+}
+
+// Launch launches k. The values stay as they are until it returns; the driver has copied them then.
+func (k *kernel) Launch(l *device.Launch) error {
+	c := k.context
+	if lost := c.lost.Load(); lost != nil {
+		return c.gone(lost)
+	}
+	if err := k.allow(l); err != nil {
+		return err
+	}
+	p := c.launches.Get().(*packet)
+	f, args := cuLaunchKernel, p.args[:]
+	if l.Cluster[0] > 0 || l.Cooperative || l.Programmatic {
+		p.configure(l)
+		f, args = cuLaunchKernelEx, p.args[:4]
+		args[0], args[1], args[2], args[3] = uintptr(unsafe.Pointer(&p.config)), k.function, 0, p.values(l.Values)
+	} else {
+		p.args = [11]uintptr{
+			k.function, uintptr(l.Grid[0]), uintptr(l.Grid[1]), uintptr(l.Grid[2]), uintptr(l.Block[0]), uintptr(l.Block[1]), uintptr(l.Block[2]),
+			uintptr(l.Shared), uintptr(l.Stream), 0, p.values(l.Values),
+		}
+	}
+	code := c.run(f, args)
+	runtime.KeepAlive(l)
+	c.launches.Put(p)
+	if code != 0 {
+		return c.fail(f, code)
+	}
+	c.latest.Store(k)
+	return nil
+}
+
+// run is raw for arguments that lie in memory that stays where it is.
+func (c *Context) run(f Function, args []uintptr) uintptr {
+	t := &c.library.table
+	if t[f] == nil {
+		return absent
+	}
+	runtime.LockOSThread()
+	code := t[cuCtxSetCurrent](c.current)
+	if code = uintptr(uint32(code)); code == 0 {
+		code = uintptr(uint32(t[f](args)))
+	}
+	runtime.UnlockOSThread()
+	return code
+}
+
+// allow asks for what a launch needs beyond what every launch may have.
+func (k *kernel) allow(l *device.Launch) error {
+	if l.Shared > k.dynamic.Load() {
+		k.mutex.Lock()
+		defer k.mutex.Unlock()
+		if l.Shared > k.dynamic.Load() {
+			if err := k.context.call(cuFuncSetAttribute, k.function, funcMaxDynamic, uintptr(l.Shared)); err != nil {
+				return fmt.Errorf("%d bytes of dynamic shared memory: %w", l.Shared, err)
+			}
+			k.dynamic.Store(l.Shared)
+		}
+	}
+	if l.Cluster[0]*l.Cluster[1]*l.Cluster[2] > portableClusters && !k.wide.Load() {
+		if err := k.context.call(cuFuncSetAttribute, k.function, funcNonPortable, 1); err != nil {
+			return fmt.Errorf("clusters of more than %d blocks: %w", portableClusters, err)
+		}
+		k.wide.Store(true)
+	}
+	return nil
+}
+
+// Blocks is how many blocks fit on a multiprocessor.
+func (k *kernel) Blocks(threads, shared int) (int, error) {
+	if err := k.allow(&device.Launch{Shared: uint32(shared)}); err != nil {
+		return 0, err
+	}
+	var n int32
+	err := k.context.call(cuOccupancyMaxActiveBlocksPerMultiprocessor, uintptr(unsafe.Pointer(&n)), k.function, uintptr(threads), uintptr(shared))
+	return int(n), err
+}
+
+// Clusters is how many clusters fit on the device.
+func (k *kernel) Clusters(l *device.Launch) (int, error) {
+	if err := k.allow(l); err != nil {
+		return 0, err
+	}
+	p := new(packet)
+	p.configure(l)
+	var n int32
+	err := k.context.call(cuOccupancyMaxActiveClusters, uintptr(unsafe.Pointer(&n)), k.function, uintptr(unsafe.Pointer(&p.config)))
+	return int(n), err
+}

@@ -1,0 +1,159 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package driver runs kernels on NVIDIA GPUs through the CUDA driver, which it opens at run time: without cgo, without a toolkit, and
+// without anything to link. It is what package runtime opens for "cuda"; programs use that.
+package driver
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
+
+	"github.com/ptxdsl/ptxdsl/runtime/device"
+)
+
+// A Table holds the functions of a driver, one for each Function, which take what the C functions take and return their CUresult.
+// A function that the driver lacks is nil. Tests fill a Table of their own.
+type Table [functionCount]func(args []uintptr) uintptr
+
+// A Library is an open CUDA driver.
+type Library struct {
+	table   Table
+	version int // of CUDA: 13000
+	path    string
+}
+
+// Find opens the CUDA driver of this machine.
+func Find() (*Library, error) {
+	var tried []string
+	for _, path := range []string{"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"} {
+		handle, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
+		if err != nil {
+			tried = append(tried, err.Error())
+			continue
+		}
+		l, err := With(TableOf(func(symbol string) func([]uintptr) uintptr {
+			address, err := purego.Dlsym(handle, symbol)
+			if err != nil {
+				return nil
+			}
+			return func(args []uintptr) uintptr {
+				result, _, _ := purego.SyscallN(address, args...)
+				return result
+			}
+		}))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		l.path = path
+		return l, nil
+	}
+	return nil, fmt.Errorf("%w: this machine has no CUDA driver (%s); it comes with the driver of an NVIDIA GPU", device.ErrAbsent, strings.Join(tried, "; "))
+}
+
+// TableOf is the Table of the functions that lookup finds by their symbols.
+func TableOf(lookup func(symbol string) func(args []uintptr) uintptr) Table {
+	var t Table
+	for f, e := range entries() {
+		t[f] = lookup(e.symbol)
+	}
+	return t
+}
+
+// With is a Library of the functions of a table.
+func With(t Table) (*Library, error) {
+	var missing []string
+	for f, e := range entries() {
+		if t[f] == nil && e.since == "" {
+			missing = append(missing, e.symbol)
+		}
+	}
+	if len(missing) > 0 {
+		return nil, fmt.Errorf("%w: it has no %s; CUDA 11.4 is the oldest that will do", device.ErrTooOld, strings.Join(missing, ", "))
+	}
+	l := &Library{table: t}
+	if err := l.call(cuInit, 0); err != nil {
+		var f *device.Fault
+		if errors.As(err, &f) {
+			f.Kind = device.ErrAbsent
+		}
+		return nil, err
+	}
+	var version int32
+	if err := l.call(cuDriverGetVersion, uintptr(unsafe.Pointer(&version))); err != nil {
+		return nil, err
+	}
+	l.version = int(version)
+	return l, nil
+}
+
+// Count is the number of GPUs.
+func (l *Library) Count() (int, error) {
+	var n int32
+	if err := l.call(cuDeviceGetCount, uintptr(unsafe.Pointer(&n))); err != nil {
+		return 0, err
+	}
+	return int(n), nil
+}
+
+// Version is the newest CUDA version that the driver knows, such as "13.0".
+func (l *Library) Version() string { return fmt.Sprintf("%d.%d", l.version/1000, l.version%1000/10) }
+
+// PTX is the newest PTX version that the driver reads.
+func (l *Library) PTX() (major, minor int) {
+	major, minor = l.version/1000, l.version%1000/10
+	switch {
+	case major >= 13: // PTX 9.0 came with CUDA 13.0, and the minor numbers have gone together since
+		return major - 4, minor
+	case major == 12 && minor >= 6: // CUDA 12.6 brought no new PTX version
+		return 8, minor - 1
+	case major == 12:
+		return 8, minor
+	}
+	return major - 4, minor
+}
+
+// Needs is the oldest CUDA version that reads a PTX version.
+func Needs(major, minor int) string {
+	if major == 8 && minor > 5 {
+		minor++
+	}
+	return fmt.Sprintf("%d.%d", major+4, minor)
+}
+
+// call calls a function. Where an argument is written as uintptr(unsafe.Pointer(&x)) in the call, x stays where it is until call returns.
+//
+//go:uintptrescapes
+func (l *Library) call(f Function, args ...uintptr) error {
+	if code := l.raw(f, args...); code != 0 {
+		return l.fault(f, code)
+	}
+	return nil
+}
+
+// raw is the CUresult of a function.
+//
+//go:uintptrescapes
+func (l *Library) raw(f Function, args ...uintptr) uintptr {
+	if l.table[f] == nil {
+		return absent
+	}
+	return uintptr(uint32(l.table[f](args)))
+}
+
+// text is the C string that a function stores the address of.
+func (l *Library) text(f Function, code uintptr) string {
+	var s *byte
+	if l.raw(f, code, uintptr(unsafe.Pointer(&s))) != 0 || s == nil {
+		return ""
+	}
+	n := 0
+	for *(*byte)(unsafe.Add(unsafe.Pointer(s), n)) != 0 {
+		n++
+	}
+	return strings.Clone(unsafe.String(s, n))
+}

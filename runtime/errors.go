@@ -1,0 +1,71 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package runtime
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/ptxdsl/ptxdsl/runtime/device"
+)
+
+// Errors that programs ask for with errors.Is.
+var (
+	ErrClosed   = errors.New("closed")
+	ErrArgument = errors.New("wrong argument")
+	ErrMemory   = device.ErrMemory // out of memory
+	ErrLost     = device.ErrLost   // a kernel has spoiled the device
+	ErrAbsent   = device.ErrAbsent // no such device
+	ErrTooOld   = device.ErrTooOld // the driver lacks something
+)
+
+// argument is an error of kind ErrArgument.
+func argument(format string, args ...any) error {
+	return &argumentError{fmt.Sprintf(format, args...)}
+}
+
+type argumentError struct{ text string }
+
+func (e *argumentError) Error() string { return e.text }
+func (e *argumentError) Unwrap() error { return ErrArgument }
+
+// A thing is what a device has and what has to be closed: memory, streams, modules.
+type thing struct {
+	dev    *Device
+	what   string // for messages: "buffer of 256 float32"
+	closed atomic.Bool
+	free   func() error
+}
+
+// Close gives back what the thing holds. Closing twice is an error.
+func (t *thing) Close() error {
+	if t == nil {
+		return argument("close of nil")
+	}
+	if t.closed.Swap(true) {
+		return fmt.Errorf("%s: %w already", t.what, ErrClosed)
+	}
+	if !t.dev.forget(t) {
+		return nil // the device is being closed, and does it
+	}
+	if err := t.free(); err != nil {
+		return fmt.Errorf("close of %s: %w", t.what, err)
+	}
+	return nil
+}
+
+// Device is the device that the thing belongs to.
+func (t *thing) Device() *Device { return t.dev }
+
+// usable is an error where the thing cannot be used with d.
+func (t *thing) usable(d *Device) error {
+	switch {
+	case t.closed.Load():
+		return fmt.Errorf("%s: %w", t.what, ErrClosed)
+	case d != nil && t.dev != d && t.dev.back != d.back:
+		return argument("%s belongs to %s, not to %s", t.what, t.dev, d)
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package runtime
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/runtime/device"
+)
+
+// A Kernel is a kernel of a loaded module.
+type Kernel struct {
+	module  *Module
+	name    string
+	back    device.Kernel
+	info    device.KernelInfo
+	sig     signature
+	dynamic int // bytes of dynamic shared memory that the source asks for
+
+	packets sync.Pool // of *packet
+}
+
+// Kernel is a kernel of the module.
+func (m *Module) Kernel(name string) (*Kernel, error) {
+	if m == nil {
+		return nil, argument("kernel %s of a nil module", name)
+	}
+	if err := m.usable(nil); err != nil {
+		return nil, err
+	}
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	if k := m.kernels[name]; k != nil {
+		return k, nil
+	}
+	s, known := m.entries[name]
+	if m.entries != nil && !known {
+		names := m.Kernels()
+		hint := "it has none"
+		if near := diag.Nearest(name, names); near != "" {
+			hint = "did you mean " + near + "?"
+		} else if len(names) > 0 {
+			hint = "it has " + strings.Join(names, ", ")
+		}
+		return nil, argument("%s has no kernel %q; %s", m.name, name, hint)
+	}
+	back, err := m.dev.back.Kernel(m.id, name)
+	if err != nil {
+		return nil, fmt.Errorf("kernel %s of %s: %w", name, m.name, err)
+	}
+	k := &Kernel{module: m, name: name, back: back, info: back.Info()}
+	switch {
+	case known && s.known:
+		k.sig = *s
+		k.sig.params = slices.Clone(s.params)
+	case k.info.Known:
+		if known {
+			k.sig = *s
+		}
+		k.sig.params, k.sig.size = nil, 0
+		for i, p := range k.info.Params {
+			param := Param{Size: p.Size, Offset: p.Offset, Align: 1}
+			if known && i < len(s.params) {
+				param.Name, param.Type, param.Count = s.params[i].Name, s.params[i].Type, s.params[i].Count
+			}
+			k.sig.params = append(k.sig.params, param)
+			k.sig.size = p.Offset + p.Size
+		}
+	default:
+		return nil, fmt.Errorf("kernel %s of %s: its parameters are not known: load PTX, or use a driver of CUDA 12.4", name, m.name)
+	}
+	k.ask(m.source)
+	k.packets.New = func() any { return &packet{values: make([]byte, k.sig.size)} }
+	m.kernels[name] = k
+	return k, nil
+}
+
+// ask asks the source for what its text does not say.
+func (k *Kernel) ask(source Source) {
+	if s, ok := source.(dynamic); ok {
+		k.dynamic, _ = s.DynamicShared(k.name)
+	}
+	for i := range k.sig.params {
+		p := &k.sig.params[i]
+		if s, ok := source.(elementary); ok {
+			p.Target, _ = s.Element(k.name, p.Name)
+		}
+		if s, ok := source.(boxed); ok {
+			if word, rows, cols, swizzle, ok := s.Box(k.name, p.Name); ok {
+				p.Target, p.Box = word, &Box{rows, cols, swizzle}
+			}
+		}
+	}
+}
+
+// Name is the name of the kernel.
+func (k *Kernel) Name() string { return k.name }
+
+// Params are the parameters of the kernel.
+func (k *Kernel) Params() []Param { return slices.Clone(k.sig.params) }
+
+// KernelInfo is what assembling found out about a kernel.
+type KernelInfo = device.KernelInfo
+
+// Info is what assembling found out about k.
+func (k *Kernel) Info() KernelInfo { return k.info }
+
+// Block is the block that the kernel declares for its launches, zero where it declares none.
+func (k *Kernel) Block() (x, y, z int) { return k.sig.block[0], k.sig.block[1], k.sig.block[2] }
+
+// Occupancy is how many blocks of a launch fit on one multiprocessor at once.
+func (k *Kernel) Occupancy(c Config) (int, error) {
+	l, err := k.shape(c)
+	if err != nil {
+		return 0, err
+	}
+	return k.back.Blocks(int(l.Block[0]*l.Block[1]*l.Block[2]), int(l.Shared))
+}
+
+// Clusters is how many clusters of a launch fit on the device at once.
+func (k *Kernel) Clusters(c Config) (int, error) {
+	l, err := k.shape(c)
+	if err != nil {
+		return 0, err
+	}
+	if l.Cluster[0] == 0 {
+		return 0, argument("kernel %s: the launch has no clusters", k.name)
+	}
+	return k.back.Clusters(&l)
+}

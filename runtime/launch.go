@@ -1,0 +1,258 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package runtime
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/runtime/device"
+)
+
+// A Config says how a kernel is launched. Grid and Threads make one, and its methods say more.
+type Config struct {
+	grid, block, cluster      [3]int
+	threads                   int
+	shared                    int
+	sized                     bool // shared was given
+	stream                    *Stream
+	cooperative, programmatic bool
+	bad                       string
+}
+
+// three is x, y and z of a shape.
+func (c *Config) three(what string, x int, yz []int) [3]int {
+	s := [3]int{x, 1, 1}
+	copy(s[1:], yz)
+	if len(yz) > 2 {
+		c.bad = what
+	}
+	return s
+}
+
+// Grid is a launch of so many blocks.
+func Grid(x int, yz ...int) Config {
+	var c Config
+	c.grid = c.three("the grid", x, yz)
+	return c
+}
+
+// Threads is a launch of as many blocks as it takes to have n threads along x.
+func Threads(n int) Config { return Config{threads: n, grid: [3]int{0, 1, 1}} }
+
+// Block is the threads of a block. Kernels that declare them need not be told.
+func (c Config) Block(x int, yz ...int) Config {
+	c.block = c.three("the block", x, yz)
+	return c
+}
+
+// Cluster is the blocks of a cluster. Kernels that declare them need not be told.
+func (c Config) Cluster(x int, yz ...int) Config {
+	c.cluster = c.three("the cluster", x, yz)
+	return c
+}
+
+// Shared is the bytes of dynamic shared memory. Kernels of package dsl know them.
+func (c Config) Shared(bytes int) Config {
+	c.shared, c.sized = bytes, true
+	return c
+}
+
+// On gives the launch to a stream.
+func (c Config) On(s *Stream) Config {
+	c.stream = s
+	return c
+}
+
+// Cooperative makes all blocks run at once, so that they can wait for each other, or refuses.
+func (c Config) Cooperative() Config {
+	c.cooperative = true
+	return c
+}
+
+// Programmatic lets the launch begin while the kernel before it in the stream still runs: what it needs of that it waits for itself, with
+// griddepcontrol.wait.
+func (c Config) Programmatic() Config {
+	c.programmatic = true
+	return c
+}
+
+// A packet is the memory that a launch needs. Packets are used again, so that launches do not allocate.
+type packet struct {
+	launch device.Launch
+	values []byte
+}
+
+// Launch launches the kernel with arguments in the order of its parameters: *Buffer for pointers, *TensorMap for tensor maps, Go numbers
+// for numbers, and []byte for what is an array of bytes. It returns before the kernel has run; errors of the kernel come with a
+// later call, at the latest with Sync.
+func (k *Kernel) Launch(c Config, args ...any) error {
+	if k == nil {
+		return argument("launch of a nil kernel")
+	}
+	m := k.module
+	if err := m.usable(nil); err != nil {
+		return fmt.Errorf("launch of %s: %w", k.name, err)
+	}
+	if err := c.stream.ready(m.dev); err != nil {
+		return fmt.Errorf("launch of %s: %w", k.name, err)
+	}
+	l, err := k.shape(c)
+	if err != nil {
+		return err
+	}
+	if len(args) != len(k.sig.params) {
+		return k.count(len(args))
+	}
+	p := k.packets.Get().(*packet)
+	for i := range args {
+		if err := put(&k.sig.params[i], p.values, m.dev, &args[i]); err != nil {
+			k.packets.Put(p)
+			return fmt.Errorf("launch of %s: argument %d%s: %w", k.name, i+1, comma(k.sig.params[i].Name), err)
+		}
+	}
+	p.launch = l
+	p.launch.Values = p.values
+	err = k.back.Launch(&p.launch)
+	k.packets.Put(p)
+	if err != nil {
+		return fmt.Errorf("launch of %s: %w", k.name, err)
+	}
+	return nil
+}
+
+// comma is ", name" of a parameter that has one.
+func comma(name string) string {
+	if name == "" {
+		return ""
+	}
+	return ", " + name
+}
+
+// count is the error of a launch with too few or too many arguments.
+func (k *Kernel) count(n int) error {
+	list := ""
+	for i := range k.sig.params {
+		if i > 0 {
+			list += ", "
+		}
+		list += strings.TrimSpace(k.sig.params[i].Name + " " + k.sig.params[i].String())
+	}
+	return argument("launch of %s: it takes %d arguments, and is given %d; its parameters are (%s)", k.name, len(k.sig.params), n, list)
+}
+
+// shape is the launch that a Config asks for, without arguments.
+func (k *Kernel) shape(c Config) (device.Launch, error) {
+	var l device.Launch
+	if c.bad != "" {
+		return l, argument("launch of %s: %s has more than three sizes", k.name, c.bad)
+	}
+	if err := k.blocks(&c); err != nil {
+		return l, err
+	}
+	info := &k.module.dev.info
+	if !c.sized {
+		c.shared = k.dynamic
+	} else if c.shared < k.dynamic {
+		return l, argument("launch of %s: %d bytes of dynamic shared memory, and the kernel uses %d", k.name, c.shared, k.dynamic)
+	}
+	if c.shared < 0 || c.shared+k.info.Shared > info.SharedOptIn {
+		return l, argument("launch of %s: %d bytes of dynamic shared memory and %d that the kernel declares; a block on %s has at most %d",
+			k.name, c.shared, k.info.Shared, info.Place, info.SharedOptIn)
+	}
+	if c.cooperative && !info.Cooperative {
+		return l, argument("launch of %s: %s has no cooperative launches", k.name, info.Place)
+	}
+	if c.programmatic && info.Capability < 90 {
+		return l, argument("launch of %s: %s has no programmatic launches: they came with sm_90", k.name, info.Place)
+	}
+	l.Stream, l.Shared, l.Cooperative, l.Programmatic = c.stream.handle(), uint32(c.shared), c.cooperative, c.programmatic
+	for i := range 3 {
+		l.Grid[i], l.Block[i], l.Cluster[i] = uint32(c.grid[i]), uint32(c.block[i]), uint32(c.cluster[i])
+	}
+	return l, nil
+}
+
+// blocks completes and checks the grid, the block and the cluster.
+func (k *Kernel) blocks(c *Config) error {
+	info, declared := &k.module.dev.info, k.sig.block
+	switch {
+	case c.block == [3]int{}:
+		c.block = declared
+		if declared[0] == 0 {
+			return argument("launch of %s: it does not declare its block; say how many threads one has with Block", k.name)
+		}
+	case declared[0] != 0 && declared != c.block:
+		return argument("launch of %s: blocks of %s threads, and the kernel declares %s", k.name, shape(c.block), shape(declared))
+	}
+	if c.threads != 0 && c.block[0] > 0 {
+		c.grid[0] = (c.threads + c.block[0] - 1) / c.block[0]
+	}
+	if c.cluster == [3]int{} && (k.sig.must || k.sig.cluster[0] != 0) {
+		c.cluster = k.sig.cluster
+	}
+	if k.sig.cluster[0] != 0 && c.cluster != k.sig.cluster {
+		return argument("launch of %s: clusters of %s blocks, and the kernel declares %s", k.name, shape(c.cluster), shape(k.sig.cluster))
+	}
+	if k.sig.must && c.cluster[0] == 0 {
+		return argument("launch of %s: it runs in clusters only; say of how many blocks with Cluster", k.name)
+	}
+	for i, axis := range [3]string{"x", "y", "z"} {
+		switch {
+		case c.grid[i] < 1 || c.grid[i] > info.MaxGrid[i]:
+			return argument("launch of %s: a grid of %s blocks: along %s there are 1 to %d", k.name, shape(c.grid), axis, info.MaxGrid[i])
+		case c.block[i] < 1 || c.block[i] > info.MaxBlock[i]:
+			return argument("launch of %s: a block of %s threads: along %s there are 1 to %d", k.name, shape(c.block), axis, info.MaxBlock[i])
+		case c.cluster[0] != 0 && (c.cluster[i] < 1 || c.grid[i]%c.cluster[i] != 0):
+			return argument("launch of %s: a grid of %s blocks does not divide into clusters of %s", k.name, shape(c.grid), shape(c.cluster))
+		}
+	}
+	if n := c.block[0] * c.block[1] * c.block[2]; n > k.most() {
+		return argument("launch of %s: a block of %s is %d threads: there are at most %d%s", k.name, shape(c.block), n, k.most(), k.why())
+	}
+	if c.cluster[0] != 0 {
+		n := c.cluster[0] * c.cluster[1] * c.cluster[2]
+		if !info.Clusters {
+			return argument("launch of %s: %s has no clusters: they came with sm_90", k.name, info.Place)
+		}
+		if n > 16 {
+			return argument("launch of %s: a cluster of %s is %d blocks: there are at most 16", k.name, shape(c.cluster), n)
+		}
+	}
+	return nil
+}
+
+// most is the threads that a block of the kernel may have.
+func (k *Kernel) most() int {
+	n := k.module.dev.info.MaxThreads
+	if k.sig.largest > 0 {
+		n = min(n, k.sig.largest)
+	}
+	if k.info.MaxThreads > 0 {
+		n = min(n, k.info.MaxThreads)
+	}
+	return n
+}
+
+// why says what makes most what it is.
+func (k *Kernel) why() string {
+	switch k.most() {
+	case k.module.dev.info.MaxThreads:
+		return " on " + k.module.dev.info.Place
+	case k.sig.largest:
+		return ", as the kernel declares"
+	}
+	return fmt.Sprintf(" with the %d registers that the kernel takes for each", k.info.Registers)
+}
+
+// shape is a size in words: 16x16.
+func shape(s [3]int) string {
+	switch {
+	case s[2] != 1:
+		return fmt.Sprintf("%dx%dx%d", s[0], s[1], s[2])
+	case s[1] != 1:
+		return fmt.Sprintf("%dx%d", s[0], s[1])
+	}
+	return fmt.Sprint(s[0])
+}

@@ -1,0 +1,203 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package runtime
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/runtime/device"
+)
+
+// A Source is what can be loaded: a *dsl.Module, or PTX.
+type Source interface {
+	Text() (string, error)
+}
+
+// PTX is a module as text.
+type PTX string
+
+// Text is the text.
+func (p PTX) Text() (string, error) { return string(p), nil }
+
+// What a Source may know beyond its text. A *dsl.Module knows all of it.
+type (
+	named  interface{ Name() string }
+	placed interface {
+		Place(line int) (diag.Place, []diag.Place, bool)
+	}
+	dynamic interface {
+		DynamicShared(kernel string) (bytes int, ok bool)
+	}
+	elementary interface {
+		Element(kernel, param string) (ptx string, ok bool)
+	}
+	boxed interface {
+		Box(kernel, param string) (ptx string, rows, cols, swizzle int, ok bool)
+	}
+)
+
+// A Module is a loaded module.
+type Module struct {
+	*thing
+	id      device.Handle
+	name    string
+	source  Source
+	entries map[string]*signature // nil where the text is not known
+
+	mutex   sync.Mutex
+	kernels map[string]*Kernel
+}
+
+// A LoadOption says how a module is loaded.
+type LoadOption func(*device.Image)
+
+// Name is what messages call a module of which only the text is known.
+func Name(name string) LoadOption { return func(i *device.Image) { i.Name = name } }
+
+// LineInfo keeps the lines of the source for profilers and debuggers.
+func LineInfo() LoadOption { return func(i *device.Image) { i.Debug = true } }
+
+// Cache keeps assembled modules in a folder; "" keeps none. Without this option that is the folder ptxdsl in the user's cache folder.
+func Cache(folder string) LoadOption { return func(i *device.Image) { i.Cache = folder } }
+
+// Load loads a module. What cannot be assembled is an error that shows its lines.
+func (d *Device) Load(source Source, options ...LoadOption) (*Module, error) {
+	if err := d.usable(); err != nil {
+		return nil, err
+	}
+	if source == nil {
+		return nil, argument("load of nil")
+	}
+	text, err := source.Text()
+	if err != nil {
+		return nil, err
+	}
+	image := device.Image{Name: "module.ptx", PTX: text}
+	if n, ok := source.(named); ok {
+		image.Name = n.Name()
+	}
+	if folder, err := os.UserCacheDir(); err == nil {
+		image.Cache = filepath.Join(folder, "ptxdsl")
+	}
+	for _, option := range options {
+		option(&image)
+	}
+	entries, target := signatures(image.Name, text)
+	if problem := unfit(target, d.info); problem != "" {
+		return nil, argument("load of %s: %s", image.Name, problem)
+	}
+	id, err := d.back.Load(image)
+	var r *device.Rejection
+	if errors.As(err, &r) {
+		return nil, &LoadError{Module: image.Name, Findings: locate(r.Findings, source), Log: r.Log, Err: r.Cause, text: text}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("load of %s: %w", image.Name, err)
+	}
+	return d.module(id, &Module{name: image.Name, source: source, entries: entries})
+}
+
+// LoadCubin loads a module that has been assembled. Its kernels' parameters have sizes but no types or names.
+func (d *Device) LoadCubin(name string, cubin []byte) (*Module, error) {
+	if err := d.usable(); err != nil {
+		return nil, err
+	}
+	if len(cubin) == 0 {
+		return nil, argument("load of %s: a cubin of no bytes", name)
+	}
+	id, err := d.back.Load(device.Image{Name: name, Cubin: slices.Clone(cubin)})
+	if err != nil {
+		return nil, fmt.Errorf("load of %s: %w", name, err)
+	}
+	return d.module(id, &Module{name: name})
+}
+
+func (d *Device) module(id device.Handle, m *Module) (*Module, error) {
+	m.thing, m.id, m.kernels = new(thing), id, make(map[string]*Kernel)
+	return m, d.keep(m.thing, "module "+m.name, func() error { return d.back.Unload(id) })
+}
+
+// Kernels are the names of the module's kernels, in the order of the alphabet; nil where it was a cubin.
+func (m *Module) Kernels() []string {
+	var names []string
+	for name := range m.entries {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Variable is a variable of the module in global or constant memory, as a buffer of elements of type T.
+func Variable[T Element](m *Module, name string) (*Buffer[T], error) {
+	if m == nil {
+		return nil, argument("a nil module")
+	}
+	if err := m.usable(nil); err != nil {
+		return nil, err
+	}
+	at, bytes, err := m.dev.back.Variable(m.id, name)
+	if err != nil {
+		return nil, fmt.Errorf("variable %s of %s: %w", name, m.name, err)
+	}
+	b := view[T](m.thing, at, bytes)
+	if b.count == 0 || b.bytes() != bytes {
+		return nil, argument("variable %s of %s has %d bytes, which are no %s", name, m.name, bytes, b.word)
+	}
+	return b, nil
+}
+
+// A LoadError is a module that could not be assembled.
+type LoadError struct {
+	Module   string
+	Findings diag.List // at lines of the Go source where they are known, else of the PTX
+	Log      string    // what the assembler said
+	Err      error
+	text     string
+}
+
+// Error shows every finding with its lines.
+func (e *LoadError) Error() string {
+	if len(e.Findings) == 0 {
+		return fmt.Sprintf("load of %s: %v\n%s", e.Module, e.Err, strings.TrimSpace(e.Log))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "load of %s: %v\n", e.Module, e.Err)
+	source := func(file string) (string, bool) {
+		if file == e.Module {
+			return e.text, true
+		}
+		text, err := os.ReadFile(file)
+		return string(text), err == nil
+	}
+	_ = diag.Printer{Source: source}.Print(&b, e.Findings) // a strings.Builder takes everything
+	return strings.TrimSpace(b.String())
+}
+
+// Unwrap is what the device said.
+func (e *LoadError) Unwrap() error { return e.Err }
+
+// locate moves findings to the Go lines that their PTX comes from, and keeps the PTX lines beside them.
+func locate(list diag.List, source Source) diag.List {
+	p, ok := source.(placed)
+	if !ok {
+		return list
+	}
+	out := slices.Clone(list)
+	for i := range out {
+		at, from, ok := p.Place(out[i].Place.Line)
+		if !ok {
+			continue
+		}
+		out[i].Related = append(slices.Clone(out[i].Related), diag.Related{Place: out[i].Place, Message: "in the PTX"})
+		out[i].Place, out[i].From = at, from
+	}
+	return out
+}

@@ -1,0 +1,188 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package runtime
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/ptxdsl/ptxdsl/runtime/device"
+	"github.com/ptxdsl/ptxdsl/runtime/driver"
+)
+
+// A Device runs kernels.
+type Device struct {
+	back device.Device
+	info device.Info
+
+	mutex  sync.Mutex
+	peers  []device.Device // that Reach was called for
+	serial int
+	things map[*thing]int // what is open, numbered
+	closed atomic.Bool
+}
+
+// Info is what a device is and how much of everything it has.
+type Info = device.Info
+
+// Open opens a device: "cuda:0" is the first GPU, "cuda" and "" are too.
+func Open(name string) (*Device, error) {
+	kind, rest, numbered := strings.Cut(name, ":")
+	switch kind {
+	case "", "cuda":
+		n := 0
+		if numbered {
+			var err error
+			if n, err = strconv.Atoi(rest); err != nil || n < 0 || kind == "" {
+				return nil, argument("%q is no device; the first GPU is cuda:0", name)
+			}
+		}
+		l, err := driver.Find()
+		if err != nil {
+			return nil, fmt.Errorf("open %q: %w", name, err)
+		}
+		c, err := l.Open(n)
+		if err != nil {
+			return nil, fmt.Errorf("open %q: %w", name, err)
+		}
+		return On(c), nil
+	case "emu":
+		return nil, fmt.Errorf("open %q: %w: this version has no emulator yet; cuda:0 is the first GPU", name, ErrAbsent)
+	}
+	return nil, argument("%q is no device; the first GPU is cuda:0", name)
+}
+
+// Count is the number of GPUs that Open can open.
+func Count() (int, error) {
+	l, err := driver.Find()
+	if errors.Is(err, ErrAbsent) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return l.Count()
+}
+
+// On makes a Device of something that can do what one does: for tests, and for devices that Open does not know.
+func On(d device.Device) *Device {
+	return &Device{back: d, info: d.Info(), things: make(map[*thing]int)}
+}
+
+// Info is what d is.
+func (d *Device) Info() Info { return d.info }
+
+// String is the name that Open takes.
+func (d *Device) String() string { return d.info.Place }
+
+// Memory is how many bytes of memory are free, and how many there are.
+func (d *Device) Memory() (free, total int64, err error) {
+	if err := d.usable(); err != nil {
+		return 0, 0, err
+	}
+	return d.back.Memory()
+}
+
+// Sync waits until all work is done. It is where errors of kernels come to light, if not before.
+func (d *Device) Sync() error {
+	if err := d.usable(); err != nil {
+		return err
+	}
+	return d.back.Synchronize()
+}
+
+// Reach lets kernels on d use memory of another device.
+func (d *Device) Reach(other *Device) error {
+	if other == nil {
+		return argument("%s cannot reach nil", d)
+	}
+	if err := errors.Join(d.usable(), other.usable()); err != nil {
+		return err
+	}
+	if err := d.back.Reach(other.back); err != nil {
+		return err
+	}
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	d.peers = append(d.peers, other.back)
+	return nil
+}
+
+// reaches reports whether kernels on d can use memory of another device.
+func (d *Device) reaches(other *Device) bool {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	return slices.Contains(d.peers, other.back)
+}
+
+// Close closes everything that the device has, and the device.
+func (d *Device) Close() error {
+	if d == nil {
+		return argument("close of a nil device")
+	}
+	d.mutex.Lock()
+	if d.closed.Swap(true) {
+		d.mutex.Unlock()
+		return fmt.Errorf("device %s: %w already", d, ErrClosed)
+	}
+	things := d.things
+	d.things = nil
+	d.mutex.Unlock()
+	var errs []error
+	if d.back.Lost() == nil {
+		errs = append(errs, d.back.Synchronize())
+	}
+	newestFirst := slices.SortedFunc(maps.Keys(things), func(a, b *thing) int { return cmp.Compare(things[b], things[a]) })
+	for _, t := range newestFirst {
+		t.closed.Store(true)
+		if d.back.Lost() == nil {
+			errs = append(errs, t.free())
+		}
+	}
+	if d.back.Lost() != nil {
+		errs = nil // whoever made the call that lost it has been told
+	}
+	return errors.Join(append(errs, d.back.Close())...)
+}
+
+// usable is an error where d is nil or closed.
+func (d *Device) usable() error {
+	if d == nil {
+		return argument("a nil device")
+	}
+	if d.closed.Load() {
+		return fmt.Errorf("device %s: %w", d, ErrClosed)
+	}
+	return nil
+}
+
+// keep remembers what has to be closed, and how.
+func (d *Device) keep(t *thing, what string, free func() error) error {
+	t.dev, t.what, t.free = d, what, free
+	d.mutex.Lock()
+	if !d.closed.Load() {
+		d.serial++
+		d.things[t] = d.serial
+		d.mutex.Unlock()
+		return nil
+	}
+	d.mutex.Unlock()
+	return errors.Join(fmt.Errorf("device %s: %w", d, ErrClosed), free())
+}
+
+// forget reports whether t is still d's to close.
+func (d *Device) forget(t *thing) bool {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	_, ok := d.things[t]
+	delete(d.things, t)
+	return ok
+}

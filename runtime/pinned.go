@@ -1,0 +1,76 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package runtime
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/ptxdsl/ptxdsl/runtime/device"
+)
+
+// Pinned is memory of the host that a device copies from and to by itself, at the full speed of the bus and while the program goes on.
+type Pinned[T Element] struct {
+	*thing
+	elements []T
+}
+
+// AllocPinned makes pinned memory of n elements for d.
+func AllocPinned[T Element](d *Device, n int) (*Pinned[T], error) {
+	var zero T
+	if err := d.usable(); err != nil {
+		return nil, err
+	}
+	if n <= 0 {
+		return nil, argument("pinned memory of %d elements: there must be one or more", n)
+	}
+	what := fmt.Sprintf("pinned memory of %d %T", n, zero)
+	p, err := d.back.AllocateHost(int64(n) * int64(unsafe.Sizeof(zero)))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	m := &Pinned[T]{thing: new(thing), elements: unsafe.Slice((*T)(p), n)}
+	return m, d.keep(m.thing, what, func() error { return d.back.FreeHost(p) })
+}
+
+// Slice is the memory. It must not be used after Close.
+func (p *Pinned[T]) Slice() []T { return p.elements }
+
+// ready is an error where p cannot be copied from or to b.
+func (p *Pinned[T]) ready(b *Buffer[T]) error {
+	if p == nil {
+		return argument("nil pinned memory")
+	}
+	if err := p.usable(nil); err != nil {
+		return err
+	}
+	return b.same(len(p.elements), "the pinned memory")
+}
+
+// WritePinned starts a copy of p, of as many elements as b has, to the device. It does not wait for the end: p must not change until then.
+func (b *Buffer[T]) WritePinned(p *Pinned[T]) error {
+	if err := p.ready(b); err != nil {
+		return err
+	}
+	if err := b.dev.back.Upload(b.at, unsafe.Pointer(&p.elements[0]), b.bytes(), b.on.handle(), true); err != nil {
+		return fmt.Errorf("write to %s: %w", b.what, err)
+	}
+	return nil
+}
+
+// ReadPinned starts a copy of b to p. It does not wait for the end: p holds b's elements after that.
+func (b *Buffer[T]) ReadPinned(p *Pinned[T]) error {
+	if err := p.ready(b); err != nil {
+		return err
+	}
+	if err := b.dev.back.Download(unsafe.Pointer(&p.elements[0]), b.at, b.bytes(), b.on.handle(), true); err != nil {
+		return fmt.Errorf("read of %s: %w", b.what, err)
+	}
+	return nil
+}
+
+// address is where kernels find the memory: where the host does.
+func (p *Pinned[T]) address() device.Address {
+	return device.Address(uintptr(unsafe.Pointer(&p.elements[0])))
+}

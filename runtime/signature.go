@@ -1,0 +1,204 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package runtime
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ptx"
+	"github.com/ptxdsl/ptxdsl/runtime/device"
+)
+
+// A Param is a parameter of a kernel.
+type Param struct {
+	Name   string // "" where only the cubin is known
+	Type   string // u64, f32, b8; "" likewise
+	Size   int    // bytes
+	Align  int
+	Offset int    // in the parameter space
+	Count  int    // elements of an array, 0 for what is none
+	Points bool   // declared as a pointer
+	Aligns int    // what a pointer is a multiple of, as declared; 0 where that is not said
+	Target string // the element type behind a pointer or in a tensor map, where the source knows it: bf16
+	Box    *Box   // of a tensor map, where the source knows it
+}
+
+// A Box is what one copy through a tensor map moves.
+type Box struct{ Rows, Cols, Swizzle int }
+
+// A signature is what the text of a kernel says about its launch.
+type signature struct {
+	params  []Param
+	size    int
+	known   bool // every size could be read
+	block   [3]int
+	largest int // threads of a block, as declared
+	cluster [3]int
+	must    bool // have a cluster named by the launch
+}
+
+// signatures reads what a text declares. It judges nothing: the assembler does.
+func signatures(name, text string) (entries map[string]*signature, target string) {
+	f, _ := ptx.Parse(name, text)
+	entries = make(map[string]*signature)
+	for _, n := range f.Decls {
+		switch n := n.(type) {
+		case *ptx.Directive:
+			if n.Name.Text == ".target" && len(n.Args) > 0 {
+				target = n.Args[0].Text
+			}
+		case *ptx.Func:
+			if n.Kind.Text == ".entry" && n.Body != nil {
+				entries[n.Name.Text] = read(n)
+			}
+		}
+	}
+	return entries, target
+}
+
+// read is the signature of a kernel.
+func read(n *ptx.Func) *signature {
+	s := &signature{known: true}
+	for _, v := range n.Params {
+		for _, d := range v.Names {
+			s.param(v, d)
+		}
+	}
+	for _, a := range n.Attrs {
+		var dims [3]int
+		product := 1
+		for i, arg := range a.Args {
+			v, err := strconv.Atoi(arg.Text)
+			if err != nil || i > 2 {
+				break
+			}
+			dims[i] = v
+		}
+		for i := range dims {
+			dims[i] = max(1, dims[i])
+			product *= dims[i]
+		}
+		switch a.Name.Text {
+		case ".reqntid":
+			s.block = dims
+		case ".maxntid":
+			s.largest = product
+		case ".reqnctapercluster":
+			s.cluster = dims
+		case ".explicitcluster":
+			s.must = true
+		}
+	}
+	return s
+}
+
+// sizes is the bytes of the types that parameters have.
+func sizes(word string) int {
+	switch word {
+	case "u8", "s8", "b8", "e4m3", "e5m2":
+		return 1
+	case "u16", "s16", "b16", "f16", "bf16":
+		return 2
+	case "u32", "s32", "b32", "f32", "f16x2", "bf16x2", "tf32":
+		return 4
+	case "u64", "s64", "b64", "f64", "f32x2":
+		return 8
+	case "b128":
+		return 16
+	}
+	return 0
+}
+
+// param adds a parameter to s.
+func (s *signature) param(v *ptx.Var, d ptx.Declarator) {
+	p := Param{Name: d.Name.Text, Type: strings.TrimPrefix(v.Type.Text, ".")}
+	p.Size = sizes(p.Type)
+	p.Align = p.Size
+	switch v.Vec.Text {
+	case ".v2":
+		p.Size *= 2
+	case ".v4":
+		p.Size *= 4
+	}
+	for _, dim := range d.Dims {
+		n, err := strconv.ParseInt(dim.Text, 0, 32)
+		if err != nil {
+			n = 0
+		}
+		p.Count = max(1, p.Count) * int(n)
+		p.Size *= int(n)
+	}
+	for _, a := range v.Attrs {
+		// .ptr stands before the .align of what it points to, and .align alone is the parameter's.
+		switch a.Name.Text {
+		case ".ptr":
+			p.Points = true
+		case ".align":
+			n := 0
+			for _, arg := range a.Args {
+				n, _ = strconv.Atoi(arg.Text)
+			}
+			if p.Points {
+				p.Aligns = n
+			} else {
+				p.Align = n
+			}
+		}
+	}
+	if p.Size == 0 || p.Align == 0 {
+		s.known = false
+		p.Align = max(1, p.Align)
+	}
+	p.Offset = (s.size + p.Align - 1) / p.Align * p.Align
+	s.size = p.Offset + p.Size
+	s.params = append(s.params, p)
+}
+
+// map128 reports whether a parameter is a tensor map.
+func (p *Param) map128() bool { return p.Size == 128 && p.Align >= 64 && p.Count > 0 }
+
+// String is the parameter as messages call it.
+func (p *Param) String() string {
+	switch {
+	case p.Type == "":
+		return fmt.Sprintf("%d bytes", p.Size)
+	case p.map128():
+		return "." + p.Type + "[" + strconv.Itoa(p.Count) + "], a tensor map"
+	case p.Count > 0:
+		return "." + p.Type + "[" + strconv.Itoa(p.Count) + "]"
+	case p.Target != "":
+		return "a pointer to " + p.Target
+	case p.Points:
+		return "a pointer"
+	}
+	return "." + p.Type
+}
+
+// unfit says why a module for a target does not run on a device, "" where it does. It knows the rule of the three kinds of target, not
+// the list of them.
+func unfit(target string, info device.Info) string {
+	number, found := strings.CutPrefix(target, "sm_")
+	if !found {
+		return ""
+	}
+	digits := strings.TrimRight(number, "af")
+	n, err := strconv.Atoi(digits)
+	if err != nil {
+		return ""
+	}
+	have := info.Capability
+	ok := have >= n
+	switch number[len(digits):] {
+	case "a":
+		ok = have == n
+	case "f":
+		ok = have >= n && have/10 == n/10
+	}
+	if ok {
+		return ""
+	}
+	return fmt.Sprintf("it is for %s, and %s is an %s that runs %s", target, info.Place, info.Name, info.Target)
+}

@@ -1,0 +1,300 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package runtime
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/runtime/device"
+)
+
+// A TensorMap describes a tensor in a buffer to the hardware that copies boxes of it. It is an argument of kernels that declare one, and
+// must not outlive the buffer.
+type TensorMap struct {
+	bytes  [128]byte
+	memory *memory
+	word   string // the element type, as PTX calls it
+	box    Box
+}
+
+// A MapOption says more of a tensor map.
+type MapOption func(*mapping)
+
+type mapping struct {
+	device.TensorMap
+	word   string
+	widths []int // strides in elements, as they were given
+}
+
+// As is the element type, such as "tf32" for a buffer of float32; without it, it is that of the buffer.
+func As(ptx string) MapOption { return func(m *mapping) { m.word = ptx } }
+
+// Swizzle is the bytes of the pattern that spreads rows over the banks of shared memory: 32, 64 or 128.
+func Swizzle(bytes int) MapOption { return func(m *mapping) { m.TensorMap.Swizzle = bytes } }
+
+// Promotion is the bytes that the L2 cache fetches at once: 64, 128 or 256.
+func Promotion(bytes int) MapOption { return func(m *mapping) { m.TensorMap.Promotion = bytes } }
+
+// Interleave is for tensors of channels in groups of 16 or 32 bytes.
+func Interleave(bytes int) MapOption { return func(m *mapping) { m.TensorMap.Interleave = bytes } }
+
+// NaN makes elements outside of the tensor not-a-number instead of zero.
+func NaN() MapOption { return func(m *mapping) { m.TensorMap.NaN = true } }
+
+// Strides is how many elements lie between one index of a dimension and the next, for every dimension but the last, whose elements
+// lie side by side. Without it the tensor has no gaps.
+func Strides(elements ...int) MapOption {
+	return func(m *mapping) { m.widths = append([]int{}, elements...) }
+}
+
+// Steps makes a box take every n-th element of a dimension.
+func Steps(each ...int) MapOption {
+	return func(m *mapping) {
+		m.TensorMap.Steps = nil
+		for _, n := range slices.Backward(each) {
+			m.TensorMap.Steps = append(m.TensorMap.Steps, uint32(max(0, n)))
+		}
+	}
+}
+
+// Tiled is the map of a tensor whose boxes are copied as they are. Sizes go from the outermost dimension to the innermost, whose elements lie
+// side by side: rows, columns.
+func Tiled[T Element](b *Buffer[T], sizes, box []int, options ...MapOption) (*TensorMap, error) {
+	if err := b.ready(); err != nil {
+		return nil, fmt.Errorf("tensor map: %w", err)
+	}
+	m, err := b.mapping(b.word, sizes, options)
+	if err != nil {
+		return nil, err
+	}
+	if len(box) != len(sizes) {
+		return nil, argument("tensor map: a box of %d dimensions for a tensor of %d", len(box), len(sizes))
+	}
+	for _, n := range slices.Backward(box) {
+		if n < 1 || n > 256 {
+			return nil, argument("tensor map: a box of %v: along each dimension there are 1 to 256 elements", box)
+		}
+		m.Box = append(m.Box, uint32(n))
+	}
+	inner := box[len(box)-1] * bits(m.word) / 8
+	switch {
+	case inner%16 != 0 && m.TensorMap.Interleave == 0:
+		return nil, argument("tensor map: rows of a box of %d %s are %d bytes: a multiple of 16 is expected", box[len(box)-1], m.word, inner)
+	case m.TensorMap.Swizzle != 0 && inner > m.TensorMap.Swizzle:
+		return nil, argument("tensor map: rows of a box of %d %s are %d bytes, wider than the swizzle of %d", box[len(box)-1], m.word, inner, m.TensorMap.Swizzle)
+	}
+	t := &TensorMap{memory: &b.memory, word: m.word, box: Box{Cols: box[len(box)-1], Rows: 1, Swizzle: m.TensorMap.Swizzle}}
+	if len(box) > 1 {
+		t.box.Rows = box[len(box)-2]
+	}
+	return t, t.encode(&m.TensorMap)
+}
+
+// Window is the box of pixels of an im2col map: for each spatial dimension, outermost first, how far before the first pixel and beyond the last
+// the corners of the filter go.
+type Window struct{ Lower, Upper []int }
+
+// Im2col is the map of a tensor of three to five dimensions, images first and channels last, of which copies take the pixels that
+// a filter goes over: so many channels of so many pixels.
+func Im2col[T Element](b *Buffer[T], sizes []int, w Window, channels, pixels int, options ...MapOption) (*TensorMap, error) {
+	if err := b.ready(); err != nil {
+		return nil, fmt.Errorf("tensor map: %w", err)
+	}
+	m, err := b.mapping(b.word, sizes, options)
+	if err != nil {
+		return nil, err
+	}
+	spatial := len(sizes) - 2
+	switch {
+	case len(sizes) < 3:
+		return nil, argument("tensor map: an im2col tensor has three to five dimensions, not %d", len(sizes))
+	case len(w.Lower) != spatial || len(w.Upper) != spatial:
+		return nil, argument("tensor map: a window of %d and %d dimensions for %d of space", len(w.Lower), len(w.Upper), spatial)
+	case channels < 1 || channels > 256 || pixels < 1 || pixels > 1024:
+		return nil, argument("tensor map: %d channels of %d pixels: there are 1 to 256 and 1 to 1024", channels, pixels)
+	}
+	least := []int{0, -1 << 15, -1 << 7, -1 << 4}[spatial]
+	for i := spatial - 1; i >= 0; i-- {
+		for _, n := range []int{w.Lower[i], w.Upper[i]} {
+			if n < least || n >= -least {
+				return nil, argument("tensor map: a corner of %d: with %d dimensions of space corners are %d to %d", n, spatial, least, -least-1)
+			}
+		}
+		m.Lower, m.Upper = append(m.Lower, int32(w.Lower[i])), append(m.Upper, int32(w.Upper[i]))
+	}
+	m.Im2col, m.Channels, m.Pixels = true, uint32(channels), uint32(pixels)
+	t := &TensorMap{memory: &b.memory, word: m.word, box: Box{Rows: pixels, Cols: channels, Swizzle: m.TensorMap.Swizzle}}
+	return t, t.encode(&m.TensorMap)
+}
+
+// TensorMap is the map for a parameter of the kernel of a matrix in a buffer: box, swizzle and element type are those that the kernel was
+// built with. It takes a kernel of a *dsl.Module.
+func (k *Kernel) TensorMap(param string, b Matrix, rows, cols int, options ...MapOption) (*TensorMap, error) {
+	if k == nil || b == nil {
+		return nil, argument("a tensor map of a nil kernel or buffer")
+	}
+	for i := range k.sig.params {
+		p := &k.sig.params[i]
+		if p.Name != param {
+			continue
+		}
+		if p.Box == nil {
+			return nil, argument("kernel %s: the source says nothing of a tensor map %s; Tiled makes one from a box", k.name, param)
+		}
+		options = append([]MapOption{As(p.Target), Swizzle(p.Box.Swizzle)}, options...)
+		m, err := b.tiled([]int{rows, cols}, []int{p.Box.Rows, p.Box.Cols}, options)
+		if err != nil {
+			return nil, fmt.Errorf("kernel %s, %s: %w", k.name, param, err)
+		}
+		return m, nil
+	}
+	return nil, argument("kernel %s has no parameter %s", k.name, param)
+}
+
+// A Matrix is a buffer of any type.
+type Matrix interface {
+	tiled(sizes, box []int, options []MapOption) (*TensorMap, error)
+}
+
+func (b *Buffer[T]) tiled(sizes, box []int, options []MapOption) (*TensorMap, error) {
+	return Tiled(b, sizes, box, options...)
+}
+
+// types is the number and bits of the element types that tensor maps know.
+func types(word string) (t device.TensorType, bits int, ok bool) {
+	switch word {
+	case "u8", "s8", "b8", "e4m3", "e5m2", "ue8m0", "uint8", "int8":
+		return device.U8, 8, true
+	case "u16", "s16", "b16", "uint16", "int16":
+		return device.U16, 16, true
+	case "u32", "b32", "uint32":
+		return device.U32, 32, true
+	case "s32", "int32":
+		return device.S32, 32, true
+	case "u64", "b64", "uint64":
+		return device.U64, 64, true
+	case "s64", "int64":
+		return device.S64, 64, true
+	case "f16", "runtime.F16":
+		return device.F16, 16, true
+	case "f32", "float32":
+		return device.F32, 32, true
+	case "f64", "float64":
+		return device.F64, 64, true
+	case "bf16", "runtime.BF16":
+		return device.BF16, 16, true
+	case "tf32":
+		return device.TF32, 32, true
+	case "e2m1", "b4x16":
+		return device.Packed4x8, 4, true
+	case "b4x16_p64":
+		return device.Packed4x16, 4, true
+	case "b6x16_p32", "b6p2x16":
+		return device.Packed6x16, 6, true
+	}
+	return 0, 0, false
+}
+
+func bits(word string) int {
+	_, n, _ := types(word)
+	return n
+}
+
+// mapping is the description of a tensor in a buffer, without its box.
+func (m *memory) mapping(word string, sizes []int, options []MapOption) (*mapping, error) {
+	d := &mapping{word: word}
+	d.Address = m.at
+	for _, option := range options {
+		option(d)
+	}
+	t, width, ok := types(d.word)
+	switch {
+	case !m.dev.info.TensorMaps:
+		return nil, argument("tensor map: %s has none: they came with sm_90", m.dev)
+	case !ok:
+		return nil, argument("tensor map: %s is no element type of tensor maps", d.word)
+	case width >= 8 && width != 8*m.width:
+		return nil, argument("tensor map: elements of %s in a buffer of %s", d.word, m.word)
+	case len(sizes) < 1 || len(sizes) > 5:
+		return nil, argument("tensor map: a tensor has one to five dimensions, not %d", len(sizes))
+	case d.Address%16 != 0:
+		return nil, argument("tensor map: a tensor begins at a multiple of 16 bytes; %s begins at %#x", m.what, uint64(d.Address))
+	case !slices.Contains([]int{0, 32, 64, 128}, d.TensorMap.Swizzle):
+		return nil, argument("tensor map: a swizzle of %d bytes: 32, 64 or 128 is expected", d.TensorMap.Swizzle)
+	case !slices.Contains([]int{0, 64, 128, 256}, d.TensorMap.Promotion):
+		return nil, argument("tensor map: a promotion of %d bytes: 64, 128 or 256 is expected", d.TensorMap.Promotion)
+	case !slices.Contains([]int{0, 16, 32}, d.TensorMap.Interleave):
+		return nil, argument("tensor map: an interleave of %d bytes: 16 or 32 is expected", d.TensorMap.Interleave)
+	}
+	d.Type = t
+	last := len(sizes) - 1
+	if d.widths == nil {
+		d.widths = make([]int, last)
+		n := 1
+		for i := last; i > 0; i-- {
+			n *= sizes[i]
+			d.widths[i-1] = n
+		}
+	}
+	if len(d.widths) != last {
+		return nil, argument("tensor map: %d strides for %d dimensions: every one but the last has one", len(d.widths), len(sizes))
+	}
+	if d.Steps == nil {
+		d.Steps = slices.Repeat([]uint32{1}, len(sizes))
+	}
+	if len(d.Steps) != len(sizes) {
+		return nil, argument("tensor map: %d steps for %d dimensions", len(d.Steps), len(sizes))
+	}
+	need := 1 // elements from the first to the last
+	for i, n := range slices.Backward(sizes) {
+		if n < 1 || n > 1<<32 {
+			return nil, argument("tensor map: a tensor of %v: along each dimension there are 1 to 2^32 elements", sizes)
+		}
+		if s := d.Steps[last-i]; s < 1 || s > 8 {
+			return nil, argument("tensor map: a step of %d: there are 1 to 8", s)
+		}
+		d.Sizes = append(d.Sizes, uint64(n))
+		stride := 1
+		if i < last {
+			stride = d.widths[i]
+			bytes := stride * width / 8
+			if stride < 1 || stride*width%128 != 0 {
+				return nil, argument("tensor map: a stride of %d %s is %d bytes: a multiple of 16 is expected", stride, d.word, bytes)
+			}
+			d.TensorMap.Strides = append(d.TensorMap.Strides, uint64(bytes))
+		}
+		need += (n - 1) * stride
+	}
+	if bytes := int64(need) * int64(width) / 8; bytes > m.bytes() {
+		return nil, argument("tensor map: a tensor of %v %s reaches over %d bytes, and the buffer has %d", sizes, d.word, bytes, m.bytes())
+	}
+	return d, nil
+}
+
+func (t *TensorMap) encode(m *device.TensorMap) error {
+	if err := t.memory.dev.back.Encode(&t.bytes, m); err != nil {
+		return fmt.Errorf("tensor map: %w", err)
+	}
+	return nil
+}
+
+// place writes the map.
+func (t *TensorMap) place(p *Param, values []byte, d *Device) error {
+	if t == nil {
+		return argument("a nil tensor map")
+	}
+	if p.Size != 128 || p.Type != "" && !p.map128() {
+		return mismatch(p, "a tensor map")
+	}
+	if err := t.memory.usableFrom(d); err != nil {
+		return err
+	}
+	if p.Box != nil && (p.Target != t.word && bits(p.Target) != bits(t.word) || *p.Box != t.box) {
+		return argument("a tensor map of boxes of %dx%d %s with a swizzle of %d, and the kernel was built for %dx%d %s with %d", t.box.Rows, t.box.Cols, t.word,
+			t.box.Swizzle, p.Box.Rows, p.Box.Cols, p.Target, p.Box.Swizzle)
+	}
+	copy(values[p.Offset:], t.bytes[:])
+	return nil
+}
