@@ -107,15 +107,20 @@ func (b Barrier) Expect(bytes Reg[U32]) {
 	}
 }
 
-// ArriveAt counts the thread as arrived at the same barrier of another block of the cluster.
-func (b Barrier) ArriveAt(rank Reg[U32]) {
+// ArriveAt counts the thread as arrived at the same barrier of another block of the cluster, whose waiters then see
+// what the thread wrote.
+func (b Barrier) ArriveAt(rank Reg[U32]) { b.arriveAt(rank, ".release") }
+
+// arriveAt is ArriveAt with an order. A .release of the whole cluster has the thread wait for all of its memory
+// accesses; whoever has none to order arrives .relaxed.
+func (b Barrier) arriveAt(rank Reg[U32], order string) {
 	k := b.at.k
 	if k == nil {
 		return
 	}
 	far := fresh[U32](k)
 	k.ins("mapa.shared::cluster.u32", k.arg(far), k.arg(b.at.Value()), k.arg(rank))
-	k.ins("mbarrier.arrive.release.cluster.shared::cluster.b64", ir.Operand{Kind: ir.Sink},
+	k.ins("mbarrier.arrive"+order+".cluster.shared::cluster.b64", ir.Operand{Kind: ir.Sink},
 		k.arg(Addr{k: k, space: isa.SharedCluster, reg: far.r, scope: far.scope}))
 }
 

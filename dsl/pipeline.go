@@ -245,8 +245,11 @@ func (s *Stage) release() {
 		s.settle()
 		// A lane for each block of the cluster tells it that this one is done.
 		arrivals = k.roleWarps() * k.clusterSize()
-		lane := k.Lane()
-		k.When(lane.LtI(int64(k.clusterSize())), func() { empty.ArriveAt(lane) })
+		lane, order := k.Lane(), ".release"
+		if s.by == wgmma {
+			order = ".relaxed" // the tensor cores alone read the stage, and they are done
+		}
+		k.When(lane.LtI(int64(k.clusterSize())), func() { empty.arriveAt(lane, order) })
 	default:
 		s.finish()
 		arrivals = k.roleWarps()

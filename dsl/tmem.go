@@ -182,12 +182,12 @@ func (t *TMEM) Drain(body func(*AccumulatorStage)) {
 	k.ins("tcgen05.fence::after_thread_sync")
 	body(&AccumulatorStage{t: t, place: state})
 	k.ins("tcgen05.fence::before_thread_sync")
+	k.SyncWarp()
 	if t.pair {
-		// The even block multiplies, so that it is told.
-		k.When(k.Leader(), func() { empty.ArriveAt(k.U32(0)) })
+		// The even block multiplies, so that it is told. The fence before carries the order.
+		k.When(k.Leader(), func() { empty.arriveAt(k.U32(0), ".relaxed") })
 		t.arrives(t.empty, 2*k.roleWarps())
 	} else {
-		k.SyncWarp()
 		k.When(k.Leader(), empty.Arrive)
 		t.arrives(t.empty, k.roleWarps())
 	}
