@@ -62,6 +62,8 @@ func (k *Kernel) any(x any) (ir.Operand, bool) {
 			return ir.Operand{Kind: ir.Jump, Ref: x.block}, true
 		}
 		return ir.Operand{}, true
+	case *Func:
+		return k.function(x)
 	case []Operand:
 		list := make([]ir.Operand, len(x))
 		for i := range x {
@@ -136,7 +138,7 @@ func Pair(a, b Operand) Operand { return pair{a, b} }
 type pair struct{ a, b Operand }
 
 func (p pair) operand(k *Kernel) (ir.Operand, bool) {
-	a, ok1 := p.a.operand(k)
-	b, ok2 := p.b.operand(k)
+	a, ok1 := k.given(p.a)
+	b, ok2 := k.given(p.b)
 	return ir.Operand{Kind: ir.Pair, Args: []ir.Operand{a, b}}, ok1 && ok2
 }

@@ -40,6 +40,9 @@ func Version(version string) Option {
 			return
 		}
 		m.ir.Version = v
+		if v < isa.MakeVersion(2, 3) {
+			m.ir.Bits = 0 // .address_size came with PTX 2.3
+		}
 	}
 }
 

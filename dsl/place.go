@@ -83,7 +83,8 @@ func (c *calls) Place(pos ir.Pos) (at diag.Place, from []diag.Place) {
 	return at, from
 }
 
-// ours reports whether a frame is of this package, whose sources are in the folder house, or of what started the program. The name of its
+// ours reports whether a frame is of this package, whose sources are in the folder house, of package op in it, or of what started the
+// program. The name of its
 // function does not tell: a closure that was inlined is called after the author's function.
 func ours(f runtime.Frame, house string) bool {
 	for _, prefix := range []string{"runtime.", "testing.", "reflect."} {
@@ -91,7 +92,8 @@ func ours(f runtime.Frame, house string) bool {
 			return true
 		}
 	}
-	return filepath.Dir(f.File) == house && !strings.HasSuffix(f.File, "_test.go")
+	dir := filepath.Dir(f.File)
+	return (dir == house || dir == filepath.Join(house, "op")) && !strings.HasSuffix(f.File, "_test.go")
 }
 
 // short is a file's name as seen from the working directory, where that is below it.

@@ -94,8 +94,17 @@ func (x Reg[T]) operand(k *Kernel) (ir.Operand, bool) {
 
 // arg is an operand where only whether it works matters little: what is wrong is recorded.
 func (k *Kernel) arg(x Operand) ir.Operand {
-	o, _ := x.operand(k)
+	o, _ := k.given(x)
 	return o
+}
+
+// given is an operand, unless it is nil.
+func (k *Kernel) given(x Operand) (ir.Operand, bool) {
+	if x == nil {
+		k.fault(&ruleOperand, "an operand is nil")
+		return ir.Operand{}, false
+	}
+	return x.operand(k)
 }
 
 // register is x as a register, moved into one where it is a constant.

@@ -12,10 +12,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// TestFresh regenerates the tables and compares: the z-files of package isa say what the spec says,
-// and none is left over.
+// TestFresh regenerates the tables and compares: the z-files of packages isa and op say what the spec
+// says, and none is left over.
 func TestFresh(t *testing.T) {
-	if err := Generate("../../isa/spec", "../../isa", true); err != nil {
+	if err := Generate("../../isa/spec", Folders{Table: "../../isa", Op: "../../dsl/op"}, true); err != nil {
 		t.Error(err)
 	}
 }
@@ -37,6 +37,25 @@ ins foo "foo two values"
 
 func load(t *testing.T, text string) (*isa.Set, error) {
 	t.Helper()
+	s, err := read(t, text)
+	if err != nil {
+		return nil, err
+	}
+	return s.Set(), nil
+}
+
+// spec is a sound spec, read.
+func spec(t *testing.T, text string) *Spec {
+	t.Helper()
+	s, err := read(t, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func read(t *testing.T, text string) (*Spec, error) {
+	t.Helper()
 	dir := t.TempDir()
 	for _, name := range []string{"types.isa", "targets.isa"} {
 		b, err := os.ReadFile(filepath.Join("../../isa/spec", name))
@@ -50,11 +69,7 @@ func load(t *testing.T, text string) (*isa.Set, error) {
 	if err := os.WriteFile(filepath.Join(dir, "small.isa"), []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Load(dir)
-	if err != nil {
-		return nil, err
-	}
-	return s.Set(), nil
+	return Load(dir)
 }
 
 func TestLoad(t *testing.T) {

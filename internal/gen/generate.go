@@ -12,17 +12,32 @@ import (
 	"slices"
 )
 
-// Generate reads the spec files and writes the z-files of package isa into out. Files of families
-// that are no more are removed. With check it writes nothing and fails where something would change.
-func Generate(spec, out string, check bool) error {
+// Folders are where generated files go.
+type Folders struct {
+	Table string // of package isa
+	Op    string // of package op, the builder's methods
+}
+
+// Generate reads the spec files and writes the z-files of packages isa and op. Files of families that
+// are no more are removed. With check it writes nothing and fails where something would change.
+func Generate(spec string, to Folders, check bool) error {
 	s, err := Load(spec)
 	if err != nil {
 		return err
 	}
-	files, err := s.Emit()
+	table, err := s.Emit()
 	if err != nil {
 		return err
 	}
+	op, err := s.EmitOp()
+	if err != nil {
+		return err
+	}
+	return errors.Join(write(table, to.Table, check), write(op, to.Op, check))
+}
+
+// write makes the z-files of a folder those of files.
+func write(files map[string][]byte, out string, check bool) error {
 	old, err := filepath.Glob(filepath.Join(out, "z*.go"))
 	if err != nil {
 		return err

@@ -1,0 +1,123 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// What call and brx.idx take as operands, for code that is carried over from PTX. Kernel.Call and Kernel.Switch need none of it.
+
+// Argument is a place in which a call passes a value: a variable in .param memory, which st.param writes before the call and ld.param
+// reads after it.
+func Argument[T Scalar](k *Kernel, name string) Addr {
+	if !identifier(name) {
+		k.fault(&ruleKernel, "%q is no name for an argument", name)
+		name = "arg"
+	}
+	return Addr{k: k, space: isa.Param, v: k.slot(name, TypeOf[T]())}
+}
+
+// Group is the operand (a, b), the arguments or the results of call. An address stands for the variable that it is.
+func Group(parts ...any) Operand { return group(parts) }
+
+type group []any
+
+func (g group) operand(k *Kernel) (ir.Operand, bool) {
+	list, ok := k.parts("a list", g)
+	return ir.Operand{Kind: ir.Group, Args: list}, ok
+}
+
+// BranchTargets is where brx.idx may go: a .branchtargets list.
+func (k *Kernel) BranchTargets(labels ...*Label) Operand {
+	list := k.targets("cases")
+	for _, l := range labels {
+		if k.mine(l) {
+			list.Blocks = append(list.Blocks, l.block)
+		}
+	}
+	if len(list.Blocks) == 0 {
+		k.fault(&ruleOperand, "a list of no labels")
+	}
+	return k.declare(list)
+}
+
+// CallTargets is what an indirect call may call: a .calltargets list.
+func (k *Kernel) CallTargets(functions ...*Func) Operand {
+	list := k.targets("callees")
+	for _, f := range functions {
+		switch {
+		case f == nil:
+			k.fault(&ruleFunction, "a call of no function")
+		case f.m != k.m:
+			k.fault(&ruleForeign, "%s is a function of another module", f.Name())
+		default:
+			list.Funcs = append(list.Funcs, f.f)
+		}
+	}
+	if len(list.Funcs) == 0 {
+		k.fault(&ruleOperand, "a list of no functions")
+	}
+	return k.declare(list)
+}
+
+// Prototype is how the function looks that an indirect call calls: a .callprototype with the types of its arguments and, unless it is
+// zero, of its result.
+func (k *Kernel) Prototype(result isa.Type, arguments ...isa.Type) Operand {
+	list := k.targets("prototype")
+	list.Proto = &ir.Func{Name: "_", HasParams: true, Pos: list.Pos}
+	if result != 0 {
+		list.Proto.HasResults = true
+		list.Proto.Results = []*ir.Var{{Name: "_", Space: isa.Param, Type: memory(result), Pos: list.Pos}}
+	}
+	for _, t := range arguments {
+		if t.Bits() == 0 {
+			k.fault(&ruleOperand, "an argument of a prototype has no type")
+			continue
+		}
+		list.Proto.Params = append(list.Proto.Params, &ir.Var{Name: "_", Space: isa.Param, Type: memory(t), Pos: list.Pos})
+	}
+	return k.declare(list)
+}
+
+func (k *Kernel) targets(name string) *ir.Targets {
+	name = unique(name, k.names)
+	k.names[name] = true
+	return &ir.Targets{Name: name, Pos: k.m.calls.here(1)}
+}
+
+// declare puts a list among the declarations of the kernel, unless something is wrong with it.
+func (k *Kernel) declare(list *ir.Targets) Operand {
+	if len(list.Blocks)+len(list.Funcs) > 0 || list.Proto != nil {
+		k.f.Targets = append(k.f.Targets, list)
+	}
+	return listed{k, list}
+}
+
+type listed struct {
+	k    *Kernel
+	list *ir.Targets
+}
+
+func (l listed) operand(k *Kernel) (ir.Operand, bool) {
+	if l.k != k {
+		k.fault(&ruleForeign, "a list of %s is used in %s", l.k.Name(), k.Name())
+		return ir.Operand{}, false
+	}
+	return ir.Operand{Kind: ir.List, Ref: l.list}, true
+}
+
+// function is f as an operand of an instruction of k.
+func (k *Kernel) function(f *Func) (ir.Operand, bool) {
+	switch {
+	case f == nil:
+		k.fault(&ruleFunction, "a call of no function")
+		return ir.Operand{}, true
+	case f.m != k.m:
+		k.fault(&ruleForeign, "%s is a function of another module", f.Name())
+		return ir.Operand{}, true
+	}
+	return ir.Operand{Kind: ir.Function, Ref: f.f}, true
+}

@@ -1,0 +1,111 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package op
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// PTX is the instructions of PTX for one kernel: a method begins an instruction, the methods of what it
+// returns add modifiers, and Do appends it to the kernel.
+type PTX struct{ b *book }
+
+// On is the instructions for k, or for the body of a device function, which is f.Kernel.
+func On(k *dsl.Kernel) PTX { return PTX{&book{k: k, first: make(map[int]*ins)}} }
+
+// A book is the instructions that a PTX has begun. Those that were written before are found again, so
+// that an opcode is spelled out once.
+type book struct {
+	k     *dsl.Kernel
+	first map[int]*ins // without modifiers, by number
+}
+
+// An instruction is a name of the table, with the modifiers that all of its forms have.
+type instruction struct {
+	name  string
+	fixed []string
+}
+
+// An ins is an instruction with the modifiers written so far. It does not change: with one more
+// modifier it is another one.
+type ins struct {
+	b      *book
+	number int    // in table
+	words  string // the modifiers, in the author's order
+	op     string // all of it; "" until it is needed
+	last   string // the modifier that was added last
+	next   []*ins // by one more modifier
+}
+
+// begin is the instruction with a number.
+func (p PTX) begin(number int) *ins {
+	if p.b == nil {
+		return nil
+	}
+	i := p.b.first[number]
+	if i == nil {
+		i = &ins{b: p.b, number: number}
+		p.b.first[number] = i
+	}
+	return i
+}
+
+// with is i with one more modifier, given with its dot.
+func (i *ins) with(word string) *ins {
+	if i == nil {
+		return nil
+	}
+	for _, n := range i.next {
+		if n.last == word {
+			return n
+		}
+	}
+	n := &ins{b: i.b, number: i.number, words: i.words + word, last: word}
+	i.next = append(i.next, n)
+	return n
+}
+
+// also is i with modifiers that are worked out in Go.
+func (i *ins) also(words []dsl.Mod) *ins {
+	for _, w := range words {
+		i = i.with("." + strings.TrimPrefix(string(w), "."))
+	}
+	return i
+}
+
+// shape is i with the shape of a product.
+func (i *ins) shape(m, n, k int) *ins { return i.with(fmt.Sprintf(".m%dn%dk%d", m, n, k)) }
+
+// do appends the instruction. What the zero PTX begins belongs to no kernel, and nothing comes of it.
+func (i *ins) do(operands ...any) {
+	if i == nil || i.b.k == nil {
+		return
+	}
+	if i.op == "" {
+		i.op = i.spell()
+	}
+	i.b.k.Ins(i.op, operands...)
+}
+
+// spell writes the opcode, with the modifiers that every form has, in the manual's order. Where no form
+// has these modifiers, they stay as they were written, and the kernel says what is wrong with them.
+func (i *ins) spell() string {
+	entry := &table[i.number]
+	written := strings.Split(i.words, ".")
+	var b strings.Builder
+	b.WriteString(entry.name)
+	for _, word := range entry.fixed {
+		if !slices.Contains(written, word[1:]) {
+			b.WriteString(word)
+		}
+	}
+	b.WriteString(i.words)
+	op, _ := isa.Canonical(b.String())
+	return op
+}

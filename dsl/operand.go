@@ -1,0 +1,103 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// Bracket is an operand of several parts in one bracket: [map, {x, y}] is Bracket(m, dsl.List(x, y)). An address among them stands
+// without a bracket of its own.
+func Bracket(parts ...any) Operand { return bracket(parts) }
+
+type bracket []any
+
+func (b bracket) operand(k *Kernel) (ir.Operand, bool) {
+	list, ok := k.parts("a bracket", b)
+	return ir.Operand{Kind: ir.Address, Args: list}, ok
+}
+
+// parts are Go values as parts of an operand.
+func (k *Kernel) parts(of string, values []any) ([]ir.Operand, bool) {
+	list, all := make([]ir.Operand, len(values)), true
+	for i, x := range values {
+		var ok bool
+		if a, address := x.(Addr); address {
+			list[i], ok = a.inner(k)
+		} else if list[i], ok = k.any(x); !ok {
+			k.fault(&ruleOperand, "part %d of %s is a Go %T, which is no operand", i+1, of, x)
+		}
+		all = all && ok
+	}
+	return list, all
+}
+
+// Unified is the address with the hint that it is unified: [a].unified.
+func (a Addr) Unified() Operand { return unified{a} }
+
+type unified struct{ a Addr }
+
+func (u unified) operand(k *Kernel) (ir.Operand, bool) {
+	o, ok := u.a.operand(k)
+	o.Text = ".unified"
+	return o, ok
+}
+
+// Symbol is the variable at a by its name, without a bracket, as mov takes it. An address in a register is that register.
+func (a Addr) Symbol() Operand { return symbol{a} }
+
+type symbol struct{ a Addr }
+
+func (s symbol) operand(k *Kernel) (ir.Operand, bool) { return s.a.inner(k) }
+
+// Part is a part of a register, as video instructions take it: a byte (Part(x, "b0")), a half word ("h1"), or a choice of several
+// ("h10", "b3210").
+func Part[T Scalar](x Reg[T], part string) Operand { return partOf[T]{x, part} }
+
+type partOf[T Scalar] struct {
+	x    Reg[T]
+	part string
+}
+
+func (p partOf[T]) operand(k *Kernel) (ir.Operand, bool) {
+	o, ok := p.x.register().operand(k)
+	o.Text = "." + strings.TrimPrefix(p.part, ".")
+	return o, ok
+}
+
+// NewByte is a register of 8 bits, for the few instructions that take no wider one, such as cvt to and from E2M1x2. Values of 8 bits
+// are otherwise in registers of 16.
+func NewByte(k *Kernel) Operand { return loose{k, k.newReg(isa.B8), k.scope()} }
+
+// A loose register is not a value of the layers above.
+type loose struct {
+	k     *Kernel
+	r     *ir.Reg
+	scope int
+}
+
+func (l loose) operand(k *Kernel) (ir.Operand, bool) {
+	switch {
+	case l.k != k:
+		k.fault(&ruleForeign, "a value of %s is used in %s", l.k.Name(), k.Name())
+		return ir.Operand{}, false
+	case !k.reaches(l.scope):
+		k.fault(&ruleScope, "this register is made inside %s, which is over: here it may not have been written", k.scopeName(l.scope))
+	}
+	return ir.Operand{Kind: ir.Register, Ref: l.r}, true
+}
+
+// Minus is the operand -x of the few instructions that negate an operand themselves. Elsewhere use Neg.
+func Minus(x Operand) Operand { return minus{x} }
+
+type minus struct{ x Operand }
+
+func (m minus) operand(k *Kernel) (ir.Operand, bool) {
+	o, ok := k.given(m.x)
+	o.Minus = true
+	return o, ok
+}

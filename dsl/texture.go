@@ -1,0 +1,59 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// IndependentSamplers keeps textures and samplers apart: .texmode_independent. Without it a texture has its sampler with it, and Sampler
+// cannot be used.
+func IndependentSamplers() Option {
+	return func(m *Module) { m.ir.Options = append(m.ir.Options, "texmode_independent") }
+}
+
+// Texture is a texture of the module that host code binds by its name.
+func (m *Module) Texture(name string) Operand { return m.opaque(name, isa.Texref) }
+
+// Sampler is a sampler of the module that host code binds by its name. The module is made with IndependentSamplers.
+func (m *Module) Sampler(name string) Operand {
+	if len(m.ir.Options) == 0 {
+		m.fault(&ruleOperand, "a sampler apart from its texture needs the option IndependentSamplers")
+	}
+	return m.opaque(name, isa.Samplerref)
+}
+
+// Surface is a surface of the module that host code binds by its name.
+func (m *Module) Surface(name string) Operand { return m.opaque(name, isa.Surfref) }
+
+func (m *Module) opaque(name string, t isa.Type) Operand {
+	switch {
+	case !identifier(name):
+		m.fault(&ruleKernel, "%q is no name for a %s", name, strings.TrimPrefix(t.String(), "."))
+		name = m.claim("handle")
+	case m.names[name]:
+		m.fault(&ruleKernel, "%s is taken: two things of a module cannot have one name", name)
+		name = m.claim(name)
+	}
+	m.names[name] = true
+	v := &ir.Var{Name: name, Linkage: ".visible", Space: isa.Global, Type: t, Pos: m.calls.here(1)}
+	m.ir.Decls = append(m.ir.Decls, v)
+	return handle{m, v}
+}
+
+type handle struct {
+	m *Module
+	v *ir.Var
+}
+
+func (h handle) operand(k *Kernel) (ir.Operand, bool) {
+	if h.m != k.m {
+		k.fault(&ruleForeign, "%s of another module is used in %s", h.v.Name, k.Name())
+		return ir.Operand{}, false
+	}
+	return ir.Operand{Kind: ir.Variable, Ref: h.v}, true
+}

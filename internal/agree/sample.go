@@ -1,0 +1,133 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package agree
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// A Sample is a legal instruction of a form, with the plainest operands, at the first version and target
+// that have it.
+type Sample struct {
+	Instruction *isa.Instruction
+	Form        *isa.Form
+	Slots       []isa.Mod // what each slot of the form holds
+	Op          string
+	Args        []isa.Arg
+	Version     isa.Version
+	Target      isa.Target
+}
+
+// Samples are instructions of a form that show every value of its slots at least once,
+// all of them such that wanted holds. unseen lists the values that no such instruction has, though the
+// rules of the form allow them.
+func Samples(set *isa.Set, ins *isa.Instruction, f *isa.Form, wanted func(op string) bool) (list []Sample, unseen []string, err error) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	fillings, _ := combinations(f, mostFillings, rng)
+	for i := -1; i < len(f.Slots); i++ {
+		values := []isa.Value{{}} // any filling at all
+		if i >= 0 {
+			values = f.Slots[i].Values
+		}
+	value:
+		for _, v := range values {
+			if i >= 0 && slices.ContainsFunc(list, func(s Sample) bool { return s.Slots[i] == v.Mod }) || i < 0 && list != nil {
+				continue
+			}
+			narrow, whole := holding(f, i, v.Mod, rng)
+			placed := false
+			for _, slots := range slices.Concat(fillings, narrow) {
+				if i >= 0 && slots[i] != v.Mod {
+					continue
+				}
+				s, here, err := sample(set, ins, f, slots, rng)
+				if err != nil {
+					return nil, nil, err
+				}
+				placed = placed || here
+				if s != nil && wanted(s.Op) {
+					list = append(list, *s)
+					continue value
+				}
+			}
+			if placed || !whole { // else rules or gates of the form exclude it
+				unseen = append(unseen, fmt.Sprintf("%s: %s %s", f.Template, f.Slots[max(i, 0)].Name, set.Mods[v.Mod]))
+			}
+		}
+	}
+	return list, unseen, nil
+}
+
+// mostFillings is how many ways to fill a form are tried.
+const mostFillings = 2000
+
+// sample is the sample of a filling; nil where another form means the same. placed reports whether there
+// is a version and target that have it.
+func sample(set *isa.Set, ins *isa.Instruction, f *isa.Form, slots []isa.Mod, rng *rand.Rand) (s *Sample, placed bool, err error) {
+	at, ok := earliest(f, slots)
+	if !ok {
+		return nil, false, nil
+	}
+	op := set.Opcode(ins, slots)
+	m := set.Matcher(at.version, at.target)
+	cands, _ := m.Candidates(op)
+	n := slices.IndexFunc(cands, func(c isa.Candidate) bool { return c.Form == f && slices.Equal(c.Slots, slots) })
+	if n < 0 {
+		return nil, true, nil
+	}
+	const tries = 40 // beyond the plainest operands, which an earlier form may take too
+	for i := range tries {
+		x, ok := (&maker{rng: rng, plain: i == 0}).instance(op, &cands[n])
+		if !ok {
+			return nil, true, fmt.Errorf("%s: no operands can be made up", f.Template)
+		}
+		if got, _ := m.Match(op, x.isaArgs()); got != nil && got.Form == f {
+			return &Sample{ins, f, slots, op, x.isaArgs(), at.version, at.target}, true, nil
+		}
+	}
+	return nil, true, nil
+}
+
+// holding are legal fillings of a form in which a slot holds a modifier; whole reports whether these are all.
+func holding(f *isa.Form, slot int, m isa.Mod, rng *rand.Rand) (list [][]isa.Mod, whole bool) {
+	if slot < 0 {
+		return nil, false
+	}
+	narrow := *f
+	narrow.Slots = slices.Clone(f.Slots)
+	narrow.Slots[slot].Values = []isa.Value{*valueOf(&f.Slots[slot], m)}
+	narrow.Slots[slot].Required = true
+	return combinations(&narrow, mostFillings, rng)
+}
+
+func valueOf(s *isa.Slot, m isa.Mod) *isa.Value {
+	for i := range s.Values {
+		if s.Values[i].Mod == m {
+			return &s.Values[i]
+		}
+	}
+	panic("bug: a slot without the value that it was asked for")
+}
+
+// earliest is the first place that admits a filling of a form: the oldest version, and the lowest target
+// that it has.
+func earliest(f *isa.Form, slots []isa.Mod) (place, bool) {
+	open, gone := f.Bounds(slots)
+	for _, v := range isa.Versions {
+		for i, info := range isa.Targets {
+			p := place{v.Version, isa.Target(i)}
+			if v.Version < info.Since || info.Until != 0 && v.Version > info.Until {
+				continue
+			}
+			if p.admits(open, gone) {
+				return p, true
+			}
+		}
+	}
+	return place{}, false
+}
