@@ -95,7 +95,7 @@ corpus-slice:
 .PHONY: demo
 demo: tools build
 	mkdir -p build
-	go run ./examples/02_saxpy > build/saxpy.ptx
+	go run ./examples/02_saxpy/main > build/saxpy.ptx
 	cat build/saxpy.ptx
 	bin/ptxdsl verify -v build/saxpy.ptx
 	.tools/judge/nvidia/cu13/bin/ptxas -arch sm_90 -v build/saxpy.ptx -o build/saxpy.cubin

@@ -99,6 +99,9 @@ func (d *Device) Sync() error {
 	return d.back.Synchronize()
 }
 
+// Lost is why the device can do nothing any more, nil while it works. Only Close and a new Open help.
+func (d *Device) Lost() error { return d.back.Lost() }
+
 // Reach lets kernels on d use memory of another device.
 func (d *Device) Reach(other *Device) error {
 	if other == nil {

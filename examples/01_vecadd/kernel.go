@@ -1,7 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+// Package vecadd adds two vectors.
+package vecadd
 
 import "github.com/ptxdsl/ptxdsl/dsl"
 

@@ -1,7 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+// Package saxpy computes y = a*x + y, four elements at a time.
+package saxpy
 
 import "github.com/ptxdsl/ptxdsl/dsl"
 

@@ -1,7 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+// Package transpose transposes a matrix through shared memory, without bank conflicts.
+package transpose
 
 import "github.com/ptxdsl/ptxdsl/dsl"
 

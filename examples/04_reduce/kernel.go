@@ -1,7 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+// Package reduce sums a vector: within warps by shuffles, within the block through shared memory, between blocks by an atomic.
+package reduce
 
 import "github.com/ptxdsl/ptxdsl/dsl"
 

@@ -1,7 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+// Package scan makes running sums of each block's part of a vector.
+package scan
 
 import "github.com/ptxdsl/ptxdsl/dsl"
 

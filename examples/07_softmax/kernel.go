@@ -1,52 +1,71 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+// Package softmax normalises the rows of a matrix, with one read and one write.
+package softmax
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-const (
-	threads = 256
-	cols    = 4096
-	each    = 4 // elements in a vector
-)
-
-// Build makes the rows of y the softmax of those of x: 4096 columns of F32, a block for each row. The row stays in registers, so
-// that x is read once and y written once.
-func Build(m *dsl.Module) {
-	k := m.Kernel("softmax", dsl.Threads(threads))
-	x, y := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "y")
-	row := dsl.To[dsl.U64](k.CTAID().X).MulI(cols)
-	tid := k.TID().X
-	from, to := x.At64(row), y.At64(row)
-
-	var v []dsl.Reg[dsl.F32]
-	for i := 0; i < cols; i += threads * each {
-		v = append(v, from.LoadVec(tid.MulI(each).AddI(int64(i)), each)...)
+// Threads is how many threads share a row: few enough that each has several vectors under way, and enough that a row fits into their
+// registers.
+func Threads(t isa.Type, cols int) int {
+	const most = 8 // vectors of 16 bytes for each thread
+	threads := 64
+	for cols*t.Bits()/128 > most*threads && threads < 1024 {
+		threads *= 2
 	}
-	most := v[0]
-	for _, e := range v[1:] {
-		most = most.Max(e)
+	return threads
+}
+
+// Build makes the rows of y the softmax of those of x, of .f32, .f16 or .bf16: a block for each row, with sums in F32. The row stays
+// in registers, so that x is read once and y written once.
+func Build(m *dsl.Module, t isa.Type, cols int) {
+	threads := Threads(t, cols)
+	k := m.Kernel(fmt.Sprintf("softmax_%s_%d", t.String()[1:], cols), dsl.Threads(threads))
+	px, py := dsl.FloatParam(k, "x", t), dsl.FloatParam(k, "y", t)
+	step := threads * px.Width() // numbers that the block moves at once
+	if cols < step || cols%step != 0 || cols > 32768 {
+		k.Fault("rows of %d %s; a multiple of %d up to 32768 is expected", cols, t, step)
+		return
+	}
+	row := dsl.To[dsl.U64](k.CTAID().X).MulI(int64(cols))
+	x, y := px.At64(row), py.At64(row)
+	at := func(i int) dsl.Reg[dsl.U32] { return k.TID().X.MulI(int64(px.Width())).AddI(int64(i)) }
+
+	var xs []dsl.Wide
+	for i := 0; i < cols; i += step {
+		xs = append(xs, x.Load(at(i), dsl.NC))
+	}
+	most := k.F32(math.Inf(-1))
+	for _, x := range xs {
+		for _, v := range x.F32() {
+			most = most.Max(v)
+		}
 	}
 	most = dsl.BlockReduce(most, "maxima", func(a, b dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return a.Max(b) })
 	// exp(v - most), as a power of two
 	scaled := most.MulF(-math.Log2E)
+	power := func(v dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return v.FMA(k.F32(math.Log2E), scaled).Exp2() }
 	sum := k.F32(0)
-	for i, e := range v {
-		v[i] = e.FMA(k.F32(math.Log2E), scaled).Exp2()
-		sum = sum.Add(v[i])
+	for _, x := range xs {
+		for _, v := range x.F32() {
+			sum = sum.Add(power(v))
+		}
 	}
 	sum = dsl.BlockReduce(sum, "sums", func(a, b dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return a.Add(b) })
 	part := sum.Rcp()
-	for i := range v {
-		v[i] = v[i].Mul(part)
-	}
-	for i := 0; i < cols/threads; i += each {
-		to.StoreVec(tid.MulI(each).AddI(int64(i*threads)), v[i:i+each])
+	for i, x := range xs {
+		v := x.F32()
+		for j := range v {
+			v[j] = power(v[j]).Mul(part) // again, which costs less than to keep it
+		}
+		y.Store(at(i*step), v)
 	}
 }
 

@@ -1,7 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+// Package rmsnorm normalises the rows of a matrix by their root mean square, in one pass.
+package rmsnorm
 
 import (
 	"fmt"
@@ -31,112 +32,58 @@ func threadsFor(hidden int) int {
 	return 256
 }
 
-// Build makes y = x / sqrt(mean(x*x) + eps) * w for each row of x, of .f32, .f16 or .bf16: fused, with sums in F32. The row stays in
-// registers, so that x is read once and y written once, 16 bytes at a time. A block does Rows(hidden) rows.
-func Build(m *dsl.Module, t isa.Type, hidden int) {
-	switch t {
-	case isa.F32:
-		rmsnorm(m, t, hidden, single)
-	case isa.F16:
-		rmsnorm(m, t, hidden, pairs[dsl.F16x2])
-	default:
-		rmsnorm(m, t, hidden, pairs[dsl.BF16x2])
-	}
-}
-
 // Rows is the number of rows that a block does, and its threads.
 func Rows(hidden int) (rows, threads int) {
 	each := threadsFor(hidden)
 	return max(1, block/each), max(block, each)
 }
 
-// A mover loads and stores 16 bytes as numbers of F32.
-type mover struct {
-	load  func(at dsl.Reg[dsl.U32], mods ...dsl.Mod) []dsl.Reg[dsl.F32]
-	store func(at dsl.Reg[dsl.U32], v []dsl.Reg[dsl.F32])
-}
-
-// A parameter makes a pointer parameter and how 16 bytes of it are moved; row, if not zero, is where a row of it begins.
-type parameter func(k *dsl.Kernel, name string) func(row dsl.Reg[dsl.U64]) mover
-
-// single moves numbers of F32.
-func single(k *dsl.Kernel, name string) func(dsl.Reg[dsl.U64]) mover {
-	p := dsl.Global[dsl.F32](k, name)
-	return func(row dsl.Reg[dsl.U64]) mover {
-		a := p.At64(row)
-		return mover{
-			func(at dsl.Reg[dsl.U32], mods ...dsl.Mod) []dsl.Reg[dsl.F32] { return a.LoadVec(at, 4, mods...) },
-			func(at dsl.Reg[dsl.U32], v []dsl.Reg[dsl.F32]) { a.StoreVec(at, v) },
-		}
-	}
-}
-
-// pairs moves numbers of half precision, two in a register.
-func pairs[P dsl.Scalar](k *dsl.Kernel, name string) func(dsl.Reg[dsl.U64]) mover {
-	p := dsl.Global[P](k, name)
-	return func(row dsl.Reg[dsl.U64]) mover {
-		a := p.At64(row.ShrI(1))
-		return mover{
-			func(at dsl.Reg[dsl.U32], mods ...dsl.Mod) []dsl.Reg[dsl.F32] {
-				var v []dsl.Reg[dsl.F32]
-				for _, pair := range a.LoadVec(at.ShrI(1), 4, mods...) {
-					lo, hi := dsl.Widen(pair)
-					v = append(v, lo, hi)
-				}
-				return v
-			},
-			func(at dsl.Reg[dsl.U32], v []dsl.Reg[dsl.F32]) {
-				var out []dsl.Reg[P]
-				for i := 0; i < len(v); i += 2 {
-					out = append(out, dsl.Pack[P](v[i], v[i+1]))
-				}
-				a.StoreVec(at.ShrI(1), out)
-			},
-		}
-	}
-}
-
-func rmsnorm(m *dsl.Module, t isa.Type, hidden int, declare parameter) {
+// Build makes y = x / sqrt(mean(x*x) + eps) * w for each row of x, of .f32, .f16 or .bf16: fused, with sums in F32. The row stays in
+// registers, so that x is read once and y written once, 16 bytes at a time. A block does Rows(hidden) rows.
+func Build(m *dsl.Module, t isa.Type, hidden int) {
 	rows, threads := Rows(hidden)
 	each := threads / rows
-	vector := 128 / t.Bits() // elements in 16 bytes
 	k := m.Kernel(fmt.Sprintf("rmsnorm_%s_%d", t.String()[1:], hidden), dsl.Threads(threads))
+	px, pw, py := dsl.FloatParam(k, "x", t), dsl.FloatParam(k, "w", t), dsl.FloatParam(k, "y", t)
+	n, eps := dsl.Param[dsl.U32](k, "rows"), dsl.Param[dsl.F32](k, "eps")
+	vector := px.Width()
 	if hidden < each*vector || hidden%(each*vector) != 0 || hidden > 32768 {
 		k.Fault("rows of %d %s; a multiple of %d up to 32768 is expected", hidden, t, each*vector)
 		return
 	}
-	px, pw, py := declare(k, "x"), declare(k, "w"), declare(k, "y")
-	n, eps := dsl.Param[dsl.U32](k, "rows"), dsl.Param[dsl.F32](k, "eps")
 
 	tid := k.TID().X
 	lane := tid.AndI(int64(each - 1))
 	// Threads beyond the last row do that one too, so that all meet at the barriers.
 	row := k.CTAID().X.MadI(int64(rows), tid.DivI(int64(each))).Min(n.SubI(1))
 	start := dsl.To[dsl.U64](row).MulI(int64(hidden))
-	x, w, y := px(start), pw(k.U64(0)), py(start)
+	x, y := px.At64(start), py.At64(start)
 
-	var xs, ws []dsl.Reg[dsl.F32]
 	at := func(i int) dsl.Reg[dsl.U32] { return lane.MulI(int64(vector)).AddI(int64(i * each * vector)) }
 	count := hidden / (each * vector)
+	var xs, ws []dsl.Wide
 	k.Comment("%d elements of the row for each thread", count*vector)
 	for i := range count {
-		xs = append(xs, x.load(at(i), dsl.NC)...)
+		xs = append(xs, x.Load(at(i), dsl.NC))
 	}
 	k.Comment("the weights are on their way before the sum is needed")
 	for i := range count {
-		ws = append(ws, w.load(at(i), dsl.NC)...)
+		ws = append(ws, pw.Load(at(i), dsl.NC))
 	}
-	sum := xs[0].Mul(xs[0])
-	for _, v := range xs[1:] {
-		sum = v.FMA(v, sum)
+	sum := k.F32(0)
+	for _, x := range xs {
+		for _, v := range x.F32() {
+			sum = v.FMA(v, sum)
+		}
 	}
 	sum = rowSum(k, sum, rows, each)
 	scale := sum.FMA(k.F32(1/float64(hidden)), eps).Rsqrt()
-	for i := range xs {
-		xs[i] = xs[i].Mul(scale).Mul(ws[i])
-	}
 	for i := range count {
-		y.store(at(i), xs[i*vector:(i+1)*vector])
+		v, w := xs[i].F32(), ws[i].F32()
+		for j := range v {
+			v[j] = v[j].Mul(scale).Mul(w[j])
+		}
+		y.Store(at(i), v)
 	}
 }
 

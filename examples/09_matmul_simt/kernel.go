@@ -1,7 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+// Package simt multiplies matrices of F32 without tensor cores.
+package simt
 
 import "github.com/ptxdsl/ptxdsl/dsl"
 

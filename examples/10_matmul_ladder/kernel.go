@@ -1,7 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+// Package ladder multiplies matrices of bfloat16 with mma.sync, in three steps: copies by cp.async, by the TMA, and by a warp of
+// their own.
+package ladder
 
 import (
 	"github.com/ptxdsl/ptxdsl/dsl"
@@ -17,6 +19,9 @@ type Tiling struct {
 
 // Default is a tiling that suits every target from sm_80 on.
 var Default = Tiling{M: 128, N: 128, K: 64, Stages: 2, Swizzle: dsl.Swizzle128}
+
+// Versions are the steps of the ladder.
+func Versions() []func(*dsl.Module, Tiling) { return []func(*dsl.Module, Tiling){V0, V1, V2} }
 
 // shape multiplies bfloat16 with sums in F32.
 var shape = dsl.MMAFor(isa.Bf16, isa.F32)

@@ -1,7 +1,7 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package ladder
 
 import (
 	"testing"
@@ -20,7 +20,7 @@ func TestLadder(t *testing.T) {
 				}
 				tiling := Default
 				tiling.Swizzle, tiling.K = s, int(s)/2
-				exampletest.Check(t, version+map[dsl.Swizzle]string{32: ".swizzle32", 64: ".swizzle64"}[s], target, func(m *dsl.Module) { versions[i](m, tiling) })
+				exampletest.Check(t, version+map[dsl.Swizzle]string{32: ".swizzle32", 64: ".swizzle64"}[s], target, func(m *dsl.Module) { Versions()[i](m, tiling) })
 			}
 		}
 	}

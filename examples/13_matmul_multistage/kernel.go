@@ -1,7 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+// Package multistage multiplies matrices on the tensor cores of sm_80, in every type that they know.
+package multistage
 
 import (
 	"github.com/ptxdsl/ptxdsl/dsl"

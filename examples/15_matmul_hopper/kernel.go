@@ -1,7 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+// Package hopper multiplies matrices of bfloat16 with wgmma, as fast as the machine can.
+package hopper
 
 import (
 	"github.com/ptxdsl/ptxdsl/dsl"

@@ -1,7 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+// Package blackwell multiplies matrices of bfloat16 with tcgen05.
+package blackwell
 
 import (
 	"github.com/ptxdsl/ptxdsl/dsl"

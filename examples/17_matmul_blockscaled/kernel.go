@@ -1,7 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+// Package blockscaled multiplies matrices of a block-scaled format (nvfp4, mxfp4, mxfp8) with tcgen05.
+package blockscaled
 
 import (
 	"github.com/ptxdsl/ptxdsl/dsl"

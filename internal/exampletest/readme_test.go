@@ -40,7 +40,7 @@ func TestReadme(t *testing.T) {
 		if name := filepath.Base(f); !strings.Contains(readme, "| ["+name+"](examples/"+name+"/kernel.go) |") {
 			t.Errorf("README: no row for %s", name)
 		}
-		for _, name := range []string{"kernel.go", "main.go", "kernel_test.go"} {
+		for _, name := range []string{"kernel.go", "main/main.go", "kernel_test.go"} {
 			if _, err := os.Stat(filepath.Join(f, name)); err != nil {
 				t.Errorf("%s has no %s", f, name)
 			}

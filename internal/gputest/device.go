@@ -29,31 +29,13 @@ func deviceChecks() []Check {
 	}
 }
 
-// numbers are n random numbers in [-1, 1].
-func (t *T) numbers(n int) []float32 {
-	xs := make([]float32, n)
-	for i := range xs {
-		xs[i] = 2*t.Rand.Float32() - 1
-	}
-	return xs
-}
-
-// integers are n random integers.
-func (t *T) integers(n int) []uint32 {
-	xs := make([]uint32, n)
-	for i := range xs {
-		xs[i] = t.Rand.Uint32()
-	}
-	return xs
-}
-
 func checkAdd(t *T) error {
 	k, err := t.load("add")
 	if err != nil {
 		return err
 	}
 	for _, n := range []int{1, 31, 256, 1000, 1<<20 + 1} {
-		xs, ys := t.numbers(n), t.numbers(n)
+		xs, ys := t.Floats(n), t.Floats(n)
 		x, e1 := runtime.Upload(t.Device, xs)
 		y, e2 := runtime.Upload(t.Device, ys)
 		z, e3 := runtime.Alloc[float32](t.Device, n)
@@ -109,7 +91,7 @@ func checkParameters(t *T) error {
 
 func checkBuffers(t *T) error {
 	const n = 100_000
-	xs := t.integers(n)
+	xs := t.Integers(n)
 	b, err := runtime.Upload(t.Device, xs)
 	if err != nil {
 		return err
@@ -166,7 +148,7 @@ func checkPinned(t *T) error {
 	if err := errors.Join(e1, e2, e3, e4, e5); err != nil {
 		return err
 	}
-	copy(p.Slice(), t.integers(n))
+	copy(p.Slice(), t.Integers(n))
 	on := b.On(s)
 	err := errors.Join(on.WritePinned(p), k.Launch(runtime.Grid(64).On(s), b, n, 3), on.ReadPinned(q), s.Sync())
 	if err != nil {

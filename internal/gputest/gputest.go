@@ -6,6 +6,7 @@
 package gputest
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -14,6 +15,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/ptxdsl/ptxdsl/internal/trial"
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
@@ -24,28 +26,14 @@ type Check struct {
 }
 
 // A T is what a check works with.
-type T struct {
-	Place  string // of the device
-	Device *runtime.Device
-	Rand   *rand.Rand
-	notes  []string
-}
-
-// Note adds to what the table says beside the verdict.
-func (t *T) Note(format string, args ...any) { t.notes = append(t.notes, fmt.Sprintf(format, args...)) }
-
-// errSkip is a check that this device cannot run.
-type errSkip struct{ why string }
-
-func (e errSkip) Error() string { return e.why }
-
-// Skip is the result of a check that cannot be run.
-func Skip(format string, args ...any) error { return errSkip{fmt.Sprintf(format, args...)} }
+type T struct{ *trial.T }
 
 // All is every check.
 func All() []Check {
 	var list []Check
 	list = append(list, deviceChecks()...)
+	list = append(list, exampleChecks()...)
+	list = append(list, failureChecks()...)
 	return list
 }
 
@@ -69,20 +57,20 @@ func Run(w io.Writer, place string, pattern *regexp.Regexp, checks []Check) (fai
 		if !pattern.MatchString(name) {
 			continue
 		}
-		t := &T{Place: place, Device: d, Rand: rand.New(rand.NewPCG(1, uint64(len(name))))}
+		t := &T{&trial.T{Device: d, Rand: rand.New(rand.NewPCG(1, uint64(len(name))))}}
 		start := time.Now()
 		err := c.Run(t)
-		if err == nil {
+		if d = t.Device; err == nil {
 			err = d.Sync()
 		}
 		took := time.Since(start).Round(time.Millisecond / 10)
 		verdict := "ok"
-		notes := strings.Join(t.notes, "; ")
-		switch e := err.(type) {
-		case nil:
+		notes := strings.Join(t.Notes, "; ")
+		switch {
+		case err == nil:
 			ran++
-		case errSkip:
-			verdict, notes = "skip", e.why
+		case errors.Is(err, trial.ErrSkip):
+			verdict, notes = "skip", err.Error()
 			skipped++
 		default:
 			verdict, notes = "FAIL", strings.ReplaceAll(err.Error(), "\n", "\n\t\t\t")
@@ -90,7 +78,7 @@ func Run(w io.Writer, place string, pattern *regexp.Regexp, checks []Check) (fai
 		}
 		fmt.Fprintf(table, "%s\t%s\t%v\t%s\n", verdict, name, took, notes)
 		_ = table.Flush() // one by one: a table that is cut short says more than none; a write error shows at the end
-		if runtimeLost(err) {
+		if d.Lost() != nil {
 			_ = d.Close() // it is of no use
 			if d, err = runtime.Open(place); err != nil {
 				return failed, fmt.Errorf("after a check lost the device: %w", err)

@@ -4,7 +4,6 @@
 package gputest
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
@@ -74,5 +73,3 @@ func want(ok bool, format string, args ...any) error {
 	}
 	return fmt.Errorf(format, args...)
 }
-
-func runtimeLost(err error) bool { return errors.Is(err, runtime.ErrLost) }

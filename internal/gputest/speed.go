@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ptxdsl/ptxdsl/internal/trial"
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
@@ -144,6 +145,7 @@ func checkLoad(t *T) error {
 		return err
 	}
 	var took [4]time.Duration
+	kept := ""
 	for i, name := range []string{"no cache, first", "no cache", "into the cache", "from the cache"} {
 		cache := ""
 		if i >= 2 {
@@ -155,7 +157,7 @@ func checkLoad(t *T) error {
 			unique = fmt.Sprintf("%s\n// %d\n", text, time.Now().UnixNano())
 		}
 		if i == 3 {
-			unique = t.notes[0]
+			unique = kept
 		}
 		start := time.Now()
 		m, err := t.Device.Load(runtime.PTX(unique), runtime.Cache(cache))
@@ -164,7 +166,7 @@ func checkLoad(t *T) error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		if i == 2 {
-			t.notes = []string{unique}
+			kept = unique
 		}
 		k, err := m.Kernel("empty")
 		if err != nil {
@@ -174,7 +176,6 @@ func checkLoad(t *T) error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	t.notes = nil
 	t.Note("%d bytes of PTX: %.2f ms new, %.2f ms in the driver's own cache, %.2f ms into our cache, %.2f ms from it", len(text), milli(took[0]), milli(took[1]), milli(took[2]), milli(took[3]))
 	return nil
 }
@@ -188,14 +189,14 @@ func checkPeer(t *T) error {
 		return err
 	}
 	if count < 2 {
-		return Skip("one GPU")
+		return trial.Skip("one GPU")
 	}
 	other, err := runtime.Open("cuda:1")
 	if err != nil {
 		return err
 	}
 	const n = 1 << 20
-	xs := t.integers(n)
+	xs := t.Integers(n)
 	x, e1 := runtime.Upload(t.Device, xs)
 	y, e2 := runtime.Alloc[uint32](other, n)
 	if err := errors.Join(e1, e2); err != nil {

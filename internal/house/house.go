@@ -34,7 +34,8 @@ func Rooms() []Room {
 		{"lift", "diag isa ptx form ir", ""}, // form: one evaluator for constant expressions
 		{"lower", "diag isa ptx ir", ""},
 		{"passes", "diag isa ir", ""},
-		{"passes/verify", "diag isa ir passes", ""},
+		{"passes/analysis", "diag isa ir", ""},
+		{"passes/verify", "diag isa ir passes passes/analysis", ""},
 		{"dsl", "diag isa ir passes lower", ""},
 		{"dsl/op", "dsl isa", ""},
 		{"runtime", "diag ptx runtime/device runtime/driver", ""}, // ptx: parameters of kernels
@@ -42,7 +43,7 @@ func Rooms() []Room {
 		{"runtime/driver", "diag runtime/device internal/ptxas", "github.com/ebitengine/purego"},
 		{"runtime/emu", "diag isa ptx lift ir passes runtime/device", ""},
 		{"golden", "diag ptx", cmp},
-		{"examples", "dsl dsl/op runtime golden isa internal/show", ""}, // isa: names of targets and types
+		{"examples", "dsl dsl/op runtime golden isa internal/show internal/trial", ""}, // isa: names of targets and types
 		{"bench", "dsl runtime examples", ""},
 		{"cmd/ptxdsl", Anything, ""},
 
@@ -53,11 +54,12 @@ func Rooms() []Room {
 		{"internal/fakecuda", "runtime/driver", ""},
 		{"internal/filetest", "diag ptx", cmp},
 		{"internal/gen", "isa internal/notation", jennifer + " " + participle},
-		{"internal/gputest", "diag dsl isa runtime examples", ""},
+		{"internal/gputest", "dsl runtime examples internal/trial", ""},
 		{"internal/house", "", ""},
 		{"internal/ptxas", "diag", ""},
 		{"internal/notation", "isa", ""},
-		{"internal/show", "dsl", ""},
+		{"internal/show", "dsl runtime internal/trial", ""},
+		{"internal/trial", "dsl runtime", ""},
 		{"internal/roundtrip", "diag internal/ptxas", ""},
 		{"internal/roundtrip/cmd", Anything, ""},
 	}

@@ -1,0 +1,12 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Command main prints the PTX of the kernel, or runs it.
+package main
+
+import (
+	saxpy "github.com/ptxdsl/ptxdsl/examples/02_saxpy"
+	"github.com/ptxdsl/ptxdsl/internal/show"
+)
+
+func main() { show.Main("saxpy", "sm_90", saxpy.Build, saxpy.Check) }

@@ -1,0 +1,12 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Command main prints the PTX of the kernel, or runs it.
+package main
+
+import (
+	simt "github.com/ptxdsl/ptxdsl/examples/09_matmul_simt"
+	"github.com/ptxdsl/ptxdsl/internal/show"
+)
+
+func main() { show.Main("matmul_simt", "sm_90", simt.Build, simt.Check) }

@@ -1,0 +1,45 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package gputest
+
+import (
+	vecadd "github.com/ptxdsl/ptxdsl/examples/01_vecadd"
+	saxpy "github.com/ptxdsl/ptxdsl/examples/02_saxpy"
+	transpose "github.com/ptxdsl/ptxdsl/examples/03_transpose"
+	reduce "github.com/ptxdsl/ptxdsl/examples/04_reduce"
+	scan "github.com/ptxdsl/ptxdsl/examples/05_scan"
+	histogram "github.com/ptxdsl/ptxdsl/examples/06_histogram"
+	softmax "github.com/ptxdsl/ptxdsl/examples/07_softmax"
+	rmsnorm "github.com/ptxdsl/ptxdsl/examples/08_rmsnorm"
+	simt "github.com/ptxdsl/ptxdsl/examples/09_matmul_simt"
+	ladder "github.com/ptxdsl/ptxdsl/examples/10_matmul_ladder"
+	multistage "github.com/ptxdsl/ptxdsl/examples/13_matmul_multistage"
+	hopper "github.com/ptxdsl/ptxdsl/examples/15_matmul_hopper"
+	"github.com/ptxdsl/ptxdsl/internal/trial"
+)
+
+// exampleChecks hold the examples that one GPU or another can run. The kernels for sm_100a are not among them: nothing here has run them.
+func exampleChecks() []Check {
+	var list []Check
+	for _, e := range []struct {
+		name  string
+		check func(*trial.T) error
+	}{
+		{"01_vecadd", vecadd.Check},
+		{"02_saxpy", saxpy.Check},
+		{"03_transpose", transpose.Check},
+		{"04_reduce", reduce.Check},
+		{"05_scan", scan.Check},
+		{"06_histogram", histogram.Check},
+		{"07_softmax", softmax.Check},
+		{"08_rmsnorm", rmsnorm.Check},
+		{"09_matmul_simt", simt.Check},
+		{"10_matmul_ladder", ladder.Check},
+		{"13_matmul_multistage", multistage.Check},
+		{"15_matmul_hopper", hopper.Check},
+	} {
+		list = append(list, Check{"examples", e.name, func(t *T) error { return e.check(t.T) }})
+	}
+	return list
+}

@@ -1,0 +1,241 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package gputest
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/runtime"
+)
+
+// failureChecks do what is wrong on purpose: each must end in one clear error, and the program go on.
+func failureChecks() []Check {
+	refuse := func(name string, kind error, words string, do func(t *T) error) Check {
+		return Check{"failures", name, func(t *T) error {
+			err := do(t)
+			switch {
+			case err == nil:
+				return errors.New("no error")
+			case kind != nil && !errors.Is(err, kind):
+				return fmt.Errorf("an error of another kind than %q: %w", kind, err)
+			case !strings.Contains(err.Error(), words):
+				return fmt.Errorf("the error does not say %q: %w", words, err)
+			}
+			t.Note("%s", err)
+			// The device still works.
+			if t.Device.Lost() == nil {
+				return t.alive()
+			}
+			return nil
+		}}
+	}
+	argument := runtime.ErrArgument
+	return []Check{
+		refuse("bad PTX", nil, "line", func(t *T) error {
+			_, err := t.Device.Load(runtime.PTX(".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n\t.reg .b32 %r<2>;\n\tadd.u33 %r0, %r1, %r1;\n\tret;\n}\n"), runtime.Name("bad.ptx"))
+			return lines(err, "bad.ptx:7")
+		}),
+		refuse("bad PTX, no cache", nil, "line", func(t *T) error {
+			_, err := t.Device.Load(runtime.PTX(".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n\tadd.u32 %r0, %r1, %r1;\n\tret;\n}\n"), runtime.Name("bad.ptx"), runtime.Cache(""))
+			return lines(err, "bad.ptx:6")
+		}),
+		refuse("bad PTX from Go", nil, "failures.go", func(t *T) error {
+			_, err := t.Device.Load(spoiled{wild(t.Target())})
+			return err
+		}),
+		refuse("another target", argument, "it is for sm_100a", func(t *T) error {
+			_, err := t.Device.Load(kernels("sm_100a"))
+			return err
+		}),
+		refuse("no cubin", nil, "load of junk", func(t *T) error {
+			_, err := t.Device.LoadCubin("junk", []byte("this is no cubin"))
+			return err
+		}),
+		refuse("no such kernel", argument, "did you mean add?", func(t *T) error {
+			_, err := t.load("ad")
+			return err
+		}),
+		refuse("too few arguments", argument, "takes 4 arguments, and is given 1", func(t *T) error {
+			return t.add(func(k *runtime.Kernel, b *runtime.Buffer[float32]) error { return k.Launch(runtime.Grid(1), b) })
+		}),
+		refuse("an argument of the wrong size", argument, "uint64, and the parameter is .u32", func(t *T) error {
+			return t.add(func(k *runtime.Kernel, b *runtime.Buffer[float32]) error {
+				return k.Launch(runtime.Grid(1), b, b, b, uint64(1))
+			})
+		}),
+		refuse("an argument of the wrong type", argument, "a buffer of int32, and the parameter is a pointer to f32", func(t *T) error {
+			return t.add(func(k *runtime.Kernel, b *runtime.Buffer[float32]) error {
+				wrong, err := runtime.Alloc[int32](t.Device, 8)
+				if err != nil {
+					return err
+				}
+				return k.Launch(runtime.Grid(1), b, wrong, b, 1)
+			})
+		}),
+		refuse("a buffer at an odd address", argument, "no multiple of 16", func(t *T) error {
+			return t.add(func(k *runtime.Kernel, b *runtime.Buffer[float32]) error {
+				odd, err := b.Slice(1, 8)
+				if err != nil {
+					return err
+				}
+				return k.Launch(runtime.Grid(1), odd, b, b, 1)
+			})
+		}),
+		refuse("nil", argument, "nil", func(t *T) error {
+			return t.add(func(k *runtime.Kernel, b *runtime.Buffer[float32]) error {
+				return k.Launch(runtime.Grid(1), b, nil, b, 1)
+			})
+		}),
+		refuse("too much shared memory", argument, "a block on", func(t *T) error {
+			return t.add(func(k *runtime.Kernel, b *runtime.Buffer[float32]) error {
+				return k.Launch(runtime.Grid(1).Shared(1<<20), b, b, b, 1)
+			})
+		}),
+		refuse("no grid", argument, "a grid of 0 blocks", func(t *T) error {
+			return t.add(func(k *runtime.Kernel, b *runtime.Buffer[float32]) error {
+				return k.Launch(runtime.Grid(0), b, b, b, 1)
+			})
+		}),
+		refuse("a grid too high", argument, "along y there are 1 to 65535", func(t *T) error {
+			return t.add(func(k *runtime.Kernel, b *runtime.Buffer[float32]) error {
+				return k.Launch(runtime.Grid(1, 1<<20), b, b, b, 1)
+			})
+		}),
+		refuse("another block than declared", argument, "the kernel declares 256", func(t *T) error {
+			return t.add(func(k *runtime.Kernel, b *runtime.Buffer[float32]) error {
+				return k.Launch(runtime.Grid(1).Block(128), b, b, b, 1)
+			})
+		}),
+		refuse("a cluster too large", argument, "at most 16", func(t *T) error {
+			return t.add(func(k *runtime.Kernel, b *runtime.Buffer[float32]) error {
+				return k.Launch(runtime.Grid(32).Cluster(32), b, b, b, 1)
+			})
+		}),
+		refuse("a cluster that does not fit", nil, "cuLaunchKernelEx", func(t *T) error {
+			return t.add(func(k *runtime.Kernel, b *runtime.Buffer[float32]) error {
+				return k.Launch(runtime.Grid(16).Cluster(16).Shared(227<<10), b, b, b, 1)
+			})
+		}),
+		refuse("a cooperative grid too large", nil, "cooperative", func(t *T) error {
+			return t.add(func(k *runtime.Kernel, b *runtime.Buffer[float32]) error {
+				return k.Launch(runtime.Grid(1<<20).Cooperative(), b, b, b, 1)
+			})
+		}),
+		refuse("out of memory", runtime.ErrMemory, "out of memory", func(t *T) error {
+			_, err := runtime.Alloc[float64](t.Device, 1<<40)
+			return err
+		}),
+		refuse("a closed module", runtime.ErrClosed, "closed", func(t *T) error {
+			m, err := t.Device.Load(kernels(t.Target()))
+			if err != nil {
+				return err
+			}
+			k, err := m.Kernel("empty")
+			if err := errors.Join(err, m.Close()); err != nil {
+				return err
+			}
+			return k.Launch(runtime.Grid(1))
+		}),
+		refuse("a closed buffer", runtime.ErrClosed, "closed", func(t *T) error {
+			return t.add(func(k *runtime.Kernel, b *runtime.Buffer[float32]) error {
+				c, err := runtime.Alloc[float32](t.Device, 8)
+				if err := errors.Join(err, c.Close()); err != nil {
+					return err
+				}
+				return k.Launch(runtime.Grid(1), b, b, c, 1)
+			})
+		}),
+		refuse("closed twice", runtime.ErrClosed, "closed already", func(t *T) error {
+			c, err := runtime.Alloc[float32](t.Device, 8)
+			if err := errors.Join(err, c.Close()); err != nil {
+				return err
+			}
+			return c.Close()
+		}),
+		refuse("no such device", runtime.ErrAbsent, "this machine has", func(t *T) error {
+			_, err := runtime.Open("cuda:99")
+			return err
+		}),
+		{"failures", "an illegal address", checkIllegal},
+	}
+}
+
+// lines wants an error to name a place.
+func lines(err error, place string) error {
+	if err != nil && !strings.Contains(err.Error(), place) {
+		return fmt.Errorf("%w (which does not name %s)", errors.New(err.Error()), place)
+	}
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("line found: %w", err)
+}
+
+// A spoiled module has text that its Go source did not write.
+type spoiled struct{ *dsl.Module }
+
+// Text is the text with a register nobody declared.
+func (s spoiled) Text() (string, error) {
+	text, err := s.Module.Text()
+	return strings.Replace(text, "st.global.u32 ", "st.global.v3.u32 ", 1), err
+}
+
+// add hands a buffer and the kernel that adds to do.
+func (t *T) add(do func(k *runtime.Kernel, b *runtime.Buffer[float32]) error) error {
+	k, e1 := t.load("add")
+	b, e2 := runtime.Upload(t.Device, make([]float32, 256))
+	if err := errors.Join(e1, e2); err != nil {
+		return err
+	}
+	return errors.Join(do(k, b), b.Close())
+}
+
+// alive runs a kernel.
+func (t *T) alive() error {
+	return t.add(func(k *runtime.Kernel, b *runtime.Buffer[float32]) error {
+		return errors.Join(k.Launch(runtime.Grid(1), b, b, b, 256), t.Device.Sync())
+	})
+}
+
+// checkIllegal makes a kernel write where no memory is: that loses the device, and a new one works.
+func checkIllegal(t *T) error {
+	m, err := t.Device.Load(wild(t.Target()))
+	if err != nil {
+		return err
+	}
+	k, err := m.Kernel("wild")
+	if err != nil {
+		return err
+	}
+	b, err := runtime.Alloc[uint32](t.Device, 32)
+	if err != nil {
+		return err
+	}
+	if err := k.Launch(runtime.Grid(1), b, uint64(1)<<40); err != nil {
+		return err
+	}
+	lost := t.Device.Sync()
+	switch {
+	case lost == nil:
+		return errors.New("a write beyond all memory did nothing")
+	case !errors.Is(lost, runtime.ErrLost) || !strings.Contains(lost.Error(), "wild"):
+		return fmt.Errorf("the error does not say that the device is lost, and after which kernel: %w", lost)
+	}
+	again := b.Fill(0)
+	if !errors.Is(again, runtime.ErrLost) {
+		return fmt.Errorf("the lost device goes on: %w", again)
+	}
+	t.Note("%s", lost)
+	if err := t.Device.Close(); err != nil {
+		return err
+	}
+	place := t.Device.Info().Place
+	if t.Device, err = runtime.Open(place); err != nil {
+		return err
+	}
+	return t.alive()
+}
