@@ -57,7 +57,8 @@
 //	)
 //
 // Each part can be opened: [Stage.Full], [Stage.Empty] and [Stage.Tile] are the barriers and tiles themselves, and [Kernel.Ins] appends any
-// instruction of PTX by its text, held against the instruction set like every other.
+// instruction of PTX by its text, held against the instruction set like every other. Package dsl/op has each of them as a method, with
+// its modifiers.
 //
 // # Mistakes
 //

@@ -142,3 +142,39 @@ func TestNoKernel(t *testing.T) {
 	op.On(nil).Exit().Do()
 	(*op.Ld)(nil).Global().Do(1, 2)
 }
+
+// TestAuthoring holds what docs/authoring.md says: the PTX of its lines.
+func TestAuthoring(t *testing.T) {
+	m := dsl.New("authoring", "sm_100a")
+	k := m.Kernel("k")
+	ptx := op.On(k)
+	f := func() dsl.Reg[dsl.F32] { return dsl.NewReg[dsl.F32](k) }
+	r := func() dsl.Operand { return dsl.NewReg[dsl.B32](k) }
+	p1, rd1, rs1 := dsl.NewReg[dsl.Pred](k), dsl.NewReg[dsl.U64](k), dsl.NewReg[dsl.B16](k)
+	f1, f2 := f(), f()
+	bar := dsl.Shared[dsl.U64](k, "bar", 1).Addr()
+	tile := k.SharedBytes("tile", 1024, 128)
+
+	ptx.Bar().Sync().Do(0)
+	ptx.MbarrierInit().SharedCTA().B64().Do(bar, 1)
+	ptx.MbarrierTryWait().Acquire().CTA().SharedCTA().B64().Do(p1, bar, rd1)
+	ptx.Ld().Global().NC().V4().F32().Do(dsl.List(f1, f2, f(), f()), dsl.At(rd1, 16))
+	ptx.Cvt().RN().SatFinite().E4M3x2().F32().Do(rs1, f1, f2)
+	ptx.Mma().M16N8K16().Row().Col().F32().BF16().BF16().F32().Do(dsl.List(f(), f(), f(), f()), []any{r(), r(), r(), r()}, []any{r(), r()}, dsl.List(f1, f1, f1, f1))
+	ptx.CpAsyncBulkTensor().D2().SharedCluster().Global().MbarrierCompleteTxBytes().Do(tile, dsl.Bracket(dsl.At(rd1, 0), []any{r(), r()}), bar)
+	ptx.Elect().Sync().Do(dsl.Pair(dsl.Sink, p1), -1)
+
+	want := []string{
+		"bar.sync 0;",
+		"mbarrier.init.shared::cta.b64 [bar], 1;",
+		"mbarrier.try_wait.acquire.cta.shared::cta.b64 %p0, [bar], %rd0;",
+		"ld.global.nc.v4.f32 {%f0, %f1, %f2, %f3}, [%rd0+16];",
+		"cvt.rn.satfinite.e4m3x2.f32 %rs0, %f0, %f1;",
+		"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%f4, %f5, %f6, %f7}, {%r0, %r1, %r2, %r3}, {%r4, %r5}, {%f0, %f0, %f0, %f0};",
+		"cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%rd0, {%r6, %r7}], [bar];",
+		"elect.sync _|%p0, -1;",
+	}
+	if diff := cmp.Diff(want, lines(t, m)); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
