@@ -3,7 +3,8 @@
 
 // Package diff compares texts by lines and writes the difference in the unified format that patch
 // reads. It matches the lines that occur once on both sides first, and what lies between them in
-// the same way, so that it takes time near to linear and its hunks read as a person would cut them.
+// the same way, so that it takes time near to linear and its hunks read as a person would cut them. Where
+// no line occurs once, it matches as many as there are to match, unless that would take long.
 package diff
 
 import (
@@ -23,9 +24,9 @@ func Unified(beforeName, before, afterName, after string) string {
 	a, b := split(before), split(after)
 	var out strings.Builder
 	fmt.Fprintf(&out, "diff %s %s\n--- %s\n+++ %s\n", beforeName, afterName, beforeName, afterName)
-	var hunk []run
-	for _, r := range changes(a, b) {
-		if n := len(hunk); n > 0 && r.a0-hunk[n-1].a1 > 2*context {
+	var hunk []Run
+	for _, r := range Changes(a, b) {
+		if n := len(hunk); n > 0 && r.A0-hunk[n-1].A1 > 2*context {
 			writeHunk(&out, a, b, hunk)
 			hunk = hunk[:0]
 		}
@@ -44,21 +45,21 @@ func split(s string) []string {
 	return lines
 }
 
-// A run says that lines a0 to a1 of one side are lines b0 to b1 of the other.
-type run struct{ a0, a1, b0, b1 int }
+// A Run says that lines A0 to A1 of one side are lines B0 to B1 of the other.
+type Run struct{ A0, A1, B0, B1 int }
 
-func writeHunk(out *strings.Builder, a, b []string, hunk []run) {
+func writeHunk(out *strings.Builder, a, b []string, hunk []Run) {
 	first, last := hunk[0], hunk[len(hunk)-1]
-	lead := min(context, first.a0)
-	tail := min(context, len(a)-last.a1)
+	lead := min(context, first.A0)
+	tail := min(context, len(a)-last.A1)
 	fmt.Fprintf(out, "@@ -%s +%s @@\n",
-		span(first.a0-lead, last.a1+tail), span(first.b0-lead, last.b1+tail))
-	at := first.a0 - lead
+		span(first.A0-lead, last.A1+tail), span(first.B0-lead, last.B1+tail))
+	at := first.A0 - lead
 	for _, r := range hunk {
-		write(out, ' ', a[at:r.a0])
-		write(out, '-', a[r.a0:r.a1])
-		write(out, '+', b[r.b0:r.b1])
-		at = r.a1
+		write(out, ' ', a[at:r.A0])
+		write(out, '-', a[r.A0:r.A1])
+		write(out, '+', b[r.B0:r.B1])
+		at = r.A1
 	}
 	write(out, ' ', a[at:at+tail])
 }
@@ -81,8 +82,8 @@ func write(out *strings.Builder, mark byte, lines []string) {
 	}
 }
 
-// changes lists the runs in which a and b differ, in order, none touching the next.
-func changes(a, b []string) []run {
+// Changes lists the runs in which a and b differ, in order, none touching the next.
+func Changes(a, b []string) []Run {
 	// Numbers compare faster than lines; equal lines have equal numbers.
 	number := make(map[string]int32)
 	x, y := intern(number, a), intern(number, b)
@@ -90,8 +91,8 @@ func changes(a, b []string) []run {
 	c.compare(0, len(x), 0, len(y))
 	merged := c.out[:0]
 	for _, r := range c.out {
-		if n := len(merged); n > 0 && merged[n-1].a1 == r.a0 && merged[n-1].b1 == r.b0 {
-			merged[n-1].a1, merged[n-1].b1 = r.a1, r.b1
+		if n := len(merged); n > 0 && merged[n-1].A1 == r.A0 && merged[n-1].B1 == r.B0 {
+			merged[n-1].A1, merged[n-1].B1 = r.A1, r.B1
 			continue
 		}
 		merged = append(merged, r)
@@ -118,7 +119,7 @@ type tally struct{ inA, inB, at int32 }
 type comparer struct {
 	a, b []int32
 	seen []tally // by line number; zero between uses
-	out  []run
+	out  []Run
 }
 
 // compare appends the differences between a[a0:a1] and b[b0:b1].
@@ -135,9 +136,12 @@ func (c *comparer) compare(a0, a1, b0, b1 int) {
 	var anchors [][2]int
 	if a0 < a1 && b0 < b1 {
 		anchors = c.anchors(a0, a1, b0, b1)
+		if len(anchors) == 0 && (a1-a0)*(b1-b0) <= mostPairs {
+			anchors = c.longest(a0, a1, b0, b1)
+		}
 	}
 	if len(anchors) == 0 {
-		c.out = append(c.out, run{a0, a1, b0, b1})
+		c.out = append(c.out, Run{a0, a1, b0, b1})
 		return
 	}
 	for _, at := range anchors {
@@ -197,4 +201,36 @@ func rising(pairs [][2]int) [][2]int {
 		out[k] = pairs[i]
 	}
 	return out
+}
+
+// mostPairs is how many pairs of lines are looked at where no line occurs once.
+const mostPairs = 1 << 20
+
+// longest pairs lines so that as many as possible are paired, and rise on both sides.
+func (c *comparer) longest(a0, a1, b0, b1 int) [][2]int {
+	width := b1 - b0 + 1
+	most := make([]int32, (a1-a0+1)*width) // pairs that can follow, by the lines where they begin
+	for i := a1 - 1; i >= a0; i-- {
+		for j := b1 - 1; j >= b0; j-- {
+			at := (i-a0)*width + j - b0
+			most[at] = max(most[at+width], most[at+1])
+			if c.a[i] == c.b[j] {
+				most[at] = most[at+width+1] + 1
+			}
+		}
+	}
+	var pairs [][2]int
+	for i, j := a0, b0; i < a1 && j < b1; {
+		at := (i-a0)*width + j - b0
+		switch {
+		case c.a[i] == c.b[j]:
+			pairs = append(pairs, [2]int{i, j})
+			i, j = i+1, j+1
+		case most[at+width] >= most[at+1]:
+			i++
+		default:
+			j++
+		}
+	}
+	return pairs
 }

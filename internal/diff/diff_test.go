@@ -103,6 +103,17 @@ diff x.orig x
  }
  z
 `},
+		{"nothing but repeated lines", lines("a b a b "), lines("b a b a "), `
+diff x.orig x
+--- x.orig
++++ x
+@@ -1,4 +1,4 @@
+-a
+ b
+ a
+ b
++a
+`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
