@@ -1,0 +1,244 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package graph is what the shape of a control-flow graph tells: dominators from both ends, loops, and
+// the blocks between a branch and the place where its ways meet again. It knows nothing of instructions.
+package graph
+
+import "slices"
+
+// A Tree holds, for each block, the closest block that every way to it passes (or from it, of
+// post-dominators). None of a block that has none, or that no way reaches.
+type Tree struct {
+	Parent []int
+	depth  []int
+}
+
+// None is no block.
+const None = -1
+
+// Dominators is the dominator tree of the blocks that can be reached from the first.
+func Dominators(succs, preds [][]int) *Tree {
+	return tree(succs, preds, []int{0})
+}
+
+// Postdominators is the tree from the ends: ends says where control leaves. A block whose ways leave at
+// several ends has no parent unless they meet before.
+func Postdominators(succs, preds [][]int, ends []bool) *Tree {
+	var roots []int
+	for b, leaves := range ends {
+		if leaves || len(succs[b]) == 0 {
+			roots = append(roots, b)
+		}
+	}
+	return tree(preds, succs, roots)
+}
+
+// tree is the algorithm of Cooper, Harvey and Kennedy, with a root above all roots.
+func tree(succs, preds [][]int, roots []int) *Tree {
+	n := len(succs)
+	top := n
+	order := postorder(succs, roots)
+	number := make([]int, n+1)
+	for i := range number {
+		number[i] = None
+	}
+	for i, b := range order {
+		number[b] = i
+	}
+	number[top] = len(order)
+	parent := make([]int, n+1)
+	for i := range parent {
+		parent[i] = None
+	}
+	parent[top] = top
+	root := make([]bool, n)
+	for _, r := range roots {
+		root[r] = true
+	}
+	meet := func(a, b int) int {
+		for a != b {
+			for number[a] < number[b] {
+				a = parent[a]
+			}
+			for number[b] < number[a] {
+				b = parent[b]
+			}
+		}
+		return a
+	}
+	for changed := true; changed; {
+		changed = false
+		for i := len(order) - 1; i >= 0; i-- {
+			b := order[i]
+			best := None
+			if root[b] {
+				best = top
+			}
+			for _, p := range preds[b] {
+				if number[p] == None || parent[p] == None {
+					continue
+				}
+				if best == None {
+					best = p
+				} else {
+					best = meet(best, p)
+				}
+			}
+			if best != parent[b] {
+				parent[b] = best
+				changed = true
+			}
+		}
+	}
+	t := &Tree{Parent: parent[:n], depth: make([]int, n)}
+	for i := len(order) - 1; i >= 0; i-- {
+		b := order[i]
+		if t.Parent[b] == top {
+			t.Parent[b] = None
+		} else if t.Parent[b] != None {
+			t.depth[b] = t.depth[t.Parent[b]] + 1
+		}
+	}
+	return t
+}
+
+// postorder is the blocks that can be reached from the roots, each behind those it leads to.
+func postorder(succs [][]int, roots []int) []int {
+	seen := make([]bool, len(succs))
+	var order []int
+	type frame struct{ block, next int }
+	for _, root := range roots {
+		if root >= len(succs) || seen[root] {
+			continue
+		}
+		seen[root] = true
+		stack := []frame{{block: root}}
+		for len(stack) > 0 {
+			top := &stack[len(stack)-1]
+			if top.next < len(succs[top.block]) {
+				s := succs[top.block][top.next]
+				top.next++
+				if !seen[s] {
+					seen[s] = true
+					stack = append(stack, frame{block: s})
+				}
+				continue
+			}
+			order = append(order, top.block)
+			stack = stack[:len(stack)-1]
+		}
+	}
+	return order
+}
+
+// Has reports whether a is b or above it: every way to b passes a.
+func (t *Tree) Has(a, b int) bool {
+	for b != None && t.depth[b] > t.depth[a] {
+		b = t.Parent[b]
+	}
+	return a == b
+}
+
+// A Loop is a natural loop: the blocks from which a back edge to the head is reached without leaving
+// through the head.
+type Loop struct {
+	Head   int
+	Parent *Loop // the loop around it, or nil
+	Blocks []int // sorted
+	Inner  bool  // holds no other loop
+}
+
+// Has reports whether a block is in l.
+func (l *Loop) Has(b int) bool {
+	_, found := slices.BinarySearch(l.Blocks, b)
+	return found
+}
+
+// Loops are the natural loops, outer ones before those in them, and for each block the innermost that
+// holds it. Whole says that every cycle is one of them: control flow is reducible.
+func Loops(succs, preds [][]int, dom *Tree) (list []*Loop, in []*Loop, whole bool) {
+	n := len(succs)
+	order := postorder(succs, []int{0})
+	number := make([]int, n)
+	for i := range number {
+		number[i] = None
+	}
+	for i, b := range order {
+		number[b] = i
+	}
+	whole = true
+	tails := make(map[int][]int)
+	for _, b := range order {
+		for _, s := range succs[b] {
+			if dom.Has(s, b) {
+				tails[s] = append(tails[s], b)
+			} else if number[s] >= number[b] {
+				whole = false
+			}
+		}
+	}
+	for head, from := range tails {
+		in := map[int]bool{head: true}
+		work := slices.Clone(from)
+		for len(work) > 0 {
+			b := work[len(work)-1]
+			work = work[:len(work)-1]
+			if in[b] {
+				continue
+			}
+			in[b] = true
+			for _, p := range preds[b] {
+				if number[p] != None {
+					work = append(work, p)
+				}
+			}
+		}
+		l := &Loop{Head: head, Inner: true}
+		for b := range in {
+			l.Blocks = append(l.Blocks, b)
+		}
+		slices.Sort(l.Blocks)
+		list = append(list, l)
+	}
+	slices.SortFunc(list, func(a, b *Loop) int {
+		if len(a.Blocks) != len(b.Blocks) {
+			return len(b.Blocks) - len(a.Blocks)
+		}
+		return a.Head - b.Head
+	})
+	in = make([]*Loop, n)
+	for _, l := range list {
+		if out := in[l.Head]; out != nil && out != l {
+			l.Parent, out.Inner = out, false
+		}
+		for _, b := range l.Blocks {
+			in[b] = l
+		}
+	}
+	return list, in, whole
+}
+
+// Between is the blocks that a way from one of from passes before it comes to end, sorted. It is not ok
+// where there are more than limit.
+func Between(succs [][]int, from []int, end, limit int) (list []int, ok bool) {
+	seen := make(map[int]bool)
+	work := slices.Clone(from)
+	for len(work) > 0 {
+		b := work[len(work)-1]
+		work = work[:len(work)-1]
+		if b == end || seen[b] {
+			continue
+		}
+		if len(seen) == limit {
+			return nil, false
+		}
+		seen[b] = true
+		work = append(work, succs[b]...)
+	}
+	for b := range seen {
+		list = append(list, b)
+	}
+	slices.Sort(list)
+	return list, true
+}

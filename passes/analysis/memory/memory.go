@@ -1,0 +1,250 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package memory is which bytes instructions work on: where an access begins, counted from a variable or
+// from an address that is not known, and how far it goes over the threads that make it.
+package memory
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+)
+
+// A Region is the bytes that one instruction works on, in all threads of a class.
+type Region struct {
+	Root *value.Value // what offsets count from
+	// Low and High bound the offsets, High excluded. Sure says that the bounds are met; otherwise the
+	// region is somewhere between them.
+	Low, High int64
+	Sure      bool
+	Bytes     int64 // of one thread
+	// Solid says that every byte between the bounds belongs to it.
+	Solid   bool
+	threads value.Set
+	own     *value.Value
+	pool    *value.Pool
+}
+
+// Of is the region of an access of bytes at an address, by the threads of s. It is not ok where nothing
+// can be said of the address.
+func Of(p *value.Pool, address *value.Value, bytes int64, s value.Set) (Region, bool) {
+	if address == nil {
+		return Region{}, false
+	}
+	s = p.Sample(s)
+	r := Region{Bytes: bytes, Sure: true, Solid: true, threads: s, pool: p}
+	root := value.Value{Width: 64}
+	own := p.Const(64, address.K)
+	var loose *value.Value
+	for _, t := range address.Terms {
+		term := p.Scale(64, p.Resize(64, single(p, t), true), t.Factor)
+		switch {
+		case t.Atom.Tid:
+			own = p.Add(64, own, term)
+			r.Solid = false
+		case t.Atom.Bounded:
+			if loose == nil {
+				loose = p.Const(64, 0)
+			}
+			loose = p.Add(64, loose, term)
+			r.Sure, r.Solid = false, false
+		default:
+			root.Terms = append(root.Terms, t)
+		}
+	}
+	r.Root = p.Const(64, 0)
+	for _, t := range root.Terms {
+		r.Root = p.Add(64, r.Root, p.Scale(64, p.Resize(64, single(p, t), true), t.Factor))
+	}
+	at := p.Points(own, s)
+	if len(at) == 0 {
+		return Region{}, false
+	}
+	low, high := at[0], at[len(at)-1]
+	if loose != nil {
+		l, h, ok := loose.Bounds()
+		if !ok {
+			return Region{}, false
+		}
+		low, high = low+l, high+h
+	}
+	r.own = own
+	r.Low, r.High = low, high+bytes
+	return r, len(root.Terms) > 0
+}
+
+// single is an atom as a value of 64 bits.
+func single(p *value.Pool, t value.Term) *value.Value {
+	return p.Alone(t.Atom)
+}
+
+// Var is the variable that r is in, or nil.
+func (r *Region) Var() *ir.Var {
+	if a := r.Root.Single(); a != nil && a.Op == "variable" {
+		v, _ := a.Ref.(*ir.Var)
+		return v
+	}
+	return nil
+}
+
+// Shared reports whether r is in shared memory of this block for certain.
+func (r *Region) Shared() bool {
+	v := r.Var()
+	return v != nil && v.Space == isa.Shared
+}
+
+// Meets says whether two regions have a byte in common: for certain, or perhaps.
+func (r *Region) Meets(o *Region) (sure, maybe bool) {
+	if r.Root != o.Root {
+		return false, apartUnknown(r.Root, o.Root)
+	}
+	if r.High <= o.Low || o.High <= r.Low {
+		return false, false
+	}
+	if !r.Sure || !o.Sure {
+		return false, true
+	}
+	switch {
+	case r.Solid && o.Solid:
+		return true, true
+	case o.Solid:
+		return r.some(o.Low, o.High), false
+	case r.Solid:
+		return o.some(r.Low, r.High), false
+	}
+	return cross(r.pool.Points(r.own, r.threads), r.Bytes, o.pool.Points(o.own, o.threads), o.Bytes), false
+}
+
+// cross reports whether bytes from one of some places meet bytes from one of others; places are sorted.
+func cross(a []int64, na int64, b []int64, nb int64) bool {
+	i, j := 0, 0
+	for i < len(a) && j < len(b) {
+		switch {
+		case a[i]+na <= b[j]:
+			i++
+		case b[j]+nb <= a[i]:
+			j++
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// apartUnknown reports whether two different roots may be one place: an address that is not known may be
+// anywhere.
+func apartUnknown(a, b *value.Value) bool {
+	known := func(v *value.Value) bool {
+		s := v.Single()
+		return s != nil && s.Op == "variable"
+	}
+	return !known(a) || !known(b)
+}
+
+// some reports whether a thread's bytes meet an interval.
+func (r *Region) some(low, high int64) bool {
+	return cross(r.pool.Points(r.own, r.threads), r.Bytes, []int64{low}, high-low)
+}
+
+// Within reports whether every byte of r is in o, which must be solid.
+func (r *Region) Within(o *Region) bool {
+	return r.Root == o.Root && r.Low >= o.Low && r.High <= o.High
+}
+
+// Bytes is how much a thread loads or stores with an instruction.
+func Bytes(in *ir.Instr) int64 {
+	if strings.HasPrefix(in.Op, "ldmatrix") || strings.HasPrefix(in.Op, "stmatrix") {
+		return 16
+	}
+	bits, n := int64(32), int64(1)
+	for word := range strings.SplitSeq(in.Op, ".") {
+		switch {
+		case word == "v2" || word == "v4" || word == "v8":
+			n = int64(word[1] - '0')
+		case len(word) > 1 && strings.Contains("busf", word[:1]):
+			if k, err := strconv.Atoi(word[1:]); err == nil {
+				bits = int64(k)
+			}
+		}
+	}
+	return bits / 8 * n
+}
+
+// Descriptor is the address in a matrix descriptor of wgmma or tcgen05: bits 4 to 17 of it are the lowest
+// bits there.
+func Descriptor(p *value.Pool, v *value.Value) (address *value.Value, ok bool) {
+	if v == nil {
+		return nil, false
+	}
+	for _, t := range v.Terms {
+		a := t.Atom
+		inner := p.Alone(a)
+		if t.Factor != 1 {
+			continue
+		}
+		for a.Op == "cvt" || a.Op == "and" {
+			inner = a.Args[0]
+			if a.Op == "and" && inner.Const() {
+				inner = a.Args[1]
+			}
+			if s := inner.Single(); s != nil {
+				a = s
+				continue
+			}
+			break
+		}
+		if full, found := unshift(p, inner); found {
+			low := v.K & 0x3fff
+			return p.Add(64, full, p.Const(64, 16*low)), true
+		}
+	}
+	return nil, false
+}
+
+// unshift is 16 times a sum of things that were shifted right by four.
+func unshift(p *value.Pool, v *value.Value) (*value.Value, bool) {
+	out := p.Const(64, 16*v.K)
+	found := false
+	for _, t := range v.Terms {
+		a := t.Atom
+		if a.Op == "shr" && a.Args[1].Is(4) {
+			out = p.Add(64, out, p.Scale(64, p.Resize(64, a.Args[0], true), t.Factor))
+			found = true
+			continue
+		}
+		out = p.Add(64, out, p.Scale(64, p.Resize(64, p.Alone(a), true), 16*t.Factor))
+	}
+	return out, found
+}
+
+// Foreign reports whether a thread's bytes of r belong, in o, to other threads alone.
+func (r *Region) Foreign(o *Region) bool {
+	if r.Root != o.Root || !r.Sure || !o.Sure {
+		return true
+	}
+	const grain = 4
+	owners := make(map[int64]int)
+	shared := make(map[int64]bool)
+	o.threads.Each(func(t int) {
+		at := o.pool.At(o.own, t)
+		for n := int64(0); n < o.Bytes; n += grain {
+			if was, taken := owners[(at+n)/grain]; taken && was != t {
+				shared[(at+n)/grain] = true
+			}
+			owners[(at+n)/grain] = t
+		}
+	})
+	found := false
+	r.threads.Each(func(t int) {
+		at := r.pool.At(r.own, t)
+		for n := int64(0); n < r.Bytes; n += grain {
+			was, taken := owners[(at+n)/grain]
+			found = found || taken && was != t && !shared[(at+n)/grain]
+		}
+	})
+	return found
+}

@@ -1,0 +1,546 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package trace
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+)
+
+// operand is what an operand holds, in a width that is taken for constants.
+func (w *walk) operand(s *state, o *ir.Operand, width int) *value.Value {
+	var v *value.Value
+	switch o.Kind {
+	case ir.Int:
+		return w.pool.Const(width, o.Value)
+	case ir.Register:
+		v = w.reg(s, o.Ref.(*ir.Reg))
+		if o.Text != "" {
+			return w.pool.Atom(16, "part", o.Text, nil, value.Constant, v)
+		}
+		if o.Not {
+			v = w.pool.Not(v)
+		}
+	case ir.Variable:
+		v = w.variable(o.Ref.(*ir.Var))
+	case ir.Special:
+		v = w.special(o.Text)
+	case ir.Address, ir.Apply:
+		if len(o.Args) == 0 {
+			return w.unknown(s, nil, width)
+		}
+		return w.operand(s, &o.Args[0], width)
+	default:
+		return w.unknown(s, nil, width)
+	}
+	if o.Value != 0 && o.Kind != ir.Special {
+		v = w.pool.Add(v.Width, v, w.pool.Const(v.Width, o.Value))
+	}
+	return v
+}
+
+// variable is the address of a variable.
+func (w *walk) variable(v *ir.Var) *value.Value {
+	a := w.pool.Atom(64, "variable", v.Space.String()+" "+v.Name, v, value.Block)
+	zeros := 0
+	for n := v.Alignment(); n > 1 && n&1 == 0; n >>= 1 {
+		zeros++
+	}
+	a.Single().Zeros = zeros
+	return a
+}
+
+// special is a special register.
+func (w *walk) special(name string) *value.Value {
+	width := 32
+	if strings.HasSuffix(name, "64") || strings.HasSuffix(name, "_64") || name == "%gridid" {
+		width = 64
+	}
+	if v := w.pool.Special(name, width); v != nil {
+		return v
+	}
+	level := value.Block
+	switch {
+	case strings.HasPrefix(name, "%clock"), strings.HasPrefix(name, "%globaltimer"), strings.HasPrefix(name, "%lanemask"), strings.HasPrefix(name, "%pm"):
+		level = value.Lane
+	}
+	v := w.pool.Atom(width, "register", name, nil, level)
+	if name == "%cluster_ctarank" && w.k.Cluster > 0 {
+		a := v.Single()
+		a.Bounded, a.Low, a.High = true, 0, int64(w.k.Cluster-1)
+		if w.k.Cluster == 1 {
+			return w.pool.Const(width, 0)
+		}
+	}
+	if strings.HasPrefix(name, "%cluster_nctarank") && w.k.Cluster > 0 {
+		return w.pool.Const(width, int64(w.k.Cluster))
+	}
+	return v
+}
+
+// unknown is something that is nowhere else.
+func (w *walk) unknown(s *state, in *ir.Instr, width int) *value.Value {
+	name := "?" + strconv.Itoa(s.skipped)
+	s.skipped++
+	if in != nil {
+		s.times[in]++
+		name = strconv.Itoa(int(in.Pos)) + "#" + strconv.Itoa(s.times[in])
+	}
+	return w.pool.Atom(width, "unknown", name, in, value.Lane)
+}
+
+// compute gives the registers that an instruction writes their values.
+func (w *walk) compute(s *state, st *step) {
+	in := st.in
+	var cond *value.Value
+	if in.Guard.Reg != nil {
+		cond = w.guard(s, in)
+		if holds, known := s.facts.Decided(cond, s.threads); known {
+			if !holds {
+				return
+			}
+			cond = nil
+		}
+	}
+	set := func(o *ir.Operand, v *value.Value) {
+		if o.Kind != ir.Register {
+			return
+		}
+		r := o.Ref.(*ir.Reg)
+		n, ok := w.number[r]
+		if !ok {
+			return
+		}
+		v = w.fit(v, bitsOf(r))
+		if o.Text != "" {
+			v = w.unknown(s, in, bitsOf(r))
+		}
+		if cond != nil {
+			v = w.pool.Select(cond, v, w.fit(w.reg(s, r), v.Width))
+		}
+		s.regs[n] = v
+	}
+	w.result(s, st, set)
+}
+
+// fit is v in the width of a register.
+func (w *walk) fit(v *value.Value, width int) *value.Value {
+	if v.Width == width {
+		return v
+	}
+	if width == 1 {
+		return w.pool.Atom(1, "cvt", "", nil, value.Constant, v)
+	}
+	return w.pool.Resize(width, v, true)
+}
+
+// result gives every written operand of an instruction what it holds then.
+func (w *walk) result(s *state, st *step, set func(*ir.Operand, *value.Value)) {
+	in := st.in
+	arg := func(i, width int) *value.Value {
+		if i < len(in.Args) {
+			return w.operand(s, &in.Args[i], width)
+		}
+		return w.pool.Const(width, 0)
+	}
+	width := widthOf(in.Op)
+	signed := signedOf(in.Op)
+	prefix := ""
+	if signed {
+		prefix = "s"
+	}
+	float := isFloat(in.Op)
+	switch st.head {
+	case "mov":
+		w.move(s, in, set)
+		return
+	case "cvta":
+		set(&in.Args[0], arg(1, 64))
+		return
+	case "add", "sub":
+		if float || in.Mod("cc") || in.Mod("sat") || strings.Contains(in.Op, "x2") {
+			break
+		}
+		if st.head == "add" {
+			set(&in.Args[0], w.pool.Add(width, w.fit(arg(1, width), width), w.fit(arg(2, width), width)))
+		} else {
+			set(&in.Args[0], w.pool.Sub(width, w.fit(arg(1, width), width), w.fit(arg(2, width), width)))
+		}
+		return
+	case "neg":
+		if float {
+			break
+		}
+		set(&in.Args[0], w.pool.Scale(width, arg(1, width), -1))
+		return
+	case "mul", "mad":
+		if float || in.Mod("hi") || in.Mod("sat") || in.Mod("cc") {
+			break
+		}
+		a, b := arg(1, width), arg(2, width)
+		if in.Mod("wide") {
+			width *= 2
+			a, b = w.pool.Resize(width, a, signed), w.pool.Resize(width, b, signed)
+		}
+		v := w.pool.Binary("mul", width, a, b)
+		if st.head == "mad" {
+			v = w.pool.Add(width, v, w.fit(arg(3, width), width))
+		}
+		set(&in.Args[0], v)
+		return
+	case "shl":
+		set(&in.Args[0], w.pool.Binary("shl", width, arg(1, width), arg(2, 32)))
+		return
+	case "shr":
+		op := "shr"
+		if signed {
+			op = "sar"
+			if _, h, ok := arg(1, width).Bounds(); ok && (width == 64 || h < 1<<31) {
+				op = "shr"
+			}
+		}
+		set(&in.Args[0], w.pool.Binary(op, width, arg(1, width), arg(2, 32)))
+		return
+	case "and", "or", "xor":
+		if in.Mod("pred") {
+			width = 1
+		}
+		set(&in.Args[0], w.pool.Binary(st.head, width, w.fit(arg(1, width), width), w.fit(arg(2, width), width)))
+		return
+	case "not":
+		if in.Mod("pred") {
+			set(&in.Args[0], w.pool.Not(arg(1, 1)))
+			return
+		}
+		set(&in.Args[0], w.pool.Sub(width, w.pool.Const(width, -1), arg(1, width)))
+		return
+	case "div", "rem", "min", "max":
+		if float || strings.Contains(in.Op, "x2") {
+			break
+		}
+		a, b := arg(1, width), arg(2, width)
+		if _, h, ok := a.Bounds(); ok && h < 1<<31 && b.Const() && b.K > 0 {
+			prefix = ""
+		}
+		set(&in.Args[0], w.pool.Binary(prefix+st.head, width, a, b))
+		return
+	case "selp":
+		c, a, b := arg(3, 1), arg(1, width), arg(2, width)
+		if holds, known := s.facts.Decided(c, s.threads); known {
+			c = w.pool.Bool(holds)
+		}
+		set(&in.Args[0], w.pool.Select(c, w.fit(a, width), w.fit(b, width)))
+		return
+	case "setp":
+		w.compare(s, in, set, float, signed, width)
+		return
+	case "cvt":
+		if float || strings.Contains(in.Op, "f") && strings.Contains(in.Op, ".f") {
+			break
+		}
+		if o := &in.Args[1]; o.Kind == ir.Register || o.Kind == ir.Int || o.Kind == ir.Special {
+			from := arg(1, width)
+			if sw := sourceWidth(in.Op); sw < from.Width && sw >= 8 {
+				from = w.pool.Resize(sw, from, true)
+			}
+			set(&in.Args[0], w.pool.Resize(width, from, sourceSigned(in.Op)))
+			return
+		}
+	case "bfe":
+		p, n := arg(2, 32), arg(3, 32)
+		if !signed && p.Const() && n.Const() && n.K > 0 && n.K < 63 {
+			v := w.pool.Binary("shr", width, arg(1, width), p)
+			set(&in.Args[0], w.pool.Binary("and", width, v, w.pool.Const(width, 1<<n.K-1)))
+			return
+		}
+	case "ld":
+		if in.Mod("param") && len(in.Args) == 2 && w.parameter(s, in, set, width) {
+			return
+		}
+		if w.load(s, in, set, width) {
+			return
+		}
+	case "shfl":
+		if w.shuffle(s, in, set) {
+			return
+		}
+	case "elect":
+		w.elect(in, set)
+		return
+	case "mapa":
+		set(&in.Args[0], w.pool.Atom(width, "mapa", "", nil, value.Constant, w.pool.Resize(64, arg(1, width), true), w.pool.Resize(32, arg(2, 32), true)))
+		return
+	case "mbarrier":
+		if st.kind == Wait && len(s.events) > 0 {
+			if e := &s.events[len(s.events)-1]; e.In == in && e.Done != nil {
+				o := &in.Args[0]
+				if o.Kind == ir.Pair {
+					o = &o.Args[0]
+				}
+				set(o, e.Done)
+				return
+			}
+		}
+	}
+	w.opaque(s, in, set)
+}
+
+// move is mov, which also packs and takes apart.
+func (w *walk) move(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value)) {
+	if len(in.Args) != 2 {
+		w.opaque(s, in, set)
+		return
+	}
+	to, from := &in.Args[0], &in.Args[1]
+	width := widthOf(in.Op)
+	switch {
+	case from.Kind == ir.Vector && to.Kind == ir.Register:
+		parts := make([]*value.Value, len(from.Args))
+		zero := true
+		for i := range from.Args {
+			parts[i] = w.operand(s, &from.Args[i], width/len(from.Args))
+			zero = zero && (i == 0 || parts[i].Is(0))
+		}
+		if zero {
+			set(to, w.pool.Resize(width, parts[0], false))
+			return
+		}
+		set(to, w.pool.Atom(width, "pack", "", nil, value.Constant, parts...))
+	case to.Kind == ir.Vector:
+		v := w.operand(s, from, width)
+		a := v.Single()
+		for i := range to.Args {
+			switch {
+			case a != nil && a.Op == "pack" && len(a.Args) == len(to.Args):
+				set(&to.Args[i], a.Args[i])
+			case i == 0 && width == 64 && len(to.Args) == 2:
+				set(&to.Args[i], w.pool.Resize(32, v, true))
+			default:
+				set(&to.Args[i], w.pool.Atom(width/len(to.Args), "part", strconv.Itoa(i), nil, value.Constant, v))
+			}
+		}
+	case from.Kind == ir.Single || from.Kind == ir.Double || from.Kind == ir.Raw || from.Kind == ir.Function:
+		w.opaque(s, in, set)
+	default:
+		set(to, w.operand(s, from, width))
+	}
+}
+
+// compare is setp, with a predicate to combine with or without.
+func (w *walk) compare(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value), float, signed bool, width int) {
+	words := strings.Split(in.Op, ".")
+	if float || len(in.Args) < 3 {
+		w.opaque(s, in, set)
+		return
+	}
+	a, b := w.fit(w.operand(s, &in.Args[1], width), width), w.fit(w.operand(s, &in.Args[2], width), width)
+	v := w.pool.Compare(words[1], signed, a, b)
+	opposite := w.pool.Not(v)
+	if len(in.Args) > 3 && len(words) > 2 {
+		c := w.operand(s, &in.Args[3], 1)
+		v, opposite = w.pool.Binary(words[2], 1, v, c), w.pool.Binary(words[2], 1, opposite, c)
+	}
+	to := &in.Args[0]
+	if to.Kind == ir.Pair {
+		set(&to.Args[0], v)
+		set(&to.Args[1], opposite)
+		return
+	}
+	set(to, v)
+}
+
+// parameter is a load of a kernel's parameter.
+func (w *walk) parameter(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value), width int) bool {
+	from := &in.Args[1]
+	if from.Kind != ir.Address || len(from.Args) == 0 || from.Args[0].Var() == nil || !w.params[from.Args[0].Var()] {
+		return false
+	}
+	o := &from.Args[0]
+	name := func(i int) string { return o.Var().Name + "+" + strconv.FormatInt(o.Value+int64(i*width/8), 10) }
+	if to := &in.Args[0]; to.Kind == ir.Vector {
+		for i := range to.Args {
+			set(&to.Args[i], w.pool.Atom(width, "parameter", name(i), nil, value.Block))
+		}
+		return true
+	}
+	set(&in.Args[0], w.pool.Atom(width, "parameter", name(0), nil, value.Block))
+	return true
+}
+
+// load is a load whose result is the same for all that load the same: global memory that is not polled.
+func (w *walk) load(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value), width int) bool {
+	if in.Mod("volatile") || in.Mod("relaxed") || in.Mod("acquire") || in.Mod("mmio") || in.Args[0].Kind != ir.Register || len(in.Args) < 2 {
+		return false
+	}
+	where := space(in.Op)
+	a := w.operand(s, &in.Args[1], 64)
+	name := where
+	if where != "global" && where != "const" {
+		s.times[in]++
+		name += strconv.Itoa(int(in.Pos)) + "#" + strconv.Itoa(s.times[in])
+	}
+	level := value.Block
+	if where == "local" {
+		level = value.Lane
+	}
+	set(&in.Args[0], w.pool.Atom(width, "load", name, nil, level, a))
+	return true
+}
+
+// shuffle is shfl.sync.idx from one lane: the same for the warp.
+func (w *walk) shuffle(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value)) bool {
+	if !in.Mod("idx") || len(in.Args) < 3 || in.Args[0].Kind != ir.Register && in.Args[0].Kind != ir.Pair {
+		return false
+	}
+	to := &in.Args[0]
+	if to.Kind == ir.Pair {
+		set(&to.Args[1], w.unknown(s, in, 1))
+		to = &to.Args[0]
+	}
+	v, lane := w.operand(s, &in.Args[1], 32), w.operand(s, &in.Args[2], 32)
+	if v.Level() <= value.Warp {
+		set(to, v)
+		return true
+	}
+	level := value.Warp
+	if !lane.Const() {
+		level = max(level, lane.Level())
+	}
+	r := w.pool.Atom(32, "shfl", "", nil, level, v, lane)
+	if a, _ := r.Condition(); v.Tid() && lane.Const() && a != nil {
+		if l, h, ok := v.Bounds(); ok {
+			a.Bounded, a.Low, a.High = true, l, h
+		}
+	}
+	set(to, r)
+	return true
+}
+
+// elect is elect.sync.
+func (w *walk) elect(in *ir.Instr, set func(*ir.Operand, *value.Value)) {
+	to := &in.Args[0]
+	if to.Kind != ir.Pair {
+		return
+	}
+	set(&to.Args[1], w.pool.Elected())
+	set(&to.Args[0], w.pool.Atom(32, "leader", "", nil, value.Warp))
+}
+
+// opaque is any other instruction: what is pure gives the same for the same, all else something new.
+func (w *walk) opaque(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value)) {
+	name := in.Op
+	level := value.Constant
+	var args []*value.Value
+	if in.Has("pure") {
+		for i := range in.Args {
+			if in.Form != nil && i < len(in.Form.Args) && in.Form.Args[i].Access != 0 {
+				continue
+			}
+			switch o := &in.Args[i]; o.Kind {
+			case ir.Register, ir.Int, ir.Variable, ir.Special:
+				args = append(args, w.operand(s, o, 64))
+			case ir.Single, ir.Double:
+				args = append(args, w.pool.Const(64, o.Value))
+			default:
+				level = value.Lane
+				name = ""
+			}
+		}
+	} else {
+		name = ""
+		level = value.Lane
+		if Of(in.Op) == Collective && !strings.HasPrefix(in.Op, "shfl") && !strings.HasPrefix(in.Op, "match") {
+			level = value.Warp
+		}
+	}
+	if name == "" {
+		s.times[in]++
+		name = in.Op + "@" + strconv.Itoa(int(in.Pos)) + "#" + strconv.Itoa(s.times[in])
+	}
+	n := 0
+	for i := range in.Args {
+		if in.Form == nil || i >= len(in.Form.Args) || in.Form.Args[i].Access == 0 {
+			if in.Head() != "call" {
+				continue
+			}
+		}
+		in.Args[i].Walk(func(o *ir.Operand) {
+			if r := o.Reg(); r != nil && o.Kind == ir.Register {
+				set(o, w.pool.Atom(bitsOf(r), "op", name+"/"+strconv.Itoa(n), in, level, args...))
+				n++
+			}
+		})
+	}
+}
+
+// widthOf is the bits of the last type word of an opcode; of cvt, the first.
+func widthOf(op string) int {
+	width := 32
+	for word := range strings.SplitSeq(op, ".") {
+		if n := bitsOfWord(word); n > 0 {
+			width = n
+			if strings.HasPrefix(op, "cvt.") {
+				return width
+			}
+		}
+	}
+	return width
+}
+
+// bitsOfWord is the width that a type word says, or 0.
+func bitsOfWord(word string) int {
+	if word == "pred" {
+		return 1
+	}
+	if len(word) < 2 || !strings.Contains("busf", word[:1]) {
+		return 0
+	}
+	n, err := strconv.Atoi(word[1:])
+	if err != nil || n < 8 || n > 128 {
+		return 0
+	}
+	return n
+}
+
+func sourceWidth(op string) int {
+	width := 0
+	for word := range strings.SplitSeq(op, ".") {
+		if n := bitsOfWord(word); n > 0 {
+			width = n
+		}
+	}
+	return width
+}
+
+func sourceSigned(op string) bool {
+	signed := false
+	for word := range strings.SplitSeq(op, ".") {
+		if bitsOfWord(word) > 0 {
+			signed = word[0] == 's'
+		}
+	}
+	return signed
+}
+
+func signedOf(op string) bool {
+	for word := range strings.SplitSeq(op, ".") {
+		if bitsOfWord(word) > 0 && word[0] == 's' {
+			return true
+		}
+	}
+	return false
+}
+
+// isFloat reports whether an opcode works on floating-point numbers.
+func isFloat(op string) bool {
+	for word := range strings.SplitSeq(op, ".") {
+		if bitsOfWord(word) > 0 && word[0] == 'f' || strings.HasPrefix(word, "bf16") || strings.HasPrefix(word, "f16") {
+			return true
+		}
+	}
+	return false
+}

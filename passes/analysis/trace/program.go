@@ -1,0 +1,405 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package trace
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/graph"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+)
+
+// A program is a kernel made ready to be followed.
+type program struct {
+	k      *Kernel
+	pool   *value.Pool
+	flow   *ir.Flow
+	number map[*ir.Reg]int
+	place  map[*ir.Block]int
+	blocks [][]step // what is to be done in each block
+	busy   []bool   // blocks that have events
+	hard   []bool   // blocks that have events other than reads and writes of memory
+	ends   []*ir.Instr
+	post   *graph.Tree
+	loops  []*graph.Loop // innermost of each block
+	active map[*graph.Loop]bool
+	turns  map[*graph.Loop]int // to follow
+	quiet  map[*ir.Func]bool   // device functions that take no part
+	acc    map[*ir.Reg]bool    // registers that matrix units work on in the background
+	wrote  map[int][]int       // by block, registers written
+	skips  map[int]region
+	params map[*ir.Var]bool
+}
+
+// A step is one instruction to be followed.
+type step struct {
+	in    *ir.Instr
+	kind  Kind // Other where it is no event
+	value bool // its results matter
+	head  string
+}
+
+// A region is what a branch may run before its ways meet at end.
+type region struct {
+	end  int
+	regs []int
+	ok   bool // nothing there is of interest
+	soft bool // there are but reads and writes of memory
+	// reads are registers that are read there; apart says that lanes may differ whatever they hold.
+	reads []*ir.Reg
+	apart bool
+}
+
+// New reads a kernel; Follow then follows it.
+func newProgram(m *ir.Module, f *ir.Func) *program {
+	g := ir.FlowOf(f)
+	k := &Kernel{Module: m, Func: f, Flow: g, Cluster: clusterOf(m, f)}
+	x, y, z, exact := shape(f)
+	p := &program{k: k, pool: value.NewPool(x, y, z, exact), flow: g, number: make(map[*ir.Reg]int, len(f.Regs)), place: make(map[*ir.Block]int, len(f.Blocks)),
+		turns: make(map[*graph.Loop]int), active: make(map[*graph.Loop]bool), quiet: make(map[*ir.Func]bool),
+		acc: make(map[*ir.Reg]bool), skips: make(map[int]region), wrote: make(map[int][]int), params: make(map[*ir.Var]bool)}
+	k.Pool = p.pool
+	for i, r := range f.Regs {
+		p.number[r] = i
+	}
+	for i, b := range f.Blocks {
+		p.place[b] = i
+	}
+	for _, v := range f.Params {
+		p.params[v] = true
+	}
+	for _, b := range f.Blocks {
+		for _, in := range b.Instrs {
+			if !in.Directive() {
+				k.Uses[Of(in.Op)] = true
+			}
+		}
+	}
+	return p
+}
+
+// prepare does what only kernels that are followed need.
+func (p *program) prepare() {
+	f := p.k.Func
+	p.post = graph.Postdominators(p.flow.Succs, p.flow.Preds, p.flow.Leaves)
+	p.k.Post = p.post
+	if p.k.Needs(GroupMultiply, TensorLoad) {
+		p.accumulators()
+	}
+	relevant := make([]bool, len(f.Regs))
+	var work []*ir.Reg
+	want := func(r *ir.Reg) {
+		if n, ok := p.number[r]; ok && !relevant[n] {
+			relevant[n] = true
+			work = append(work, r)
+		}
+	}
+	p.busy, p.hard = make([]bool, len(f.Blocks)), make([]bool, len(f.Blocks))
+	writers := make(map[*ir.Reg][]*ir.Instr)
+	kinds := make([][]Kind, len(f.Blocks))
+	for i, b := range f.Blocks {
+		kinds[i] = make([]Kind, len(b.Instrs))
+		for j, in := range b.Instrs {
+			if in.Directive() {
+				continue
+			}
+			kind := p.kind(in)
+			kinds[i][j] = kind
+			if kind == Touch {
+				p.busy[i] = true
+			} else if kind != Other {
+				p.busy[i] = p.busy[i] || kind != Exit
+				p.hard[i] = p.hard[i] || kind != Load && kind != Store && kind != Atomic
+				if in.Guard.Reg != nil {
+					want(in.Guard.Reg)
+				}
+				for a := range in.Args {
+					operandRegs(kind, &in.Args[a], want)
+				}
+			} else if in.Ends() {
+				if in.Guard.Reg != nil {
+					want(in.Guard.Reg)
+				}
+				for a := range in.Args {
+					in.Args[a].Walk(func(o *ir.Operand) {
+						if r := o.Reg(); r != nil {
+							want(r)
+						}
+					})
+				}
+			}
+			in.Registers(func(r *ir.Reg, a isa.Access) {
+				if a != isa.Read {
+					writers[r] = append(writers[r], in)
+					if n, ok := p.number[r]; ok {
+						p.wrote[i] = append(p.wrote[i], n)
+					}
+				}
+			})
+		}
+	}
+	for len(work) > 0 {
+		r := work[len(work)-1]
+		work = work[:len(work)-1]
+		for _, in := range writers[r] {
+			if plainLoad(in) {
+				continue
+			}
+			in.Registers(func(r *ir.Reg, a isa.Access) { want(r) })
+		}
+	}
+	p.blocks = make([][]step, len(f.Blocks))
+	p.ends = make([]*ir.Instr, len(f.Blocks))
+	for i, b := range f.Blocks {
+		if in := b.Last(); in != nil && in.Ends() {
+			p.ends[i] = in
+		}
+		for j, in := range b.Instrs {
+			if in.Directive() || in == p.ends[i] {
+				continue
+			}
+			s := step{in: in, kind: kinds[i][j], head: in.Head()}
+			in.Registers(func(r *ir.Reg, a isa.Access) {
+				if n, ok := p.number[r]; ok && a != isa.Read && relevant[n] {
+					s.value = true
+				}
+			})
+			if s.kind != Other || s.value {
+				p.blocks[i] = append(p.blocks[i], s)
+			}
+		}
+		list := p.wrote[i]
+		slices.Sort(list)
+		list = slices.Compact(list)
+		p.wrote[i] = slices.DeleteFunc(list, func(n int) bool { return !relevant[n] })
+	}
+	p.findLoops()
+}
+
+// plainLoad reports whether in loads from memory, so that its result says nothing of its address.
+func plainLoad(in *ir.Instr) bool { return Of(in.Op) == Load }
+
+// operandRegs visits the registers of an operand of an event that are to be known.
+func operandRegs(k Kind, o *ir.Operand, want func(*ir.Reg)) {
+	switch o.Kind {
+	case ir.Register:
+		if o.Ref.(*ir.Reg).Type.Class() != isa.Pred || k == TensorMultiply || k == GroupMultiply {
+			want(o.Ref.(*ir.Reg))
+		}
+	case ir.Address:
+		if len(o.Args) > 0 {
+			operandRegs(k, &o.Args[0], want)
+		}
+	case ir.Pair:
+		for i := range o.Args {
+			operandRegs(k, &o.Args[i], want)
+		}
+	}
+}
+
+// kind is the kind of in where it is an event in this kernel, else Other.
+func (p *program) kind(in *ir.Instr) Kind {
+	k := Of(in.Op)
+	switch k {
+	case Other:
+		if len(p.acc) > 0 && p.touches(in) {
+			return Touch
+		}
+	case Load, Store, Atomic:
+		where := space(in.Op)
+		switch where {
+		case "param", "local", "const":
+			k = Other
+		case "global":
+			if !p.k.Needs(BulkStore, GridWait, MapFence, MapCopy, MapEdit) {
+				k = Other
+			}
+		default:
+			if !p.k.Needs(Copy, BulkLoad, BulkStore, GroupMultiply, TensorMultiply, TensorCopy, TensorAlloc, RemoteStore, MapEdit, Answer, Init, ClusterArrive) {
+				k = Other
+			}
+		}
+		if k == Other && len(p.acc) > 0 && p.touches(in) {
+			return Touch
+		}
+	case Call:
+		f := callee(in)
+		if f != nil && p.isQuiet(f, 0) {
+			return Other
+		}
+	}
+	return k
+}
+
+func (p *program) touches(in *ir.Instr) bool {
+	found := false
+	in.Registers(func(r *ir.Reg, a isa.Access) { found = found || p.acc[r] })
+	return found
+}
+
+// accumulators finds the registers that wgmma and tcgen05.ld work on in the background.
+func (p *program) accumulators() {
+	for _, b := range p.k.Func.Blocks {
+		for _, in := range b.Instrs {
+			if k := Of(in.Op); k != GroupMultiply && k != TensorLoad {
+				continue
+			}
+			for i := range in.Args {
+				if in.Args[i].Kind == ir.Vector {
+					in.Args[i].Walk(func(o *ir.Operand) {
+						if r := o.Reg(); r != nil {
+							p.acc[r] = true
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+// callee is the function that a call names, or nil.
+func callee(in *ir.Instr) *ir.Func {
+	for i := range in.Args {
+		if f, ok := in.Args[i].Ref.(*ir.Func); ok {
+			return f
+		}
+	}
+	return nil
+}
+
+// isQuiet reports whether a function takes no part in what is followed. A few of the run-time library
+// are known by name.
+func (p *program) isQuiet(f *ir.Func, depth int) bool {
+	if q, ok := p.quiet[f]; ok {
+		return q
+	}
+	for _, g := range p.k.Module.Funcs() {
+		if g.Name == f.Name {
+			f = g
+		}
+	}
+	if !f.Defined {
+		return slices.Contains([]string{"vprintf", "malloc", "free", "__assertfail"}, f.Name)
+	}
+	p.quiet[f] = true // while it is looked at: recursion adds nothing
+	quiet := depth < 64
+	for _, b := range f.Blocks {
+		for _, in := range b.Instrs {
+			switch k := Of(in.Op); k {
+			case Other, Exit, Collective:
+			case Load, Store, Atomic:
+				if where := space(in.Op); strings.HasPrefix(where, "shared") || where == "" && p.k.Needs(Copy, BulkLoad, BulkStore, GroupMultiply, TensorMultiply) {
+					quiet = false
+				}
+			case Call:
+				g := callee(in)
+				quiet = quiet && g != nil && p.isQuiet(g, depth+1)
+			default:
+				quiet = quiet && in.Directive()
+			}
+		}
+	}
+	p.quiet[f] = quiet
+	return quiet
+}
+
+// findLoops settles how many turns of each loop are followed: twice round a ring that is counted in it, where
+// the loop holds no other that matters.
+func (p *program) findLoops() {
+	dom := graph.Dominators(p.flow.Succs, p.flow.Preds)
+	list, in, whole := graph.Loops(p.flow.Succs, p.flow.Preds, dom)
+	p.loops = in
+	if !whole {
+		p.miss("loops that are entered at several places")
+	}
+	for i := len(list) - 1; i >= 0; i-- {
+		l := list[i]
+		for _, b := range l.Blocks {
+			p.active[l] = p.active[l] || p.busy[b]
+		}
+		if !p.active[l] {
+			continue
+		}
+		outer := false
+		for _, m := range list {
+			outer = outer || m != l && m.Parent == l && p.active[m]
+		}
+		p.turns[l] = 4
+		if !outer {
+			p.turns[l] = 2*p.ring(l) + 1
+		}
+		p.k.Turns = max(p.k.Turns, p.turns[l])
+	}
+}
+
+// ring is the greatest small number that an index in a loop is compared with or wrapped at: the length of
+// a ring of stages.
+func (p *program) ring(l *graph.Loop) int {
+	n := 2
+	for _, b := range l.Blocks {
+		for _, s := range p.blocks[b] {
+			if s.head != "setp" && s.head != "and" && s.head != "rem" {
+				continue
+			}
+			last := &s.in.Args[len(s.in.Args)-1]
+			if last.Kind == ir.Int && last.Value >= 2 && last.Value <= 12 {
+				k := int(last.Value)
+				if s.head == "and" || s.head == "setp" && (s.in.Mod("gt") || s.in.Mod("le")) {
+					k++
+				}
+				n = max(n, k)
+			}
+		}
+	}
+	return n
+}
+
+func (p *program) miss(why string) {
+	if !slices.Contains(p.k.Missed, why) {
+		p.k.Missed = append(p.k.Missed, why)
+	}
+}
+
+// shape is the number of threads of a block, as directives lay it down.
+func shape(f *ir.Func) (x, y, z int, exact bool) {
+	d := f.Attr(".reqntid")
+	exact = d != nil
+	if d == nil {
+		d = f.Attr(".maxntid")
+	}
+	if d == nil {
+		return value.MaxThreads, 1, 1, false
+	}
+	n := []int{1, 1, 1}
+	for i, word := range strings.Split(d.Text, ",") {
+		if v, err := strconv.Atoi(strings.TrimSpace(word)); err == nil && i < 3 && v > 0 {
+			n[i] = v
+		}
+	}
+	if n[0]*n[1]*n[2] > value.MaxThreads {
+		return value.MaxThreads, 1, 1, false
+	}
+	return n[0], n[1], n[2], exact
+}
+
+// clusterOf is the number of blocks in a cluster.
+func clusterOf(m *ir.Module, f *ir.Func) int {
+	if m.Target.Info().Number < 90 {
+		return 1
+	}
+	if d := f.Attr(".reqnctapercluster"); d != nil {
+		n := 1
+		for _, word := range strings.Split(d.Text, ",") {
+			if v, err := strconv.Atoi(strings.TrimSpace(word)); err == nil && v > 0 {
+				n *= v
+			}
+		}
+		return n
+	}
+	return 0
+}

@@ -1,0 +1,300 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package trace follows the ways that threads can take through a kernel and keeps what they do on each
+// to memory and to one another. Threads that part at a branch on their number are followed apart, so a
+// trace is of a class of threads. A branch on what is not known is followed both ways, and not against
+// what earlier branches say. Loops that do nothing of interest are passed over; others are followed for
+// a few turns, more where a ring of stages is long. Nothing runs: addresses, counts and parities are
+// values of package value.
+package trace
+
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/graph"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+)
+
+// An Event is one instruction that a class of threads executes.
+type Event struct {
+	Kind    Kind
+	In      *ir.Instr
+	Block   int
+	Threads value.Set // of the class, those for which the guard holds
+	Guard   *value.Value
+	// Vals is what the operands hold: a register's value, the address in brackets; nil for others.
+	Vals []*value.Value
+	// Done is the predicate that a wait gives.
+	Done *value.Value
+	// Parted are the branches not joined again at which lanes of one warp may have gone apart.
+	Parted []Choice
+}
+
+// A Choice is a branch that was taken or not.
+type Choice struct {
+	In    *ir.Instr
+	Block int
+	Cond  *value.Value // holds where the branch is taken
+	Taken bool
+	// Splits says that lanes of one warp do part here; Maybe that it is not known.
+	Splits, Maybe bool
+}
+
+// A Trace is one way through the kernel.
+type Trace struct {
+	Threads value.Set // that take it
+	Events  []Event
+	Choices []Choice // on what is not known, or on the number of the thread
+	Stopped string   // why it ends before the threads leave; "" where they leave
+	Facts   *Facts
+}
+
+// A Kernel is a kernel with its traces.
+type Kernel struct {
+	Module *ir.Module
+	Func   *ir.Func
+	Flow   *ir.Flow
+	Pool   *value.Pool
+	Post   *graph.Tree
+	Traces []*Trace
+	// Uses says which kinds of instruction the kernel has.
+	Uses [Touch + 1]bool
+	// Missed is why the traces are not all there is, in words; Turns is the most turns of a loop that
+	// were followed.
+	Missed []string
+	Turns  int
+	// Loops says that the turns of some loop were not all followed.
+	Loops bool
+	// Cluster is the number of blocks in a cluster: 0 not known, 1 none.
+	Cluster int
+}
+
+// Needs reports whether any of the kinds is used.
+func (k *Kernel) Needs(kinds ...Kind) bool {
+	for _, kind := range kinds {
+		if k.Uses[kind] {
+			return true
+		}
+	}
+	return false
+}
+
+// Limits bound the work on one kernel.
+type Limits struct {
+	Steps  int // instructions
+	Traces int
+}
+
+// Default is enough for the kernels that people and compilers write.
+func Default() Limits { return Limits{Steps: 400_000, Traces: 256} }
+
+// Facts are what the choices on a trace say of values.
+type Facts struct {
+	pool    *value.Pool
+	decided map[*value.Atom]bool
+	ranges  map[rangeKey]span
+}
+
+// A rangeKey is a sum without its constant, compared as signed or unsigned.
+type rangeKey struct {
+	of     *value.Value
+	signed bool
+}
+
+type span struct{ low, high int64 }
+
+func newFacts(p *value.Pool) *Facts {
+	return &Facts{pool: p, decided: make(map[*value.Atom]bool), ranges: make(map[rangeKey]span)}
+}
+
+func (f *Facts) clone() *Facts {
+	g := newFacts(f.pool)
+	for a, b := range f.decided {
+		g.decided[a] = b
+	}
+	for k, s := range f.ranges {
+		g.ranges[k] = s
+	}
+	return g
+}
+
+// Decided is what is known of a predicate for the threads of s.
+func (f *Facts) Decided(v *value.Value, s value.Set) (holds, known bool) {
+	if v.Const() {
+		return v.K != 0, true
+	}
+	a, not := v.Condition()
+	if a == nil {
+		return false, false
+	}
+	holds, known = f.atom(a, s)
+	return holds != not, known
+}
+
+func (f *Facts) atom(a *value.Atom, s value.Set) (holds, known bool) {
+	if holds, known = f.decided[a]; known {
+		return holds, true
+	}
+	if a.Tid {
+		one := f.pool.Atom(1, a.Op, a.Name, a.Ref, a.Level, a.Args...)
+		in := f.pool.Where(one, s)
+		switch {
+		case in == s:
+			return true, true
+		case in.Empty():
+			return false, true
+		}
+		return false, false
+	}
+	switch a.Op {
+	case "and", "or", "xor":
+		l, lk := f.Decided(a.Args[0], s)
+		r, rk := f.Decided(a.Args[1], s)
+		switch {
+		case lk && rk && a.Op == "xor":
+			return l != r, true
+		case lk && rk:
+			return l && r || a.Op == "or" && (l || r), true
+		case a.Op == "and" && (lk && !l || rk && !r):
+			return false, true
+		case a.Op == "or" && (lk && l || rk && r):
+			return true, true
+		}
+	case "select":
+		c, ck := f.Decided(a.Args[0], s)
+		if ck && c {
+			return f.Decided(a.Args[1], s)
+		}
+		if ck {
+			return f.Decided(a.Args[2], s)
+		}
+	case "lt", "eq":
+		key, k, less, ok := f.shape(a)
+		if !ok {
+			return false, false
+		}
+		r, ok := f.ranges[key]
+		if !ok {
+			return false, false
+		}
+		// The claim is base < k, base > k or base = k.
+		switch {
+		case a.Op == "eq":
+			if k < r.low || k > r.high {
+				return false, true
+			}
+			return true, r.low == r.high
+		case less:
+			if r.high < k {
+				return true, true
+			}
+			return false, r.low >= k
+		default:
+			if r.low > k {
+				return true, true
+			}
+			return false, r.high <= k
+		}
+	}
+	return false, false
+}
+
+// shape puts a comparison as a sum without constant against a constant: base < k, base > k (less is
+// false), base = k.
+func (f *Facts) shape(a *value.Atom) (key rangeKey, k int64, less, ok bool) {
+	x, y := a.Args[0], a.Args[1]
+	signed := a.Name == "s" || a.Op == "eq"
+	if !signed && (x.K < 0 || y.K < 0) {
+		return rangeKey{}, 0, false, false
+	}
+	diff := f.pool.Sub(64, f.pool.Resize(64, x, true), f.pool.Resize(64, y, true))
+	if diff.Const() {
+		return rangeKey{}, 0, false, false
+	}
+	less = true
+	k = -diff.K
+	if diff.Terms[0].Factor < 0 {
+		diff, less, k = f.pool.Scale(64, diff, -1), false, -k
+	}
+	base := f.pool.Sub(64, diff, f.pool.Const(64, diff.K))
+	return rangeKey{base, signed}, k, less, true
+}
+
+// assume takes note that a predicate holds, or does not.
+func (f *Facts) assume(v *value.Value, holds bool) {
+	a, not := v.Condition()
+	if a == nil {
+		return
+	}
+	holds = holds != not
+	f.decided[a] = holds
+	switch {
+	case a.Op == "and" && holds, a.Op == "or" && !holds:
+		f.assume(a.Args[0], holds)
+		f.assume(a.Args[1], holds)
+	case (a.Op == "lt" || a.Op == "eq") && !a.Tid:
+		f.narrow(a, holds)
+	}
+}
+
+func (f *Facts) narrow(a *value.Atom, holds bool) {
+	key, k, less, ok := f.shape(a)
+	if !ok {
+		return
+	}
+	keys := []rangeKey{key}
+	if a.Op == "eq" {
+		keys = append(keys, rangeKey{key.of, false})
+	}
+	const wide = int64(1) << 40
+	for _, key := range keys {
+		r, ok := f.ranges[key]
+		if !ok {
+			r = span{-wide, wide}
+			if l, h, bounded := key.of.Bounds(); bounded {
+				r = span{l, h}
+			} else if !key.signed && len(key.of.Terms) == 1 && key.of.Terms[0].Factor > 0 {
+				r.low = 0
+			}
+		}
+		switch {
+		case a.Op == "eq" && holds:
+			r = span{k, k}
+		case a.Op == "eq":
+			if r.low == k {
+				r.low++
+			}
+			if r.high == k {
+				r.high--
+			}
+		case less && holds:
+			r.high = min(r.high, k-1)
+		case less:
+			r.low = max(r.low, k)
+		case holds:
+			r.low = max(r.low, k+1)
+		default:
+			r.high = min(r.high, k)
+		}
+		f.ranges[key] = r
+	}
+}
+
+// Agree reports whether two ways can be taken at the same time by threads of one block: nothing that is
+// the same for all threads is decided one way here and the other way there.
+func (f *Facts) Agree(g *Facts) bool {
+	if len(g.decided) < len(f.decided) {
+		f, g = g, f
+	}
+	for a, b := range f.decided {
+		if c, ok := g.decided[a]; ok && c != b && a.Level <= value.Block && !a.Tid {
+			return false
+		}
+	}
+	for k, r := range f.ranges {
+		if s, ok := g.ranges[k]; ok && k.of.Level() <= value.Block && (r.high < s.low || s.high < r.low) {
+			return false
+		}
+	}
+	return true
+}

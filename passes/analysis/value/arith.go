@@ -1,0 +1,459 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package value
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// Add is a sum.
+func (p *Pool) Add(width int, a, b *Value) *Value { return p.combine(width, a, b, 1) }
+
+// Sub is a difference.
+func (p *Pool) Sub(width int, a, b *Value) *Value { return p.combine(width, a, b, -1) }
+
+// combine is a and factor times b.
+func (p *Pool) combine(width int, a, b *Value, factor int64) *Value {
+	if len(b.Terms) == 0 && len(a.Terms) == 0 {
+		return p.Const(width, a.K+factor*b.K)
+	}
+	if b.Const() && b.K == 0 && a.Width == width {
+		return a
+	}
+	terms := make([]Term, 0, len(a.Terms)+len(b.Terms))
+	i, j := 0, 0
+	for i < len(a.Terms) || j < len(b.Terms) {
+		var t Term
+		switch {
+		case j == len(b.Terms) || i < len(a.Terms) && a.Terms[i].Atom.ID < b.Terms[j].Atom.ID:
+			t = a.Terms[i]
+			i++
+		case i == len(a.Terms) || b.Terms[j].Atom.ID < a.Terms[i].Atom.ID:
+			t = Term{factor * b.Terms[j].Factor, b.Terms[j].Atom}
+			j++
+		default:
+			t = Term{a.Terms[i].Factor + factor*b.Terms[j].Factor, a.Terms[i].Atom}
+			i++
+			j++
+		}
+		if t.Factor = wrap(width, t.Factor); t.Factor != 0 {
+			terms = append(terms, t)
+		}
+	}
+	return p.sum(width, a.K+factor*b.K, terms)
+}
+
+// Scale is v times a constant.
+func (p *Pool) Scale(width int, v *Value, k int64) *Value {
+	terms := make([]Term, 0, len(v.Terms))
+	for _, t := range v.Terms {
+		if f := wrap(width, t.Factor*k); f != 0 {
+			terms = append(terms, Term{f, t.Atom})
+		}
+	}
+	return p.sum(width, v.K*k, terms)
+}
+
+// Resize is v with another width. A sum is taken not to overflow; bits that a constant has above the new
+// width go.
+func (p *Pool) Resize(width int, v *Value, signed bool) *Value {
+	if v.Width == width {
+		return v
+	}
+	if v.Const() {
+		k := v.K
+		if width > v.Width && !signed && v.Width < 64 {
+			k &= 1<<v.Width - 1
+		}
+		return p.Const(width, k)
+	}
+	if width > v.Width && v.K < 0 && !signed && !v.Tid() {
+		return p.Atom(width, "cvt", "", nil, Constant, v)
+	}
+	if width < 32 && v.Width > width || v.Width == 1 {
+		return p.Atom(width, "cvt", "", nil, Constant, v)
+	}
+	return p.sum(width, v.K, v.Terms)
+}
+
+// Not is the opposite of a predicate.
+func (p *Pool) Not(v *Value) *Value { return p.combine(1, p.Const(1, 1), v, -1) }
+
+// Select is a where c holds and b where it does not.
+func (p *Pool) Select(c, a, b *Value) *Value {
+	switch {
+	case a == b:
+		return a
+	case c.Const():
+		if c.K != 0 {
+			return a
+		}
+		return b
+	case a.Width == 1 && a.Is(1) && b.Is(0):
+		return c
+	case a.Width == 1 && a.Is(0) && b.Is(1):
+		return p.Not(c)
+	}
+	if atom, not := c.Condition(); not && atom != nil {
+		c, a, b = p.Not(c), b, a
+	}
+	v := p.Atom(a.Width, "select", "", nil, Constant, c, a, b)
+	if s := v.Single(); s.Zeros == 0 {
+		s.Zeros = min(a.Zeros(), b.Zeros())
+		al, ah, aok := a.Bounds()
+		bl, bh, bok := b.Bounds()
+		if aok && bok {
+			limit(v, min(al, bl), max(ah, bh))
+		}
+	}
+	return v
+}
+
+// Compare is the predicate that a comparison gives: eq, ne, lt, le, gt, ge, and lo, ls, hi, hs.
+func (p *Pool) Compare(op string, signed bool, a, b *Value) *Value {
+	switch op {
+	case "lo", "ls", "hi", "hs":
+		signed = false
+		op = map[string]string{"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}[op]
+	}
+	switch op {
+	case "ne":
+		return p.Not(p.Compare("eq", signed, a, b))
+	case "gt":
+		return p.Compare("lt", signed, b, a)
+	case "ge":
+		return p.Not(p.Compare("lt", signed, a, b))
+	case "le":
+		return p.Not(p.Compare("lt", signed, b, a))
+	}
+	width := max(a.Width, b.Width)
+	if a.Const() && b.Const() {
+		return p.Bool(holds(op, signed, width, a.K, b.K))
+	}
+	diff := p.Sub(width, a, b)
+	if diff.Const() {
+		if op == "eq" {
+			return p.Bool(diff.K == 0)
+		}
+		return p.Bool(diff.K < 0)
+	}
+	if op == "eq" {
+		if v := p.equal(a, b); v != nil {
+			return v
+		}
+		if diff.Terms[0].Factor < 0 {
+			diff = p.Scale(width, diff, -1)
+		}
+		if l, h, ok := diff.Bounds(); ok && (l > 0 || h < 0) {
+			return p.Bool(false)
+		}
+		return p.Atom(1, "eq", "", nil, Constant, diff, p.Const(width, 0))
+	}
+	al, ah, aok := a.Bounds()
+	bl, bh, bok := b.Bounds()
+	if aok && bok && (!signed || width == 64 || ah < 1<<31 && bh < 1<<31) {
+		if ah < bl {
+			return p.Bool(true)
+		}
+		if al >= bh {
+			return p.Bool(false)
+		}
+	}
+	if !signed && b.Is(0) {
+		return p.Bool(false)
+	}
+	if !signed && b.Is(1) {
+		return p.Compare("eq", false, a, p.Const(width, 0))
+	}
+	name := "u"
+	if signed {
+		name = "s"
+	}
+	return p.Atom(1, "lt", name, nil, Constant, a, b)
+}
+
+// equal sees through a selection that is compared with a constant.
+func (p *Pool) equal(a, b *Value) *Value {
+	if a.Const() {
+		a, b = b, a
+	}
+	s := a.Single()
+	if s == nil || s.Op != "select" || !b.Const() || !s.Args[1].Const() || !s.Args[2].Const() {
+		return nil
+	}
+	yes, no := s.Args[1].K == b.K, s.Args[2].K == b.K
+	return p.Select(s.Args[0], p.Bool(yes), p.Bool(no))
+}
+
+// holds compares constants.
+func holds(op string, signed bool, width int, a, b int64) bool {
+	if !signed && width < 64 {
+		a, b = a&(1<<width-1), b&(1<<width-1)
+	}
+	switch {
+	case op == "eq":
+		return a == b
+	case signed || width < 64:
+		return a < b
+	}
+	return uint64(a) < uint64(b)
+}
+
+// Binary is a result of the operations that fold in some cases: mul, shl, shr, sar, and, or, xor, div,
+// rem, min, max; s before a name says signed.
+func (p *Pool) Binary(op string, width int, a, b *Value) *Value {
+	key := step{op, a, b, nil}
+	if v, ok := p.folded[key]; ok && v.Width == width {
+		return v
+	}
+	v := p.binary(op, width, a, b)
+	p.folded[key] = v
+	return v
+}
+
+func (p *Pool) binary(op string, width int, a, b *Value) *Value {
+	if a.Const() && b.Const() {
+		if k, ok := fold(op, width, a.K, b.K); ok {
+			return p.Const(width, k)
+		}
+	}
+	commutes := op == "mul" || op == "and" || op == "or" || op == "xor"
+	if commutes && (a.Const() || !b.Const() && a.ID > b.ID) {
+		a, b = b, a
+	}
+	if width == 1 {
+		if v := p.logic(op, a, b); v != nil {
+			return v
+		}
+	} else if b.Const() {
+		if v := p.byConst(op, width, a, b.K); v != nil {
+			return v
+		}
+	} else if (op == "or" || op == "xor") && apart(a, b) {
+		return p.Add(width, a, b)
+	}
+	v := p.Atom(width, op, "", nil, Constant, a, b)
+	p.bound(v, op, width, a, b)
+	return v
+}
+
+// apart reports whether no bit is set in both for certain.
+func apart(a, b *Value) bool {
+	if _, h, ok := a.Bounds(); ok && bits.Len64(uint64(h)) <= b.Zeros() {
+		return true
+	}
+	_, h, ok := b.Bounds()
+	return ok && bits.Len64(uint64(h)) <= a.Zeros()
+}
+
+// logic is operations on predicates with a constant, or twice the same.
+func (p *Pool) logic(op string, a, b *Value) *Value {
+	switch {
+	case a == b && op != "xor":
+		return a
+	case !b.Const() || op == "xor" && b.K == 0:
+		if b.Const() {
+			return a
+		}
+		return nil
+	case op == "xor":
+		return p.Not(a)
+	case (op == "and") == (b.K != 0):
+		return a
+	}
+	return b
+}
+
+// byConst is operations with a constant on the right that fold, or nil.
+func (p *Pool) byConst(op string, width int, a *Value, k int64) *Value {
+	switch op {
+	case "mul":
+		return p.Scale(width, a, k)
+	case "shl":
+		if k >= 0 && k < int64(width) {
+			return p.Scale(width, a, 1<<k)
+		}
+	case "shr", "sar":
+		if k == 0 {
+			return a
+		}
+		if k > 0 && k < int64(width) {
+			return p.shr(width, a, int(k))
+		}
+	case "div":
+		if k > 0 && bits.OnesCount64(uint64(k)) == 1 {
+			return p.Binary("shr", width, a, p.Const(32, int64(bits.TrailingZeros64(uint64(k)))))
+		}
+	case "rem":
+		if k > 0 && bits.OnesCount64(uint64(k)) == 1 {
+			return p.Binary("and", width, a, p.Const(width, k-1))
+		}
+	case "and":
+		return p.and(width, a, k)
+	case "or", "xor":
+		if k == 0 {
+			return a
+		}
+		if low := p.Const(width, k); apart(a, low) || k > 0 && disjoint(a, k) {
+			return p.Add(width, a, low)
+		}
+	}
+	return nil
+}
+
+// disjoint reports whether a's bits and those of k do not meet: a is at most so big that its bits are all
+// below, between or above.
+func disjoint(a *Value, k int64) bool {
+	_, h, ok := a.Bounds()
+	if !ok {
+		return false
+	}
+	mask := int64(1)<<bits.Len64(uint64(h)) - 1
+	mask &^= 1<<a.Zeros() - 1
+	return mask&k == 0
+}
+
+// shr splits what is shifted out cleanly from the rest.
+func (p *Pool) shr(width int, a *Value, k int) *Value {
+	if _, h, ok := a.Bounds(); ok && h>>k == 0 {
+		return p.Const(width, 0)
+	}
+	if a.Zeros() >= k && a.K >= 0 {
+		out := p.Const(width, a.K>>k)
+		for _, t := range a.Terms {
+			if t.Factor>>k<<k == t.Factor {
+				out = p.Add(width, out, p.sum(width, 0, []Term{{t.Factor >> k, t.Atom}}))
+				continue
+			}
+			one := p.sum(width, 0, []Term{t})
+			s := p.Atom(width, "shr", "", nil, Constant, one, p.Const(32, int64(k)))
+			if atom := s.Single(); atom.Zeros == 0 {
+				atom.Zeros = max(0, one.Zeros()-k)
+			}
+			p.bound(s, "shr", width, one, p.Const(32, int64(k)))
+			out = p.Add(width, out, s)
+		}
+		return out
+	}
+	return nil
+}
+
+// and is a under a constant mask.
+func (p *Pool) and(width int, a *Value, k int64) *Value {
+	if k == 0 {
+		return p.Const(width, 0)
+	}
+	_, h, ok := a.Bounds()
+	if ok && k > 0 && bits.OnesCount64(uint64(k+1)) == 1 && h <= k {
+		return a
+	}
+	if z := a.Zeros(); z > 0 && k > 0 && bits.Len64(uint64(k)) <= z {
+		return p.Const(width, 0)
+	}
+	if k < 0 && bits.OnesCount64(uint64(-k)) == 1 && a.Zeros() >= bits.TrailingZeros64(uint64(-k)) {
+		return a
+	}
+	return nil
+}
+
+// bound notes what is known of a result that does not fold.
+func (p *Pool) bound(v *Value, op string, width int, a, b *Value) {
+	s := v.Single()
+	if s == nil || s.Bounded {
+		return
+	}
+	_, ah, aok := a.Bounds()
+	switch {
+	case op == "and" && b.Const() && b.K >= 0:
+		limit(v, 0, b.K)
+		s.Zeros = max(a.Zeros(), b.Zeros())
+	case op == "and" && b.Const():
+		s.Zeros = max(a.Zeros(), b.Zeros())
+		if aok {
+			limit(v, 0, ah)
+		}
+	case op == "shr" && b.Const() && b.K > 0 && b.K < int64(width):
+		if !aok {
+			ah = 1<<min(62, width) - 1
+		}
+		limit(v, 0, ah>>b.K)
+	case op == "rem" && b.Const() && b.K > 0:
+		limit(v, 0, b.K-1)
+	case op == "div" && b.Const() && b.K > 0 && aok:
+		limit(v, 0, ah/b.K)
+	case op == "min" && b.Const() && b.K >= 0:
+		limit(v, 0, b.K)
+	case (op == "or" || op == "xor") && aok:
+		if _, bh, ok := b.Bounds(); ok {
+			limit(v, 0, 1<<bits.Len64(uint64(ah|bh))-1)
+		}
+		s.Zeros = min(a.Zeros(), b.Zeros())
+	}
+}
+
+// fold computes with constants.
+func fold(op string, width int, a, b int64) (int64, bool) {
+	ua, ub := uint64(a), uint64(b)
+	if width < 64 {
+		ua, ub = ua&(1<<width-1), ub&(1<<width-1)
+	}
+	switch op {
+	case "mul":
+		return a * b, true
+	case "shl":
+		if ub >= uint64(width) {
+			return 0, true
+		}
+		return a << ub, true
+	case "shr":
+		if ub >= uint64(width) {
+			return 0, true
+		}
+		return int64(ua >> ub), true
+	case "sar":
+		return a >> min(ub, 63), true
+	case "and":
+		return a & b, true
+	case "or":
+		return a | b, true
+	case "xor":
+		return a ^ b, true
+	case "div", "rem":
+		if ub == 0 {
+			return 0, false
+		}
+		if op == "div" {
+			return int64(ua / ub), true
+		}
+		return int64(ua % ub), true
+	case "sdiv", "srem":
+		if b == 0 {
+			return 0, false
+		}
+		if op == "sdiv" {
+			return a / b, true
+		}
+		return a % b, true
+	case "min":
+		return int64(min(ua, ub)), true
+	case "max":
+		return int64(max(ua, ub)), true
+	case "smin":
+		return min(a, b), true
+	case "smax":
+		return max(a, b), true
+	}
+	return 0, false
+}
+
+// Rest is v without its constant and without what rests on the number of the thread alone: what two
+// addresses must share for their distance to be known.
+func (p *Pool) Rest(v *Value) *Value {
+	terms := slices.DeleteFunc(slices.Clone(v.Terms), func(t Term) bool { return t.Atom.Tid })
+	return p.sum(v.Width, 0, terms)
+}
+
+// Alone is the value that is one atom.
+func (p *Pool) Alone(a *Atom) *Value { return p.sum(64, 0, []Term{{1, a}}) }

@@ -1,0 +1,210 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package value
+
+import "slices"
+
+// known reports whether At can do an operation.
+func known(op string) bool {
+	switch op {
+	case "mul", "shl", "shr", "sar", "and", "or", "xor", "div", "rem", "sdiv", "srem", "min", "max", "smin", "smax",
+		"eq", "lt", "select", "shfl", "cvt", "scvt":
+		return true
+	}
+	return false
+}
+
+// Special is a special register that tells threads or blocks apart, by its name; nil for others.
+func (p *Pool) Special(name string, width int) *Value {
+	tid := func(level Level, high int) *Value {
+		v := p.Atom(width, "special", name, nil, level)
+		a := v.Single()
+		a.Tid = true
+		return limit(v, 0, int64(high))
+	}
+	switch name {
+	case "%tid.x":
+		return p.one(width, 0, tid, Lane)
+	case "%tid.y":
+		return p.one(width, 1, tid, Lane)
+	case "%tid.z":
+		return p.one(width, 2, tid, Lane)
+	case "%laneid":
+		return tid(Lane, 31)
+	case "%warpid":
+		return tid(Warp, (p.Threads-1)/32)
+	case "%ntid.x", "%ntid.y", "%ntid.z":
+		if p.Exact {
+			return p.Const(width, int64(p.Shape[name[6]-'x']))
+		}
+	}
+	return nil
+}
+
+// one is the number of the thread along an axis: zero where there is but one.
+func (p *Pool) one(width, axis int, tid func(Level, int) *Value, level Level) *Value {
+	if p.Shape[axis] == 1 {
+		return p.Const(width, 0)
+	}
+	return tid(level, p.Shape[axis]-1)
+}
+
+// Elected is the predicate that one lane of each warp has. Which one is not laid down, but it is the same
+// whenever the same lanes are asked; the lowest stands for it.
+func (p *Pool) Elected() *Value {
+	v := p.Atom(1, "elect", "", nil, Lane)
+	v.Single().Tid = true
+	return v
+}
+
+// At is what v is in thread t; v must rest on the number of the thread alone.
+func (p *Pool) At(v *Value, t int) int64 {
+	n := v.K
+	for _, term := range v.Terms {
+		n += term.Factor * p.atom(term.Atom, t)
+	}
+	return wrap(v.Width, n)
+}
+
+func (p *Pool) atom(a *Atom, t int) int64 {
+	if a.each == nil {
+		a.each = make([]int64, p.Threads)
+		for i := range a.each {
+			a.each[i] = p.compute(a, i)
+		}
+	}
+	return a.each[t]
+}
+
+func (p *Pool) compute(a *Atom, t int) int64 {
+	arg := func(i int) int64 { return p.At(a.Args[i], t) }
+	switch a.Op {
+	case "special":
+		return p.special(a.Name, t)
+	case "elect":
+		return truth(t%32 == 0)
+	case "eq", "lt":
+		return truth(holds(a.Op, a.Name == "s", max(a.Args[0].Width, a.Args[1].Width), arg(0), arg(1)))
+	case "select":
+		if arg(0) != 0 {
+			return arg(1)
+		}
+		return arg(2)
+	case "shfl":
+		from := t&^31 + int(arg(1))&31
+		return p.At(a.Args[0], min(from, p.Threads-1))
+	case "cvt":
+		return arg(0) & (1<<min(62, a.Args[0].Width) - 1)
+	case "scvt":
+		return arg(0)
+	}
+	k, _ := fold(a.Op, a.Args[0].Width, arg(0), arg(1))
+	return k
+}
+
+// special is a special register in thread t.
+func (p *Pool) special(name string, t int) int64 {
+	switch name {
+	case "%tid.x":
+		return int64(t % p.Shape[0])
+	case "%tid.y":
+		return int64(t / p.Shape[0] % p.Shape[1])
+	case "%tid.z":
+		return int64(t / (p.Shape[0] * p.Shape[1]))
+	case "%laneid":
+		return int64(t % 32)
+	}
+	return int64(t / 32)
+}
+
+func truth(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Where is the threads of s in which a predicate holds; the predicate must rest on the number of the
+// thread alone.
+func (p *Pool) Where(v *Value, s Set) Set {
+	var out Set
+	s.Each(func(t int) {
+		if t < p.Threads && p.At(v, t)&1 != 0 {
+			out.Add(t)
+		}
+	})
+	return out
+}
+
+// Over is the least and the greatest of v over the threads of s. What rests on more than the number of
+// the thread must have bounds.
+func (p *Pool) Over(v *Value, s Set) (low, high int64, ok bool) {
+	rest := Value{Width: v.Width}
+	own := Value{Width: 64, K: v.K}
+	for _, t := range v.Terms {
+		if t.Atom.Tid {
+			own.Terms = append(own.Terms, t)
+		} else {
+			rest.Terms = append(rest.Terms, t)
+		}
+	}
+	rl, rh, ok := rest.Bounds()
+	if !ok {
+		return 0, 0, false
+	}
+	first := true
+	s.Each(func(t int) {
+		if t >= p.Threads {
+			return
+		}
+		n := p.At(&own, t)
+		if first || n < low {
+			low = n
+		}
+		if first || n > high {
+			high = n
+		}
+		first = false
+	})
+	return low + rl, high + rh, !first
+}
+
+// Points is what v is in the threads of s, sorted, each number once. What rests on more than the number
+// of the thread counts as zero.
+func (p *Pool) Points(v *Value, s Set) []int64 {
+	key := points{v, s}
+	if list, ok := p.points[key]; ok {
+		return list
+	}
+	own := Value{Width: 64, K: v.K}
+	for _, t := range v.Terms {
+		if t.Atom.Tid {
+			own.Terms = append(own.Terms, t)
+		}
+	}
+	var list []int64
+	s.Each(func(t int) {
+		if t < p.Threads {
+			list = append(list, p.At(&own, t))
+		}
+	})
+	slices.Sort(list)
+	list = slices.Compact(list)
+	p.points[key] = list
+	return list
+}
+
+// Sample is the threads of s that are there for certain: all where the size of the block is laid down,
+// else its lowest warp.
+func (p *Pool) Sample(s Set) Set {
+	if p.Exact {
+		return s
+	}
+	w := s.Least() / 32
+	var one Set
+	if s.Least() >= 0 {
+		one[w/2] = 0xffffffff << (w % 2 * 32)
+	}
+	return s.And(one)
+}

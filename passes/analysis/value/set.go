@@ -1,0 +1,117 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package value
+
+import "math/bits"
+
+// MaxThreads is the most threads that a block may have.
+const MaxThreads = 1024
+
+// A Set is a set of threads of one block, by their linear numbers.
+type Set [MaxThreads / 64]uint64
+
+// First is the set of the first n threads.
+func First(n int) Set {
+	var s Set
+	for i := range min(n, MaxThreads) {
+		s[i/64] |= 1 << (i % 64)
+	}
+	return s
+}
+
+// Has reports whether thread t is in s.
+func (s *Set) Has(t int) bool { return s[t/64]>>(t%64)&1 != 0 }
+
+// Add puts thread t into s.
+func (s *Set) Add(t int) { s[t/64] |= 1 << (t % 64) }
+
+// Empty reports whether there is no thread in s.
+func (s *Set) Empty() bool { return *s == Set{} }
+
+// Len is the number of threads in s.
+func (s *Set) Len() int {
+	n := 0
+	for _, w := range s {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
+// And is the threads in both.
+func (s Set) And(o Set) Set {
+	for i := range s {
+		s[i] &= o[i]
+	}
+	return s
+}
+
+// Or is the threads in either.
+func (s Set) Or(o Set) Set {
+	for i := range s {
+		s[i] |= o[i]
+	}
+	return s
+}
+
+// Minus is the threads of s that are not in o.
+func (s Set) Minus(o Set) Set {
+	for i := range s {
+		s[i] &^= o[i]
+	}
+	return s
+}
+
+// Least is the lowest thread of s; -1 where there is none.
+func (s *Set) Least() int {
+	for i, w := range s {
+		if w != 0 {
+			return i*64 + bits.TrailingZeros64(w)
+		}
+	}
+	return -1
+}
+
+// Most is the highest thread of s; -1 where there is none.
+func (s *Set) Most() int {
+	for i := len(s) - 1; i >= 0; i-- {
+		if s[i] != 0 {
+			return i*64 + 63 - bits.LeadingZeros64(s[i])
+		}
+	}
+	return -1
+}
+
+// Lanes is the lanes of warp w that are in s, a bit each.
+func (s *Set) Lanes(w int) uint32 { return uint32(s[w/2] >> (w % 2 * 32)) }
+
+// Warps is the number of warps of which a lane is in s.
+func (s *Set) Warps() int {
+	n := 0
+	for w := range MaxThreads / 32 {
+		if s.Lanes(w) != 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// Warp is s made up to whole warps, within all.
+func (s Set) Warp(all Set) Set {
+	for w := range MaxThreads / 32 {
+		if s.Lanes(w) != 0 {
+			s[w/2] |= 0xffffffff << (w % 2 * 32)
+		}
+	}
+	return s.And(all)
+}
+
+// Each calls visit for every thread of s, lowest first.
+func (s *Set) Each(visit func(t int)) {
+	for i, w := range s {
+		for w != 0 {
+			visit(i*64 + bits.TrailingZeros64(w))
+			w &= w - 1
+		}
+	}
+}

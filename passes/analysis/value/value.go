@@ -1,0 +1,244 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package value is what registers hold, as far as it can be told without running: sums of constants and
+// of atoms, which are addresses of variables, special registers, parameters, and results of instructions
+// that fold no further. Equal values are one pointer, however they were computed. A value that rests on
+// the number of the thread alone is known for every thread of a block.
+//
+// Sums wrap at their width. Widening keeps a sum as it is: indices are taken not to overflow.
+package value
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+	"strings"
+)
+
+// A Level says over which threads a value is the same for certain.
+type Level uint8
+
+// Levels, from the same everywhere to different in each lane.
+const (
+	Constant Level = iota
+	Block          // the same in all threads of a block
+	Warp           // the same in all lanes of a warp
+	Lane
+)
+
+// A Value is a sum: K and, for each term, its factor times its atom.
+type Value struct {
+	ID    int
+	Width int // bits; 1 for a predicate
+	K     int64
+	Terms []Term
+}
+
+// A Term is one summand.
+type Term struct {
+	Factor int64
+	Atom   *Atom
+}
+
+// An Atom is something that folds no further.
+type Atom struct {
+	ID    int
+	Op    string
+	Name  string
+	Args  []*Value
+	Ref   any // what it stands for: a variable, an instruction
+	Level Level
+	Tid   bool // rests on the number of the thread alone
+	Zeros int  // low bits known to be zero
+	// Known bounds, unsigned.
+	Bounded   bool
+	Low, High int64
+
+	each []int64 // for every thread, once asked for
+}
+
+// A Pool makes values. It is not safe for concurrent use.
+type Pool struct {
+	// Shape is the threads of a block along x, y and z; Threads is their number. Exact says that it is
+	// laid down, and not the most that there may be.
+	Shape   [3]int
+	Threads int
+	Exact   bool
+
+	values map[string]*Value
+	atoms  map[string]*Atom
+	key    []byte
+	folded map[step]*Value
+	points map[points][]int64
+}
+
+// points are what a value is in some threads.
+type points struct {
+	v *Value
+	s Set
+}
+
+// A step is one fold that was made.
+type step struct {
+	op      string
+	a, b, c *Value
+}
+
+// NewPool is a pool for a block of the given shape; zero stands for not laid down.
+func NewPool(x, y, z int, exact bool) *Pool {
+	p := &Pool{Exact: exact, values: make(map[string]*Value), atoms: make(map[string]*Atom), folded: make(map[step]*Value), points: make(map[points][]int64)}
+	p.Shape = [3]int{max(1, x), max(1, y), max(1, z)}
+	p.Threads = min(MaxThreads, p.Shape[0]*p.Shape[1]*p.Shape[2])
+	return p
+}
+
+// All is the set of all threads of the block.
+func (p *Pool) All() Set { return First(p.Threads) }
+
+// Const is a constant of a width.
+func (p *Pool) Const(width int, k int64) *Value { return p.sum(width, k, nil) }
+
+// Bool is a constant predicate.
+func (p *Pool) Bool(b bool) *Value {
+	if b {
+		return p.Const(1, 1)
+	}
+	return p.Const(1, 0)
+}
+
+// wrap is k as a signed number of so many bits.
+func wrap(width int, k int64) int64 {
+	switch {
+	case width == 32:
+		return int64(int32(k))
+	case width == 16:
+		return int64(int16(k))
+	case width == 8:
+		return int64(int8(k))
+	}
+	return k
+}
+
+// sum makes a value of terms that are sorted by their atoms and have no zero among their factors.
+func (p *Pool) sum(width int, k int64, terms []Term) *Value {
+	k = wrap(width, k)
+	b := binary.AppendVarint(p.key[:0], int64(width))
+	b = binary.AppendVarint(b, k)
+	for _, t := range terms {
+		b = binary.AppendVarint(b, int64(t.Atom.ID))
+		b = binary.AppendVarint(b, t.Factor)
+	}
+	p.key = b
+	if v, ok := p.values[string(b)]; ok {
+		return v
+	}
+	v := &Value{ID: len(p.values) + 1, Width: width, K: k, Terms: slices.Clone(terms)}
+	p.values[string(b)] = v
+	return v
+}
+
+// Atom is the value that is one atom: what op makes of args, for the thing ref, which distinguishes atoms
+// by its name.
+func (p *Pool) Atom(width int, op, name string, ref any, level Level, args ...*Value) *Value {
+	var b strings.Builder
+	b.WriteString(op)
+	b.WriteByte(0)
+	b.WriteString(name)
+	tid := len(args) > 0
+	var n [binary.MaxVarintLen64]byte
+	for _, a := range args {
+		b.WriteByte(1)
+		b.Write(n[:binary.PutVarint(n[:], int64(a.ID))])
+		tid = tid && a.Tid()
+		if l := a.Level(); op != "shfl" && l > level {
+			level = l
+		}
+	}
+	a, ok := p.atoms[b.String()]
+	if !ok {
+		a = &Atom{ID: len(p.atoms) + 1, Op: op, Name: name, Args: args, Ref: ref, Level: level, Tid: tid && known(op)}
+		p.atoms[b.String()] = a
+	}
+	return p.sum(width, 0, []Term{{1, a}})
+}
+
+// Const reports whether v is a constant.
+func (v *Value) Const() bool { return v != nil && len(v.Terms) == 0 }
+
+// Is reports whether v is the constant k.
+func (v *Value) Is(k int64) bool { return v.Const() && v.K == wrap(v.Width, k) }
+
+// Tid reports whether v rests on constants and the number of the thread alone.
+func (v *Value) Tid() bool {
+	for _, t := range v.Terms {
+		if !t.Atom.Tid {
+			return false
+		}
+	}
+	return true
+}
+
+// Level is over which threads v is the same.
+func (v *Value) Level() Level {
+	l := Constant
+	for _, t := range v.Terms {
+		l = max(l, t.Atom.Level)
+	}
+	return l
+}
+
+// Single is the atom that v is alone, with nothing added, or nil.
+func (v *Value) Single() *Atom {
+	if v == nil || len(v.Terms) != 1 || v.K != 0 || v.Terms[0].Factor != 1 {
+		return nil
+	}
+	return v.Terms[0].Atom
+}
+
+// Condition is the atom of a predicate that is not constant, and whether v is its opposite.
+func (v *Value) Condition() (a *Atom, not bool) {
+	if v == nil || len(v.Terms) != 1 {
+		return nil, false
+	}
+	return v.Terms[0].Atom, v.Terms[0].Factor < 0
+}
+
+// Zeros is the number of low bits that are zero for certain.
+func (v *Value) Zeros() int {
+	n := 62
+	if v.K != 0 {
+		n = bits.TrailingZeros64(uint64(v.K))
+	}
+	for _, t := range v.Terms {
+		n = min(n, t.Atom.Zeros+bits.TrailingZeros64(uint64(t.Factor)))
+	}
+	return n
+}
+
+// Bounds are the least and the greatest that v can be, as an unsigned number.
+func (v *Value) Bounds() (low, high int64, ok bool) {
+	low, high = v.K, v.K
+	for _, t := range v.Terms {
+		if !t.Atom.Bounded || t.Factor > 1<<31 || t.Factor < -1<<31 {
+			return 0, 0, false
+		}
+		if t.Factor > 0 {
+			low, high = low+t.Factor*t.Atom.Low, high+t.Factor*t.Atom.High
+		} else {
+			low, high = low+t.Factor*t.Atom.High, high+t.Factor*t.Atom.Low
+		}
+	}
+	if low < 0 || v.Width == 32 && high > 1<<32-1 {
+		return 0, 0, false
+	}
+	return low, high, true
+}
+
+// limit notes bounds of the one atom of v.
+func limit(v *Value, low, high int64) *Value {
+	if a := v.Single(); a != nil && !a.Bounded {
+		a.Bounded, a.Low, a.High = true, low, high
+	}
+	return v
+}

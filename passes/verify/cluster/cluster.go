@@ -1,0 +1,135 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package cluster holds what blocks of a cluster do to one another against the barriers of the cluster: at
+// entry, at exit, and once each phase.
+package cluster
+
+import (
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// Analyzer is the analyzer.
+func Analyzer() *verify.Analyzer {
+	return &verify.Analyzer{
+		Name: "cluster",
+		Doc: `Cluster looks for memory of other blocks that is used before a barrier of the cluster says that
+they have started, and for blocks that leave while others may still use theirs.`,
+		Rules: diag.Rules{rulePhase, ruleRelaxed, ruleEntry, ruleExit},
+		Requires: []trace.Kind{trace.ClusterArrive, trace.ClusterWait, trace.Arrive, trace.RemoteStore, trace.BulkLoad,
+			trace.Store, trace.Load, trace.Atomic, trace.TensorCommit},
+		Run: run,
+	}
+}
+
+func run(p *verify.Pass) {
+	if p.Cluster == 1 {
+		return
+	}
+	for _, t := range p.Traces {
+		follow(p, t)
+	}
+}
+
+// follow is one trace: arrive, wait, arrive, wait, and remote accesses between the first and the last.
+func follow(p *verify.Pass, t *trace.Trace) {
+	var arrived *trace.Event
+	var made *ir.Instr // an object with no fence behind it
+	var last *trace.Event
+	entered := false
+	for i := range t.Events {
+		e := &t.Events[i]
+		switch e.Kind {
+		case trace.Init:
+			made = e.In
+		case trace.InitFence:
+			made = nil
+		case trace.ClusterArrive:
+			if arrived != nil {
+				p.Report(&rulePhase, e.In, "a second arrival at the cluster's barrier with no wait between").Also(arrived.In, "the first").On(t, i)
+			}
+			if e.In.Mod("relaxed") && made != nil {
+				p.Report(&ruleRelaxed, e.In, "a relaxed arrival publishes nothing, and a barrier object was made before it").Also(made, "made here, with no fence.mbarrier_init behind").On(t, i)
+			}
+			arrived = e
+			last = nil
+		case trace.ClusterWait:
+			if arrived == nil && t.Stopped == "" {
+				p.Report(&rulePhase, e.In, "a wait at the cluster's barrier with no arrival before it").On(t, i)
+			}
+			arrived, entered = nil, true
+		case trace.Exit:
+			if arrived != nil {
+				p.Report(&rulePhase, arrived.In, "an arrival at the cluster's barrier that is not waited for before the threads leave").As(diag.Review).On(t, i)
+			}
+			if last != nil {
+				p.Report(&ruleExit, last.In, "other blocks' memory is used, and this block leaves with no barrier of the cluster behind: theirs, or this one's, may be gone").
+					As(grade(last)).Also(e.In, "the block leaves here").On(t, i)
+			}
+		default:
+			if !away(p, e) {
+				continue
+			}
+			if !entered {
+				p.Report(&ruleEntry, e.In, "memory of another block is used, and no barrier of the cluster says that it has started").On(t, i)
+				entered = true
+			}
+			last = e
+		}
+	}
+}
+
+// grade is an error for what a thread reads and writes itself. For arrivals and engines it is a review: a
+// wait of another thread, there or here, may have seen them to the end.
+func grade(e *trace.Event) diag.Severity {
+	if e.Kind == trace.Arrive || e.Kind == trace.BulkLoad || e.Kind == trace.TensorCommit || e.Kind == trace.RemoteStore {
+		return diag.Review
+	}
+	return diag.Error
+}
+
+// away reports whether an event works on memory of another block for certain.
+func away(p *verify.Pass, e *trace.Event) bool {
+	mapped := func(n int) bool {
+		v := verify.Val(e, verify.Address(e.In, n))
+		if v == nil {
+			return false
+		}
+		for _, t := range v.Terms {
+			if t.Atom.Op == "mapa" && !own(t.Atom) {
+				return true
+			}
+		}
+		return false
+	}
+	switch e.Kind {
+	case trace.Load, trace.Store, trace.Atomic, trace.Arrive, trace.Expect, trace.Complete:
+		return mapped(0)
+	case trace.RemoteStore:
+		return mapped(0) || mapped(1)
+	case trace.BulkLoad:
+		return mapped(0) || multicast(e)
+	case trace.TensorCommit:
+		return multicast(e)
+	}
+	return false
+}
+
+// own reports whether mapa names the block that executes it.
+func own(a *value.Atom) bool {
+	r := a.Args[1].Single()
+	return r != nil && r.Name == "%cluster_ctarank"
+}
+
+// multicast reports whether an engine works on several blocks.
+func multicast(e *trace.Event) bool {
+	if !e.In.Mod("multicast::cluster") {
+		return false
+	}
+	mask := verify.Val(e, len(e.Vals)-1)
+	return mask == nil || !mask.Const() || mask.K&(mask.K-1) != 0
+}

@@ -1,0 +1,279 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package convergence asks that the threads that a barrier or a warp-wide instruction needs come to it.
+package convergence
+
+import (
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// Analyzer is the analyzer.
+func Analyzer() *verify.Analyzer {
+	return &verify.Analyzer{
+		Name: "convergence",
+		Doc: `Convergence looks at the branches on which lanes of a warp part, and at what warps come to which
+barrier. What branches on data do is not known: such a branch before a barrier is a review.`,
+		Rules: diag.Rules{ruleCount, ruleAligned, ruleShared, ruleMask, ruleElect},
+		Requires: []trace.Kind{trace.BarrierSync, trace.BarrierArrive, trace.WarpSync, trace.Collective, trace.ClusterArrive, trace.ClusterWait,
+			trace.TensorAlloc, trace.TensorFree, trace.TensorLoad, trace.TensorStore, trace.TensorWait, trace.GroupMultiply},
+		Run: run,
+	}
+}
+
+func run(p *verify.Pass) {
+	for _, t := range p.Traces {
+		for i := range t.Events {
+			e := &t.Events[i]
+			switch e.Kind {
+			case trace.BarrierSync, trace.BarrierArrive:
+				number(p, e)
+				if strings.HasPrefix(e.In.Op, "bar.") || e.In.Mod("aligned") {
+					aligned(p, t, i)
+				}
+			case trace.ClusterArrive, trace.ClusterWait, trace.TensorAlloc, trace.TensorFree, trace.TensorLoad, trace.TensorStore,
+				trace.TensorWait, trace.GroupMultiply, trace.GroupFence, trace.GroupCommit, trace.GroupWait:
+				if e.In.Mod("aligned") {
+					aligned(p, t, i)
+				}
+			case trace.WarpSync, trace.Collective:
+				if strings.HasPrefix(e.In.Op, "elect") {
+					elect(p, t, i)
+				} else {
+					masked(p, t, i)
+				}
+			}
+		}
+	}
+	named(p)
+}
+
+// aligned asks that all lanes of a warp come together.
+func aligned(p *verify.Pass, t *trace.Trace, i int) {
+	e := &t.Events[i]
+	for _, c := range e.Parted {
+		switch {
+		case c.Splits && !p.Quits(c):
+			p.Report(&ruleAligned, e.In, "%s needs all lanes of a warp, and some go another way", e.In.Op).
+				Also(c.In, "lanes part here: %s of the warps come", part(p, e)).On(t, i)
+			return
+		case c.Splits:
+			p.Report(&ruleAligned, e.In, "%s behind a branch on which some lanes of a warp leave the kernel", e.In.Op).
+				As(diag.Review).Also(c.In, "lanes part here")
+			return
+		case c.Maybe && !p.Quits(c):
+			p.Report(&ruleAligned, e.In, "%s needs all lanes of a warp: it is not known whether they agree", e.In.Op).
+				As(diag.Review).Also(c.In, "lanes may part here")
+			return
+		}
+	}
+}
+
+// part says which threads come.
+func part(p *verify.Pass, e *trace.Event) string { return verify.Threads(e.Threads.Len()) }
+
+// number holds the number and the count of a barrier against what they may be.
+func number(p *verify.Pass, e *trace.Event) {
+	if n, ok := verify.Number(e, 0); ok && (n < 0 || n > 15) {
+		p.Report(&ruleCount, e.In, "barrier number is %d, expected 0 to 15", n)
+	}
+	count := operand(e)
+	n, ok := verify.Number(e, count)
+	switch {
+	case count < 0 || !ok:
+	case n%32 != 0 || n < 0:
+		p.Report(&ruleCount, e.In, "thread count of a barrier is %d, expected a multiple of 32", n)
+	case n == 0 && e.Kind == trace.BarrierArrive:
+		p.Report(&ruleCount, e.In, "an arrival names no thread count")
+	case int(n) > p.Pool.Threads && p.Pool.Exact:
+		p.Report(&ruleCount, e.In, "thread count of a barrier is %d, and the block has %s", n, verify.Threads(p.Pool.Threads))
+	}
+}
+
+// operand is the place of the thread count, or -1.
+func operand(e *trace.Event) int {
+	i := 1
+	if strings.Contains(e.In.Op, ".red") {
+		i = 2
+	}
+	if i >= len(e.In.Args) || e.In.Args[i].Kind != ir.Register && e.In.Args[i].Kind != ir.Int {
+		return -1
+	}
+	if strings.Contains(e.In.Op, ".red") && len(e.In.Args) < 4 {
+		return -1
+	}
+	return i
+}
+
+// A site is one barrier, by number and count, and the threads that come to it.
+type site struct {
+	count   int64
+	threads value.Set
+	events  []*trace.Event
+}
+
+// named compares the threads that come to a numbered barrier with its count.
+func named(p *verify.Pass) {
+	if !p.Pool.Exact || len(p.Kernel.Missed) > 0 {
+		return
+	}
+	sites := make(map[int64]map[int64]*site)
+	var order []*site
+	for _, t := range p.Traces {
+		for i := range t.Events {
+			e := &t.Events[i]
+			if e.Kind != trace.BarrierSync && e.Kind != trace.BarrierArrive {
+				continue
+			}
+			count := operand(e)
+			n, ok := verify.Number(e, count)
+			number := verify.Val(e, first(e))
+			if count < 0 || !ok || number == nil || !number.Tid() || n <= 0 || n%32 != 0 {
+				continue
+			}
+			e.Threads.Each(func(thread int) {
+				id := p.Pool.At(number, thread)
+				if sites[id] == nil {
+					sites[id] = make(map[int64]*site)
+				}
+				s := sites[id][n]
+				if s == nil {
+					s = &site{count: n}
+					sites[id][n] = s
+					order = append(order, s)
+				}
+				s.threads.Add(thread)
+				if len(s.events) == 0 || s.events[len(s.events)-1].In != e.In {
+					s.events = append(s.events, e)
+				}
+			})
+		}
+	}
+	for id, counts := range sites {
+		if len(counts) == 1 {
+			for _, s := range counts {
+				compare(p, id, s)
+			}
+			continue
+		}
+		var list []*trace.Event
+		for _, s := range order {
+			if counts[s.count] == s {
+				list = append(list, s.events[0])
+			}
+		}
+		a, _ := verify.Number(list[0], operand(list[0]))
+		b, _ := verify.Number(list[1], operand(list[1]))
+		p.Report(&ruleShared, list[1].In, "barrier %d is used with a count of %d here and of %d elsewhere", id, b, a).
+			As(diag.Review).Also(list[0].In, "the other count")
+	}
+}
+
+// first is the operand that has the number.
+func first(e *trace.Event) int {
+	if strings.Contains(e.In.Op, ".red") {
+		return 1
+	}
+	return 0
+}
+
+// compare holds a count against the warps that come; a warp counts whole.
+func compare(p *verify.Pass, id int64, s *site) {
+	come := int64(s.threads.Warps() * 32)
+	f := s.events[0]
+	switch {
+	case come < s.count:
+		p.Report(&ruleCount, f.In, "barrier %d waits for %d threads, and no more than %d come to it", id, s.count, come)
+	case come%s.count != 0:
+		r := p.Report(&ruleCount, f.In, "barrier %d waits for %d threads, and %d come to it: what is left over waits for ever, or meets others", id, s.count, come)
+		if differ(s) {
+			r.As(diag.Review)
+		}
+	case come > s.count && differ(s):
+		p.Report(&ruleShared, f.In, "barrier %d waits for %d threads, and %d come to it from several places: their arrivals can mix", id, s.count, come).
+			Also(other(s), "the other place")
+	}
+}
+
+// differ reports whether a barrier is come to at several places.
+func differ(s *site) bool { return other(s) != nil }
+
+func other(s *site) *ir.Instr {
+	for _, e := range s.events {
+		if e.In != s.events[0].In {
+			return e.In
+		}
+	}
+	return nil
+}
+
+// masked holds the lanes that come to a warp-wide instruction against its mask.
+func masked(p *verify.Pass, t *trace.Trace, i int) {
+	e := &t.Events[i]
+	mask, ok := verify.Number(e, len(e.Vals)-1)
+	if !ok || !strings.Contains(e.In.Op, ".sync") {
+		return
+	}
+	for _, c := range e.Parted {
+		if !c.Splits {
+			continue
+		}
+		for w := range (p.Pool.Threads + 31) / 32 {
+			lanes := e.Threads.Lanes(w)
+			all := p.Pool.All()
+			if lanes == 0 {
+				continue
+			}
+			switch missing := uint32(mask) & all.Lanes(w) &^ lanes; {
+			case lanes&^uint32(mask) != 0:
+				p.Report(&ruleMask, e.In, "lane %d executes %s and is not in the mask %#x", low(lanes&^uint32(mask)), e.In.Op, uint32(mask)).
+					Also(c.In, "lanes part here").On(t, i)
+				return
+			case missing != 0:
+				f := p.Report(&ruleMask, e.In, "%s names lane %d in its mask %#x, which went another way", e.In.Op, low(missing), uint32(mask)).Also(c.In, "lanes part here")
+				if p.Quits(c) || elsewhere(p, e) {
+					f.As(diag.Review)
+				}
+				return
+			}
+		}
+	}
+}
+
+// elsewhere reports whether other lanes come to the same kind of instruction at another place.
+func elsewhere(p *verify.Pass, e *trace.Event) bool {
+	for _, t := range p.Traces {
+		for i := range t.Events {
+			if o := &t.Events[i]; o.Kind == e.Kind && o.In != e.In && o.In.Op == e.In.Op && len(o.Parted) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func low(lanes uint32) int {
+	for n := range 32 {
+		if lanes>>n&1 != 0 {
+			return n
+		}
+	}
+	return 32
+}
+
+// elect asks that elect.sync is not under another.
+func elect(p *verify.Pass, t *trace.Trace, i int) {
+	e := &t.Events[i]
+	for _, c := range e.Parted {
+		if c.Splits {
+			p.Report(&ruleElect, e.In, "elect.sync where only some lanes of its mask come").Also(c.In, "lanes part here").On(t, i)
+			return
+		}
+	}
+}

@@ -1,0 +1,147 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package verify
+
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+)
+
+// Val is what operand i of an event holds, or nil.
+func Val(e *trace.Event, i int) *value.Value {
+	if i < 0 || i >= len(e.Vals) {
+		return nil
+	}
+	return e.Vals[i]
+}
+
+// Address is the place in the operands of the nth bracket, or -1.
+func Address(in *ir.Instr, n int) int {
+	for i := range in.Args {
+		if in.Args[i].Kind == ir.Address {
+			if n == 0 {
+				return i
+			}
+			n--
+		}
+	}
+	return -1
+}
+
+// Number is operand i where it is a constant.
+func Number(e *trace.Event, i int) (int64, bool) {
+	v := Val(e, i)
+	if v == nil || !v.Const() {
+		return 0, false
+	}
+	return v.K, true
+}
+
+// Region is the bytes behind the nth bracket of an event.
+func (p *Pass) Region(e *trace.Event, n int, bytes int64) (memory.Region, bool) {
+	return memory.Of(p.Pool, Val(e, Address(e.In, n)), bytes, e.Threads)
+}
+
+// Least is the least that a background access of unknown size is known to take: one element row of a tile.
+const Least = 16
+
+// Access is the bytes of shared memory that a plain load or store works on; it is not ok where the
+// address says nothing, and memory other than shared is left out.
+func (p *Pass) Access(e *trace.Event) (memory.Region, bool) {
+	if e.Kind == trace.Clear {
+		n, ok := Number(e, 1)
+		if !ok {
+			n = 8
+		}
+		return p.Region(e, 0, n)
+	}
+	r, ok := p.Region(e, 0, memory.Bytes(e.In))
+	return r, ok && r.Shared()
+}
+
+// Reads is the regions of shared memory that an operation in the background reads: bulk stores from it,
+// operands of matrix units that descriptors name.
+func (p *Pass) Reads(e *trace.Event) []memory.Region {
+	var list []memory.Region
+	add := func(v *value.Value, bytes int64) {
+		if r, ok := memory.Of(p.Pool, v, bytes, e.Threads); ok && r.Shared() {
+			list = append(list, r)
+		}
+	}
+	switch e.Kind {
+	case trace.BulkStore:
+		if Tensor(e.In) {
+			add(Val(e, Address(e.In, 1)), Least)
+			break
+		}
+		bytes, ok := Number(e, 2)
+		if !ok {
+			bytes = Least
+		}
+		add(Val(e, Address(e.In, 1)), bytes)
+	case trace.BulkLoad:
+		if e.In.Mod("shared::cta") && e.In.Mod("shared::cluster") && !e.In.Mod("global") {
+			bytes, ok := Number(e, 2)
+			if !ok {
+				bytes = Least
+			}
+			add(Val(e, Address(e.In, 1)), bytes)
+		}
+	case trace.GroupMultiply, trace.TensorMultiply, trace.TensorCopy:
+		for i := range e.In.Args {
+			o := &e.In.Args[i]
+			if o.Kind != ir.Register || o.Ref.(*ir.Reg).Type.Bits() != 64 {
+				continue
+			}
+			if a, ok := memory.Descriptor(p.Pool, Val(e, i)); ok {
+				add(a, Least)
+			}
+		}
+	}
+	return list
+}
+
+// Writes is the regions of this block's shared memory that an operation in the background writes.
+func (p *Pass) Writes(e *trace.Event) []memory.Region {
+	bytes := int64(Least)
+	switch e.Kind {
+	case trace.BulkLoad:
+		if n, ok := Number(e, 2); ok && !Tensor(e.In) {
+			bytes = n
+		}
+	case trace.Answer:
+	case trace.Copy:
+		if n, ok := Number(e, 2); ok {
+			bytes = n
+		}
+	default:
+		return nil
+	}
+	if r, ok := p.Region(e, 0, bytes); ok && r.Shared() {
+		return []memory.Region{r}
+	}
+	return nil
+}
+
+// Tensor reports whether a bulk copy is of a tensor.
+func Tensor(in *ir.Instr) bool { return in.Mod("tensor") }
+
+// Everyone reports whether an event is a barrier of the whole block, or of the cluster.
+func (p *Pass) Everyone(e *trace.Event) bool {
+	if e.Kind == trace.ClusterWait {
+		return true
+	}
+	if e.Kind != trace.BarrierSync {
+		return false
+	}
+	for i := 1; i < len(e.In.Args); i++ {
+		if o := &e.In.Args[i]; o.Kind == ir.Int || o.Kind == ir.Register && o.Ref.(*ir.Reg).Type.Bits() == 32 {
+			n, ok := Number(e, i)
+			return ok && int(n) >= p.Pool.Threads
+		}
+	}
+	return true
+}

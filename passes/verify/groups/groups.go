@@ -1,0 +1,283 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package groups holds copies in the background against the waits for their groups: cp.async and bulk.
+package groups
+
+import (
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// Analyzer is the analyzer.
+func Analyzer() *verify.Analyzer {
+	return &verify.Analyzer{
+		Name: "groups",
+		Doc: `Groups follows what each thread has copied in the background and not waited for. A read of
+such bytes, and a second write to them, is an error; so is a source that is rewritten while it is copied.
+Copies are told apart by their addresses: those that are not known are passed over, and said so.`,
+		Rules:    diag.Rules{ruleWait, ruleDepth, ruleRead, ruleSource, ruleBytes},
+		Requires: []trace.Kind{trace.Copy, trace.BulkLoad, trace.BulkStore},
+		Run:      run,
+	}
+}
+
+// A flight is a copy that was begun.
+type flight struct {
+	at     int
+	e      *trace.Event
+	region memory.Region
+	known  bool
+	// groups is how many groups were closed since it was begun: 0 as long as its own is open.
+	groups int
+	// done says that the threads that began it have waited for it; shared that a barrier came then.
+	done, shared bool
+	wait         *ir.Instr
+}
+
+func run(p *verify.Pass) {
+	for _, t := range p.Traces {
+		small(p, t)
+		bulk(p, t)
+	}
+	for _, t := range p.Traces {
+		for i := range t.Events {
+			if e := &t.Events[i]; e.Kind == trace.BulkLoad || e.Kind == trace.BulkStore {
+				aligned(p, t, e)
+			}
+		}
+	}
+}
+
+// small follows cp.async.
+func small(p *verify.Pass, t *trace.Trace) {
+	var list []*flight
+	for i := range t.Events {
+		e := &t.Events[i]
+		switch e.Kind {
+		case trace.Copy:
+			f := &flight{at: i, e: e}
+			if f.region, f.known = p.Region(e, 0, copied(e)); !f.known {
+				p.Missed("where copies go (A5, A7): the address is not known")
+			}
+			for _, g := range list {
+				if again(f, g) && !g.done && g.e.In != e.In {
+					// Two copies of one thread to one place: whichever comes last stays.
+					p.Report(&ruleDepth, e.In, "copy into a stage that an earlier copy is still being made to").
+						As(diag.Review).Also(g.e.In, "this copy is not waited for before").On(t, i)
+				}
+			}
+			list = append(list, f)
+		case trace.CopyCommit:
+			for _, f := range list {
+				f.groups++
+			}
+		case trace.CopyWait:
+			pending := int64(0)
+			if !e.In.Mod("wait_all") {
+				pending, _ = verify.Number(e, 0)
+			}
+			for _, f := range list {
+				if !f.done && (e.In.Mod("wait_all") || f.groups > int(pending)) {
+					f.done, f.wait = true, e.In
+				}
+			}
+		case trace.CopyArrive:
+			// Completion goes to a barrier object: waiting for that is waiting for these.
+			for _, f := range list {
+				f.done, f.shared = true, true
+			}
+		case trace.BarrierSync, trace.ClusterWait:
+			for _, f := range list {
+				f.shared = f.shared || f.done
+			}
+		case trace.Load, trace.Store, trace.Atomic, trace.GroupMultiply, trace.TensorMultiply, trace.TensorCopy, trace.BulkStore:
+			list = read(p, t, i, list)
+		}
+		if len(list) > 512 {
+			list = prune(list)
+		}
+	}
+}
+
+// copied is the bytes of one cp.async.
+func copied(e *trace.Event) int64 {
+	if n, ok := verify.Number(e, 2); ok {
+		return n
+	}
+	return 4
+}
+
+// again reports whether two copies go to one place for certain.
+func again(f, g *flight) bool {
+	if !f.known || !g.known {
+		return false
+	}
+	sure, _ := f.region.Meets(&g.region)
+	return sure && f.region.Low == g.region.Low && f.region.High == g.region.High
+}
+
+// prune drops flights that have ended for everybody.
+func prune(list []*flight) []*flight {
+	kept := list[:0]
+	for _, f := range list {
+		if !f.shared {
+			kept = append(kept, f)
+		}
+	}
+	return kept
+}
+
+// read holds a read against the copies under way.
+func read(p *verify.Pass, t *trace.Trace, i int, list []*flight) []*flight {
+	e := &t.Events[i]
+	var regions []memory.Region
+	if e.Kind == trace.Load || e.Kind == trace.Store || e.Kind == trace.Atomic {
+		r, ok := p.Access(e)
+		if !ok {
+			return list
+		}
+		regions = append(regions, r)
+	} else {
+		regions = p.Reads(e)
+	}
+	for _, f := range list {
+		if !f.known || f.shared {
+			continue
+		}
+		for k := range regions {
+			sure, _ := f.region.Meets(&regions[k])
+			if !sure {
+				continue
+			}
+			report(p, t, i, f, e, regions[k].Foreign(&f.region))
+			break
+		}
+	}
+	return list
+}
+
+func report(p *verify.Pass, t *trace.Trace, i int, f *flight, e *trace.Event, foreign bool) {
+	word := "is read"
+	if e.Kind == trace.Store || e.Kind == trace.Atomic {
+		word = "is written"
+	}
+	switch {
+	case f.done && !foreign:
+	case f.done:
+		p.Report(&ruleWait, e.In, "what was copied in the background %s by other threads than copied it, with no barrier behind the wait", word).
+			Also(f.e.In, "the copy").Also(f.wait, "this waits for the copies of its own thread only: a barrier is missing behind it").On(t, i)
+	case f.groups == 0:
+		p.Report(&ruleWait, e.In, "what is copied in the background %s while no wait covers it: its group is not closed", word).
+			Also(f.e.In, "the copy, with no cp.async.commit_group behind it").On(t, i)
+	default:
+		var last *ir.Instr
+		for j := range i {
+			if t.Events[j].Kind == trace.CopyWait {
+				last = t.Events[j].In
+			}
+		}
+		p.Report(&ruleDepth, e.In, "what is copied in the background %s while its group may be pending: %d were closed since, its own included", word, f.groups).
+			Also(f.e.In, "the copy").Also(last, "the last wait leaves that many groups pending, or more").On(t, i)
+	}
+}
+
+// bulk follows copies from shared memory in bulk groups.
+func bulk(p *verify.Pass, t *trace.Trace) {
+	type out struct {
+		e       *trace.Event
+		regions []memory.Region
+		groups  int
+		read    *ir.Instr // a wait that freed the source only
+	}
+	var list []*out
+	for i := range t.Events {
+		e := &t.Events[i]
+		switch e.Kind {
+		case trace.BulkStore:
+			list = append(list, &out{e: e, regions: p.Reads(e)})
+		case trace.BulkCommit:
+			for _, o := range list {
+				o.groups++
+			}
+		case trace.BulkWait:
+			pending, _ := verify.Number(e, 0)
+			kept := list[:0]
+			for _, o := range list {
+				if o.groups > int(pending) {
+					if !e.In.Mod("read") {
+						continue
+					}
+					o.regions = nil
+					o.read = e.In
+				}
+				kept = append(kept, o)
+			}
+			list = kept
+		case trace.Store, trace.Atomic, trace.Clear:
+			if e.In.Mod("global") {
+				if e.In.Mod("release") || e.In.Mod("volatile") || e.Kind == trace.Atomic {
+					for _, o := range list {
+						p.Report(&ruleRead, e.In, "what a bulk copy writes to global memory is announced before the copy is complete").
+							As(announced(o.read)).Also(o.e.In, "the copy").Also(o.read, "this wait frees the source; it does not make the result visible").On(t, i)
+					}
+				}
+				continue
+			}
+			r, ok := p.Access(e)
+			for _, o := range list {
+				for k := range o.regions {
+					sure, _ := o.regions[k].Meets(&r)
+					if ok && sure {
+						why := "its group is not waited for"
+						if o.groups == 0 {
+							why = "its group is not even closed"
+						}
+						p.Report(&ruleSource, e.In, "shared memory is written while a bulk copy reads it: %s", why).Also(o.e.In, "the copy").On(t, i)
+					}
+				}
+			}
+		case trace.Exit:
+			for _, o := range list {
+				if o.regions != nil {
+					p.Report(&ruleSource, o.e.In, "a bulk copy out of shared memory is not waited for before its thread leaves").
+						As(diag.Review).Also(e.In, "the thread leaves here").On(t, i)
+				}
+			}
+		}
+	}
+}
+
+// announced grades a flag behind a copy: an error where a wait for the source alone stands between.
+func announced(read *ir.Instr) diag.Severity {
+	if read != nil {
+		return diag.Error
+	}
+	return diag.Review
+}
+
+// aligned holds sizes and addresses of bulk copies against what they may be.
+func aligned(p *verify.Pass, t *trace.Trace, e *trace.Event) {
+	if !verify.Tensor(e.In) {
+		if n, ok := verify.Number(e, 2); ok && n%16 != 0 {
+			p.Report(&ruleBytes, e.In, "the size of a bulk copy is %d bytes, expected a multiple of 16", n)
+		}
+	}
+	for n := range 2 {
+		i := verify.Address(e.In, n)
+		v := verify.Val(e, i)
+		if v == nil {
+			continue
+		}
+		r, ok := memory.Of(p.Pool, v, 16, e.Threads)
+		if !ok || r.Var() == nil || r.Var().Alignment() < 16 || !r.Shared() {
+			continue
+		}
+		if low := r.Low % 16; r.Sure && low != 0 {
+			p.Report(&ruleBytes, e.In, "operand %d of a bulk copy is %d bytes past a multiple of 16, expected an address aligned to 16", i+1, low)
+		}
+	}
+}

@@ -1,0 +1,114 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package groups
+
+import "github.com/ptxdsl/ptxdsl/diag"
+
+var (
+	ruleWait = diag.Rule{
+		ID: "A5", Layer: "groups", Severity: diag.Error, Title: "copied bytes used without a wait that covers them",
+		What: "A read of shared memory that cp.async writes, on a way on which the copy's group is not closed, or is waited for by the copying thread but not followed by a barrier although other threads read.",
+		Why:  "A wait covers the groups that were closed before it, of the thread that waits. The reader sees old bytes, now and then.",
+		Wrong: `
+cp.async.cg.shared.global [tile+0], [%rd1], 16;
+cp.async.wait_group 0;
+cp.async.commit_group;
+bar.sync 0;
+ld.shared.b32 %r1, [tile+0];
+`,
+		Right: `
+cp.async.cg.shared.global [tile+0], [%rd1], 16;
+cp.async.commit_group;
+cp.async.wait_group 0;
+bar.sync 0;
+ld.shared.b32 %r1, [tile+0];
+`,
+		Fix:     "Close the group, wait for it, then have a barrier if other threads read.",
+		Gaps:    "Addresses that rest on data are passed over.",
+		Section: "9.7.9.25.3 Non-bulk copy",
+	}
+	ruleDepth = diag.Rule{
+		ID: "A7", Layer: "groups", Severity: diag.Error, Title: "a wait that leaves too many groups pending",
+		What: "A read of shared memory that cp.async writes while the last wait allows the copy's group to be pending still.",
+		Why:  "wait_group N leaves the N latest groups pending: with a ring of stages N is off by one easily.",
+		Wrong: `
+cp.async.cg.shared.global [tile+0], [%rd1], 16;
+cp.async.commit_group;
+cp.async.wait_group 1;
+bar.sync 0;
+ld.shared.b32 %r1, [tile+0];
+`,
+		Right: `
+cp.async.cg.shared.global [tile+0], [%rd1], 16;
+cp.async.commit_group;
+cp.async.wait_group 0;
+bar.sync 0;
+ld.shared.b32 %r1, [tile+0];
+`,
+		Fix:     "Wait with N not above the number of groups that may be pending when the stage is read.",
+		Gaps:    "Loops are followed for a few turns round the ring.",
+		Section: "9.7.9.25.3.3 cp.async.wait_group",
+	}
+	ruleRead = diag.Rule{
+		ID: "A6", Layer: "groups", Severity: diag.Error, Title: "a result announced when only the source is free",
+		What: "A release store or an atomic on global memory behind a bulk copy to global memory that is waited for with .read, or not at all.",
+		Why:  "wait_group.read says that the source was read. Whoever sees the flag may still read old data at the destination.",
+		Wrong: `
+cp.async.bulk.global.shared::cta.bulk_group [%rd1], [tile], 256;
+cp.async.bulk.commit_group;
+cp.async.bulk.wait_group.read 0;
+st.release.gpu.global.b32 [%rd2], %r1;
+`,
+		Right: `
+cp.async.bulk.global.shared::cta.bulk_group [%rd1], [tile], 256;
+cp.async.bulk.commit_group;
+cp.async.bulk.wait_group 0;
+st.release.gpu.global.b32 [%rd2], %r1;
+`,
+		Fix:     "Wait without .read before the flag is set.",
+		Gaps:    "A flag that has nothing to do with the copy is reported too.",
+		Section: "9.7.9.25.4 Bulk copy",
+	}
+	ruleSource = diag.Rule{
+		ID: "A8", Layer: "groups", Severity: diag.Error, Title: "the source of a copy rewritten while it is under way",
+		What: "A store to shared memory that a bulk copy of the same thread reads, with no wait for the copy's group between them.",
+		Why:  "The copy takes some of the new bytes.",
+		Wrong: `
+cp.async.bulk.global.shared::cta.bulk_group [%rd1], [tile], 256;
+cp.async.bulk.commit_group;
+st.shared.b32 [tile+0], %r1;
+cp.async.bulk.wait_group 0;
+`,
+		Right: `
+cp.async.bulk.global.shared::cta.bulk_group [%rd1], [tile], 256;
+cp.async.bulk.commit_group;
+cp.async.bulk.wait_group.read 0;
+st.shared.b32 [tile+0], %r1;
+cp.async.bulk.wait_group 0;
+`,
+		Fix:     "Wait for the group, with .read, before the source is written again.",
+		Gaps:    "Stores of other threads than the one that copies are held against the order of barriers by an execution only.",
+		Section: "9.7.9.25.4 Bulk copy",
+	}
+	ruleBytes = diag.Rule{
+		ID: "A9", Layer: "groups", Severity: diag.Error, Title: "a bulk copy of odd size or place",
+		What: "A bulk copy whose size is no multiple of 16, or whose address in shared memory is not aligned to 16.",
+		Why:  "The kernel faults.",
+		Wrong: `
+mov.b32 %r1, 200;
+cp.async.bulk.global.shared::cta.bulk_group [%rd1], [tile], %r1;
+cp.async.bulk.commit_group;
+cp.async.bulk.wait_group 0;
+`,
+		Right: `
+mov.b32 %r1, 208;
+cp.async.bulk.global.shared::cta.bulk_group [%rd1], [tile], %r1;
+cp.async.bulk.commit_group;
+cp.async.bulk.wait_group 0;
+`,
+		Fix:     "Round sizes up and places to multiples of 16.",
+		Gaps:    "Sizes and addresses that are not constants, and global addresses.",
+		Section: "9.7.9.25.4.1 cp.async.bulk",
+	}
+)

@@ -1,0 +1,108 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package verify
+
+import (
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+)
+
+// An Object is a barrier object, by its place: where offsets count from, and the offset.
+type Object struct {
+	Root *value.Value
+	At   int64
+}
+
+// A Touch is what some threads of an event do to one object.
+type Touch struct {
+	Object
+	Threads value.Set
+	// Rank is the block of the cluster that it is in; nil for the block of the threads.
+	Rank *value.Value
+}
+
+// Objects tells which barrier objects an address stands for, and for which threads. It is not ok where
+// that is not known.
+func (p *Pass) Objects(e *trace.Event, v *value.Value) (list []Touch, ok bool) {
+	if v == nil {
+		return nil, false
+	}
+	k := p.Pool
+	root, own := k.Const(64, 0), k.Const(64, v.K)
+	var rank *value.Value
+	for _, t := range v.Terms {
+		one := k.Alone(t.Atom)
+		if t.Atom.Op == "mapa" && t.Factor == 1 {
+			rank, one = t.Atom.Args[1], t.Atom.Args[0]
+			for _, u := range one.Terms {
+				term := k.Scale(64, k.Alone(u.Atom), u.Factor)
+				if u.Atom.Tid {
+					own = k.Add(64, own, term)
+				} else {
+					root = k.Add(64, root, term)
+				}
+			}
+			own = k.Add(64, own, k.Const(64, one.K))
+			continue
+		}
+		term := k.Scale(64, one, t.Factor)
+		if t.Atom.Tid {
+			own = k.Add(64, own, term)
+		} else {
+			root = k.Add(64, root, term)
+		}
+	}
+	if len(root.Terms) == 0 {
+		return nil, false
+	}
+	if own.Const() {
+		return []Touch{{Object{root, own.K}, e.Threads, rank}}, true
+	}
+	at := make(map[int64]int)
+	e.Threads.Each(func(t int) {
+		n := k.At(own, t)
+		i, seen := at[n]
+		if !seen {
+			i = len(list)
+			at[n] = i
+			list = append(list, Touch{Object: Object{root, n}, Rank: rank})
+		}
+		list[i].Threads.Add(t)
+	})
+	return list, true
+}
+
+// Target is the operand that names the barrier object of an event, or -1: for a copy, the object that its
+// completion goes to.
+func Target(e *trace.Event) int {
+	switch e.Kind {
+	case trace.Init, trace.Inval, trace.Arrive, trace.Expect, trace.Complete, trace.Wait, trace.CopyArrive, trace.TensorCommit:
+		return Address(e.In, 0)
+	case trace.BulkLoad:
+		return Address(e.In, 2)
+	case trace.RemoteStore, trace.Answer:
+		return Address(e.In, 1)
+	}
+	return -1
+}
+
+// Arrivals is how many arrivals one thread makes with an event, without those of copies.
+func Arrivals(e *trace.Event) (int64, bool) {
+	switch e.Kind {
+	case trace.TensorCommit:
+		return 1, true
+	case trace.CopyArrive:
+		if e.In.Mod("noinc") {
+			return 1, true
+		}
+		return 0, true
+	case trace.Arrive:
+		i := Address(e.In, 0) + 1
+		if e.In.Mod("expect_tx") || i >= len(e.In.Args) {
+			return 1, true
+		}
+		return Number(e, i)
+	}
+	return 0, true
+}

@@ -1,0 +1,331 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package objects holds barrier objects in shared memory against the life they may lead: made once, seen by
+// those who use them, arrived at often enough, waited for to the end.
+package objects
+
+import (
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// Analyzer is the analyzer.
+func Analyzer() *verify.Analyzer {
+	return &verify.Analyzer{
+		Name: "objects",
+		Doc: `Objects follows each mbarrier by its address. It adds up arrivals and bytes where they are
+constants; the size of a tensor's box is not in PTX, so bytes of tensor copies are not compared.`,
+		Rules:    diag.Rules{ruleMade, ruleLife, ruleSeen, ruleArrivals, ruleBytes, ruleParity, ruleRemote, ruleScope, ruleTry},
+		Requires: []trace.Kind{trace.Init, trace.Arrive, trace.Wait, trace.Expect},
+		Run:      run,
+	}
+}
+
+// A birth is where an object is made.
+type birth struct {
+	t      *trace.Trace
+	at     int
+	e      *trace.Event
+	count  int64
+	known  bool
+	by     value.Set
+	syncs  int  // barriers of the block before it
+	fenced bool // a fence comes behind it, before anything else can use it
+}
+
+func run(p *verify.Pass) {
+	births := make(map[verify.Object]*birth)
+	var order []verify.Object
+	for _, t := range p.Traces {
+		syncs := 0
+		for i := range t.Events {
+			e := &t.Events[i]
+			switch e.Kind {
+			case trace.BarrierSync, trace.ClusterWait:
+				if p.Everyone(e) {
+					syncs++
+				}
+			case trace.Init:
+				order = made(p, t, i, syncs, births, order)
+			}
+		}
+	}
+	peers := peerData(p)
+	for _, t := range p.Traces {
+		life(p, t, births)
+		uses(p, t, births, peers)
+		tries(p, t)
+	}
+	totals(p, births, order)
+}
+
+// made notes the objects that an event makes.
+func made(p *verify.Pass, t *trace.Trace, i, syncs int, births map[verify.Object]*birth, order []verify.Object) []verify.Object {
+	e := &t.Events[i]
+	where := verify.Address(e.In, 0)
+	count, known := verify.Number(e, where+1)
+	if known && (count < 1 || count > 1<<20-1) {
+		p.Report(&ruleMade, e.In, "a barrier object is made for %d arrivals, expected 1 to 1048575", count)
+	}
+	list, ok := p.Objects(e, verify.Val(e, where))
+	if !ok {
+		p.Missed("barrier objects whose place is not known")
+		return order
+	}
+	for _, o := range list {
+		if r := o.Root.Single(); r != nil && r.Op == "variable" && r.Zeros >= 3 && o.At%8 != 0 {
+			p.Report(&ruleMade, e.In, "a barrier object is made %d bytes past a multiple of 8", o.At%8)
+		}
+		if b := births[o.Object]; b != nil {
+			b.by = b.by.Or(o.Threads)
+			continue
+		}
+		b := &birth{t: t, at: i, e: e, count: count, known: known, by: o.Threads, syncs: syncs}
+		for j := i + 1; j < len(t.Events); j++ {
+			if k := t.Events[j].Kind; k == trace.InitFence || k == trace.ProxyFence {
+				b.fenced = true
+				break
+			} else if verify.Target(&t.Events[j]) >= 0 && k != trace.Init {
+				break
+			}
+		}
+		births[o.Object] = b
+		order = append(order, o.Object)
+	}
+	return order
+}
+
+// life looks for objects that are made twice, and for memory of objects that gets another use.
+func life(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth) {
+	alive := make(map[verify.Object]*ir.Instr)
+	dead := make(map[verify.Object]*ir.Instr)
+	for i := range t.Events {
+		e := &t.Events[i]
+		switch e.Kind {
+		case trace.Init:
+			list, _ := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
+			for _, o := range list {
+				if was := alive[o.Object]; was != nil {
+					p.Report(&ruleLife, e.In, "a barrier object is made where one is alive").Also(was, "made here, and not ended by mbarrier.inval").On(t, i)
+				}
+				alive[o.Object] = e.In
+				delete(dead, o.Object)
+			}
+		case trace.Inval:
+			list, _ := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
+			for _, o := range list {
+				delete(alive, o.Object)
+				dead[o.Object] = e.In
+			}
+		case trace.Store, trace.Clear, trace.BulkLoad, trace.Copy:
+			regions := p.Writes(e)
+			if r, ok := p.Access(e); ok && (e.Kind == trace.Store || e.Kind == trace.Clear) && r.Shared() {
+				regions = append(regions, r)
+			}
+			for k := range regions {
+				for o, in := range alive {
+					if regions[k].Root == o.Root && regions[k].Low < o.At+8 && o.At < regions[k].High && regions[k].Sure {
+						p.Report(&ruleLife, e.In, "%s writes bytes %d to %d of shared memory, where a barrier object is alive at %d", e.In.Op, regions[k].Low, regions[k].High-1, o.At).
+							Also(in, "the object is made here").On(t, i)
+					}
+				}
+			}
+		default:
+			n := verify.Target(e)
+			if n < 0 {
+				continue
+			}
+			list, _ := p.Objects(e, verify.Val(e, n))
+			for _, o := range list {
+				if in := dead[o.Object]; in != nil && o.Rank == nil {
+					p.Report(&ruleLife, e.In, "a barrier object is used that was ended").Also(in, "ended here").On(t, i)
+				}
+			}
+		}
+	}
+}
+
+// uses holds what a trace does to objects against who made them, where and how.
+func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers map[verify.Object]*ir.Instr) {
+	syncs := 0
+	late := false // a proxy fence came behind a barrier
+	for i := range t.Events {
+		e := &t.Events[i]
+		switch e.Kind {
+		case trace.BarrierSync, trace.ClusterWait:
+			if p.Everyone(e) {
+				syncs++
+			}
+		case trace.ProxyFence, trace.InitFence:
+			late = true
+		}
+		n := verify.Target(e)
+		if n < 0 || e.Kind == trace.Init || e.Kind == trace.Inval {
+			continue
+		}
+		list, ok := p.Objects(e, verify.Val(e, n))
+		if !ok {
+			p.Missed("barrier objects whose place is not known")
+			continue
+		}
+		for _, o := range list {
+			if e.Kind == trace.Wait {
+				waited(p, t, i, o, peers)
+			}
+			b := births[o.Object]
+			if b == nil {
+				continue
+			}
+			own := o.Threads.Minus(b.by) == value.Set{}
+			switch engine := e.Kind == trace.BulkLoad || e.Kind == trace.TensorCommit || e.Kind == trace.RemoteStore || e.Kind == trace.Answer; {
+			case !own && syncs <= b.syncs && o.Rank == nil:
+				p.Report(&ruleSeen, e.In, "a barrier object is used with no barrier of the block since another thread made it").Also(b.e.In, "made here").On(t, i)
+			case engine && !b.fenced && !late:
+				p.Report(&ruleSeen, e.In, "%s uses a barrier object that was made with no fence behind", short(e.In)).
+					Also(b.e.In, "made here; neither fence.mbarrier_init nor fence.proxy.async follows in this thread").On(t, i)
+			}
+		}
+	}
+}
+
+// short is the opcode without its tail.
+func short(in *ir.Instr) string {
+	op, _, _ := strings.Cut(in.Op, ".shared")
+	op, _, _ = strings.Cut(op, ".cta_group")
+	return op
+}
+
+// waited holds one wait against what a wait may be.
+func waited(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, peers map[verify.Object]*ir.Instr) {
+	e := &t.Events[i]
+	if o.Rank != nil {
+		p.Report(&ruleRemote, e.In, "a wait on a barrier object of another block").On(t, i)
+	}
+	if e.In.Mod("parity") {
+		if n, ok := verify.Number(e, verify.Address(e.In, 0)+1); ok && n != 0 && n != 1 {
+			p.Report(&ruleParity, e.In, "parity of a wait is %d, expected 0 or 1", n).On(t, i)
+		}
+	}
+	if from := peers[o.Object]; from != nil && !strings.Contains(e.In.Op, "acquire.cluster") {
+		p.Report(&ruleScope, e.In, "a wait of scope cta for data of another block, expected .acquire.cluster").Also(from, "the other block arrives here, behind its stores")
+	}
+}
+
+// peerData is the objects at which blocks arrive behind stores into the memory of another.
+func peerData(p *verify.Pass) map[verify.Object]*ir.Instr {
+	found := make(map[verify.Object]*ir.Instr)
+	for _, t := range p.Traces {
+		stored := false
+		for i := range t.Events {
+			e := &t.Events[i]
+			switch e.Kind {
+			case trace.Store:
+				v := verify.Val(e, verify.Address(e.In, 0))
+				for _, term := range terms(v) {
+					stored = stored || term.Atom.Op == "mapa"
+				}
+			case trace.Arrive:
+				list, _ := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
+				for _, o := range list {
+					if o.Rank == nil || !stored {
+						continue
+					}
+					found[o.Object] = e.In
+					if !strings.Contains(e.In.Op, "release.cluster") {
+						p.Report(&ruleScope, e.In, "an arrival at another block behind stores to it, of scope cta or relaxed, expected .release.cluster")
+					}
+				}
+			}
+		}
+	}
+	return found
+}
+
+func terms(v *value.Value) []value.Term {
+	if v == nil {
+		return nil
+	}
+	return v.Terms
+}
+
+// tries looks for waits whose failure nobody heeds.
+func tries(p *verify.Pass, t *trace.Trace) {
+	if t.Stopped != "" {
+		return
+	}
+	for i := range t.Events {
+		e := &t.Events[i]
+		if e.Kind != trace.Wait || e.Done == nil {
+			continue
+		}
+		holds, known := t.Facts.Decided(e.Done, e.Threads)
+		if known && holds || again(t, i) {
+			continue
+		}
+		if !known && guarded(t, e) {
+			continue
+		}
+		f := p.Report(&ruleTry, e.In, "%s may come back before the phase is complete, and the kernel goes on all the same", wait(e.In))
+		if known {
+			f.As(diag.Review)
+		}
+		f.On(t, i)
+	}
+}
+
+func wait(in *ir.Instr) string {
+	if strings.Contains(in.Op, "try_wait") {
+		return "mbarrier.try_wait"
+	}
+	return "mbarrier.test_wait"
+}
+
+// again reports whether a later wait on the same object succeeds.
+func again(t *trace.Trace, i int) bool {
+	e := &t.Events[i]
+	n := verify.Address(e.In, 0)
+	for j := i + 1; j < len(t.Events); j++ {
+		o := &t.Events[j]
+		if o.Kind == trace.Wait && verify.Val(o, verify.Address(o.In, 0)) == verify.Val(e, n) {
+			return true
+		}
+	}
+	return false
+}
+
+// guarded reports whether something is done only where a wait succeeded.
+func guarded(t *trace.Trace, e *trace.Event) bool {
+	a, _ := e.Done.Condition()
+	for i := range t.Events {
+		if g := t.Events[i].Guard; g != nil && restsOn(g, a) {
+			return true
+		}
+	}
+	for _, c := range t.Choices {
+		if restsOn(c.Cond, a) {
+			return true
+		}
+	}
+	return false
+}
+
+// restsOn reports whether a value is made from an atom.
+func restsOn(v *value.Value, a *value.Atom) bool {
+	for _, t := range terms(v) {
+		if t.Atom == a {
+			return true
+		}
+		for _, arg := range t.Atom.Args {
+			if restsOn(arg, a) {
+				return true
+			}
+		}
+	}
+	return false
+}

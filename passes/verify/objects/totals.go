@@ -1,0 +1,149 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package objects
+
+import (
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// A total is what comes to one object over a whole trace.
+type total struct {
+	arrivals, expected, delivered int64
+	first                         *trace.Event // that expects
+	load                          *trace.Event
+	vague                         bool // something is not known
+	tensor                        bool
+}
+
+// totals compares, of each object, all arrivals with the first phase's, and all bytes that are expected
+// with all that copies bring.
+func totals(p *verify.Pass, births map[verify.Object]*birth, order []verify.Object) {
+	if len(p.Kernel.Missed) > 0 {
+		return
+	}
+	most := make(map[verify.Object]int64)
+	vague := make(map[verify.Object]bool)
+	waits := make(map[verify.Object]*trace.Event)
+	done := make(map[value.Set]map[verify.Object]int64)
+	loaders := make(map[verify.Object]value.Set)
+	for _, t := range p.Traces {
+		sums, ok := sum(p, t, waits)
+		if !ok {
+			return
+		}
+		if done[t.Threads] == nil {
+			done[t.Threads] = make(map[verify.Object]int64)
+		}
+		for o, s := range sums {
+			done[t.Threads][o] = max(done[t.Threads][o], s.arrivals)
+			vague[o] = vague[o] || s.vague
+			if s.load != nil {
+				loaders[o] = loaders[o].Or(t.Threads)
+			}
+		}
+		if t.Stopped == "" {
+			for o, s := range sums {
+				bytes(p, t, o, s, loaders)
+			}
+		}
+	}
+	for _, class := range done {
+		for o, n := range class {
+			most[o] += n
+		}
+	}
+	for _, o := range order {
+		b, w := births[o], waits[o]
+		if w == nil || !b.known || vague[o] || most[o] >= b.count {
+			continue
+		}
+		p.Report(&ruleArrivals, w.In, "a wait for a phase of %d arrivals, and all threads together make %d", b.count, most[o]).Also(b.e.In, "the object is made here")
+	}
+}
+
+// sum adds up one trace. It is not ok where an object's place is not known.
+func sum(p *verify.Pass, t *trace.Trace, waits map[verify.Object]*trace.Event) (map[verify.Object]*total, bool) {
+	sums := make(map[verify.Object]*total)
+	for i := range t.Events {
+		e := &t.Events[i]
+		n := verify.Target(e)
+		if n < 0 || e.Kind == trace.Init || e.Kind == trace.Inval {
+			continue
+		}
+		list, ok := p.Objects(e, verify.Val(e, n))
+		if !ok {
+			return nil, false
+		}
+		for _, o := range list {
+			s := sums[o.Object]
+			if s == nil {
+				s = &total{}
+				sums[o.Object] = s
+			}
+			add(p, e, o, s)
+			if e.Kind == trace.Wait && waits[o.Object] == nil && o.Rank == nil && first(e) {
+				waits[o.Object] = e
+			}
+		}
+	}
+	return sums, true
+}
+
+// first reports whether a wait is for the first phase, or for one after it.
+func first(e *trace.Event) bool {
+	n, ok := verify.Number(e, verify.Address(e.In, 0)+1)
+	return e.In.Mod("parity") && ok && n == 0
+}
+
+// add counts what one event brings to an object.
+func add(p *verify.Pass, e *trace.Event, o verify.Touch, s *total) {
+	n, ok := verify.Arrivals(e)
+	s.vague = s.vague || !ok || e.Guard != nil
+	threads := int64(o.Threads.Len())
+	switch e.Kind {
+	case trace.Arrive, trace.CopyArrive, trace.TensorCommit:
+		if o.Rank != nil || e.In.Mod("multicast::cluster") || p.Cluster != 1 && (e.In.Mod("shared::cluster") || e.Kind == trace.TensorCommit) {
+			// Other blocks arrive here as this one arrives there.
+			threads *= int64(max(16, p.Cluster))
+		}
+		s.arrivals += n * threads
+	}
+	switch {
+	case e.Kind == trace.Expect, e.Kind == trace.Arrive && e.In.Mod("expect_tx"):
+		bytes, ok := verify.Number(e, verify.Address(e.In, 0)+1)
+		s.vague = s.vague || !ok
+		s.expected += bytes * int64(o.Threads.Len())
+		if s.first == nil {
+			s.first = e
+		}
+	case e.Kind == trace.BulkLoad:
+		if s.load == nil {
+			s.load = e
+		}
+		bytes, ok := verify.Number(e, 2)
+		if verify.Tensor(e.In) || !ok || e.In.Mod("multicast::cluster") || o.Rank != nil {
+			s.tensor = true
+		}
+		s.delivered += bytes * int64(o.Threads.Len())
+	case e.Kind == trace.RemoteStore, e.Kind == trace.Complete, e.Kind == trace.Answer:
+		s.tensor = true
+	}
+}
+
+// bytes compares what one trace expects at an object with what it has copied there.
+func bytes(p *verify.Pass, t *trace.Trace, o verify.Object, s *total, loaders map[verify.Object]value.Set) {
+	switch {
+	case s.tensor && s.load != nil && verify.Tensor(s.load.In):
+		p.Missed("bytes of tensor copies (M5): the box is in the tensor map, not in PTX")
+	case s.vague || s.tensor || s.first == nil || s.load == nil:
+	case s.expected != s.delivered:
+		word := "fewer"
+		if s.expected > s.delivered {
+			word = "more"
+		}
+		p.Report(&ruleBytes, s.first.In, "%s bytes are expected than copies bring: %d and %d over the whole trace", word, s.expected, s.delivered).Also(s.load.In, "a copy").On(t, 0)
+	}
+}

@@ -1,0 +1,352 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package proxies holds plain accesses to shared memory against those that the engines of the async proxy
+// make: bulk copies and matrix units. Each needs a proxy fence between, in the threads that made the plain
+// access, and then a barrier.
+package proxies
+
+import (
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// Analyzer is the analyzer.
+func Analyzer() *verify.Analyzer {
+	return &verify.Analyzer{
+		Name: "proxies",
+		Doc: `Proxies follows, on each trace, what was written plainly and how far its way to the async proxy
+has got: fenced by its writer, then behind a barrier. What is read or written by an engine must have come all the
+way. It sees what one trace shows: a write in one role that another role's engine reads is held against the
+fence before the writer's arrival.`,
+		Rules:    diag.Rules{ruleWrite, ruleRead, ruleSpace, ruleGroup, ruleMap},
+		Requires: []trace.Kind{trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply, trace.TensorCopy, trace.MapEdit},
+		Run:      run,
+	}
+}
+
+// A mark is how far a plain access has got.
+type mark uint8
+
+const (
+	bare     mark = iota // made, and nothing more
+	exposed              // behind a barrier with no fence before it
+	fenced               // fenced by the threads that made it
+	settled              // fenced, then behind a barrier
+	late                 // behind a barrier, then fenced
+	narrower             // fenced for another space only
+)
+
+// A plain access under observation.
+type plain struct {
+	e      *trace.Event
+	region memory.Region
+	write  bool
+	state  mark
+	fence  *ir.Instr // the fence that came, or came too late, or for another space, or in other threads
+	remote bool      // of another block of the cluster
+	sync   *ir.Instr // the barrier or arrival that came
+}
+
+func run(p *verify.Pass) {
+	engines := engineRegions(p)
+	for _, t := range p.Traces {
+		follow(p, t, engines)
+		if p.Needs(trace.MapEdit) {
+			maps(p, t)
+		}
+	}
+}
+
+// An engine is an operation of the async proxy and what it reads or writes.
+type engine struct {
+	e      *trace.Event
+	reads  []memory.Region
+	writes []memory.Region
+	by     value.Set // all threads that come to the instruction
+}
+
+// engineRegions is every operation of the async proxy in the kernel, each instruction once for each place.
+func engineRegions(p *verify.Pass) []engine {
+	type key struct {
+		in  *ir.Instr
+		at  int64
+		two int64
+	}
+	seen := make(map[key]bool)
+	var list []engine
+	by := make(map[*ir.Instr]value.Set)
+	for _, t := range p.Traces {
+		for i := range t.Events {
+			e := &t.Events[i]
+			g := engineOf(p, e)
+			if g == nil {
+				continue
+			}
+			by[e.In] = by[e.In].Or(e.Threads)
+			k := key{in: e.In}
+			for _, r := range append(g.reads, g.writes...) {
+				k.at, k.two = k.two, r.Low
+			}
+			if !seen[k] {
+				seen[k] = true
+				list = append(list, *g)
+			}
+		}
+	}
+	for i := range list {
+		list[i].by = by[list[i].e.In]
+	}
+	return list
+}
+
+func engineOf(p *verify.Pass, e *trace.Event) *engine {
+	switch e.Kind {
+	case trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply, trace.TensorCopy, trace.Answer:
+		return &engine{e: e, reads: p.Reads(e), writes: p.Writes(e)}
+	}
+	return nil
+}
+
+// follow holds the plain accesses of one trace against the engines on it and, where it arrives somewhere,
+// those of other traces.
+func follow(p *verify.Pass, t *trace.Trace, engines []engine) {
+	var list []*plain
+	for i := range t.Events {
+		e := &t.Events[i]
+		switch e.Kind {
+		case trace.Load, trace.Store, trace.Atomic, trace.Clear, trace.Copy:
+			list = note(p, e, list)
+		case trace.ProxyFence:
+			if e.Guard == nil && e.In.Mod("async") {
+				fence(e, list)
+			}
+		case trace.BarrierSync, trace.BarrierArrive, trace.ClusterArrive, trace.Arrive, trace.WarpSync, trace.CopyArrive:
+			if e.Kind == trace.Arrive || e.Kind == trace.BarrierArrive {
+				handOver(p, t, i, list, engines)
+			}
+			pass(e, list)
+		default:
+			if g := engineOf(p, e); g != nil {
+				meet(p, t, i, g, list)
+			}
+		}
+	}
+}
+
+// note begins to follow a plain access to shared memory.
+func note(p *verify.Pass, e *trace.Event, list []*plain) []*plain {
+	var r memory.Region
+	ok := false
+	if e.Kind == trace.Copy {
+		for _, r = range p.Writes(e) {
+			ok = true
+		}
+	} else {
+		r, ok = p.Access(e)
+		ok = ok && r.Shared()
+	}
+	remote := false
+	if !ok {
+		if r, ok = peer(p, e); !ok {
+			return list
+		}
+		remote = true
+	}
+	write := e.Kind != trace.Load
+	for _, a := range list {
+		if a.write == write && a.e.In == e.In && a.region.Low == r.Low && a.region.High == r.High && a.region.Root == r.Root {
+			*a = plain{e: e, region: r, write: write, remote: remote}
+			return list
+		}
+	}
+	return append(list, &plain{e: e, region: r, write: write, remote: remote})
+}
+
+// peer is where in another block's shared memory an access is: the place that mapa was given.
+func peer(p *verify.Pass, e *trace.Event) (memory.Region, bool) {
+	v := verify.Val(e, verify.Address(e.In, 0))
+	if v == nil || len(v.Terms) == 0 {
+		return memory.Region{}, false
+	}
+	inner := p.Pool.Const(64, v.K)
+	found := false
+	for _, t := range v.Terms {
+		one := p.Pool.Alone(t.Atom)
+		if t.Atom.Op == "mapa" && t.Factor == 1 {
+			one, found = t.Atom.Args[0], true
+		}
+		inner = p.Pool.Add(64, inner, p.Pool.Scale(64, p.Pool.Resize(64, one, true), t.Factor))
+	}
+	if !found {
+		return memory.Region{}, false
+	}
+	r, ok := memory.Of(p.Pool, inner, memory.Bytes(e.In), e.Threads)
+	return r, ok && r.Shared()
+}
+
+// fence moves on what a fence covers.
+func fence(e *trace.Event, list []*plain) {
+	all := !strings.Contains(e.In.Op, "async.") || e.In.Mod("shared::cta") || e.In.Mod("shared::cluster") || e.In.Mod("shared")
+	for _, a := range list {
+		if a.state == settled || a.state == fenced {
+			continue
+		}
+		a.fence = e.In
+		switch {
+		case !all, a.remote && e.In.Mod("shared::cta"):
+			if a.state == bare || a.state == exposed {
+				a.state = narrower
+			}
+		case a.e.Threads.Minus(e.Threads) != value.Set{}:
+			// Some who accessed do not fence.
+			if a.state == exposed {
+				a.state = late
+			}
+		case a.state == exposed:
+			a.state = late
+		default:
+			a.state = fenced
+		}
+	}
+}
+
+// pass moves on what a barrier or an arrival publishes.
+func pass(e *trace.Event, list []*plain) {
+	if e.Kind == trace.WarpSync && e.Threads.Warps() > 1 {
+		return
+	}
+	for _, a := range list {
+		switch a.state {
+		case bare:
+			a.state, a.sync = exposed, e.In
+		case fenced, late:
+			a.state, a.sync = settled, e.In
+		}
+	}
+}
+
+// meet holds an engine's operation against the plain accesses before it on the same trace.
+func meet(p *verify.Pass, t *trace.Trace, i int, g *engine, list []*plain) {
+	rule := &ruleWrite
+	if g.e.Kind == trace.GroupMultiply {
+		rule = &ruleGroup
+	}
+	for _, a := range list {
+		if a.state == settled {
+			continue
+		}
+		for k := range g.reads {
+			if sure, _ := g.reads[k].Meets(&a.region); a.write && sure {
+				complain(p, t, i, rule, g, a)
+				break
+			}
+		}
+		for k := range g.writes {
+			// A later plain write that the engine overwrites loses nothing that anybody wants.
+			if sure, _ := g.writes[k].Meets(&a.region); !a.write && sure && g.e.Kind == trace.BulkLoad {
+				complain(p, t, i, &ruleRead, g, a)
+				break
+			}
+		}
+	}
+}
+
+// complain says what is missing between a plain access and an engine's.
+func complain(p *verify.Pass, t *trace.Trace, i int, rule *diag.Rule, g *engine, a *plain) {
+	what, did := "reads", "written"
+	if rule == &ruleRead {
+		what, did = "overwrites", "read"
+	}
+	severity := rule.Severity
+	switch a.state {
+	case fenced:
+		if a.e.Threads.Len() == 1 && a.e.Threads == g.e.Threads {
+			return // one thread, in its own order
+		}
+		if g.e.Kind == trace.GroupMultiply && a.e.Threads == g.e.Threads {
+			severity = diag.Review // warps may read what they wrote themselves
+		}
+	case late:
+		if a.e.Kind == trace.Copy {
+			return // Triton's order for cp.async: the reader's fence is on the way from write to read
+		}
+		severity = diag.Review
+	case narrower:
+		if rule == &ruleWrite || rule == &ruleGroup {
+			rule = &ruleSpace
+		}
+	}
+	p.Report(rule, g.e.In, "%s %s through the async proxy what was %s plainly, %s", op(g.e.In), what, did, reason(a)).
+		As(severity).Also(a.e.In, "%s here", did).Also(a.fence, "the fence").Also(a.sync, "the barrier").On(t, i)
+}
+
+// reason says how far the plain access has got.
+func reason(a *plain) string {
+	switch a.state {
+	case fenced:
+		return "with no barrier behind the fence"
+	case late:
+		return "with the fence behind the barrier instead of before it"
+	case narrower:
+		return "and the fence is for another space"
+	}
+	if a.fence != nil {
+		return "and fenced by some of the threads only"
+	}
+	return "with no fence.proxy.async between"
+}
+
+// op is the first words of an opcode.
+func op(in *ir.Instr) string {
+	words := strings.Split(in.Op, ".")
+	for i, w := range words {
+		if strings.Contains(w, "::") || w == "sync" || i > 4 {
+			return strings.Join(words[:i], ".")
+		}
+	}
+	return in.Op
+}
+
+// handOver is an arrival: what was written or read plainly before it must be fenced if an engine of
+// another class of threads works on it.
+func handOver(p *verify.Pass, t *trace.Trace, i int, list []*plain, engines []engine) {
+	e := &t.Events[i]
+	for _, a := range list {
+		if a.state == settled || a.state == fenced || a.e.Threads.And(e.Threads) == (value.Set{}) {
+			continue
+		}
+		for n := range engines {
+			g := &engines[n]
+			if g.by.And(t.Threads) != (value.Set{}) {
+				continue
+			}
+			rule, regions := &ruleWrite, g.reads
+			if !a.write {
+				rule, regions = &ruleRead, g.writes
+			} else if g.e.Kind == trace.GroupMultiply {
+				rule = &ruleGroup
+			}
+			for k := range regions {
+				if sure, _ := regions[k].Meets(&a.region); sure {
+					what := "written"
+					if !a.write {
+						what = "read"
+					}
+					f := p.Report(rule, e.In, "%s hands over shared memory that was %s plainly, and %s works on it through the async proxy: %s", op(e.In), what, op(g.e.In), reason(a)).
+						Also(a.e.In, "%s here", what).Also(a.fence, "the fence").Also(g.e.In, "the other access").On(t, i)
+					if a.state == narrower {
+						f.Rule = ruleSpace.ID
+					}
+					return
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,151 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package registers holds setmaxnreg against the pool of registers that a block has.
+package registers
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// Analyzer is the analyzer.
+func Analyzer() *verify.Analyzer {
+	return &verify.Analyzer{
+		Name: "registers",
+		Doc: `Registers adds up what setmaxnreg leaves each warpgroup with, and asks that whole warpgroups come
+to it. The pool is what the kernel is launched with: .maxnreg, or the most that the block size allows.`,
+		Rules:    diag.Rules{ruleNumber, ruleWhole, ruleWay, rulePool, rulePinned},
+		Requires: []trace.Kind{trace.Registers},
+		Run:      run,
+	}
+}
+
+func run(p *verify.Pass) {
+	launch, pinned := atLaunch(p)
+	came := make(map[*ir.Instr]value.Set)
+	var order []*trace.Event
+	most := make([]int64, value.MaxThreads/128) // of each warpgroup, the registers it ends with at most
+	asked := make([]*trace.Event, len(most))
+	shrinks := false
+	for g := range most {
+		most[g] = launch
+	}
+	for _, t := range p.Traces {
+		now := launch
+		first := true
+		for i := range t.Events {
+			e := &t.Events[i]
+			if e.Kind != trace.Registers {
+				continue
+			}
+			n, ok := verify.Number(e, 0)
+			if !ok {
+				continue
+			}
+			if n%8 != 0 || n < 24 || n > 256 {
+				p.Report(&ruleNumber, e.In, "setmaxnreg to %d, expected a multiple of 8 from 24 to 256", n)
+			}
+			shrinks = shrinks || e.In.Mod("dec")
+			way(p, t, i, n, now, first && !pinned)
+			now, first = n, false
+			s, seen := came[e.In]
+			if !seen {
+				order = append(order, e)
+			}
+			came[e.In] = s.Or(e.Threads)
+			for g := range most {
+				if lanes(&e.Threads, g) > 0 && (asked[g] == nil || n > most[g] || most[g] == launch) {
+					most[g], asked[g] = n, e
+				}
+			}
+		}
+	}
+	for _, e := range order {
+		s := came[e.In]
+		for g := range most {
+			if n := lanes(&s, g); n > 0 && n < 128 && p.Pool.Exact && 128*g+128 <= p.Pool.Threads {
+				p.Report(&ruleWhole, e.In, "setmaxnreg by %d of the 128 threads of warpgroup %d: the others keep their registers, and a later increase waits for them for ever", n, g)
+				break
+			}
+		}
+	}
+	if !pinned && len(order) > 0 {
+		p.Report(&rulePinned, order[0].In, "setmaxnreg in a kernel whose number of registers at launch is not laid down: neither .maxnreg nor .reqntid or .maxntid")
+	}
+	pool(p, launch, pinned, most, asked, shrinks)
+}
+
+// way asks that dec goes down and inc goes up.
+func way(p *verify.Pass, t *trace.Trace, i int, n, now int64, free bool) {
+	e := &t.Events[i]
+	switch {
+	case free || now == 0:
+	case e.In.Mod("dec") && n > now:
+		p.Report(&ruleWay, e.In, "setmaxnreg.dec to %d where threads have %d registers", n, now).On(t, i)
+	case e.In.Mod("inc") && n < now:
+		p.Report(&ruleWay, e.In, "setmaxnreg.inc to %d where threads have %d registers", n, now).On(t, i)
+	}
+}
+
+// atLaunch is the registers of a thread at launch. Where .maxnreg does not say, the most that the size of
+// the block leaves each thread is taken.
+func atLaunch(p *verify.Pass) (n int64, pinned bool) {
+	if d := p.Func.Attr(".maxnreg"); d != nil {
+		v, err := strconv.Atoi(strings.TrimSpace(d.Text))
+		return int64(v), err == nil
+	}
+	if p.Func.Attr(".reqntid") == nil && p.Func.Attr(".maxntid") == nil {
+		return 0, false
+	}
+	return min(255, int64(65536/max(32, (p.Pool.Threads+31)/32*32))/8*8), true
+}
+
+// pool adds up what all warpgroups end with.
+func pool(p *verify.Pass, launch int64, pinned bool, most []int64, asked []*trace.Event, shrinks bool) {
+	if !pinned || !p.Pool.Exact || len(p.Kernel.Missed) > 0 {
+		return
+	}
+	groups := (p.Pool.Threads + 127) / 128
+	sum, have := int64(0), launch*int64(groups)
+	var raise *trace.Event
+	var parts []string
+	for g := range groups {
+		sum += most[g]
+		parts = append(parts, strconv.FormatInt(most[g], 10))
+		if e := asked[g]; e != nil && e.In.Mod("inc") {
+			raise = e
+		}
+	}
+	if raise == nil || sum <= have {
+		return
+	}
+	f := p.Report(&rulePool, raise.In, "warpgroups want %s registers a thread, %d together, and the launch gives %d times %d, %d together: setmaxnreg.inc waits for ever",
+		strings.Join(parts, " + "), sum, groups, launch, have)
+	if !shrinks {
+		f.Also(raise.In, "no warpgroup gives registers back")
+	}
+	for g := range groups {
+		if e := asked[g]; e != nil && e.In != raise.In {
+			f.Also(e.In, "what another warpgroup takes or gives")
+			break
+		}
+	}
+}
+
+// lanes is how many threads of a warpgroup are in s.
+func lanes(s *value.Set, group int) int {
+	n := 0
+	for t := 128 * group; t < 128*group+128; t++ {
+		if s.Has(t) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,42 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package suite is all analyzers, and what they say of a module in one call.
+package suite
+
+import (
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+	"github.com/ptxdsl/ptxdsl/passes/verify/cluster"
+	"github.com/ptxdsl/ptxdsl/passes/verify/convergence"
+	"github.com/ptxdsl/ptxdsl/passes/verify/groups"
+	"github.com/ptxdsl/ptxdsl/passes/verify/launch"
+	"github.com/ptxdsl/ptxdsl/passes/verify/objects"
+	"github.com/ptxdsl/ptxdsl/passes/verify/proxies"
+	"github.com/ptxdsl/ptxdsl/passes/verify/registers"
+	"github.com/ptxdsl/ptxdsl/passes/verify/tensor"
+	"github.com/ptxdsl/ptxdsl/passes/verify/wgmma"
+)
+
+// List is every analyzer.
+func List() []*verify.Analyzer {
+	return []*verify.Analyzer{
+		convergence.Analyzer(), groups.Analyzer(), proxies.Analyzer(), objects.Analyzer(), wgmma.Analyzer(),
+		tensor.Analyzer(), cluster.Analyzer(), registers.Analyzer(), launch.Analyzer(),
+	}
+}
+
+// Rules are the rules of all of them, and those of the frame.
+func Rules() diag.Rules {
+	list := verify.Rules()
+	for _, a := range List() {
+		list = append(list, a.Rules...)
+	}
+	return slices.Clip(list).Sorted()
+}
+
+// Run holds the kernels of a module against all analyzers.
+func Run(m *ir.Module, opt verify.Options) *verify.Report { return verify.Run(m, List(), opt) }

@@ -1,0 +1,139 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package verify
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+)
+
+// mark begins a comment that suppresses findings: "// ptxdsl:ignore A1 the reader is the writer".
+const mark = "ptxdsl:ignore"
+
+// A note is one such comment. It holds for the instruction that it stands before or behind.
+type note struct {
+	in     *ir.Instr
+	rule   string
+	reason string
+	used   bool
+}
+
+type notes struct {
+	module *ir.Module
+	list   []*note
+	at     map[*ir.Instr][]*note
+}
+
+// suppressions reads the comments of a module.
+func suppressions(m *ir.Module) *notes {
+	n := &notes{module: m, at: make(map[*ir.Instr][]*note)}
+	for _, f := range m.Funcs() {
+		for _, b := range f.Blocks {
+			for _, in := range b.Instrs {
+				for _, text := range in.Doc {
+					n.read(in, text)
+				}
+				n.read(in, in.Note)
+			}
+		}
+	}
+	return n
+}
+
+func (n *notes) read(in *ir.Instr, text string) {
+	_, rest, found := strings.Cut(text, mark)
+	if !found {
+		return
+	}
+	rest = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "*/"))
+	rule, reason, _ := strings.Cut(rest, " ")
+	s := &note{in: in, rule: rule, reason: strings.TrimSpace(reason)}
+	n.list = append(n.list, s)
+	n.at[in] = append(n.at[in], s)
+}
+
+// covers reports whether a comment suppresses a finding.
+func (n *notes) covers(f *Finding) bool {
+	for _, s := range n.at[f.in] {
+		if s.rule == f.Rule && s.reason != "" {
+			s.used = true
+			return true
+		}
+	}
+	return false
+}
+
+// findings is what is wrong with the comments themselves.
+func (n *notes) findings(rules map[string]bool) diag.List {
+	var l diag.List
+	for _, s := range n.list {
+		at, from := n.module.At(s.in.Pos)
+		d := diag.Diagnostic{Place: at, From: from, Severity: diag.Warning}
+		switch {
+		case s.rule == "" || s.reason == "":
+			d.Rule, d.Message = ruleReason.ID, fmt.Sprintf("%s names no reason: write the rule and why it does not apply here", mark)
+			if s.rule == "" {
+				d.Message = fmt.Sprintf("%s names no rule: write the rule and why it does not apply here", mark)
+			}
+		case !s.used && rules == nil:
+			d.Rule, d.Message = ruleUnused.ID, fmt.Sprintf("%s %s suppresses nothing", mark, s.rule)
+		default:
+			continue
+		}
+		if rules == nil || rules[d.Rule] {
+			l = append(l, d)
+		}
+	}
+	return l
+}
+
+var (
+	ruleIncomplete = diag.Rule{
+		ID: "V101", Layer: "verify", Severity: diag.Note, Title: "a kernel that is not checked in full",
+		What: "A kernel of which something was not looked at: device functions that take part in synchronization, addresses or counts that are not known, more ways through it than are followed, protocols that only an execution decides.",
+		Why:  "Silence about what was not looked at must not be read as its absence. The verdict on the kernel is incomplete, not clean.",
+		Wrong: `
+.reg .b32 %handle;
+ld.global.b32 %handle, [p];
+mbarrier.arrive.shared.b64 _, [%handle];
+`,
+		Right: `
+mov.u32 %r1, %tid.x;
+bar.sync 0;
+`,
+		Fix: "Nothing needs to be done. Where a reason names something avoidable, such as a call that could be inlined, without it the rest can be checked.",
+	}
+	ruleReason = diag.Rule{
+		ID: "V102", Layer: "verify", Severity: diag.Warning, Title: "a suppression without a rule or a reason",
+		What: "A comment ptxdsl:ignore that does not name one rule and say why it does not apply.",
+		Why:  "It suppresses nothing. Whoever reads it later could not tell whether it still holds.",
+		Wrong: `
+// ptxdsl:ignore B2
+bar.sync 0;
+`,
+		Right: `
+bar.sync 0;
+`,
+		Fix: "Write the id of the rule and the reason behind it: // ptxdsl:ignore B2 the warps that come here are whole.",
+	}
+	ruleUnused = diag.Rule{
+		ID: "V103", Layer: "verify", Severity: diag.Warning, Title: "a suppression that suppresses nothing",
+		What: "A comment ptxdsl:ignore at an instruction of which the rule reports nothing.",
+		Why:  "What it once suppressed is gone, or it stands at the wrong line.",
+		Wrong: `
+// ptxdsl:ignore B2 all threads come here
+bar.sync 0;
+`,
+		Right: `
+bar.sync 0;
+`,
+		Fix: "Delete the comment.",
+	}
+)
+
+// Rules are the rules of the frame itself.
+func Rules() diag.Rules { return diag.Rules{ruleIncomplete, ruleReason, ruleUnused} }

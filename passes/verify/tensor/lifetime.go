@@ -1,0 +1,192 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tensor
+
+import (
+	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// lifetimes holds allocations against frees, the reading of their address, and use.
+func lifetimes(p *verify.Pass) {
+	var slots []memory.Region
+	var by value.Set
+	frees := false
+	for _, t := range p.Traces {
+		for i := range t.Events {
+			e := &t.Events[i]
+			switch e.Kind {
+			case trace.TensorAlloc:
+				if r, ok := p.Region(e, 0, 4); ok {
+					slots = append(slots, r)
+				}
+				by = by.Or(e.Threads)
+			case trace.TensorFree:
+				frees = true
+			}
+		}
+		allocations(p, t)
+	}
+	for _, t := range p.Traces {
+		address(p, t, slots, by)
+		freed(p, t, frees)
+	}
+	early(p)
+}
+
+// allocations looks at the allocations of one trace.
+func allocations(p *verify.Pass, t *trace.Trace) {
+	var last, yielded *trace.Event
+	met := false // the blocks of a pair have met
+	var used *trace.Event
+	for i := range t.Events {
+		e := &t.Events[i]
+		switch e.Kind {
+		case trace.ClusterWait:
+			met, used = true, nil
+		case trace.TensorAlloc:
+			n, ok := verify.Number(e, verify.Address(e.In, 0)+1)
+			if ok && (n < 32 || n > 512 || n&(n-1) != 0) {
+				p.Report(&ruleAlloc, e.In, "%d columns of tensor memory, expected a power of two from 32 to 512", n)
+			}
+			if last != nil {
+				if was, known := verify.Number(last, verify.Address(last.In, 0)+1); known && ok && n > was {
+					p.Report(&ruleAlloc, e.In, "an allocation of %d columns behind one of %d: later ones must not be larger", n, was).Also(last.In, "the earlier one").On(t, i)
+				}
+			}
+			if e.Threads.Warps() > 1 && p.Pool.Exact {
+				p.Report(&ruleAlloc, e.In, "tensor memory is allocated by %d warps with one instruction, expected one", e.Threads.Warps()).On(t, i)
+			}
+			if yielded != nil {
+				p.Report(&ruleFree, e.In, "an allocation behind tcgen05.relinquish_alloc_permit").Also(yielded.In, "given up here").On(t, i)
+			}
+			if e.In.Mod("cta_group::2") && !met {
+				p.Report(&rulePair, e.In, "an allocation for a pair of blocks, with no barrier of the cluster before it: the other block may not have started").On(t, i)
+			}
+			last = e
+		case trace.TensorYield:
+			yielded = e
+		case trace.TensorLoad, trace.TensorStore, trace.TensorMultiply, trace.TensorCopy, trace.TensorCommit:
+			used = e
+		case trace.TensorFree:
+			if e.In.Mod("cta_group::2") && used != nil {
+				p.Report(&rulePair, e.In, "tensor memory of a pair of blocks is freed with no barrier of the cluster behind its use").Also(used.In, "the last use here").On(t, i)
+			}
+		}
+	}
+}
+
+// address asks for a barrier before others than the allocating warp read the address.
+func address(p *verify.Pass, t *trace.Trace, slots []memory.Region, by value.Set) {
+	for i := range t.Events {
+		e := &t.Events[i]
+		switch e.Kind {
+		case trace.BarrierSync, trace.ClusterWait, trace.Wait:
+			return
+		case trace.Load:
+			r, ok := p.Access(e)
+			if !ok || e.Threads.Minus(by) == (value.Set{}) {
+				continue
+			}
+			for k := range slots {
+				if sure, _ := slots[k].Meets(&r); sure {
+					p.Report(&ruleAddress, e.In, "the address of tensor memory is read with no barrier behind the allocation").On(t, i)
+				}
+			}
+		}
+	}
+}
+
+// freed asks that every way of a warp that allocates, or of those that free for it, comes to a free.
+func freed(p *verify.Pass, t *trace.Trace, frees bool) {
+	if t.Stopped != "" {
+		return
+	}
+	var alloc *trace.Event
+	for i := range t.Events {
+		switch e := &t.Events[i]; e.Kind {
+		case trace.TensorAlloc:
+			alloc = e
+		case trace.TensorFree:
+			return
+		}
+	}
+	if alloc == nil {
+		return
+	}
+	if !frees {
+		if len(p.Kernel.Missed) == 0 {
+			p.Report(&ruleFree, alloc.In, "tensor memory is allocated and never freed").On(t, 0)
+		}
+		return
+	}
+	// Another warp frees: on each way that agrees with this one there must be a free.
+	for _, o := range p.Traces {
+		if frees := has(o, trace.TensorFree); !frees || o.Threads == t.Threads || !o.Facts.Agree(t.Facts) {
+			continue
+		}
+		return
+	}
+	p.Report(&ruleFree, alloc.In, "tensor memory is allocated, and there is a way on which nobody frees it").On(t, 0)
+}
+
+func has(t *trace.Trace, k trace.Kind) bool {
+	for i := range t.Events {
+		if t.Events[i].Kind == k {
+			return true
+		}
+	}
+	return false
+}
+
+// early looks for loads of other warps that no barrier puts before the free.
+func early(p *verify.Pass) {
+	for _, t := range p.Traces {
+		syncs, waits := 0, false
+		for i := range t.Events {
+			e := &t.Events[i]
+			switch e.Kind {
+			case trace.BarrierSync, trace.ClusterWait:
+				if p.Everyone(e) {
+					syncs++
+					waits = false
+				}
+			case trace.Wait:
+				waits = true
+			case trace.TensorFree:
+				if !waits {
+					later(p, t, i, syncs)
+				}
+			}
+		}
+	}
+}
+
+// later reports a use of tensor memory, in another class of threads, that comes as many barriers in as the
+// free does.
+func later(p *verify.Pass, t *trace.Trace, i, syncs int) {
+	free := &t.Events[i]
+	for _, o := range p.Traces {
+		if o.Threads == t.Threads || !o.Facts.Agree(t.Facts) {
+			continue
+		}
+		n := 0
+		for j := range o.Events {
+			e := &o.Events[j]
+			switch e.Kind {
+			case trace.BarrierSync, trace.ClusterWait:
+				if p.Everyone(e) {
+					n++
+				}
+			case trace.TensorLoad, trace.TensorStore, trace.TensorMultiply:
+				if n >= syncs {
+					p.Report(&ruleEarly, free.In, "tensor memory is freed while another warp may work on it: no barrier puts its use before").Also(e.In, "the use").On(t, i)
+					return
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,319 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package tensor holds tensor memory and the tcgen05 operations on it against the life of allocations and
+// the order that waits, commits and thread fences make.
+package tensor
+
+import (
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// Analyzer is the analyzer.
+func Analyzer() *verify.Analyzer {
+	return &verify.Analyzer{
+		Name: "tensor",
+		Doc: `Tensor follows, on each trace, what tcgen05 operations are under way: loads and stores up to their
+wait, matrix operations up to a commit and a wait for its object. Allocations are held against frees over all
+traces. Columns that matrix operations cover are in a descriptor and are not known.`,
+		Rules: diag.Rules{ruleAlloc, ruleAddress, ruleFree, ruleEarly, rulePair, ruleOrder, ruleCommit, ruleWait, ruleFence, ruleLanes},
+		Requires: []trace.Kind{trace.TensorAlloc, trace.TensorFree, trace.TensorLoad, trace.TensorStore, trace.TensorMultiply,
+			trace.TensorCopy, trace.TensorShift, trace.TensorCommit},
+		Run: run,
+	}
+}
+
+func run(p *verify.Pass) {
+	objects := objectsOf(p)
+	for _, t := range p.Traces {
+		moves(p, t)
+		multiplies(p, t)
+		fences(p, t, objects)
+		lanes(p, t)
+	}
+	lifetimes(p)
+}
+
+// moves follows tcgen05.ld and .st up to their waits.
+func moves(p *verify.Pass, t *trace.Trace) {
+	loads := make(map[*ir.Reg]*trace.Event)
+	var load, store *trace.Event
+	for i := range t.Events {
+		e := &t.Events[i]
+		switch e.Kind {
+		case trace.TensorLoad:
+			load = e
+			for a := range e.In.Args {
+				if e.In.Args[a].Kind == ir.Vector {
+					e.In.Args[a].Walk(func(o *ir.Operand) {
+						if r := o.Reg(); r != nil {
+							loads[r] = e
+						}
+					})
+				}
+			}
+		case trace.TensorStore:
+			store = e
+		case trace.TensorWait:
+			if e.In.Mod("wait::ld") {
+				load = nil
+				clear(loads)
+			} else {
+				store = nil
+			}
+		case trace.Arrive, trace.BarrierSync, trace.BarrierArrive, trace.TensorFree, trace.ClusterArrive:
+			if load != nil {
+				p.Report(&ruleWait, e.In, "%s while a load of tensor memory is under way: with no tcgen05.wait::ld the memory may be overwritten before it is read", what(e)).
+					As(grade(e)).Also(load.In, "the load").On(t, i)
+				load = nil
+			}
+			if store != nil {
+				p.Report(&ruleWait, e.In, "%s while a store to tensor memory is under way: with no tcgen05.wait::st others may read what was there before", what(e)).
+					As(grade(e)).Also(store.In, "the store").On(t, i)
+				store = nil
+			}
+		default:
+			if len(loads) == 0 || e.In == nil || e.Kind == trace.Exit {
+				continue
+			}
+			e.In.Registers(func(r *ir.Reg, a isa.Access) {
+				if from := loads[r]; from != nil {
+					p.Report(&ruleWait, e.In, "%s is used while a load of tensor memory writes it, with no tcgen05.wait::ld between", r.Name).
+						As(diag.Review).Also(from.In, "the load").On(t, i)
+					clear(loads)
+				}
+			})
+		}
+	}
+}
+
+// grade is an error where memory is handed over for certain.
+func grade(e *trace.Event) diag.Severity {
+	if e.Kind == trace.Arrive || e.Kind == trace.TensorFree {
+		return diag.Error
+	}
+	return diag.Review
+}
+
+func what(e *trace.Event) string {
+	switch e.Kind {
+	case trace.TensorFree:
+		return "tensor memory is freed"
+	case trace.Arrive:
+		return "an arrival"
+	}
+	return "a barrier"
+}
+
+// A task is a matrix operation under way.
+type task struct {
+	e       *trace.Event
+	columns *value.Value
+	low     int64
+	commits []verify.Object
+	closed  bool
+}
+
+// multiplies follows matrix operations up to the wait for their commit.
+func multiplies(p *verify.Pass, t *trace.Trace) {
+	var list []*task
+	for i := range t.Events {
+		e := &t.Events[i]
+		switch e.Kind {
+		case trace.TensorMultiply:
+			k := &task{e: e}
+			k.columns, k.low = place(p, e)
+			list = append(list, k)
+		case trace.TensorCommit:
+			commit(p, t, i, list)
+		case trace.Wait:
+			holds, known := t.Facts.Decided(e.Done, e.Threads)
+			if !known || !holds {
+				continue
+			}
+			touched, ok := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
+			kept := list[:0]
+			for _, k := range list {
+				if !waited(k, touched, ok) {
+					kept = append(kept, k)
+				}
+			}
+			list = kept
+		case trace.BarrierSync, trace.ClusterWait:
+			// Another thread may have waited for them.
+			list = nil
+		case trace.TensorLoad:
+			root, low := place(p, e)
+			for _, k := range list {
+				if k.columns != nil && k.columns == root && k.low == low {
+					why := "it is not committed"
+					if k.closed {
+						why = "its commit is not waited for"
+					}
+					p.Report(&ruleOrder, e.In, "a load of tensor memory while a matrix operation writes there: %s", why).Also(k.e.In, "the operation").On(t, i)
+				}
+			}
+		}
+		if len(list) > 64 {
+			list = list[32:]
+		}
+	}
+}
+
+// waited reports whether a wait is for the commit of a task.
+func waited(k *task, touched []verify.Touch, ok bool) bool {
+	if !k.closed {
+		return false
+	}
+	if !ok || len(k.commits) == 0 {
+		return true
+	}
+	for _, o := range touched {
+		for _, c := range k.commits {
+			if o.Object == c {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// place is where in tensor memory an operation works: what columns count from, and the column.
+func place(p *verify.Pass, e *trace.Event) (root *value.Value, low int64) {
+	v := verify.Val(e, verify.Address(e.In, 0))
+	if v == nil {
+		return nil, 0
+	}
+	return p.Pool.Rest(v), v.K & 0xffff
+}
+
+// commit closes the operations of the same threads.
+func commit(p *verify.Pass, t *trace.Trace, i int, list []*task) {
+	e := &t.Events[i]
+	objects, _ := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
+	var other *task
+	found := false
+	for _, k := range list {
+		if k.e.Threads.And(e.Threads) == (value.Set{}) {
+			other = k
+			continue
+		}
+		found = true
+		k.closed = true
+		for _, o := range objects {
+			k.commits = append(k.commits, o.Object)
+		}
+	}
+	if !found && other != nil {
+		p.Report(&ruleCommit, e.In, "a commit by other threads than issued the matrix operations: it tracks none of them").Also(other.e.In, "the operation").On(t, i)
+	}
+}
+
+// handed is the objects over which the order of tensor operations goes from thread to thread.
+type handed struct {
+	commits, loads map[verify.Object]bool
+}
+
+func objectsOf(p *verify.Pass) handed {
+	h := handed{make(map[verify.Object]bool), make(map[verify.Object]bool)}
+	for _, t := range p.Traces {
+		moved := false
+		for i := range t.Events {
+			e := &t.Events[i]
+			switch e.Kind {
+			case trace.TensorLoad, trace.TensorStore:
+				moved = true
+			case trace.TensorCommit, trace.Arrive:
+				if e.Kind == trace.Arrive && (!moved || e.In.Mod("expect_tx")) {
+					continue
+				}
+				list, _ := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
+				for _, o := range list {
+					if e.Kind == trace.Arrive {
+						h.loads[o.Object] = true
+					} else {
+						h.commits[o.Object] = true
+					}
+				}
+				moved = moved && e.Kind != trace.Arrive
+			}
+		}
+	}
+	return h
+}
+
+// fences asks for tcgen05.fence around waits and arrivals that order tensor operations of several threads.
+func fences(p *verify.Pass, t *trace.Trace, h handed) {
+	var after, moved *trace.Event
+	commits := false
+	for i := range t.Events {
+		e := &t.Events[i]
+		switch e.Kind {
+		case trace.TensorAfter:
+			after = nil
+		case trace.TensorBefore:
+			moved = nil
+		case trace.Wait:
+			list, _ := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
+			for _, o := range list {
+				if h.commits[o.Object] || h.loads[o.Object] {
+					after, commits = e, h.commits[o.Object] && !h.loads[o.Object]
+				}
+			}
+		case trace.TensorLoad, trace.TensorStore, trace.TensorMultiply, trace.TensorCopy:
+			moves := e.Kind == trace.TensorLoad || e.Kind == trace.TensorStore
+			// Stages that a commit frees are ordered by its object alone.
+			if after != nil && (moves || !commits) {
+				p.Report(&ruleFence, e.In, "a tensor operation behind a wait for another thread's, with no tcgen05.fence::after_thread_sync between").Also(after.In, "the wait").On(t, i)
+				after = nil
+			}
+			if moves {
+				moved = e
+			}
+		case trace.Arrive:
+			list, _ := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
+			for _, o := range list {
+				if moved != nil && h.loads[o.Object] && !e.In.Mod("expect_tx") {
+					p.Report(&ruleFence, e.In, "an arrival behind an access to tensor memory, with no tcgen05.fence::before_thread_sync between").Also(moved.In, "the access").On(t, i)
+					moved = nil
+				}
+			}
+		}
+	}
+}
+
+// lanes asks that warps keep to the lanes of tensor memory that they reach.
+func lanes(p *verify.Pass, t *trace.Trace) {
+	if !p.Pool.Exact {
+		return
+	}
+	for i := range t.Events {
+		e := &t.Events[i]
+		if e.Kind != trace.TensorLoad && e.Kind != trace.TensorStore {
+			continue
+		}
+		v := verify.Val(e, verify.Address(e.In, 0))
+		if v == nil || v.Tid() {
+			continue
+		}
+		own := p.Pool.Sub(v.Width, v, p.Pool.Rest(v))
+		if !own.Tid() {
+			continue
+		}
+		bad := -1
+		e.Threads.Each(func(n int) {
+			lane := int(p.Pool.At(own, n) >> 16 & 0x7f)
+			if want := 32 * (n / 32 % 4); bad < 0 && (lane < want || lane >= want+32) {
+				bad = n
+			}
+		})
+		if bad >= 0 {
+			p.Report(&ruleLanes, e.In, "warp %d works on lane %d of tensor memory, and reaches lanes %d to %d only", bad/32, p.Pool.At(own, bad)>>16&0x7f, 32*(bad/32%4), 32*(bad/32%4)+31).On(t, i)
+		}
+	}
+}

@@ -1,0 +1,275 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package verify holds kernels against the rules of barriers, copies in the background, fences, matrix
+// units and register pools, without running them. This package is the frame: what an analyzer is, how it
+// reports, what a verdict is. The analyzers are folders beside it, package suite lists them.
+//
+// A finding that is an error shows a way through the kernel on which the rule is broken. What cannot be
+// decided is a review; what was not looked at makes the verdict on the kernel incomplete, never clean.
+package verify
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+)
+
+// An Analyzer looks for one kind of hazard. It is a static value.
+type Analyzer struct {
+	Name  string // also the layer of its rules
+	Doc   string // what it looks for, and what it does not see
+	Rules diag.Rules
+	// Requires are kinds of instruction of which a kernel must have one to be looked at.
+	Requires []trace.Kind
+	Run      func(*Pass)
+}
+
+// A Verdict is what can be said of a kernel.
+type Verdict uint8
+
+// Verdicts, from best to worst.
+const (
+	Clean      Verdict = iota // every rule that applies was checked, and holds
+	Incomplete                // something was not looked at
+	Review                    // something is legal only under a condition that could not be decided
+	Error                     // a rule is broken, for certain
+)
+
+// String is the name of v in lower case.
+func (v Verdict) String() string {
+	return [...]string{"clean", "incomplete", "review", "error"}[v]
+}
+
+// A Result is the verdict on one kernel.
+type Result struct {
+	Kernel  string
+	Verdict Verdict
+	Missed  []string // why it is incomplete
+	Turns   int      // of loops that were followed, where not all were; else 0
+}
+
+// A Report is what came of a module.
+type Report struct {
+	Findings   diag.List
+	Kernels    []Result
+	Suppressed int
+}
+
+// Options choose what is done.
+type Options struct {
+	// Rules are the ids to look for; nil for all.
+	Rules map[string]bool
+	// Limits of the work on one kernel; the zero value stands for the usual.
+	Limits trace.Limits
+}
+
+// A Pass is one analyzer at work on one kernel.
+type Pass struct {
+	*trace.Kernel
+	Analyzer *Analyzer
+	sheet    *sheet
+}
+
+// A sheet collects what is found in a kernel.
+type sheet struct {
+	module *ir.Module
+	list   []*Finding
+	missed []string
+}
+
+// A Finding is under construction until its pass ends.
+type Finding struct {
+	diag.Diagnostic
+	in    *ir.Instr
+	sheet *sheet
+	plain string // the message without a count of others
+}
+
+// Report says that a rule is broken at an instruction. Of several findings of one rule at one place the
+// first is kept, unless a later one is graver.
+func (p *Pass) Report(rule *diag.Rule, in *ir.Instr, format string, args ...any) *Finding {
+	f := &Finding{in: in, sheet: p.sheet}
+	f.Diagnostic = diag.Diagnostic{Place: p.sheet.place(in), Rule: rule.ID, Severity: rule.Severity, Message: fmt.Sprintf(format, args...)}
+	if in != nil {
+		_, f.From = p.Module.At(in.Pos)
+	}
+	p.sheet.list = append(p.sheet.list, f)
+	return f
+}
+
+// place is where an instruction is.
+func (s *sheet) place(in *ir.Instr) diag.Place {
+	if in == nil {
+		return diag.Place{File: s.module.Name}
+	}
+	at, _ := s.module.At(in.Pos)
+	if in.Guard.Reg == nil && at.IsValid() && at.EndLine == at.Line {
+		at.EndColumn = at.Column + len(in.Op)
+	}
+	return at
+}
+
+// As sets the severity.
+func (f *Finding) As(s diag.Severity) *Finding {
+	f.Severity = s
+	return f
+}
+
+// Also adds a place that the finding speaks of.
+func (f *Finding) Also(in *ir.Instr, format string, args ...any) *Finding {
+	if in != nil {
+		f.Related = append(f.Related, diag.Related{Place: f.sheet.place(in), Message: fmt.Sprintf(format, args...)})
+	}
+	return f
+}
+
+// On shows the way: the branches of a trace up to an event, the last ones where there are many.
+func (f *Finding) On(t *trace.Trace, upto int) *Finding {
+	last := make(map[*ir.Instr]int)
+	var list []trace.Choice
+	for _, c := range t.Choices {
+		if a, _ := c.Cond.Condition(); a != nil && a.Op == "done" {
+			continue
+		}
+		if i, again := last[c.In]; again {
+			list[i] = c
+			continue
+		}
+		last[c.In] = len(list)
+		list = append(list, c)
+	}
+	if len(list) > 4 {
+		list = list[len(list)-4:]
+	}
+	for _, c := range list {
+		word := "is not taken"
+		if c.Taken {
+			word = "is taken"
+		}
+		f.Also(c.In, "on the way that is shown this branch %s", word)
+	}
+	return f
+}
+
+// Missed says that something of the kernel was not looked at, and why; the verdict is incomplete then.
+func (p *Pass) Missed(format string, args ...any) {
+	if why := fmt.Sprintf(format, args...); !slices.Contains(p.sheet.missed, why) {
+		p.sheet.missed = append(p.sheet.missed, why)
+	}
+}
+
+// Threads names a set of threads for a message.
+func Threads(n int) string {
+	if n == 1 {
+		return "one thread"
+	}
+	return fmt.Sprintf("%d threads", n)
+}
+
+// Run holds every kernel of a module against the rules of the analyzers.
+func Run(m *ir.Module, list []*Analyzer, opt Options) *Report {
+	if opt.Limits == (trace.Limits{}) {
+		opt.Limits = trace.Default()
+	}
+	r := &Report{}
+	notes := suppressions(m)
+	for _, f := range m.Funcs() {
+		if f.Kernel {
+			r.kernel(m, f, list, opt, notes)
+		}
+	}
+	r.Findings = append(r.Findings, notes.findings(opt.Rules)...)
+	r.Findings = r.Findings.Sort()
+	return r
+}
+
+func (r *Report) kernel(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options, notes *notes) {
+	k := trace.Follow(m, f, opt.Limits)
+	s := &sheet{module: m, missed: k.Missed}
+	for _, a := range list {
+		if len(k.Traces) > 0 && k.Needs(a.Requires...) && wanted(a, opt.Rules) {
+			a.Run(&Pass{Kernel: k, Analyzer: a, sheet: s})
+		}
+	}
+	result := Result{Kernel: f.Name, Missed: s.missed}
+	if k.Loops {
+		result.Turns = k.Turns
+	}
+	if len(s.missed) > 0 {
+		result.Verdict = Incomplete
+	}
+	for _, d := range s.settle(opt.Rules) {
+		if notes.covers(d) {
+			r.Suppressed++
+			continue
+		}
+		switch d.Severity {
+		case diag.Error:
+			result.Verdict = Error
+		case diag.Review:
+			result.Verdict = max(result.Verdict, Review)
+		}
+		r.Findings = append(r.Findings, d.Diagnostic)
+	}
+	if len(s.missed) > 0 && (opt.Rules == nil || opt.Rules[ruleIncomplete.ID]) {
+		at, _ := m.At(f.Pos)
+		r.Findings = append(r.Findings, diag.Diagnostic{Place: at, Rule: ruleIncomplete.ID, Severity: diag.Note,
+			Message: fmt.Sprintf("%s is not checked in full: %s", f.Name, strings.Join(s.missed, "; "))})
+	}
+	r.Kernels = append(r.Kernels, result)
+}
+
+// wanted reports whether a rule of a is selected.
+func wanted(a *Analyzer, rules map[string]bool) bool {
+	return rules == nil || slices.ContainsFunc(a.Rules, func(r diag.Rule) bool { return rules[r.ID] })
+}
+
+// few is how many reviews of one rule a kernel shows; the last says how many more there are.
+const few = 2
+
+// settle is the findings to keep: of one rule at one place the gravest, the first of equals, and of
+// reviews of one rule a few.
+func (s *sheet) settle(rules map[string]bool) []*Finding {
+	type key struct {
+		in   *ir.Instr
+		rule string
+	}
+	best := make(map[key]int)
+	var list []*Finding
+	for _, f := range s.list {
+		if rules != nil && !rules[f.Rule] {
+			continue
+		}
+		k := key{f.in, f.Rule}
+		if i, ok := best[k]; ok {
+			if f.Severity < list[i].Severity {
+				list[i] = f
+			}
+			continue
+		}
+		best[k] = len(list)
+		list = append(list, f)
+	}
+	reviews := make(map[string][]*Finding)
+	return slices.DeleteFunc(list, func(f *Finding) bool {
+		if f.Severity != diag.Review {
+			return false
+		}
+		reviews[f.Rule] = append(reviews[f.Rule], f)
+		n := len(reviews[f.Rule])
+		if n <= few {
+			return false
+		}
+		last := reviews[f.Rule][few-1]
+		if n == few+1 {
+			last.plain = last.Message
+		}
+		last.Message = fmt.Sprintf("%s (and %d more in this kernel)", last.plain, n-few)
+		return true
+	})
+}
