@@ -18,6 +18,10 @@ import (
 // open is a device of a driver that pretends. Whatever the test leaves open, closing the device must give back.
 func open(t *testing.T, d *fakecuda.Driver) *runtime.Device {
 	t.Helper()
+	// The kernels of the module below.
+	d.Params["vecadd"] = []int{8, 8, 8, 4}
+	d.Params["mixed"] = []int{1, 2, 4, 8, 128, 8, 5}
+	d.Params["clustered"] = []int{4}
 	l, err := d.Library()
 	if err != nil {
 		t.Fatal(err)

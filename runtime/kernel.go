@@ -23,6 +23,7 @@ type Kernel struct {
 	dynamic int // bytes of dynamic shared memory that the source asks for
 
 	packets sync.Pool // of *packet
+	places  []int     // of the parameters
 }
 
 // Kernel is a kernel of the module.
@@ -75,6 +76,9 @@ func (m *Module) Kernel(name string) (*Kernel, error) {
 		return nil, fmt.Errorf("kernel %s of %s: its parameters are not known: load PTX, or use a driver of CUDA 12.4", name, m.name)
 	}
 	k.ask(m.source)
+	for i := range k.sig.params {
+		k.places = append(k.places, k.sig.params[i].Offset)
+	}
 	k.packets.New = func() any { return &packet{values: make([]byte, k.sig.size)} }
 	m.kernels[name] = k
 	return k, nil

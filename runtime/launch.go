@@ -113,7 +113,7 @@ func (k *Kernel) Launch(c Config, args ...any) error {
 		}
 	}
 	p.launch = l
-	p.launch.Values = p.values
+	p.launch.Values, p.launch.Places = p.values, k.places
 	err = k.back.Launch(&p.launch)
 	k.packets.Put(p)
 	if err != nil {

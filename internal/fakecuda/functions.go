@@ -6,7 +6,6 @@ package fakecuda
 import (
 	"bytes"
 	"encoding/binary"
-	"slices"
 	"strings"
 	"unsafe"
 )
@@ -297,20 +296,12 @@ func (d *Driver) moduleFunctions() map[string]func(a []uintptr) uintptr {
 			return ok
 		},
 		"cuFuncGetParamInfo": func(a []uintptr) uintptr {
-			sizes := d.Params[d.functions[uint64(a[0])]]
-			if int(a[1]) >= len(sizes) {
+			kernel := d.functions[uint64(a[0])]
+			if int(a[1]) >= len(d.Params[kernel]) {
 				return invalidValue
 			}
-			offset := 0
-			for i, n := range sizes {
-				offset = (offset + n - 1) / n * n
-				if i == int(a[1]) {
-					break
-				}
-				offset += n
-			}
-			put(a[2], uint64(offset))
-			put(a[3], uint64(sizes[a[1]]))
+			put(a[2], uint64(d.offset(kernel, int(a[1]))))
+			put(a[3], uint64(d.Params[kernel][a[1]]))
 			return ok
 		},
 		"cuOccupancyMaxActiveBlocksPerMultiprocessor": func(a []uintptr) uintptr { put(a[0], int32(2048/a[2])); return ok },
@@ -345,7 +336,7 @@ func (d *Driver) moduleFunctions() map[string]func(a []uintptr) uintptr {
 		"cuLaunchKernel": func(a []uintptr) uintptr {
 			l := Launch{Kernel: d.functions[uint64(a[0])], Grid: [3]uint32{uint32(a[1]), uint32(a[2]), uint32(a[3])},
 				Block: [3]uint32{uint32(a[4]), uint32(a[5]), uint32(a[6])}, Shared: uint32(a[7]), Stream: uint64(a[8])}
-			return d.launch(l, a[10])
+			return d.launch(l, a[9], a[10])
 		},
 		"cuLaunchKernelEx": func(a []uintptr) uintptr {
 			c := (*config)(pointer(a[0]))
@@ -353,7 +344,7 @@ func (d *Driver) moduleFunctions() map[string]func(a []uintptr) uintptr {
 			for _, e := range unsafe.Slice(c.attributes, c.count) {
 				l.Attributes[e.id] = [4]uint32(e.value[:4])
 			}
-			return d.launch(l, a[3])
+			return d.launch(l, a[2], a[3])
 		},
 	}
 }
@@ -386,17 +377,30 @@ func (d *Driver) log(count, options, values uintptr) {
 	}
 }
 
-// launch takes a launch with its extra argument.
-func (d *Driver) launch(l Launch, extra uintptr) uintptr {
+// offset is where parameter i of a kernel lies: at a multiple of what its size is a multiple of, as numbers and tensor maps do.
+func (d *Driver) offset(kernel string, i int) int {
+	end, at := 0, 0
+	for _, n := range d.Params[kernel][:i+1] {
+		align := min(n&-n, 64)
+		at = (end + align - 1) / align * align
+		end = at + n
+	}
+	return at
+}
+
+// launch takes a launch with pointers to its arguments. The other way to hand them over, all in one buffer, is not for tensor maps.
+func (d *Driver) launch(l Launch, arguments, extra uintptr) uintptr {
 	if l.Kernel == "" {
 		return invalidHandle
 	}
-	if extra != 0 {
-		words := unsafe.Slice((*uintptr)(pointer(extra)), 5)
-		if words[0] != 1 || words[2] != 2 || words[4] != 0 {
-			return invalidValue
-		}
-		l.Values = slices.Clone(read(words[1], *(*uintptr)(pointer(words[3]))))
+	sizes := d.Params[l.Kernel]
+	if extra != 0 || arguments == 0 && len(sizes) > 0 {
+		return invalidValue
+	}
+	for i, n := range sizes {
+		at := d.offset(l.Kernel, i)
+		l.Values = append(l.Values, make([]byte, at-len(l.Values))...)
+		l.Values = append(l.Values, read(*(*uintptr)(unsafe.Add(pointer(arguments), 8*i)), uintptr(n))...)
 	}
 	work := func() {
 		d.launches = append(d.launches, l)

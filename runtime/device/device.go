@@ -21,6 +21,7 @@ type Device interface {
 	Synchronize() error // waits for all work
 	Lost() error        // why no further call can succeed; nil while the device works
 	Close() error
+	Do(func() error) error // with the device current on a thread of its own, for libraries
 
 	Allocate(bytes int64) (Address, error)
 	Free(Address) error
@@ -131,7 +132,7 @@ type KernelInfo struct {
 // A Param is the place of a parameter.
 type Param struct{ Offset, Size int }
 
-// A Launch is a launch of a kernel. Its arguments lie in Values as the kernel finds them in its parameter space.
+// A Launch is a launch of a kernel. Its arguments lie in Values as the kernel finds them in its parameter space, each at one of the Places.
 type Launch struct {
 	Stream       Handle
 	Grid         [3]uint32
@@ -141,6 +142,7 @@ type Launch struct {
 	Cooperative  bool      // all blocks run at once
 	Programmatic bool      // may start before the work before it has ended
 	Values       []byte
+	Places       []int
 }
 
 // A TensorMap describes a tensor in global memory to the hardware that copies boxes of it. Sizes go from the innermost dimension

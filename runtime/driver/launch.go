@@ -103,27 +103,19 @@ type launchConfig struct {
 // allocate.
 type packet struct {
 	args       [11]uintptr
-	extra      [5]uintptr
-	size       uintptr
+	values     []uintptr // where the arguments of the kernel are
 	config     launchConfig
 	attributes [3]launchAttribute
 }
 
-// Keys of the extra argument of launches.
-const (
-	extraEnd    = 0
-	extraBuffer = 1
-	extraSize   = 2
-)
-
-// values makes the packet's extra argument say where the arguments of the kernel are.
-func (p *packet) values(v []byte) uintptr {
-	if len(v) == 0 {
-		return 0
+// point makes the packet say where the arguments of the kernel are. All of them in one buffer is a way that the driver has too, but it
+// takes tensor maps for something else there.
+func (p *packet) point(l *device.Launch) uintptr {
+	p.values = p.values[:0]
+	for _, at := range l.Places {
+		p.values = append(p.values, uintptr(unsafe.Pointer(&l.Values[at])))
 	}
-	p.size = uintptr(len(v))
-	p.extra = [5]uintptr{extraBuffer, uintptr(unsafe.Pointer(&v[0])), extraSize, uintptr(unsafe.Pointer(&p.size)), extraEnd}
-	return uintptr(unsafe.Pointer(&p.extra))
+	return uintptr(unsafe.Pointer(unsafe.SliceData(p.values)))
 }
 
 // configure fills the packet's configuration.
@@ -163,11 +155,11 @@ func (k *kernel) Launch(l *device.Launch) error {
 	if l.Cluster[0] > 0 || l.Cooperative || l.Programmatic {
 		p.configure(l)
 		f, args = cuLaunchKernelEx, p.args[:4]
-		args[0], args[1], args[2], args[3] = uintptr(unsafe.Pointer(&p.config)), k.function, 0, p.values(l.Values)
+		args[0], args[1], args[2], args[3] = uintptr(unsafe.Pointer(&p.config)), k.function, p.point(l), 0
 	} else {
 		p.args = [11]uintptr{
 			k.function, uintptr(l.Grid[0]), uintptr(l.Grid[1]), uintptr(l.Grid[2]), uintptr(l.Block[0]), uintptr(l.Block[1]), uintptr(l.Block[2]),
-			uintptr(l.Shared), uintptr(l.Stream), 0, p.values(l.Values),
+			uintptr(l.Shared), uintptr(l.Stream), p.point(l), 0,
 		}
 	}
 	code := c.run(f, args)
