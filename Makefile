@@ -5,6 +5,8 @@
 # make demo       a kernel in Go, its checks and its PTX
 # make test       everything CI runs: style, vet, tests, races, a slice of the agreement, round trips
 # make agree      the whole comparison of the instruction table with ptxas
+# make gpu-test   build bin/gputest, which runs the examples and the runtime on a GPU
+# make gpu-bench  build bin/gpubench, which measures them against the libraries there
 # make roundtrip DIR=folder   format, and lift and lower, every .ptx under a folder and compare the machine code
 
 SHELL := bash
@@ -18,7 +20,7 @@ export PATH := $(dir $(GO)):$(PATH)
 FUZZTIME ?= 60s
 DIR ?= .corpus
 # Packages with goroutines of their own.
-RACE := ./diag/... ./dsl/... ./internal/agree/... ./ptx/... ./form/... ./cmd/... ./internal/ptxas/... ./internal/roundtrip/... ./internal/corpus/...
+RACE := ./diag/... ./dsl/... ./internal/agree/... ./ptx/... ./form/... ./cmd/... ./internal/ptxas/... ./internal/roundtrip/... ./internal/corpus/... ./runtime/...
 
 .PHONY: build
 build:
@@ -108,6 +110,15 @@ fuzz: tools
 .PHONY: bench
 bench:
 	go test -run '^$$' -bench . -benchmem ./ptx ./isa ./lower
+
+# Programs for a machine with a GPU, which needs nothing but its driver: all examples and the runtime, and speed against the libraries there.
+.PHONY: gpu-test
+gpu-test:
+	CGO_ENABLED=0 go build -o bin/gputest ./internal/gputest/cmd/gputest
+
+.PHONY: gpu-bench
+gpu-bench:
+	CGO_ENABLED=0 go build -o bin/gpubench ./bench/cmd/gpubench
 
 .PHONY: cover
 cover: tools

@@ -99,6 +99,14 @@ func (d *Device) Sync() error {
 	return d.back.Synchronize()
 }
 
+// Do runs work on a thread of its own on which the device is the current one, as libraries such as cuBLAS expect.
+func (d *Device) Do(work func() error) error {
+	if err := d.usable(); err != nil {
+		return err
+	}
+	return d.back.Do(work)
+}
+
 // Lost is why the device can do nothing any more, nil while it works. Only Close and a new Open help.
 func (d *Device) Lost() error { return d.back.Lost() }
 

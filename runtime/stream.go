@@ -49,6 +49,9 @@ func (s *Stream) handle() device.Handle {
 	return s.id
 }
 
+// Handle is the stream for libraries that take a CUstream.
+func (s *Stream) Handle() uintptr { return uintptr(s.handle()) }
+
 // ready is an error where s cannot take work of d.
 func (s *Stream) ready(d *Device) error {
 	if s == nil {

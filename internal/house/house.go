@@ -42,9 +42,9 @@ func Rooms() []Room {
 		{"runtime/device", "diag", ""},
 		{"runtime/driver", "diag runtime/device internal/ptxas", "github.com/ebitengine/purego"},
 		{"runtime/emu", "diag isa ptx lift ir passes runtime/device", ""},
-		{"golden", "diag ptx", cmp},
+		{"golden", "diag ptx internal/diff", cmp},
 		{"examples", "dsl dsl/op runtime golden isa internal/show internal/trial", ""}, // isa: names of targets and types
-		{"bench", "dsl runtime examples", ""},
+		{"bench", "dsl isa runtime examples internal/trial", "github.com/ebitengine/purego"},
 		{"cmd/ptxdsl", Anything, ""},
 
 		{"internal/agree", Anything, ""},

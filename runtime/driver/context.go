@@ -101,6 +101,16 @@ func (c *Context) raw(f Function, args ...uintptr) uintptr {
 	return c.library.raw(f, args...)
 }
 
+// Do runs work on a thread that nothing else uses meanwhile and that has the context: for libraries that take it from there.
+func (c *Context) Do(work func() error) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if code := c.library.raw(cuCtxSetCurrent, c.current...); code != 0 {
+		return c.fail(cuCtxSetCurrent, code)
+	}
+	return work()
+}
+
 // fail is a CUresult as an error. One that spoils the context is kept, with the kernel that was launched last.
 func (c *Context) fail(f Function, code uintptr) error {
 	if lost := c.lost.Load(); lost != nil {

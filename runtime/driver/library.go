@@ -8,6 +8,7 @@ package driver
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"unsafe"
 
@@ -29,6 +30,9 @@ type Library struct {
 
 // Find opens the CUDA driver of this machine.
 func Find() (*Library, error) {
+	// What went wrong is told by the thread that it went wrong on.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	var tried []string
 	for _, path := range []string{"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"} {
 		handle, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)

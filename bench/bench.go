@@ -1,0 +1,201 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package bench measures the kernels of the examples on a GPU against the libraries that are at hand there, in one process: contenders
+// take turns, on random data, with a cold L2 cache, and what counts are medians and the ratios between them.
+package bench
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/ptxdsl/ptxdsl/runtime"
+)
+
+// A Contender is one way to do a job.
+type Contender struct {
+	Name string
+	Run  func() error // gives the work to the bench's stream, once
+}
+
+// A Job is what contenders compete at.
+type Job struct {
+	Group, Name string
+	Flop        float64 // operations, or
+	Bytes       float64 // that must be moved
+	Base        string  // the contender that the others are compared with
+	Contenders  []Contender
+	Batch       int // calls between two events; more than one where the buffers change from call to call
+}
+
+// A Result is how a contender did.
+type Result struct {
+	Group     string  `json:"group"`
+	Job       string  `json:"job"`
+	Contender string  `json:"contender"`
+	Micro     float64 `json:"microseconds"` // median
+	Low       float64 `json:"low"`          // a tenth of the rounds were faster
+	High      float64 `json:"high"`         // and a tenth slower
+	Rate      float64 `json:"rate"`
+	Unit      string  `json:"unit"` // TFLOP/s or GB/s
+	Ratio     float64 `json:"ratio"`
+	Base      string  `json:"base"`
+	Clock     int     `json:"sm_mhz"` // median while the job ran, 0 where nobody could tell
+	Watt      int     `json:"watt"`
+	Error     string  `json:"error,omitempty"`
+}
+
+// A Bench is a device to measure on.
+type Bench struct {
+	Device *runtime.Device
+	Stream *runtime.Stream
+	Rounds int
+	rand   *rand.Rand
+	cold   *runtime.Buffer[uint32] // several times the L2 cache
+	first  []*runtime.Event
+	last   []*runtime.Event
+	meter  *meter
+}
+
+// New opens a device for rounds of measuring.
+func New(place string, rounds int) (*Bench, error) {
+	d, err := runtime.Open(place)
+	if err != nil {
+		return nil, err
+	}
+	b := &Bench{Device: d, Rounds: rounds, rand: rand.New(rand.NewPCG(3, 4))}
+	if b.Stream, err = d.Stream(); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	if b.cold, err = runtime.Alloc[uint32](d, max(d.Info().L2, 32<<20)); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	for range rounds {
+		first, e1 := d.Event()
+		last, e2 := d.Event()
+		if err := errors.Join(e1, e2); err != nil {
+			return nil, errors.Join(err, d.Close())
+		}
+		b.first, b.last = append(b.first, first), append(b.last, last)
+	}
+	b.meter = newMeter(d.Info().Bus)
+	return b, nil
+}
+
+// Close gives back what the bench holds.
+func (b *Bench) Close() error {
+	b.meter.close()
+	return b.Device.Close()
+}
+
+// Meter says where clocks and power come from, or why they do not.
+func (b *Bench) Meter() string { return b.meter.origin }
+
+// Measure lets the contenders of a job take turns.
+func (b *Bench) Measure(j Job) ([]Result, error) {
+	batch := max(1, j.Batch)
+	times := make([][]time.Duration, len(j.Contenders))
+	failed := make([]error, len(j.Contenders))
+	for i, c := range j.Contenders { // warm-up: first launches, clocks
+		for range 3 {
+			if failed[i] == nil {
+				failed[i] = c.Run()
+			}
+		}
+		if err := b.Stream.Sync(); err != nil {
+			return nil, fmt.Errorf("%s %s, %s: %w", j.Group, j.Name, c.Name, err)
+		}
+	}
+	if err := b.settle(j, failed); err != nil {
+		return nil, err
+	}
+	stop := b.meter.watch()
+	for round := range b.Rounds {
+		for turn := range j.Contenders {
+			i := (turn + round) % len(j.Contenders) // nobody is always behind the same other
+			if failed[i] != nil {
+				continue
+			}
+			// Clearing the cache also keeps the device busy until the launch is in its queue.
+			if err := errors.Join(b.cold.On(b.Stream).Fill(uint32(round)), b.first[round].Record(b.Stream)); err != nil {
+				return nil, err
+			}
+			for range batch {
+				if failed[i] = j.Contenders[i].Run(); failed[i] != nil {
+					break
+				}
+			}
+			if err := errors.Join(b.last[round].Record(b.Stream), b.last[round].Sync()); err != nil {
+				return nil, fmt.Errorf("%s %s, %s: %w", j.Group, j.Name, j.Contenders[i].Name, err)
+			}
+			took, err := b.last[round].Since(b.first[round])
+			if err != nil {
+				return nil, err
+			}
+			times[i] = append(times[i], took/time.Duration(batch))
+		}
+	}
+	clock, watt := stop()
+	return j.results(times, failed, clock, watt), nil
+}
+
+// settle runs the job for a while, so that clocks and temperature are what they will be.
+func (b *Bench) settle(j Job, failed []error) error {
+	for start := time.Now(); time.Since(start) < 200*time.Millisecond; {
+		for i, c := range j.Contenders {
+			if failed[i] == nil {
+				failed[i] = c.Run()
+			}
+		}
+		if err := b.Stream.Sync(); err != nil {
+			return fmt.Errorf("%s %s: %w", j.Group, j.Name, err)
+		}
+	}
+	return nil
+}
+
+// results makes rates and ratios of times.
+func (j Job) results(times [][]time.Duration, failed []error, clock, watt int) []Result {
+	var list []Result
+	base := 0.0
+	for i, c := range j.Contenders {
+		r := Result{Group: j.Group, Job: j.Name, Contender: c.Name, Base: j.Base, Clock: clock, Watt: watt}
+		if failed[i] != nil {
+			r.Error = failed[i].Error()
+		} else {
+			t := times[i]
+			slices.SortFunc(t, cmp.Compare[time.Duration])
+			micro := func(part float64) float64 {
+				return float64(t[int(part*float64(len(t)-1)+0.5)].Nanoseconds()) / 1e3
+			}
+			r.Micro, r.Low, r.High = micro(0.5), micro(0.1), micro(0.9)
+			if r.Rate, r.Unit = j.Flop/r.Micro/1e6, "TFLOP/s"; j.Flop == 0 {
+				r.Rate, r.Unit = j.Bytes/r.Micro/1e3, "GB/s"
+			}
+			if c.Name == j.Base {
+				base = r.Micro
+			}
+		}
+		list = append(list, r)
+	}
+	for i := range list {
+		if base > 0 && list[i].Micro > 0 {
+			list[i].Ratio = base / list[i].Micro
+		}
+	}
+	return list
+}
+
+// numbers makes a buffer of n random numbers in [-1, 1], and keeps those on the host that a comparison needs.
+func numbers[E runtime.Element](b *Bench, n int, narrow func(float32) E) (*runtime.Buffer[E], []E, error) {
+	xs := make([]E, n)
+	for i := range xs {
+		xs[i] = narrow(2*b.rand.Float32() - 1)
+	}
+	buffer, err := runtime.Upload(b.Device, xs)
+	return buffer, xs, err
+}

@@ -1,0 +1,184 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"github.com/ptxdsl/ptxdsl/runtime"
+)
+
+// A Kind is the types of a multiplication, as the libraries number them.
+type Kind struct {
+	in, out     uintptr // cudaDataType
+	compute     uintptr // cublasComputeType_t
+	scale       uintptr // cudaDataType of alpha and beta
+	alpha, beta [8]byte
+}
+
+// Numbers of the libraries.
+const (
+	dataF32    = 0
+	dataBF16   = 14
+	computeF32 = 68
+	turned     = 1 // CUBLAS_OP_T
+)
+
+// BF16 multiplies bfloat16 with sums in F32.
+func BF16() Kind {
+	return Kind{in: dataBF16, out: dataBF16, compute: computeF32, scale: dataF32, alpha: [8]byte{2: 0x80, 3: 0x3f}} // 1.0
+}
+
+// A Problem is D = A * B' for row-major A (m x k), B (n x k) and D (m x n).
+type Problem struct {
+	M, N, K int
+	A, B, D runtime.Address
+}
+
+// A BLAS is cuBLAS and cuBLASLt, as far as they are there.
+type BLAS struct {
+	device        *runtime.Device
+	cublas, light *library
+	handle        uintptr // of cuBLAS
+	lightHandle   uintptr
+	stream        uintptr
+	workspace     *runtime.Buffer[uint8]
+	Origin        []string // what was found, or why not
+}
+
+// workspaceBytes is what NVIDIA advises for Hopper.
+const workspaceBytes = 64 << 20
+
+// NewBLAS looks for the libraries.
+func NewBLAS(b *Bench, folders []string) (*BLAS, error) {
+	l := &BLAS{device: b.Device, stream: b.Stream.Handle()}
+	var err error
+	if l.workspace, err = runtime.Alloc[uint8](b.Device, workspaceBytes); err != nil {
+		return nil, err
+	}
+	light, err := load(folders, []string{"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"}, "cublasLtCreate", "cublasLtMatmulDescCreate",
+		"cublasLtMatmulDescSetAttribute", "cublasLtMatrixLayoutCreate", "cublasLtMatmulPreferenceCreate", "cublasLtMatmulPreferenceSetAttribute",
+		"cublasLtMatmulAlgoGetHeuristic", "cublasLtMatmul")
+	if err == nil {
+		err = b.Device.Do(func() error { return light.call("cublasLtCreate", uintptr(unsafe.Pointer(&l.lightHandle))) })
+	}
+	if err != nil {
+		l.Origin = append(l.Origin, "no cuBLASLt: "+err.Error())
+	} else {
+		l.light = light
+		l.Origin = append(l.Origin, "cuBLASLt from "+light.path)
+	}
+	blas, err := load(folders, []string{"libcublas.so.13", "libcublas.so.12", "libcublas.so"}, "cublasCreate_v2", "cublasSetStream_v2", "cublasSetWorkspace_v2",
+		"cublasGemmEx", "cublasGetVersion_v2")
+	if err == nil {
+		err = b.Device.Do(func() error { return blas.call("cublasCreate_v2", uintptr(unsafe.Pointer(&l.handle))) })
+	}
+	var version int32
+	if err == nil {
+		err = errors.Join(blas.call("cublasSetStream_v2", l.handle, l.stream), blas.call("cublasSetWorkspace_v2", l.handle, uintptr(l.workspace.Address()), workspaceBytes),
+			blas.call("cublasGetVersion_v2", l.handle, uintptr(unsafe.Pointer(&version))))
+	}
+	if err != nil {
+		l.Origin = append(l.Origin, "no cuBLAS: "+err.Error())
+	} else {
+		l.cublas = blas
+		l.Origin = append(l.Origin, fmt.Sprintf("cuBLAS %d.%d.%d from %s", version/10000, version/100%100, version%100, blas.path))
+	}
+	return l, nil
+}
+
+// Contenders are the ways that the libraries have to solve a problem. Row-major is column-major turned: they make D' = B * A'.
+func (l *BLAS) Contenders(k Kind, p Problem) []Contender {
+	var list []Contender
+	if l.cublas != nil {
+		list = append(list, l.contender("cuBLAS", func() error {
+			return l.cublas.call("cublasGemmEx", l.handle, turned, 0, uintptr(p.N), uintptr(p.M), uintptr(p.K), uintptr(unsafe.Pointer(&k.alpha)),
+				uintptr(p.B), k.in, uintptr(p.K), uintptr(p.A), k.in, uintptr(p.K), uintptr(unsafe.Pointer(&k.beta)),
+				uintptr(p.D), k.out, uintptr(p.N), k.compute, ^uintptr(0))
+		}))
+	}
+	if l.light == nil {
+		return list
+	}
+	m, err := l.plan(k, p)
+	if err != nil {
+		return append(list, Contender{"cuBLASLt", func() error { return err }})
+	}
+	for i := range m.algorithms {
+		name := fmt.Sprintf("cuBLASLt %d", i)
+		if i == 0 {
+			name = "cuBLASLt"
+		}
+		list = append(list, l.contender(name, func() error { return m.run(i) }))
+	}
+	return list
+}
+
+// contender runs with the device current, where the libraries look for it.
+func (l *BLAS) contender(name string, run func() error) Contender {
+	return Contender{name, func() error { return l.device.Do(run) }}
+}
+
+// An algorithm is a cublasLtMatmulHeuristicResult_t.
+type algorithm struct {
+	data      [8]uint64
+	workspace uint64
+	state     int32
+	waves     float32
+	_         [4]int32
+}
+
+// A plan is a multiplication that cuBLASLt has been told of.
+type plan struct {
+	l            *BLAS
+	kind         Kind
+	problem      Problem
+	description  uintptr
+	a, b, d      uintptr // layouts
+	algorithms   []algorithm
+	preferences  uintptr
+	turnedOption int32
+}
+
+// plan asks for the first eight algorithms that cuBLASLt would take.
+func (l *BLAS) plan(k Kind, p Problem) (*plan, error) {
+	m := &plan{l: l, kind: k, problem: p, turnedOption: turned, algorithms: make([]algorithm, 8)}
+	const optionTurnA, optionWorkspace = 3, 1
+	size := uint64(workspaceBytes)
+	layout := func(to *uintptr, t uintptr, rows, cols int) error {
+		return l.light.call("cublasLtMatrixLayoutCreate", uintptr(unsafe.Pointer(to)), t, uintptr(rows), uintptr(cols), uintptr(rows))
+	}
+	err := errors.Join(
+		l.light.call("cublasLtMatmulDescCreate", uintptr(unsafe.Pointer(&m.description)), k.compute, k.scale),
+		layout(&m.b, k.in, p.K, p.N), layout(&m.a, k.in, p.K, p.M), layout(&m.d, k.out, p.N, p.M),
+		l.light.call("cublasLtMatmulPreferenceCreate", uintptr(unsafe.Pointer(&m.preferences))),
+	)
+	if err != nil {
+		return nil, err
+	}
+	err = errors.Join(
+		l.light.call("cublasLtMatmulDescSetAttribute", m.description, optionTurnA, uintptr(unsafe.Pointer(&m.turnedOption)), 4),
+		l.light.call("cublasLtMatmulPreferenceSetAttribute", m.preferences, optionWorkspace, uintptr(unsafe.Pointer(&size)), 8),
+	)
+	if err != nil {
+		return nil, err
+	}
+	var n int32
+	err = l.light.call("cublasLtMatmulAlgoGetHeuristic", l.lightHandle, m.description, m.b, m.a, m.d, m.d, m.preferences, uintptr(len(m.algorithms)),
+		uintptr(unsafe.Pointer(&m.algorithms[0])), uintptr(unsafe.Pointer(&n)))
+	if err != nil {
+		return nil, err
+	}
+	m.algorithms = m.algorithms[:n]
+	return m, nil
+}
+
+// run multiplies with one of the algorithms.
+func (m *plan) run(i int) error {
+	return m.l.light.call("cublasLtMatmul", m.l.lightHandle, m.description, uintptr(unsafe.Pointer(&m.kind.alpha)), uintptr(m.problem.B), m.b,
+		uintptr(m.problem.A), m.a, uintptr(unsafe.Pointer(&m.kind.beta)), uintptr(m.problem.D), m.d, uintptr(m.problem.D), m.d,
+		uintptr(unsafe.Pointer(&m.algorithms[i])), uintptr(m.l.workspace.Address()), workspaceBytes, m.l.stream)
+}

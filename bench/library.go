@@ -1,0 +1,103 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package bench
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/ebitengine/purego"
+)
+
+// Folders are where libraries are looked for, after those that the system's loader knows: the folders given, and the Python packages
+// that PyTorch brings its libraries in.
+func Folders(given string) []string {
+	list := filepath.SplitList(given)
+	roots := []string{"/usr/local/lib/python3*/*-packages", "/usr/lib/python3*/*-packages", "/usr/lib/python3/*-packages", "/opt/*/lib/python3*/*-packages"}
+	if home, err := os.UserHomeDir(); err == nil {
+		roots = append(roots, filepath.Join(home, ".local/lib/python3*/*-packages"))
+	}
+	// Python itself knows best where its packages are.
+	if out, err := exec.Command("python3", "-c", "import sys; print('\\n'.join(p for p in sys.path if p))").Output(); err == nil {
+		roots = append(roots, strings.Fields(string(out))...)
+	}
+	for _, root := range roots {
+		for _, pattern := range []string{"nvidia/*/lib", "torch/lib"} {
+			found, _ := filepath.Glob(filepath.Join(root, pattern)) // the patterns are good
+			list = append(list, found...)
+		}
+	}
+	list = append(list, "/usr/local/cuda/lib64")
+	slices.Sort(list[len(filepath.SplitList(given)):])
+	return slices.Compact(list)
+}
+
+// open opens the first library of some names that can be opened.
+func open(folders []string, names ...string) (handle uintptr, path string, err error) {
+	// What went wrong is told by the thread that it went wrong on.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var candidates []string
+	for _, folder := range folders {
+		for _, name := range names {
+			if p := filepath.Join(folder, name); exists(p) {
+				candidates = append(candidates, p)
+			}
+		}
+	}
+	var last error
+	for _, path := range append(candidates, names...) {
+		// Global, since cuBLAS finds cuBLASLt among what is open.
+		if handle, last = purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_GLOBAL); last == nil {
+			return handle, path, nil
+		}
+		if err == nil {
+			err = last
+		}
+	}
+	return 0, "", fmt.Errorf("none of %s: %w", strings.Join(names, ", "), err)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// A library is functions of a shared library by name.
+type library struct {
+	path      string
+	functions map[string]uintptr
+}
+
+// load opens a library and finds functions in it.
+func load(folders []string, names []string, functions ...string) (*library, error) {
+	handle, path, err := open(folders, names...)
+	if err != nil {
+		return nil, err
+	}
+	l := &library{path, make(map[string]uintptr)}
+	for _, f := range functions {
+		if l.functions[f], err = purego.Dlsym(handle, f); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return l, nil
+}
+
+// call calls a function that returns a status. Where an argument is written as uintptr(unsafe.Pointer(&x)) in the call, x stays where it
+// is until call returns.
+//
+//go:uintptrescapes
+func (l *library) call(function string, args ...uintptr) error {
+	status, _, _ := purego.SyscallN(l.functions[function], args...)
+	if status := int32(status); status != 0 {
+		return fmt.Errorf("%s: status %d", function, status)
+	}
+	return nil
+}

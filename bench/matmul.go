@@ -1,0 +1,143 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/dsl"
+	ladder "github.com/ptxdsl/ptxdsl/examples/10_matmul_ladder"
+	hopper "github.com/ptxdsl/ptxdsl/examples/15_matmul_hopper"
+	"github.com/ptxdsl/ptxdsl/internal/trial"
+	"github.com/ptxdsl/ptxdsl/runtime"
+)
+
+// Matmul measures the BF16 matrix multiplications of the examples against the libraries, on a square of a size.
+func Matmul(b *Bench, l *BLAS, size int) ([]Result, error) {
+	p := trial.Product{M: size, N: size, K: size}
+	a, _, e1 := numbers(b, size*size, runtime.ToBF16)
+	bt, _, e2 := numbers(b, size*size, runtime.ToBF16)
+	d, e3 := runtime.Alloc[runtime.BF16](b.Device, size*size)
+	if err := errors.Join(e1, e2, e3); err != nil {
+		return nil, err
+	}
+	job := Job{Group: "matmul BF16", Name: fmt.Sprint(size), Flop: 2 * float64(size) * float64(size) * float64(size), Base: "cuBLAS"}
+	theirs := l.Contenders(BF16(), Problem{size, size, size, a.Address(), bt.Address(), d.Address()})
+	ours, err := b.multipliers(p, a, bt, d)
+	if err != nil {
+		return nil, err
+	}
+	job.Contenders = append(theirs, ours...)
+	results, err := b.compare(job, len(theirs), d)
+	if err != nil {
+		return nil, err
+	}
+	return best(results), errors.Join(a.Close(), bt.Close(), d.Close())
+}
+
+// multipliers are the kernels of the examples, ready to be launched.
+func (b *Bench) multipliers(p trial.Product, a, bt, d *runtime.Buffer[runtime.BF16]) ([]Contender, error) {
+	var list []Contender
+	t := &trial.T{Device: b.Device, Rand: b.rand}
+	for version, build := range ladder.Versions() {
+		if version > 0 && b.Device.Info().Capability < 90 {
+			continue
+		}
+		k, err := t.Kernel(fmt.Sprintf("matmul_v%d", version), func(m *dsl.Module) { build(m, ladder.Default) })
+		if err != nil {
+			return nil, err
+		}
+		grid := runtime.Grid(p.M / ladder.Default.M * (p.N / ladder.Default.N)).On(b.Stream)
+		name := "ladder " + []string{"v0, cp.async", "v1, TMA", "v2, warp-specialised"}[version]
+		if version == 0 {
+			list = append(list, Contender{name, func() error { return k.Launch(grid, a, bt, d, p.M, p.N, p.K) }})
+			continue
+		}
+		mapA, e1 := k.TensorMap("a", a, p.M, p.K)
+		mapB, e2 := k.TensorMap("b", bt, p.N, p.K)
+		if err := errors.Join(e1, e2); err != nil {
+			return nil, err
+		}
+		list = append(list, Contender{name, func() error { return k.Launch(grid, mapA, mapB, d, p.M, p.N, p.K) }})
+	}
+	if t.Target() != "sm_90a" {
+		return list, nil
+	}
+	k, err := t.Kernel("matmul", func(m *dsl.Module) { hopper.Build(m, hopper.Default) })
+	if err != nil {
+		return nil, err
+	}
+	mapA, e1 := k.TensorMap("a", a, p.M, p.K)
+	mapB, e2 := k.TensorMap("b", bt, p.N, p.K)
+	mapD, e3 := k.TensorMap("d", d, p.M, p.N)
+	if err := errors.Join(e1, e2, e3); err != nil {
+		return nil, err
+	}
+	grid := runtime.Grid(hopper.Blocks(hopper.Default, p, b.Device.Info().SMs)).On(b.Stream)
+	return append(list, Contender{"hopper, wgmma", func() error { return k.Launch(grid, mapA, mapB, mapD, p.M, p.N, p.K) }}), nil
+}
+
+// compare holds what our contenders compute against what theirs do, before it measures: the speed of what is wrong is worth nothing.
+func (b *Bench) compare(j Job, theirs int, d *runtime.Buffer[runtime.BF16]) ([]Result, error) {
+	var want []runtime.BF16
+	for i, c := range j.Contenders {
+		if err := errors.Join(d.On(b.Stream).Fill(runtime.ToBF16(float32(math.NaN()))), c.Run(), b.Stream.Sync()); err != nil {
+			if i < theirs {
+				continue // the result says so
+			}
+			return nil, fmt.Errorf("%s %s, %s: %w", j.Group, j.Name, c.Name, err)
+		}
+		got, err := runtime.Download(d)
+		if err != nil {
+			return nil, err
+		}
+		if want == nil {
+			want = got
+			continue
+		}
+		if err := near(got, want); err != nil {
+			return nil, fmt.Errorf("%s %s, %s: %w", j.Group, j.Name, c.Name, err)
+		}
+	}
+	return b.Measure(j)
+}
+
+// near compares bfloat16 results: sums in another order may round to a neighbour.
+func near(got, want []runtime.BF16) error {
+	largest := 0.0
+	for _, w := range want {
+		largest = max(largest, math.Abs(float64(w.Float32())))
+	}
+	for i := range got {
+		if got[i] == want[i] {
+			continue
+		}
+		if d := math.Abs(float64(got[i].Float32()) - float64(want[i].Float32())); !(d <= largest/128) {
+			return fmt.Errorf("element %d is %v, and another has %v", i, got[i].Float32(), want[i].Float32())
+		}
+	}
+	return nil
+}
+
+// best leaves of the algorithms of cuBLASLt the first, which it would take, and the fastest.
+func best(list []Result) []Result {
+	var out []Result
+	fastest := Result{}
+	for _, r := range list {
+		if strings.HasPrefix(r.Contender, "cuBLASLt") && r.Error == "" && (fastest.Micro == 0 || r.Micro < fastest.Micro) {
+			fastest = r
+		}
+		if !strings.HasPrefix(r.Contender, "cuBLASLt ") {
+			out = append(out, r)
+		}
+	}
+	if fastest.Micro > 0 {
+		fastest.Contender = "cuBLASLt, best of 8"
+		out = append(out, fastest)
+	}
+	return out
+}

@@ -1,0 +1,57 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package bench
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"text/tabwriter"
+)
+
+// A Report is what was measured, and where.
+type Report struct {
+	Device  string   `json:"device"`
+	Driver  string   `json:"driver"`
+	Origin  []string `json:"origin"` // of libraries and clocks
+	Rounds  int      `json:"rounds"`
+	Results []Result `json:"results"`
+}
+
+// Header says where it was measured.
+func (r *Report) Header(w io.Writer) {
+	fmt.Fprintf(w, "%s, %s, %d rounds\n", r.Device, r.Driver, r.Rounds)
+	for _, line := range r.Origin {
+		fmt.Fprintln(w, line)
+	}
+	fmt.Fprintln(w)
+}
+
+// Table writes results as a table in Markdown.
+func Table(w io.Writer, list []Result) error {
+	t := tabwriter.NewWriter(w, 0, 0, 1, ' ', 0)
+	for _, r := range list {
+		if r.Error != "" {
+			fmt.Fprintf(t, "| %s\t| %s\t| %s\t| %s\t|\n", r.Group, r.Job, r.Contender, r.Error)
+			continue
+		}
+		ratio := "-"
+		if r.Ratio > 0 {
+			ratio = fmt.Sprintf("%.3f of %s", r.Ratio, r.Base)
+		}
+		clock := "-"
+		if r.Clock > 0 {
+			clock = fmt.Sprintf("%d MHz, %d W", r.Clock, r.Watt)
+		}
+		fmt.Fprintf(t, "| %s\t| %s\t| %s\t| %.1f us (%.1f to %.1f)\t| %.0f %s\t| %s\t| %s\t|\n", r.Group, r.Job, r.Contender, r.Micro, r.Low, r.High, r.Rate, r.Unit, ratio, clock)
+	}
+	return t.Flush()
+}
+
+// JSON writes the report for machines.
+func (r *Report) JSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "\t")
+	return e.Encode(r)
+}
