@@ -120,11 +120,15 @@ func (w *walk) compute(s *state, st *step) {
 			v = w.unknown(s, in, bitsOf(r))
 		}
 		if cond != nil {
+			w.cond = w.pool.Not(cond)
 			v = w.pool.Select(cond, v, w.fit(w.reg(s, r), v.Width))
+			w.cond = cond
 		}
 		s.regs[n] = v
 	}
+	w.cond = cond
 	w.result(s, st, set)
+	w.cond = nil
 }
 
 // fit is v in the width of a register.

@@ -96,6 +96,7 @@ type walk struct {
 	steps  int
 	events int
 	forks  map[*ir.Instr]int
+	cond   *value.Value // holds where an instruction under a guard is computed
 	work   []*state
 }
 
@@ -275,6 +276,11 @@ func (w *walk) part(s *state, in *ir.Instr, cond *value.Value, taken, next int) 
 		}
 		break
 	}
+	if first && second {
+		if way, steady := w.steady(s, in, cond); steady {
+			first, second = way, !way
+		}
+	}
 	if first && second && w.sample(in, cond) {
 		first = w.forks[in]%2 == 0
 		second = !first
@@ -289,6 +295,30 @@ func (w *walk) part(s *state, in *ir.Instr, cond *value.Value, taken, next int) 
 	}
 	w.choose(s, in, cond, true)
 	return w.enter(s, taken)
+}
+
+// steady says which way to take at a test in the middle of a loop's turns: the one of the turn before, and the
+// other when enough turns were followed. What may come of it otherwise is seen in the first turns and in
+// the last.
+func (w *walk) steady(s *state, in *ir.Instr, cond *value.Value) (way, steady bool) {
+	l := w.loops[s.block]
+	for l != nil && !w.active[l] {
+		l = l.Parent
+	}
+	if a, _ := cond.Condition(); l == nil || a == nil || a.Tid || a.Op != "lt" || cond.Level() > value.Block {
+		return false, false
+	}
+	n, most := s.turns[l], w.turns[l]
+	if n <= 1 || n == most-1 {
+		return false, false
+	}
+	w.k.Loops = true
+	for i := len(s.choices) - 1; i >= 0; i-- {
+		if s.choices[i].In == in {
+			return s.choices[i].Taken == (n < most), true
+		}
+	}
+	return false, false
 }
 
 // sample reports whether a branch was parted at so often that only one way is followed now.
@@ -489,6 +519,11 @@ func (w *walk) event(s *state, st *step) (gone bool, stop string) {
 	}
 	if st.kind != Touch {
 		e.Vals = w.values(s, in)
+		for i, v := range e.Vals {
+			if v != nil && in.Guard.Reg != nil {
+				e.Vals[i] = w.under(s, v, &e)
+			}
+		}
 	}
 	switch st.kind {
 	case Call:
@@ -515,6 +550,32 @@ func (w *walk) event(s *state, st *step) (gone bool, stop string) {
 	}
 	s.events = append(s.events, e)
 	return false, ""
+}
+
+// under is v where the guard of an event holds: of a selection on it, the one side.
+func (w *walk) under(s *state, v *value.Value, e *Event) *value.Value {
+	for _, t := range v.Terms {
+		if t.Atom.Op != "select" {
+			continue
+		}
+		cond := t.Atom.Args[0]
+		holds, known := s.facts.Decided(cond, e.Threads)
+		if e.Guard != nil && cond == e.Guard {
+			holds, known = true, true
+		} else if e.Guard != nil && cond == w.pool.Not(e.Guard) {
+			holds, known = false, true
+		}
+		if !known {
+			continue
+		}
+		side := t.Atom.Args[1]
+		if !holds {
+			side = t.Atom.Args[2]
+		}
+		rest := w.pool.Sub(v.Width, v, w.pool.Scale(v.Width, w.pool.Alone(t.Atom), t.Factor))
+		return w.under(s, w.pool.Add(v.Width, rest, w.pool.Scale(v.Width, side, t.Factor)), e)
+	}
+	return v
 }
 
 // narrowed is the threads of s that a guard does not rule out by their number.
@@ -574,9 +635,27 @@ func (w *walk) guard(s *state, in *ir.Instr) *value.Value {
 func (w *walk) reg(s *state, r *ir.Reg) *value.Value {
 	n, ok := w.number[r]
 	if ok && s.regs[n] != nil {
+		if w.cond != nil {
+			return w.side(s.regs[n])
+		}
 		return s.regs[n]
 	}
 	return w.pool.Atom(bitsOf(r), "register", strings.Clone(r.Name), r, value.Lane)
+}
+
+// side is v where w.cond holds: what a selection on it selects.
+func (w *walk) side(v *value.Value) *value.Value {
+	a := v.Single()
+	if a == nil || a.Op != "select" {
+		return v
+	}
+	switch a.Args[0] {
+	case w.cond:
+		return a.Args[1]
+	case w.pool.Not(w.cond):
+		return a.Args[2]
+	}
+	return v
 }
 
 // bitsOf is the width of a register.
