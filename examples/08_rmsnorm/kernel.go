@@ -22,10 +22,8 @@ const block = 128
 // their registers.
 func threadsFor(hidden int) int {
 	switch {
-	case hidden <= 3072:
+	case hidden <= 512:
 		return 32
-	case hidden <= 6144:
-		return 64
 	case hidden <= 16384:
 		return 128
 	}

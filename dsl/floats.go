@@ -1,0 +1,111 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import "github.com/ptxdsl/ptxdsl/isa"
+
+// Floats points to numbers of .f32, .f16 or .bf16, a choice of the Go program, that are moved 16 bytes at a time and computed with
+// as F32. It is what work at the speed of memory wants: norms, softmax, activations.
+type Floats struct {
+	k     *Kernel
+	typ   isa.Type
+	load  func(at Reg[U32], mods []Mod) Wide
+	store func(at Reg[U32], v []Reg[F32], mods []Mod)
+	shift func(by Reg[U64]) Floats
+}
+
+// Wide is 16 bytes of Floats. Numbers of half precision stay two in a register until they are wanted: to widen them twice costs
+// less than the registers to hold them wide.
+type Wide struct{ numbers func() []Reg[F32] }
+
+// F32 is the numbers. Each call widens them anew.
+func (w Wide) F32() []Reg[F32] {
+	if w.numbers == nil {
+		return nil
+	}
+	return w.numbers()
+}
+
+// FloatParam is a pointer parameter to numbers of a type.
+func FloatParam(k *Kernel, name string, t isa.Type) Floats {
+	switch t {
+	case isa.F32:
+		return singles(k, Global[F32](k, name))
+	case isa.F16:
+		return halves(k, t, Global[F16x2](k, name))
+	case isa.Bf16:
+		return halves(k, t, Global[BF16x2](k, name))
+	}
+	k.fault(&ruleOperand, "FloatParam of %s; .f32, .f16 or .bf16 is expected", t)
+	return Floats{k: k, typ: isa.F32}
+}
+
+// Width is how many numbers are in 16 bytes.
+func (f Floats) Width() int { return 128 / max(1, f.typ.Bits()) }
+
+// At64 points n numbers further on; n is a multiple of Width.
+func (f Floats) At64(n Reg[U64]) Floats {
+	if f.shift == nil {
+		return f
+	}
+	return f.shift(n)
+}
+
+// Load reads the Width numbers at i, a multiple of Width.
+func (f Floats) Load(i Reg[U32], mods ...Mod) Wide {
+	if f.load == nil {
+		return Wide{}
+	}
+	return f.load(i, mods)
+}
+
+// Store rounds Width numbers and writes them at i, a multiple of Width.
+func (f Floats) Store(i Reg[U32], v []Reg[F32], mods ...Mod) {
+	switch {
+	case f.store == nil:
+	case len(v) != f.Width():
+		f.k.fault(&ruleShape, "Store of %d numbers; %d of %s fill 16 bytes", len(v), f.Width(), f.typ)
+	default:
+		f.store(i, v, mods)
+	}
+}
+
+// singles are Floats of .f32.
+func singles(k *Kernel, a Array[F32]) Floats {
+	return Floats{
+		k: k, typ: isa.F32,
+		load: func(at Reg[U32], mods []Mod) Wide {
+			v := a.LoadVec(at, 4, mods...)
+			return Wide{func() []Reg[F32] { return append([]Reg[F32](nil), v...) }}
+		},
+		store: func(at Reg[U32], v []Reg[F32], mods []Mod) { a.StoreVec(at, v, mods...) },
+		shift: func(by Reg[U64]) Floats { return singles(k, a.At64(by)) },
+	}
+}
+
+// halves are Floats of half precision.
+func halves[P Scalar](k *Kernel, t isa.Type, a Array[P]) Floats {
+	return Floats{
+		k: k, typ: t,
+		load: func(at Reg[U32], mods []Mod) Wide {
+			pairs := a.LoadVec(at.ShrI(1), 4, mods...)
+			return Wide{func() []Reg[F32] {
+				var v []Reg[F32]
+				for _, pair := range pairs {
+					lo, hi := Widen(pair)
+					v = append(v, lo, hi)
+				}
+				return v
+			}}
+		},
+		store: func(at Reg[U32], v []Reg[F32], mods []Mod) {
+			var pairs []Reg[P]
+			for i := 0; i < len(v); i += 2 {
+				pairs = append(pairs, Pack[P](v[i], v[i+1]))
+			}
+			a.StoreVec(at.ShrI(1), pairs, mods...)
+		},
+		shift: func(by Reg[U64]) Floats { return halves(k, t, a.At64(by.ShrI(1))) },
+	}
+}
