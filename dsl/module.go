@@ -120,6 +120,11 @@ func (m *Module) Text() (string, error) {
 	return lower.Text(built), nil
 }
 
+// Places tells where the lines of text come from, which is what Text gave: the author's line of Go, and those that called it.
+func (m *Module) Places(text string) func(line int) (at diag.Place, from []diag.Place, ok bool) {
+	return lower.MapOf(m.ir, text).Place
+}
+
 // An Error is what kept a module from being built.
 type Error struct {
 	Name string

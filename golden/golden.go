@@ -13,9 +13,9 @@ package golden
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/ptxdsl/ptxdsl/diag"
@@ -26,6 +26,12 @@ import (
 type Module interface {
 	Name() string
 	Text() (string, error)
+}
+
+// A Located module tells where the lines of its text come from, as a *dsl.Module does: at a line, and what called it. Check shows
+// the Go lines of what differs then.
+type Located interface {
+	Places(text string) func(line int) (at diag.Place, from []diag.Place, ok bool)
 }
 
 // updateFlag is the flag of the test binary that rewrites golden files.
@@ -45,8 +51,8 @@ func updating() bool {
 }
 
 // Check compares the PTX of m with testdata/NAME.ptx, NAME being the module's name. What differs is told as instructions that were
-// lost, came or changed. Registers and labels may have other names, and declarations another order: that alone is no
-// difference.
+// lost, came or changed, with the Go lines that they come from. Registers and labels may have other names, and declarations another
+// order: that alone is no difference.
 func Check(t testing.TB, m Module) {
 	t.Helper()
 	text, err := m.Text()
@@ -54,11 +60,39 @@ func Check(t testing.TB, m Module) {
 		t.Fatalf("%s cannot be built:\n%v", m.Name(), err)
 		return
 	}
-	CheckText(t, m.Name(), text)
+	check(t, m.Name(), text, origins(m, text))
 }
 
 // CheckText is Check for PTX from elsewhere.
 func CheckText(t testing.TB, name, text string) {
+	t.Helper()
+	check(t, name, text, nil)
+}
+
+// origins tells the Go lines behind the lines of m's text, or is nil where m does not know.
+func origins(m Module, text string) func(line int) string {
+	l, ok := m.(Located)
+	if !ok {
+		return nil
+	}
+	var places func(int) (diag.Place, []diag.Place, bool) // made at the first question: most tests ask none
+	return func(line int) string {
+		if places == nil {
+			places = l.Places(text)
+		}
+		at, from, ok := places(line)
+		if !ok {
+			return ""
+		}
+		s := fmt.Sprintf("%s:%d", at.File, at.Line)
+		if len(from) > 0 {
+			s += fmt.Sprintf(" called from %s:%d", from[0].File, from[0].Line)
+		}
+		return s
+	}
+}
+
+func check(t testing.TB, name, text string, where func(line int) string) {
 	t.Helper()
 	path := filepath.Join("testdata", name+".ptx")
 	if updating() {
@@ -76,7 +110,7 @@ func CheckText(t testing.TB, name, text string) {
 		t.Fatal(err)
 		return
 	}
-	diff, list := Diff(string(old), text)
+	diff, list := compare(string(old), text, where)
 	if len(list) > 0 {
 		t.Fatalf("%s: %s: %s", path, list[0].Place, list[0].Message)
 		return
@@ -99,7 +133,12 @@ func write(path, text string) error {
 
 // Diff is what differs between two modules: "" where they differ at most in the names of registers and labels, the order of
 // declarations, comments and layout. The list is what keeps one of them from being read.
-func Diff(want, got string) (string, diag.List) {
+func Diff(want, got string) (string, diag.List) { return compare(want, got, nil) }
+
+func compare(want, got string, where func(line int) string) (string, diag.List) {
+	if want == got {
+		return "", nil
+	}
 	a, list := ptx.Parse("want", want)
 	if list.Errors() > 0 {
 		return "", list
@@ -108,9 +147,6 @@ func Diff(want, got string) (string, diag.List) {
 	if list.Errors() > 0 {
 		return "", list
 	}
-	x, y := outline(a), outline(b)
-	if strings.Join(keys(x), "\n") == strings.Join(keys(y), "\n") {
-		return "", nil
-	}
-	return difference(x, y), nil
+	rows, names := match(outline(a), outline(b))
+	return difference(rows, names, where), nil
 }

@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/ptxdsl/ptxdsl/dsl"
 	"github.com/ptxdsl/ptxdsl/golden"
 )
 
@@ -46,7 +48,14 @@ func TestDiff(t *testing.T) {
 		{"an instruction lost", "\tadd.u32 %b, %a, 1;\n", "", "- \tadd.u32 %b, %a, 1;"},
 		{"a register's type", ".reg .b32 %a, %b;", ".reg .b32 %a; .reg .u32 %b;", "add.u32"},
 		{"registers that change places", "st.global.b32 [%rd1], %b;", "st.global.b32 [%rd1], %a;", "+ \tst.global.b32 [%rd1], %a;"},
-		{"a parameter", ".u64 p)", ".u32 p)", "- .visible .entry k(.param .u64 p)"},
+		{"a parameter", ".u64 p)", ".u32 p)", "  .visible .entry k\n- \t.param .u64 p\n+ \t.param .u32 p\n"},
+		{"a directive", "p)", "p)\n.maxntid 128, 1, 1", "+ \t.maxntid 128, 1, 1\n"},
+		{"layout of the head", "k(.param .u64 p)", "k(\n\t.param  .u64 p\n)", ""},
+		{
+			"an instruction before all others", "\tld.param.u64", "\tmov.b32 %new, 1;\n\tld.param.u64",
+			"@ line 4, in k\n  \t.param .u64 p\n  .shared .b32 x[4];\n  .shared .b32 y[4];\n+ \tmov.b32 %new, 1;\n" +
+				"  \tld.param.u64 %rd1, [p];\n  \tld.global.b32 %a, [%rd1];\n  top:\n",
+		},
 		{"the version", ".version 8.0", ".version 8.1", "+ .version 8.1"},
 		{"shared memory", "x[4]", "x[8]", "+ .shared .b32 x[8];"},
 	} {
@@ -65,6 +74,85 @@ func TestDiff(t *testing.T) {
 	}
 	if _, list := golden.Diff(module, "add.u32 %r1"); len(list) == 0 {
 		t.Error("a module that cannot be read is no error")
+	}
+}
+
+// long has instructions with many operands.
+const long = `.version 8.0
+.target sm_100
+.address_size 64
+.entry k()
+{
+	.reg .pred %p;
+	.reg .f32 %f<8>;
+	.reg .b64 %rd<1>;
+	ld.global.v8.f32 {%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7}, [%rd0];
+	@%p bar.sync 0;
+	st.global.v8.f32 [%rd0+32], {%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7};
+	st.global.v8.f32 [%rd0+64], {%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7};
+}
+`
+
+// TestNotes holds what is said of instructions with many operands, and of guards.
+func TestNotes(t *testing.T) {
+	for _, test := range []struct{ name, old, new, want string }{
+		{"a guard's sense", "@%p bar", "@!%p bar", "- \t@%p bar.sync 0;\n+ \t@!%p bar.sync 0;\n"},
+		{"a guard that went", "@%p bar", "bar", "- \t@%p bar.sync 0;\n+ \tbar.sync 0;\n"},
+		{
+			"registers that change places", "[%rd0+64], {%f0, %f1, %f2, %f3,", "[%rd0+64], {%f0, %f1, %f3, %f2,",
+			"+ \tst.global.v8.f32 [%rd0+64], {%f0, %f1, %f3, %f2, %f4, %f5, %f6, %f7};  // operand 2, element 3; operand 2, element 4\n",
+		},
+		{
+			"an offset", "[%rd0+32]", "[%rd0+36]",
+			"+ \tst.global.v8.f32 [%rd0+36], {%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7};  // operand 1, element 1\n",
+		},
+		{"a name for a name", "%f3", "%x", ""},
+	} {
+		text := strings.ReplaceAll(long, test.old, test.new)
+		if test.want == "" {
+			text = strings.Replace(text, "%f<8>;", "%f<8>, %x;", 1)
+		}
+		got, list := golden.Diff(long, text)
+		if len(list) > 0 {
+			t.Fatal(list)
+		}
+		if test.want == "" && got != "" || !strings.Contains(got, test.want) {
+			t.Errorf("%s: got\n%s\nwant %q", test.name, got, test.want)
+		}
+	}
+}
+
+// scale is a kernel whose constant is not what its golden file has.
+func scale(m *dsl.Module, by float64) {
+	k := m.Kernel("scale")
+	x := dsl.Global[dsl.F32](k, "x")
+	i := k.TID().X
+	x.Store(i, x.Load(i).MulF(by))
+}
+
+// TestGoLines: a difference names the line of Go that the instruction comes from.
+func TestGoLines(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir("testdata", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	old := dsl.New("scale", "sm_80")
+	scale(old, 2)
+	text, err := old.Text()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("testdata/scale.ptx", []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	m := dsl.New("scale", "sm_80")
+	scale(m, 3)
+	r := &recorder{TB: t}
+	golden.Check(r, m)
+	said := strings.Join(r.said, "\n")
+	want := regexp.MustCompile(`(?m)^\+ \tmul\.f32 .*0f40400000;  // \S*golden_test\.go:\d+ called from \S*golden_test\.go:\d+$`)
+	if !want.MatchString(said) {
+		t.Errorf("said\n%s\nwant a line like %s", said, want)
 	}
 }
 

@@ -4,7 +4,6 @@
 package golden
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -13,20 +12,53 @@ import (
 
 // A line is a line of a module's outline: what is compared, and what is shown.
 type line struct {
-	key  string // with names that count alone
-	text string // as written
+	in    string   // the function that it belongs to, "" for none
+	shape string   // without the names that do not count
+	names []string // those names: registers and labels, in their order
+	text  string   // as written
+	at    int      // line of the module's text
+	parts statement
 }
 
-func keys(list []line) []string {
+// A statement is an instruction or a directive, taken apart.
+type statement struct {
+	Guard []part // none or one
+	Op    string
+	Args  []part
+}
+
+// A part is an operand, or part of one.
+type part struct {
+	Text  string
+	Name  bool // Text is a name that does not count
+	Parts []part
+}
+
+// leaves is the number of names and constants in s.
+func (s *statement) leaves() int {
+	n := 0
+	var count func(list []part)
+	count = func(list []part) {
+		for _, p := range list {
+			if p.Parts == nil {
+				n++
+			}
+			count(p.Parts)
+		}
+	}
+	count(s.Args)
+	return n
+}
+
+func shapes(list []line) []string {
 	out := make([]string, len(list))
 	for i, l := range list {
-		out[i] = l.key
+		out[i] = l.shape
 	}
 	return out
 }
 
-// outline is a module as lines to compare: declarations sorted, instructions in their order, registers and labels numbered by
-// their first use.
+// outline is a module as lines to compare: declarations sorted, instructions in their order.
 func outline(f *ptx.File) []line {
 	o := &outliner{f: f}
 	var head, variables []line
@@ -40,7 +72,7 @@ func outline(f *ptx.File) []line {
 			head = append(head, o.plain(n))
 		}
 	}
-	slices.SortStableFunc(variables, func(a, b line) int { return strings.Compare(a.key, b.key) })
+	sorted(variables)
 	list := append(head, variables...)
 	for _, n := range f.Decls {
 		if fn, ok := n.(*ptx.Func); ok {
@@ -50,35 +82,87 @@ func outline(f *ptx.File) []line {
 	return list
 }
 
+func sorted(list []line) {
+	slices.SortStableFunc(list, func(a, b line) int { return strings.Compare(a.shape, b.shape) })
+}
+
 // An outliner makes the lines of a file.
 type outliner struct {
-	f     *ptx.File
-	names map[string]string // of a function's registers and labels
-	count map[string]int    // names given, by kind
-	types map[string]string // of registers by name, or by letters for ranges
+	f      *ptx.File
+	in     string
+	labels map[string]bool
+	types  map[string]string // of registers by name, or by letters for ranges
 }
 
 // plain is a statement whose names all count.
-func (o *outliner) plain(n ptx.Node) line {
-	text := strings.Join(strings.Fields(o.f.Text[n.Pos():n.End()]), " ")
-	return line{text, text}
+func (o *outliner) plain(n ptx.Node) line { return o.words(n.Pos(), n.End()) }
+
+func (o *outliner) words(from, to ptx.Pos) line {
+	text := strings.Join(strings.Fields(o.f.Text[from:to]), " ")
+	return line{in: o.in, shape: text, text: text, at: o.f.Place(from, from).Line}
 }
 
+// function is the head of a function, a line for each parameter and directive, and its body.
 func (o *outliner) function(n *ptx.Func) []line {
-	o.names, o.count, o.types = make(map[string]string), make(map[string]int), make(map[string]string)
-	to := n.End()
-	if n.Body != nil {
-		to = n.Body.Pos()
-	}
-	text := strings.Join(strings.Fields(o.f.Text[n.Pos():to]), " ")
-	list := []line{{text, text}}
+	o.in, o.labels, o.types = n.Name.Text, make(map[string]bool), make(map[string]string)
+	defer func() { o.in = "" }()
+	list := o.head(n)
 	if n.Body == nil {
 		return list
 	}
+	o.collect(n.Body)
 	var variables, code []line
 	o.block(n.Body, &variables, &code)
-	slices.SortStableFunc(variables, func(a, b line) int { return strings.Compare(a.key, b.key) })
+	sorted(variables)
 	return append(append(list, variables...), code...)
+}
+
+// head is what stands before a body: the name, and a line for each parameter and each directive.
+func (o *outliner) head(n *ptx.Func) []line {
+	end := n.End()
+	if n.Body != nil {
+		end = n.Body.Pos()
+	}
+	var parts []ptx.Node
+	for _, p := range n.Params {
+		parts = append(parts, p)
+	}
+	for _, a := range n.Attrs {
+		if a.Pos() > n.Name.Pos() {
+			parts = append(parts, a)
+		}
+	}
+	if len(parts) > 0 {
+		end = parts[0].Pos()
+	}
+	first := o.words(n.Pos(), end)
+	first.text = strings.TrimSpace(strings.TrimRight(first.text, "( "))
+	first.shape = first.text
+	list := []line{first}
+	for _, p := range parts {
+		l := o.plain(p)
+		l.text = "\t" + l.text
+		list = append(list, l)
+	}
+	return list
+}
+
+// collect learns the labels of a block, and the types of its registers.
+func (o *outliner) collect(b *ptx.Block) {
+	for _, n := range b.Stmts {
+		switch n := n.(type) {
+		case *ptx.Var:
+			if n.Space.Text == ".reg" {
+				for _, d := range n.Names {
+					o.types[d.Name.Text] = n.Type.Text
+				}
+			}
+		case *ptx.Label:
+			o.labels[n.Name.Text] = true
+		case *ptx.Block:
+			o.collect(n)
+		}
+	}
 }
 
 // block collects the declarations of a block and its code.
@@ -88,27 +172,17 @@ func (o *outliner) block(b *ptx.Block, variables, code *[]line) {
 		case *ptx.Var:
 			if n.Space.Text != ".reg" {
 				*variables = append(*variables, o.plain(n))
-				continue
-			}
-			for _, d := range n.Names {
-				o.types[d.Name.Text] = n.Type.Text
 			}
 		case *ptx.Label:
-			key := o.label(n.Name.Text) + ":"
-			*code = append(*code, line{key, n.Name.Text + ":"})
+			*code = append(*code, line{in: o.in, shape: "label:", names: []string{n.Name.Text}, text: n.Name.Text + ":", at: o.f.PlaceOf(n).Line})
 		case *ptx.Instr:
 			*code = append(*code, o.instr(n))
 		case *ptx.Block:
 			o.block(n, variables, code)
 		case *ptx.Directive:
-			if n.Name.Text == ".loc" {
-				continue // where it comes from is no part of the code
+			if n.Name.Text != ".loc" { // where code comes from is no part of it
+				*code = append(*code, o.statement(n, n.Name.Text, n.Args))
 			}
-			key := n.Name.Text
-			for i := range n.Args {
-				key += " " + o.operand(&n.Args[i])
-			}
-			*code = append(*code, line{key, o.plain(n).text})
 		default:
 			*code = append(*code, o.plain(n))
 		}
@@ -116,165 +190,82 @@ func (o *outliner) block(b *ptx.Block, variables, code *[]line) {
 }
 
 func (o *outliner) instr(n *ptx.Instr) line {
+	l := o.statement(n, n.Op.Text, n.Args)
+	l.text = "\t" + l.text
+	if g := n.Guard; g.Text != "" {
+		mark := "@"
+		if g.Not {
+			mark = "@!"
+		}
+		kind, _, _ := o.free(g.Text)
+		l.shape = mark + kind + " " + l.shape
+		l.names = append([]string{g.Text}, l.names...)
+		l.parts.Guard = []part{{Text: mark, Parts: []part{{Text: g.Text, Name: true}}}}
+	}
+	return l
+}
+
+// statement is a statement with operands.
+func (o *outliner) statement(n ptx.Node, op string, args []ptx.Operand) line {
+	l := o.plain(n)
+	l.parts = statement{Op: op}
 	var b strings.Builder
-	if n.Guard.Text != "" {
-		b.WriteByte('@')
-		if n.Guard.Not {
-			b.WriteByte('!')
-		}
-		b.WriteString(o.name(n.Guard.Text) + " ")
+	b.WriteString(op)
+	for i := range args {
+		b.WriteByte(' ')
+		l.parts.Args = append(l.parts.Args, o.operand(&args[i], &b, &l.names))
 	}
-	b.WriteString(n.Op.Text)
-	for i := range n.Args {
-		sep := ", "
-		if i == 0 {
-			sep = " "
-		}
-		b.WriteString(sep + o.operand(&n.Args[i]))
-	}
-	return line{b.String(), "\t" + o.plain(n).text}
+	l.shape = b.String()
+	return l
 }
 
-func (o *outliner) operand(x *ptx.Operand) string {
+// operand writes the shape of an operand, and keeps the names in it.
+func (o *outliner) operand(x *ptx.Operand, shape *strings.Builder, names *[]string) part {
 	if len(x.Args) == 0 {
+		p := part{Text: x.Text}
+		kind, field, free := "", "", false
 		if x.Kind == ptx.Name {
-			return o.name(x.Text)
+			kind, field, free = o.free(x.Text)
 		}
-		return x.Text
+		if !free {
+			shape.WriteString(x.Text)
+			return p
+		}
+		shape.WriteString(kind + field)
+		p.Text, p.Name = strings.TrimSuffix(x.Text, field), true
+		*names = append(*names, p.Text)
+		return p
 	}
-	parts := make([]string, len(x.Args))
+	p := part{Text: x.Text}
+	shape.WriteString(kindMark(x.Kind) + x.Text + "(")
 	for i := range x.Args {
-		parts[i] = o.operand(&x.Args[i])
+		shape.WriteByte(' ')
+		p.Parts = append(p.Parts, o.operand(&x.Args[i], shape, names))
 	}
-	return fmt.Sprintf("%d%s(%s)", x.Kind, x.Text, strings.Join(parts, ", "))
+	shape.WriteByte(')')
+	return p
 }
 
-// label is the number of a label, by its first use.
-func (o *outliner) label(text string) string { return o.numbered(text, "label ") }
+// kindMark tells groups of operands apart: [a], {a} and (a).
+func kindMark(k ptx.OperandKind) string { return string(rune('A' + int(k))) }
 
-// name is a register as its type and number, a label as its number, and anything else as itself.
-func (o *outliner) name(text string) string {
-	base, field := text, ""
+// free reports whether a name does not count: that of a register, whose type does, or of a label. The field
+// is what follows a register's name, .x or .h1, which counts.
+func (o *outliner) free(text string) (kind, field string, ok bool) {
+	base := text
 	if i := strings.IndexByte(text, '.'); i > 0 {
 		base, field = text[:i], text[i:]
 	}
 	if t, ok := o.types[base]; ok {
-		return o.numbered(base, "register"+t+" ") + field
+		return "register" + t, field, true
 	}
 	if letters := strings.TrimRight(base, "0123456789"); letters != base {
 		if t, ok := o.types[letters]; ok {
-			return o.numbered(base, "register"+t+" ") + field
+			return "register" + t, field, true
 		}
 	}
-	if strings.HasPrefix(text, "%") || !o.isLabel(text) {
-		return text
+	if o.labels[text] {
+		return "label", "", true
 	}
-	return o.label(text)
-}
-
-// isLabel reports whether a name was met as a label, or may be one further down.
-func (o *outliner) isLabel(text string) bool {
-	if _, ok := o.names[text]; ok {
-		return true
-	}
-	return strings.Contains(o.f.Text, "\n"+text+":")
-}
-
-func (o *outliner) numbered(text, kind string) string {
-	if s, ok := o.names[text]; ok {
-		return s
-	}
-	s := fmt.Sprint(kind, o.count[kind])
-	o.count[kind]++
-	o.names[text] = s
-	return s
-}
-
-// context is how many lines are shown around a difference.
-const context = 3
-
-// difference shows where two outlines differ: lines that are in one alone, with those around them.
-func difference(x, y []line) string {
-	common := longest(keys(x), keys(y))
-	type shown struct {
-		mark byte
-		text string
-	}
-	var all []shown
-	i, j := 0, 0
-	for _, c := range append(common, [2]int{len(x), len(y)}) {
-		for ; i < c[0]; i++ {
-			all = append(all, shown{'-', x[i].text})
-		}
-		for ; j < c[1]; j++ {
-			all = append(all, shown{'+', y[j].text})
-		}
-		if c[0] < len(x) {
-			all = append(all, shown{' ', y[j].text})
-			i, j = c[0]+1, c[1]+1
-		}
-	}
-	near := make([]bool, len(all))
-	for n, s := range all {
-		if s.mark != ' ' {
-			for m := max(0, n-context); m <= min(len(all)-1, n+context); m++ {
-				near[m] = true
-			}
-		}
-	}
-	var b strings.Builder
-	for n, s := range all {
-		switch {
-		case near[n]:
-			fmt.Fprintf(&b, "%c %s\n", s.mark, s.text)
-		case n > 0 && near[n-1]:
-			b.WriteString("  ...\n")
-		}
-	}
-	return b.String()
-}
-
-// longest is the pairs of equal lines of a longest common subsequence, after the common start and end are set apart.
-func longest(a, b []string) [][2]int {
-	var start, end [][2]int
-	i := 0
-	for i < len(a) && i < len(b) && a[i] == b[i] {
-		start = append(start, [2]int{i, i})
-		i++
-	}
-	m, n := len(a), len(b)
-	for m > i && n > i && a[m-1] == b[n-1] {
-		m, n = m-1, n-1
-		end = append(end, [2]int{m, n})
-	}
-	slices.Reverse(end)
-	const most = 4000 // lines of which all pairs are compared
-	if m-i > most || n-i > most {
-		return append(start, end...)
-	}
-	width := n - i + 1
-	table := make([]int32, (m-i+1)*width)
-	for p := m - 1; p >= i; p-- {
-		for q := n - 1; q >= i; q-- {
-			at := (p-i)*width + q - i
-			if a[p] == b[q] {
-				table[at] = table[at+width+1] + 1
-			} else {
-				table[at] = max(table[at+width], table[at+1])
-			}
-		}
-	}
-	for p, q := i, i; p < m && q < n; {
-		at := (p-i)*width + q - i
-		switch {
-		case a[p] == b[q]:
-			start = append(start, [2]int{p, q})
-			p, q = p+1, q+1
-		case table[at+width] >= table[at+1]:
-			p++
-		default:
-			q++
-		}
-	}
-	return append(start, end...)
+	return "", "", false
 }

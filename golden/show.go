@@ -1,0 +1,152 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package golden
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// context is how many lines are shown around a difference.
+const context = 3
+
+// A shown line is one line of the output.
+type shown struct {
+	mark byte
+	line *line
+	old  *line // the line of the old module, nil for one that came
+	note string
+}
+
+// difference shows the rows that are not the same on both sides, with those around them; "" if there are none. where
+// tells what a line of the new module comes from, or is nil.
+func difference(rows []row, names *renaming, where func(line int) string) string {
+	all := layout(rows, names)
+	near := make([]bool, len(all))
+	for n, s := range all {
+		if s.mark != ' ' {
+			for m := max(0, n-context); m <= min(len(all)-1, n+context); m++ {
+				near[m] = true
+			}
+		}
+	}
+	var b strings.Builder
+	for n, s := range all {
+		if !near[n] {
+			continue
+		}
+		if n == 0 || !near[n-1] {
+			head(&b, all[n:])
+		}
+		notes := s.note
+		if s.mark == '+' && where != nil {
+			if at := where(s.line.at); at != "" {
+				notes = strings.TrimSuffix(at+": "+notes, ": ")
+			}
+		}
+		if notes != "" {
+			notes = "  // " + notes
+		}
+		fmt.Fprintf(&b, "%c %s%s\n", s.mark, s.line.text, notes)
+	}
+	return b.String()
+}
+
+// head says where a run of lines is: in the old module, which is a file that one can look at.
+func head(b *strings.Builder, all []shown) {
+	for _, s := range all {
+		switch {
+		case s.old == nil:
+			continue
+		case s.old.in == "":
+			fmt.Fprintf(b, "@ line %d\n", s.old.at)
+		default:
+			fmt.Fprintf(b, "@ line %d, in %s\n", s.old.at, s.old.in)
+		}
+		return
+	}
+	b.WriteString("@ line 1\n") // nothing was there before
+}
+
+// layout is rows as lines: what went before what came, for each run of changes.
+func layout(rows []row, names *renaming) []shown {
+	var all, came []shown
+	var gone []*line
+	flush := func() {
+		for i := range came {
+			if i < len(gone) && len(came) == len(gone) {
+				came[i].note = changes(gone[i], came[i].line, names)
+			}
+		}
+		all, came, gone = append(all, came...), nil, nil
+	}
+	for _, r := range rows {
+		if r.same {
+			flush()
+			all = append(all, shown{mark: ' ', line: r.new, old: r.old})
+			continue
+		}
+		if r.old != nil {
+			all = append(all, shown{mark: '-', line: r.old, old: r.old})
+			gone = append(gone, r.old)
+		}
+		if r.new != nil {
+			came = append(came, shown{mark: '+', line: r.new})
+		}
+	}
+	flush()
+	return all
+}
+
+// changes says where two instructions of one opcode differ, if they have so many operands that one would have
+// to look for it.
+func changes(x, y *line, names *renaming) string {
+	const few, most = 8, 3
+	if x.parts.Op != y.parts.Op || x.parts.leaves() <= few {
+		return ""
+	}
+	var r reporter
+	cmp.Equal(names.apply(x), y.parts, cmp.Reporter(&r))
+	if n := len(r.list); n > most {
+		r.list = append(r.list[:most], fmt.Sprintf("and %d more", n-most))
+	}
+	return strings.Join(r.list, "; ")
+}
+
+// A reporter collects what cmp finds to differ between two statements.
+type reporter struct {
+	path cmp.Path
+	list []string
+}
+
+func (r *reporter) PushStep(s cmp.PathStep) { r.path = append(r.path, s) }
+func (r *reporter) PopStep()                { r.path = r.path[:len(r.path)-1] }
+
+func (r *reporter) Report(result cmp.Result) {
+	if result.Equal() {
+		return
+	}
+	where, depth := "", 0
+	for _, step := range r.path {
+		switch step := step.(type) {
+		case cmp.StructField:
+			if step.Name() == "Guard" {
+				where, depth = "the guard", 2
+			}
+		case cmp.SliceIndex:
+			x, y := step.SplitKeys()
+			switch depth++; depth { // further down, one sees it
+			case 1:
+				where = fmt.Sprintf("operand %d", max(x, y)+1)
+			case 2:
+				where += fmt.Sprintf(", element %d", max(x, y)+1)
+			}
+		}
+	}
+	if len(r.list) == 0 || r.list[len(r.list)-1] != where { // a part and its text are one difference
+		r.list = append(r.list, where)
+	}
+}
