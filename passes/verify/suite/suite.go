@@ -15,6 +15,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/groups"
 	"github.com/ptxdsl/ptxdsl/passes/verify/launch"
 	"github.com/ptxdsl/ptxdsl/passes/verify/objects"
+	"github.com/ptxdsl/ptxdsl/passes/verify/protocol"
 	"github.com/ptxdsl/ptxdsl/passes/verify/proxies"
 	"github.com/ptxdsl/ptxdsl/passes/verify/registers"
 	"github.com/ptxdsl/ptxdsl/passes/verify/tensor"
@@ -25,7 +26,7 @@ import (
 func List() []*verify.Analyzer {
 	return []*verify.Analyzer{
 		convergence.Analyzer(), groups.Analyzer(), proxies.Analyzer(), objects.Analyzer(), wgmma.Analyzer(),
-		tensor.Analyzer(), cluster.Analyzer(), registers.Analyzer(), launch.Analyzer(),
+		tensor.Analyzer(), cluster.Analyzer(), registers.Analyzer(), launch.Analyzer(), protocol.Analyzer(),
 	}
 }
 

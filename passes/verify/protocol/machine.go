@@ -1,0 +1,208 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package protocol
+
+import (
+	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// A clock is what an agent knows to have happened: of each agent up to where, and which operations in the
+// background have ended.
+type clock struct {
+	agents []int
+	done   map[int]bool
+}
+
+func (c *clock) join(o *clock) {
+	for i, n := range o.agents {
+		c.agents[i] = max(c.agents[i], n)
+	}
+	for n := range o.done {
+		c.done[n] = true
+	}
+}
+
+func (c *clock) clone() *clock {
+	d := &clock{agents: append([]int(nil), c.agents...), done: make(map[int]bool, len(c.done))}
+	for n := range c.done {
+		d.done[n] = true
+	}
+	return d
+}
+
+// An agent is the lanes of one warp that follow one trace.
+type agent struct {
+	id      int
+	warp    int
+	threads value.Set
+	t       *trace.Trace
+	at      int
+	clock   *clock
+	// groups of operations that end at a wait of the agent itself: wgmma and bulk stores.
+	wgmma, bulk, copies []*operation
+	waiting             bool // at a barrier, counted there
+	left                bool
+}
+
+// An operation runs in the background.
+type operation struct {
+	id     int
+	e      *trace.Event
+	by     *agent
+	groups int
+}
+
+// An object is a barrier object at work.
+type object struct {
+	place     verify.Object
+	count     int64
+	pending   int64
+	tx        int64
+	phases    int // completed
+	gathering *clock
+	released  *clock // of all completed phases
+	unit      int64  // bytes that one copy of unknown size stands for; 0 where sizes are known
+	init      *trace.Event
+	last      *trace.Event // that arrived
+}
+
+// An access is one use of memory, by an agent or by an operation in the background.
+type access struct {
+	e         *trace.Event
+	by        *agent
+	when      int // of the agent
+	operation int // 0 for the agent itself
+	write     bool
+	region    memory.Region
+	tensor    bool
+}
+
+// A machine runs one scene.
+type machine struct {
+	p       *verify.Pass
+	agents  []*agent
+	objects map[verify.Object]*object
+	named   map[int64]*meeting
+	cluster *meeting
+	warps   map[warpSync]*meeting
+	due     []*completion // in the background, in the order of issue
+	past    map[*value.Value][]access
+	next    int
+	steps   int
+}
+
+type warpSync struct {
+	warp int
+	e    *trace.Event
+}
+
+// A meeting is a barrier of threads.
+type meeting struct {
+	threads int
+	agents  []*agent
+	clock   *clock
+}
+
+// A completion is what the end of something in the background does.
+type completion struct {
+	run   func()
+	ready func() bool
+}
+
+func newMachine(p *verify.Pass, s scene) *machine {
+	m := &machine{p: p, objects: make(map[verify.Object]*object), named: make(map[int64]*meeting), warps: make(map[warpSync]*meeting),
+		past: make(map[*value.Value][]access)}
+	for _, t := range s.traces {
+		for w := range value.MaxThreads / 32 {
+			if t.Threads.Lanes(w) == 0 {
+				continue
+			}
+			var lanes value.Set
+			lanes[w/2] = uint64(t.Threads.Lanes(w)) << (w % 2 * 32)
+			m.agents = append(m.agents, &agent{id: len(m.agents), warp: w, threads: lanes, t: t})
+		}
+	}
+	for _, a := range m.agents {
+		a.clock = &clock{agents: make([]int, len(m.agents)), done: make(map[int]bool)}
+	}
+	return m
+}
+
+// run lets every agent go as far as it can, and what is in the background end only when nobody can go on.
+// It is the agents that are stuck in the end.
+func (m *machine) run() (stuck []*agent, ok bool) {
+	for {
+		moved := false
+		for _, a := range m.agents {
+			for !a.left && m.step(a) {
+				moved = true
+				if m.steps++; m.steps > 400_000 {
+					return nil, false
+				}
+			}
+		}
+		if moved {
+			continue
+		}
+		if m.complete() {
+			continue
+		}
+		for _, a := range m.agents {
+			if !a.left {
+				stuck = append(stuck, a)
+			}
+		}
+		return stuck, true
+	}
+}
+
+// complete ends the oldest thing in the background that can end.
+func (m *machine) complete() bool {
+	for i, c := range m.due {
+		if c.ready == nil || c.ready() {
+			m.due = append(m.due[:i:i], m.due[i+1:]...)
+			c.run()
+			return true
+		}
+	}
+	return false
+}
+
+// new is an operation in the background.
+func (m *machine) new(a *agent, e *trace.Event) *operation {
+	m.next++
+	return &operation{id: m.next, e: e, by: a}
+}
+
+// arrive brings arrivals and what the arriver knows to an object.
+func (o *object) arrive(n int64, c *clock, e *trace.Event) {
+	if o.gathering == nil {
+		o.gathering = c.clone()
+	} else {
+		o.gathering.join(c)
+	}
+	o.last = e
+	o.pending -= n
+	o.flip()
+}
+
+// flip completes the phase when nothing is pending.
+func (o *object) flip() {
+	if o.pending > 0 || o.tx != 0 {
+		return
+	}
+	o.phases++
+	o.pending += o.count
+	if o.gathering != nil {
+		if o.released == nil {
+			o.released = o.gathering
+		} else {
+			o.released.join(o.gathering)
+		}
+		o.gathering = nil
+	}
+}

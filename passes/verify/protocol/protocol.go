@@ -1,0 +1,249 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package protocol puts the traces of all warps together and lets them go: who waits for whom at barrier
+// objects, and which memory engines and threads use with nothing between. One order is run; what it finds
+// holds for it, and what it does not find may be found in another. Operations in the background end as
+// late as they may.
+package protocol
+
+import (
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// Analyzer is the analyzer.
+func Analyzer() *verify.Analyzer {
+	return &verify.Analyzer{
+		Name: "protocol",
+		Doc: `Protocol lets the warps of one block go together, each along a trace, for every combination of
+traces that do not contradict one another. Blocks of a cluster are taken to do alike. A copy of a tensor is taken to
+bring its share of the bytes that are expected.`,
+		Rules:    diag.Rules{ruleHang, ruleLap},
+		Requires: []trace.Kind{trace.Wait},
+		Run:      run,
+	}
+}
+
+func run(p *verify.Pass) {
+	if why := unfit(p); why != "" {
+		p.Missed("the order of arrivals and waits between warps (M4, M6, M7, M11): %s", why)
+		return
+	}
+	list, _ := scenes(p, 24)
+	if len(list) == 0 {
+		p.Missed("the order of arrivals and waits between warps (M4, M6, M7, M11): no traces of all warps that go together")
+		return
+	}
+	for _, s := range list {
+		m := newMachine(p, s)
+		if !m.units(s) {
+			p.Missed("the order of arrivals and waits between warps (M4, M6, M7, M11): copies and expected bytes that do not pair")
+			return
+		}
+		stuck, ok := m.run()
+		if !ok {
+			p.Missed("the order of arrivals and waits between warps (M4, M6, M7, M11): it takes too long")
+			return
+		}
+		if len(stuck) > 0 {
+			m.hang(stuck)
+		}
+	}
+}
+
+// unfit says why a kernel cannot be run so, or is empty.
+func unfit(p *verify.Pass) string {
+	switch {
+	case len(p.Kernel.Missed) > 0:
+		return "not every way through the kernel is known"
+	case !p.Pool.Exact:
+		return "the size of the block is not laid down"
+	case p.Needs(trace.RemoteStore, trace.Answer, trace.CopyArrive, trace.Complete, trace.Call):
+		return "instructions that are not modelled"
+	}
+	for _, t := range p.Traces {
+		if t.Stopped != "" {
+			return "ways that are not followed to their end"
+		}
+		if !free(t) {
+			return "threads of a block that choose apart"
+		}
+		for i := range t.Events {
+			if why := strange(p, &t.Events[i]); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}
+
+// strange says why an event cannot be run, or is empty.
+func strange(p *verify.Pass, e *trace.Event) string {
+	n := verify.Target(e)
+	if n >= 0 {
+		list, ok := p.Objects(e, verify.Val(e, n))
+		if !ok {
+			return "barrier objects whose place is not known"
+		}
+		if e.Guard != nil {
+			return "arrivals that rest on data"
+		}
+		for _, o := range list {
+			if o.Rank != nil && !alike(o.Rank) {
+				return "blocks of a cluster that do not do alike"
+			}
+		}
+	}
+	switch e.Kind {
+	case trace.Init:
+		if _, ok := verify.Number(e, n+1); !ok {
+			return "counts that are not constants"
+		}
+	case trace.Arrive:
+		if e.In.Mod("noComplete") || e.In.Op != "" && (dropped(e)) {
+			return "instructions that are not modelled"
+		}
+		if _, ok := verify.Arrivals(e); !ok {
+			return "counts that are not constants"
+		}
+		if _, ok := verify.Number(e, n+1); e.In.Mod("expect_tx") && !ok {
+			return "byte counts that are not constants"
+		}
+	case trace.Expect:
+		if _, ok := verify.Number(e, n+1); !ok {
+			return "byte counts that are not constants"
+		}
+	case trace.Wait:
+		if _, ok := verify.Number(e, n+1); !ok || !e.In.Mod("parity") {
+			return "waits whose phase is not a constant"
+		}
+	case trace.BarrierSync, trace.BarrierArrive:
+		if number := verify.Val(e, 0); number == nil || !number.Tid() || e.Guard != nil {
+			return "numbered barriers that are not known"
+		}
+	}
+	return ""
+}
+
+func dropped(e *trace.Event) bool { return len(e.In.Op) > 20 && e.In.Op[:20] == "mbarrier.arrive_drop" }
+
+// alike reports whether every block gets as many arrivals as it sends.
+func alike(rank *value.Value) bool {
+	if rank.Const() {
+		return false
+	}
+	if rank.Tid() {
+		return true
+	}
+	for _, t := range rank.Terms {
+		if t.Atom.Op == "register" || t.Atom.Op == "xor" {
+			return true
+		}
+	}
+	return false
+}
+
+// units settles what a copy of unknown size stands for: its share of what is expected.
+func (m *machine) units(s scene) bool {
+	expected := make(map[verify.Object]int64)
+	copies := make(map[verify.Object]int64)
+	for _, t := range s.traces {
+		for i := range t.Events {
+			e := &t.Events[i]
+			n := verify.Target(e)
+			if n < 0 {
+				continue
+			}
+			list, _ := m.p.Objects(e, verify.Val(e, n))
+			for _, o := range list {
+				switch {
+				case e.Kind == trace.BulkLoad && verify.Tensor(e.In):
+					copies[o.Object] += int64(o.Threads.Len())
+				case e.Kind == trace.Expect, e.Kind == trace.Arrive && e.In.Mod("expect_tx"):
+					bytes, _ := verify.Number(e, n+1)
+					expected[o.Object] += bytes * int64(o.Threads.Len())
+				}
+			}
+		}
+	}
+	for o, n := range copies {
+		if expected[o]%n != 0 {
+			return false
+		}
+		m.objects[o] = &object{place: o, unit: expected[o] / n, count: 1, pending: 1, init: &trace.Event{}}
+	}
+	return true
+}
+
+var (
+	ruleHang = diag.Rule{
+		ID: "M11", Layer: "protocol", Severity: diag.Error, Title: "a wait that nothing satisfies",
+		What: "A wait at a barrier object, or at a barrier, for which no arrival is left when all warps have gone as far as they can.",
+		Why:  "The kernel hangs.",
+		Wrong: `
+.reqntid 64
+mov.u32 %r1, %tid.x;
+setp.eq.u32 %p1, %r1, 0;
+@%p1 mbarrier.init.shared.b64 [bars], 1;
+bar.sync 0;
+WAIT:
+mbarrier.try_wait.parity.shared.b64 %p2, [bars], 0;
+@!%p2 bra WAIT;
+@%p1 mbarrier.arrive.shared.b64 _, [bars];
+`,
+		Right: `
+.reqntid 64
+mov.u32 %r1, %tid.x;
+setp.eq.u32 %p1, %r1, 0;
+@%p1 mbarrier.init.shared.b64 [bars], 1;
+bar.sync 0;
+@%p1 mbarrier.arrive.shared.b64 _, [bars];
+WAIT:
+mbarrier.try_wait.parity.shared.b64 %p2, [bars], 0;
+@!%p2 bra WAIT;
+`,
+		Fix:     "See who should arrive: the message says what is missing, and where other warps wait meanwhile.",
+		Gaps:    "One order of the warps is tried. Blocks of a cluster are taken to do alike, loops are followed for some turns.",
+		Section: "9.7.13.15 mbarrier",
+	}
+	ruleLap = diag.Rule{
+		ID: "M7", Layer: "protocol", Severity: diag.Error, Title: "memory used again before its last use has ended",
+		What: "A copy, matrix operation or plain access to memory that another one, of a warp or in the background, still works on: no barrier object, barrier or wait makes the later one come later.",
+		Why:  "A slot of a ring is overrun, or read before it is filled.",
+		Wrong: `
+.reqntid 32
+elect.sync _|%p1, 0xffffffff;
+@%p1 mbarrier.init.shared.b64 [bars], 1;
+fence.mbarrier_init.release.cluster;
+bar.sync 0;
+@%p1 mbarrier.arrive.expect_tx.shared.b64 _, [bars], 256;
+@%p1 cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [tile], [%rd1], 256, [bars];
+ld.shared.b32 %r1, [tile];
+WAIT:
+mbarrier.try_wait.parity.shared.b64 %p2, [bars], 0;
+@!%p2 bra WAIT;
+`,
+		Right: `
+.reqntid 32
+elect.sync _|%p1, 0xffffffff;
+@%p1 mbarrier.init.shared.b64 [bars], 1;
+fence.mbarrier_init.release.cluster;
+bar.sync 0;
+@%p1 mbarrier.arrive.expect_tx.shared.b64 _, [bars], 256;
+@%p1 cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [tile], [%rd1], 256, [bars];
+WAIT:
+mbarrier.try_wait.parity.shared.b64 %p2, [bars], 0;
+@!%p2 bra WAIT;
+ld.shared.b32 %r1, [tile];
+`,
+		Fix:     "Wait for the phase that ends the earlier use, with the parity of that phase, before the later one.",
+		Gaps:    "As M11. Plain accesses of threads among themselves are not compared. Only the first bytes of a tile stand for it.",
+		Section: "9.7.13.15 mbarrier",
+	}
+	// The pages of these are with the analyzer of objects.
+	ruleCount = diag.Rule{ID: "M4", Layer: "objects", Severity: diag.Error}
+	ruleBytes = diag.Rule{ID: "M5", Layer: "objects", Severity: diag.Error}
+)

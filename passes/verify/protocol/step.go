@@ -1,0 +1,373 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package protocol
+
+import (
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// step makes an agent do its next event. False says that it must wait.
+func (m *machine) step(a *agent) bool {
+	if a.at >= len(a.t.Events) {
+		a.left = true
+		m.leave()
+		return true
+	}
+	whole := &a.t.Events[a.at]
+	e := *whole
+	e.Threads = e.Threads.And(a.threads)
+	if e.Threads.Empty() {
+		a.at++
+		return true
+	}
+	switch e.Kind {
+	case trace.BarrierSync, trace.BarrierArrive, trace.ClusterWait, trace.ClusterArrive, trace.WarpSync:
+		return m.meet(a, &e, whole)
+	case trace.Wait:
+		if !m.wait(a, &e) {
+			return false
+		}
+	case trace.Exit:
+		a.left = true
+		m.leave()
+		return true
+	default:
+		m.do(a, &e)
+	}
+	a.at++
+	a.clock.agents[a.id] = a.at
+	return true
+}
+
+// wait passes when the phase of the parity is complete.
+func (m *machine) wait(a *agent, e *trace.Event) bool {
+	holds, known := a.t.Facts.Decided(e.Done, e.Threads)
+	if !known || !holds {
+		return true // a try that failed, or whose result nothing rests on
+	}
+	parity, ok := verify.Number(e, verify.Address(e.In, 0)+1)
+	list, _ := m.p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
+	for _, at := range list {
+		o := m.objects[at.Object]
+		if o == nil {
+			continue
+		}
+		if !e.In.Mod("parity") || !ok {
+			continue
+		}
+		if int64(o.phases&1) == parity {
+			return false
+		}
+		if o.released != nil {
+			a.clock.join(o.released)
+		}
+	}
+	return true
+}
+
+// do is every event that does not wait.
+func (m *machine) do(a *agent, e *trace.Event) {
+	switch e.Kind {
+	case trace.Init:
+		n, _ := verify.Number(e, verify.Address(e.In, 0)+1)
+		list, _ := m.p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
+		for _, at := range list {
+			was := m.objects[at.Object]
+			m.objects[at.Object] = &object{place: at.Object, count: n, pending: n, init: e}
+			if was != nil {
+				m.objects[at.Object].unit = was.unit
+			}
+		}
+	case trace.Inval:
+		list, _ := m.p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
+		for _, at := range list {
+			delete(m.objects, at.Object)
+		}
+	case trace.Arrive, trace.Expect:
+		m.arrival(a, e)
+	case trace.BulkLoad:
+		m.load(a, e)
+	case trace.TensorMultiply, trace.TensorCopy, trace.TensorShift:
+		op := m.new(a, e)
+		a.copies = append(a.copies, op)
+		m.reads(a, e, op.id)
+		m.columns(a, e, op.id, true)
+	case trace.TensorCommit:
+		m.commit(a, e)
+	case trace.TensorLoad, trace.TensorStore:
+		m.columns(a, e, 0, e.Kind == trace.TensorStore)
+	case trace.GroupMultiply:
+		op := m.new(a, e)
+		a.wgmma = append(a.wgmma, op)
+		m.reads(a, e, op.id)
+	case trace.BulkStore:
+		op := m.new(a, e)
+		a.bulk = append(a.bulk, op)
+		m.reads(a, e, op.id)
+	case trace.GroupCommit:
+		closeGroups(a.wgmma)
+	case trace.BulkCommit:
+		closeGroups(a.bulk)
+	case trace.GroupWait:
+		n, _ := verify.Number(e, 0)
+		a.wgmma = a.finish(a.wgmma, int(n))
+	case trace.BulkWait:
+		n, _ := verify.Number(e, 0)
+		a.bulk = a.finish(a.bulk, int(n))
+	case trace.Load, trace.Store, trace.Atomic, trace.Clear:
+		if r, ok := m.p.Access(e); ok && r.Shared() {
+			m.note(access{e: e, by: a, when: a.at + 1, write: e.Kind != trace.Load, region: r})
+		}
+	case trace.Copy:
+		for _, r := range m.p.Writes(e) {
+			m.note(access{e: e, by: a, when: a.at + 1, write: true, region: r})
+		}
+	}
+}
+
+func closeGroups(list []*operation) {
+	for _, op := range list {
+		op.groups++
+	}
+}
+
+// finish ends the operations of all but the last n groups.
+func (a *agent) finish(list []*operation, n int) []*operation {
+	return slices.DeleteFunc(list, func(op *operation) bool {
+		over := op.groups > n
+		if over {
+			a.clock.done[op.id] = true
+		}
+		return over
+	})
+}
+
+// arrival is mbarrier.arrive and .expect_tx. Arrivals at other blocks come back from them, which do alike.
+func (m *machine) arrival(a *agent, e *trace.Event) {
+	a.clock.agents[a.id] = a.at + 1
+	n, _ := verify.Arrivals(e)
+	list, _ := m.p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
+	for _, at := range list {
+		o := m.objects[at.Object]
+		if o == nil {
+			continue
+		}
+		threads := int64(at.Threads.Len())
+		if at.Rank != nil {
+			threads = m.here(at)
+		}
+		if e.Kind == trace.Expect || e.In.Mod("expect_tx") {
+			bytes, _ := verify.Number(e, verify.Address(e.In, 0)+1)
+			o.tx += bytes * threads
+		}
+		if e.Kind == trace.Arrive {
+			o.arrive(n*threads, a.clock, e)
+		}
+	}
+}
+
+// here is how many arrivals come to this block when all blocks of the cluster do what these threads do.
+func (m *machine) here(at verify.Touch) int64 {
+	size := max(1, m.p.Cluster)
+	if at.Rank.Tid() {
+		n := int64(0)
+		at.Threads.Each(func(t int) {
+			if m.p.Pool.At(at.Rank, t) == 0 {
+				n++
+			}
+		})
+		return n * int64(size)
+	}
+	return int64(at.Threads.Len())
+}
+
+// load is a copy into shared memory that completes at an object.
+func (m *machine) load(a *agent, e *trace.Event) {
+	op := m.new(a, e)
+	threads := int64(e.Threads.Len())
+	for _, r := range m.p.Writes(e) {
+		m.note(access{e: e, by: a, when: a.at + 1, operation: op.id, write: true, region: r})
+	}
+	m.reads(a, e, op.id)
+	bytes, known := verify.Number(e, 2)
+	list, _ := m.p.Objects(e, verify.Val(e, verify.Address(e.In, 2)))
+	know := a.clock.clone()
+	for _, at := range list {
+		o := m.objects[at.Object]
+		if o == nil {
+			continue
+		}
+		n := bytes * threads
+		if o.unit > 0 || !known || verify.Tensor(e.In) {
+			n = o.unit * threads
+		}
+		m.due = append(m.due, &completion{run: func() {
+			o.tx -= n
+			end := &clock{agents: make([]int, len(m.agents)), done: map[int]bool{op.id: true}}
+			_ = know // a copy publishes what it wrote, and nothing of what its issuer knows
+			if o.gathering == nil {
+				o.gathering = end
+			} else {
+				o.gathering.join(end)
+			}
+			o.flipIfBegun()
+		}})
+	}
+}
+
+// flipIfBegun completes a phase whose bytes have all come, once its arrivals have.
+func (o *object) flipIfBegun() {
+	if o.pending <= 0 {
+		o.flip()
+	}
+}
+
+// commit arrives when the operations before it have ended.
+func (m *machine) commit(a *agent, e *trace.Event) {
+	ops := a.copies
+	a.copies = nil
+	know := a.clock.clone()
+	list, _ := m.p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
+	n := int64(1)
+	if e.In.Mod("multicast::cluster") {
+		n = int64(max(1, m.p.Cluster))
+	}
+	for _, at := range list {
+		o := m.objects[at.Object]
+		if o == nil {
+			continue
+		}
+		m.due = append(m.due, &completion{run: func() {
+			for _, op := range ops {
+				know.done[op.id] = true
+			}
+			o.arrive(n*int64(at.Threads.Len()), know, e)
+		}})
+	}
+	// A later commit tracks these too.
+	a.copies = append(a.copies, ops...)
+	if len(a.copies) > 128 {
+		a.copies = a.copies[len(a.copies)-128:]
+	}
+}
+
+// leave lets barriers of all threads go on without those that have left.
+func (m *machine) leave() {
+	for id, g := range m.named {
+		if g != nil && id < 0 {
+			m.release(g, -1)
+		}
+	}
+}
+
+// meet is a barrier of threads: the block's, a numbered one, the warp's or the cluster's.
+func (m *machine) meet(a *agent, e, whole *trace.Event) bool {
+	if a.waiting {
+		return false
+	}
+	a.clock.agents[a.id] = a.at + 1
+	switch e.Kind {
+	case trace.ClusterArrive:
+		if m.cluster == nil {
+			m.cluster = &meeting{clock: &clock{agents: make([]int, len(m.agents)), done: map[int]bool{}}}
+		}
+		m.cluster.clock.join(a.clock)
+		a.at++
+		return true
+	case trace.WarpSync:
+		return m.warp(a, whole)
+	case trace.ClusterWait:
+		return m.join(a, e, -2, m.p.Pool.Threads)
+	}
+	if m.p.Everyone(e) && e.Kind == trace.BarrierSync {
+		n, _ := verify.Number(e, 0)
+		return m.join(a, e, -10-n, m.p.Pool.Threads)
+	}
+	number := verify.Val(e, 0)
+	id := int64(0)
+	if number != nil && number.Tid() {
+		id = m.p.Pool.At(number, e.Threads.Least())
+	}
+	count, _ := verify.Number(e, 1)
+	return m.join(a, e, id, int(count))
+}
+
+// join counts an agent at a barrier.
+func (m *machine) join(a *agent, e *trace.Event, id int64, count int) bool {
+	g := m.named[id]
+	if g == nil {
+		g = &meeting{clock: &clock{agents: make([]int, len(m.agents)), done: map[int]bool{}}}
+		m.named[id] = g
+	}
+	g.clock.join(a.clock)
+	g.threads += e.Threads.Len()
+	if id >= 0 {
+		// Warps count whole at numbered barriers.
+		if n := e.Threads.Len() % 32; n != 0 {
+			g.threads += 32 - n
+		}
+	}
+	if e.Kind == trace.BarrierArrive {
+		a.at++
+	} else {
+		g.agents = append(g.agents, a)
+		a.waiting = true
+	}
+	m.release(g, count)
+	return e.Kind == trace.BarrierArrive || !a.waiting
+}
+
+// release lets a meeting go on when enough have come; -1 stands for all that have not left.
+func (m *machine) release(g *meeting, count int) {
+	here := g.threads
+	if count < 0 || count == m.p.Pool.Threads {
+		count = m.p.Pool.Threads
+		for _, a := range m.agents {
+			if a.left {
+				here += a.threads.Len()
+			}
+		}
+	}
+	if len(g.agents) == 0 || here < count {
+		return
+	}
+	for _, a := range g.agents {
+		a.clock.join(g.clock)
+		a.waiting = false
+		a.at++
+	}
+	*g = meeting{clock: &clock{agents: make([]int, len(m.agents)), done: map[int]bool{}}}
+}
+
+// warp is bar.warp.sync: it waits for the agents of the warp that come to it too.
+func (m *machine) warp(a *agent, e *trace.Event) bool {
+	var list []*agent
+	for _, o := range m.agents {
+		if o == a || o.warp != a.warp || o.left {
+			continue
+		}
+		for i := o.at; i < len(o.t.Events); i++ {
+			if x := &o.t.Events[i]; x.In == e.In && x.Threads.And(o.threads) != (value.Set{}) {
+				if i > o.at {
+					return false
+				}
+				list = append(list, o)
+				break
+			}
+		}
+	}
+	for _, o := range list {
+		a.clock.join(o.clock)
+	}
+	for _, o := range list {
+		o.clock.join(a.clock)
+		o.at++
+	}
+	a.at++
+	return true
+}
