@@ -258,9 +258,9 @@ func (w *walk) part(s *state, in *ir.Instr, cond *value.Value, taken, next int) 
 	}
 	first, second := true, true
 	// What only reads and writes memory is followed as if it ran: that it may not run hides nothing.
-	if r.soft && taken == r.end {
+	if soft := r.soft && !cond.Tid(); soft && taken == r.end {
 		first = false
-	} else if r.soft && next == r.end {
+	} else if soft && next == r.end {
 		second = false
 	}
 	for l := w.loops[s.block]; l != nil; l = l.Parent {

@@ -68,6 +68,7 @@ type object struct {
 	unit      int64  // bytes that one copy of unknown size stands for; 0 where sizes are known
 	init      *trace.Event
 	last      *trace.Event // that arrived
+	over      bool         // more arrived at once than the phase awaited
 }
 
 // An access is one use of memory, by an agent or by an operation in the background.
@@ -90,9 +91,9 @@ type machine struct {
 	cluster *meeting
 	warps   map[warpSync]*meeting
 	due     []*completion // in the background, in the order of issue
-	past    map[*value.Value][]access
+	past    map[bin][]access
 	next    int
-	steps   int
+	work    int // done so far, in comparisons and steps
 }
 
 type warpSync struct {
@@ -115,7 +116,7 @@ type completion struct {
 
 func newMachine(p *verify.Pass, s scene) *machine {
 	m := &machine{p: p, objects: make(map[verify.Object]*object), named: make(map[int64]*meeting), warps: make(map[warpSync]*meeting),
-		past: make(map[*value.Value][]access)}
+		past: make(map[bin][]access)}
 	for _, t := range s.traces {
 		for w := range value.MaxThreads / 32 {
 			if t.Threads.Lanes(w) == 0 {
@@ -132,6 +133,9 @@ func newMachine(p *verify.Pass, s scene) *machine {
 	return m
 }
 
+// most is how much work one scene is worth: about a fifth of a second.
+const most = 2_000_000
+
 // run lets every agent go as far as it can, and what is in the background end only when nobody can go on.
 // It is the agents that are stuck in the end.
 func (m *machine) run() (stuck []*agent, ok bool) {
@@ -140,7 +144,7 @@ func (m *machine) run() (stuck []*agent, ok bool) {
 		for _, a := range m.agents {
 			for !a.left && m.step(a) {
 				moved = true
-				if m.steps++; m.steps > 400_000 {
+				if m.work += 16; m.work > most {
 					return nil, false
 				}
 			}
@@ -195,6 +199,7 @@ func (o *object) flip() {
 	if o.pending > 0 || o.tx != 0 {
 		return
 	}
+	o.over = o.over || o.pending < 0
 	o.phases++
 	o.pending += o.count
 	if o.gathering != nil {

@@ -21,31 +21,38 @@ func Analyzer() *verify.Analyzer {
 		Doc: `Protocol lets the warps of one block go together, each along a trace, for every combination of
 traces that do not contradict one another. Blocks of a cluster are taken to do alike. A copy of a tensor is taken to
 bring its share of the bytes that are expected.`,
-		Rules:    diag.Rules{ruleHang, ruleLap},
-		Requires: []trace.Kind{trace.Wait},
+		Rules:    diag.Rules{ruleHang, ruleLap, rulePlain},
+		Requires: []trace.Kind{trace.Wait, trace.BarrierSync},
 		Run:      run,
 	}
 }
 
 func run(p *verify.Pass) {
-	if why := unfit(p); why != "" {
-		p.Missed("the order of arrivals and waits between warps (M4, M6, M7, M11): %s", why)
+	rules := "B8"
+	if p.Needs(trace.Wait) {
+		rules = "B8, M4, M6, M7, M11"
+	} else if !p.Needs(trace.Load, trace.Store) {
 		return
 	}
-	list, _ := scenes(p, 24)
+	missed := func(why string) { p.Missed("the order of warps among themselves (%s): %s", rules, why) }
+	if why := unfit(p); why != "" {
+		missed(why)
+		return
+	}
+	list, _ := scenes(p, 8)
 	if len(list) == 0 {
-		p.Missed("the order of arrivals and waits between warps (M4, M6, M7, M11): no traces of all warps that go together")
+		missed("no traces of all warps that go together")
 		return
 	}
 	for _, s := range list {
 		m := newMachine(p, s)
 		if !m.units(s) {
-			p.Missed("the order of arrivals and waits between warps (M4, M6, M7, M11): copies and expected bytes that do not pair")
+			missed("copies and expected bytes that do not pair")
 			return
 		}
 		stuck, ok := m.run()
 		if !ok {
-			p.Missed("the order of arrivals and waits between warps (M4, M6, M7, M11): it takes too long")
+			missed("it takes too long")
 			return
 		}
 		if len(stuck) > 0 {
@@ -242,6 +249,34 @@ ld.shared.b32 %r1, [tile];
 		Fix:     "Wait for the phase that ends the earlier use, with the parity of that phase, before the later one.",
 		Gaps:    "As M11. Plain accesses of threads among themselves are not compared. Only the first bytes of a tile stand for it.",
 		Section: "9.7.13.15 mbarrier",
+	}
+	rulePlain = diag.Rule{
+		ID: "B8", Layer: "protocol", Severity: diag.Review, Title: "shared memory used by two warps with no barrier between",
+		What: "A plain load and a plain store, or two stores, by different warps to the same bytes of shared memory, and nothing that makes one come after the other.",
+		Why:  "Which comes first is chance. Some such races are meant, as where all write the same value: hence a review.",
+		Wrong: `
+.reqntid 64
+mov.u32 %r1, %tid.x;
+shl.b32 %r2, %r1, 2;
+mov.u32 %r3, tile;
+add.u32 %r4, %r3, %r2;
+st.shared.b32 [%r4], %r1;
+ld.shared.b32 %r5, [tile+128];
+bar.sync 0;
+`,
+		Right: `
+.reqntid 64
+mov.u32 %r1, %tid.x;
+shl.b32 %r2, %r1, 2;
+mov.u32 %r3, tile;
+add.u32 %r4, %r3, %r2;
+st.shared.b32 [%r4], %r1;
+bar.sync 0;
+ld.shared.b32 %r5, [tile+128];
+`,
+		Fix:     "Put a barrier between.",
+		Gaps:    "Threads of one warp are not compared, nor accesses whose place rests on data.",
+		Section: "9.7.13.1 barrier",
 	}
 	// The pages of these are with the analyzer of objects.
 	ruleCount = diag.Rule{ID: "M4", Layer: "objects", Severity: diag.Error}

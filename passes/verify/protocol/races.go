@@ -4,9 +4,12 @@
 package protocol
 
 import (
+	"slices"
+
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
@@ -35,31 +38,81 @@ func (m *machine) columns(a *agent, e *trace.Event, operation int, write bool) {
 	m.note(access{e: e, by: a, when: a.at + 1, operation: operation, write: write, region: r, tensor: true})
 }
 
+// A bin is where accesses of some bytes are kept.
+type bin struct {
+	root *value.Value
+	at   int64
+}
+
+// Bytes of a bin, as a power of two, and the most bins that an access is kept in; wider ones are in bin -1.
+const (
+	binBits = 10
+	binMost = 16
+)
+
+// bins are where an access is kept.
+func bins(r *memory.Region) (low, high int64) {
+	low, high = r.Low>>binBits, (r.High-1)>>binBits
+	if high-low >= binMost {
+		return -1, -1
+	}
+	return low, high
+}
+
 // note holds an access against those before it that it must come after, and keeps it.
 func (m *machine) note(x access) {
-	list := m.past[x.region.Root]
-	for i := range list {
-		y := &list[i]
-		if !x.write && !y.write || m.ordered(y, &x) {
-			continue
+	low, high := bins(&x.region)
+	if low < 0 {
+		for at := x.region.Low >> binBits; at <= (x.region.High-1)>>binBits; at++ {
+			if m.against(m.past[bin{x.region.Root, at}], &x) {
+				return
+			}
 		}
-		// What threads do to memory among themselves is for barriers alone, and not looked at here.
-		if !x.engine() && !y.engine() {
-			continue
-		}
-		if sure, _ := y.region.Meets(&x.region); sure {
-			m.race(y, &x)
+	}
+	if m.against(m.past[bin{x.region.Root, -1}], &x) {
+		return
+	}
+	for at := max(0, low); at <= high; at++ {
+		if m.against(m.past[bin{x.region.Root, at}], &x) {
 			return
 		}
 	}
-	kept := list[:0]
-	for _, y := range list {
-		if y.by == x.by && y.e.In == x.e.In && y.write == x.write && y.region.Low == x.region.Low && (y.operation == 0 || m.ordered(&y, &x)) {
+	for at := low; at <= high; at++ {
+		k := bin{x.region.Root, at}
+		m.past[k] = append(slices.DeleteFunc(m.past[k], func(y access) bool {
+			return y.by == x.by && y.e.In == x.e.In && y.write == x.write && y.region.Low == x.region.Low && y.region.High == x.region.High &&
+				(y.operation == 0 || m.ordered(&y, &x))
+		}), x)
+	}
+}
+
+// against reports the first access that a new one must come after and does not.
+func (m *machine) against(list []access, x *access) bool {
+	m.work += len(list)
+	for i := range list {
+		y := &list[i]
+		if !x.write && !y.write || y.region.High <= x.region.Low || x.region.High <= y.region.Low || m.ordered(y, x) {
 			continue
 		}
-		kept = append(kept, y)
+		if !x.engine() && !y.engine() && (x.by.warp == y.by.warp || !plain(x.e) || !plain(y.e)) {
+			continue
+		}
+		if sure, _ := y.region.Meets(&x.region); sure {
+			m.race(y, x)
+			return true
+		}
 	}
-	m.past[x.region.Root] = append(kept, x)
+	return false
+}
+
+// plain reports whether an access is one of those that make no order among threads.
+func plain(e *trace.Event) bool {
+	for _, word := range []string{"volatile", "relaxed", "acquire", "release", "mmio"} {
+		if e.In.Mod(word) {
+			return false
+		}
+	}
+	return e.Kind != trace.Atomic && e.Guard == nil
 }
 
 // engine reports whether an access is of the async proxy or of a tensor unit.
@@ -80,19 +133,24 @@ func (m *machine) ordered(y, x *access) bool {
 
 // race reports two accesses with nothing between them.
 func (m *machine) race(y, x *access) {
-	rule := &ruleLap
+	if !x.engine() && !y.engine() {
+		m.p.Report(&rulePlain, x.e.In, "warp %d %s shared memory that warp %d %s, with no barrier between", x.by.warp, did(x), y.by.warp, did(y)).
+			Also(y.e.In, "the other access").On(x.by.t, x.by.at)
+		return
+	}
 	what := "shared memory"
 	if x.tensor {
 		what = "tensor memory"
 	}
-	did := func(a *access) string {
-		if a.write {
-			return "writes"
-		}
-		return "reads"
-	}
-	m.p.Report(rule, x.e.In, "%s %s %s while %s %s it: nothing makes the one wait for the other", name(x.e), did(x), what, name(y.e), did(y)).
+	m.p.Report(&ruleLap, x.e.In, "%s %s %s while %s %s it: nothing makes the one wait for the other", name(x.e), did(x), what, name(y.e), did(y)).
 		Also(y.e.In, "the other access; it has not ended for certain when this one begins").On(x.by.t, x.by.at)
+}
+
+func did(a *access) string {
+	if a.write {
+		return "writes"
+	}
+	return "reads"
 }
 
 // name says what an event is.

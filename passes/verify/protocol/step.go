@@ -166,8 +166,17 @@ func (m *machine) arrival(a *agent, e *trace.Event) {
 			o.tx += bytes * threads
 		}
 		if e.Kind == trace.Arrive {
-			o.arrive(n*threads, a.clock, e)
+			m.arrive(o, n*threads, a.clock, e)
 		}
+	}
+}
+
+// arrive brings arrivals to an object, and reports more at once than its phase awaits.
+func (m *machine) arrive(o *object, n int64, c *clock, e *trace.Event) {
+	o.arrive(n, c, e)
+	if o.over {
+		o.over = false
+		m.p.Report(&ruleCount, e.In, "%d arrivals at once, and a phase of the object is %d", n, o.count).Also(o.init.In, "the object is made here")
 	}
 }
 
@@ -196,7 +205,6 @@ func (m *machine) load(a *agent, e *trace.Event) {
 	m.reads(a, e, op.id)
 	bytes, known := verify.Number(e, 2)
 	list, _ := m.p.Objects(e, verify.Val(e, verify.Address(e.In, 2)))
-	know := a.clock.clone()
 	for _, at := range list {
 		o := m.objects[at.Object]
 		if o == nil {
@@ -208,8 +216,8 @@ func (m *machine) load(a *agent, e *trace.Event) {
 		}
 		m.due = append(m.due, &completion{run: func() {
 			o.tx -= n
+			// A copy publishes what it wrote, and nothing of what its issuer knows.
 			end := &clock{agents: make([]int, len(m.agents)), done: map[int]bool{op.id: true}}
-			_ = know // a copy publishes what it wrote, and nothing of what its issuer knows
 			if o.gathering == nil {
 				o.gathering = end
 			} else {
@@ -246,7 +254,7 @@ func (m *machine) commit(a *agent, e *trace.Event) {
 			for _, op := range ops {
 				know.done[op.id] = true
 			}
-			o.arrive(n*int64(at.Threads.Len()), know, e)
+			m.arrive(o, n*int64(at.Threads.Len()), know, e)
 		}})
 	}
 	// A later commit tracks these too.
