@@ -28,6 +28,23 @@ const (
 	registers = ".reg .pred %p<10>; .reg .b16 %rs<10>; .reg .b32 %r<10>; .reg .b64 %rd<10>; .reg .f32 %f<10>; .reg .f64 %fd<10>;\n"
 )
 
+// kernels are further surroundings, for hazards: an entry with shared memory, whose directives are the
+// first lines of the PTX of a page.
+var kernels = []struct{ name, target string }{{"kernel sm_90a", "sm_90a"}, {"kernel sm_100a", "sm_100a"}}
+
+// kernel puts the PTX of a page into an entry.
+func kernel(target, text string) string {
+	lines := strings.Split(strings.Trim(text, "\n"), "\n")
+	head := ""
+	for len(lines) > 0 && (strings.HasPrefix(lines[0], ".reqn") || strings.HasPrefix(lines[0], ".maxn") || strings.HasPrefix(lines[0], ".explicitcluster")) {
+		head += lines[0] + "\n"
+		lines = lines[1:]
+	}
+	return ".version 9.0\n.target " + target + "\n.address_size 64\n" +
+		".shared .align 1024 .b8 tile[16384];\n.shared .align 8 .b64 bars[8];\n.shared .align 4 .b32 slot;\n" +
+		".visible .entry k(.param .u64 p)\n" + head + "{\n" + registers + "{\n" + strings.Join(lines, "\n") + "\n}\nDONE: ret;\n}\n"
+}
+
 // TestRulePages tries what the pages say: the wrong PTX breaks the rule, the right PTX breaks none.
 func TestRulePages(t *testing.T) {
 	var opt form.Options
@@ -65,6 +82,17 @@ func TestRulePages(t *testing.T) {
 				b.WriteString("right:\n")
 				_ = (diag.Printer{}).Print(&b, right)
 				tried = append(tried, f.name+":\n"+b.String())
+			}
+			for _, k := range kernels {
+				wrong, right := check("wrong.ptx", kernel(k.target, r.Wrong), opt), check("right.ptx", kernel(k.target, r.Right), opt)
+				if hits(wrong, r.ID) && right.Errors() == 0 && !hits(right, r.ID) {
+					return
+				}
+				var b strings.Builder
+				_ = (diag.Printer{}).Print(&b, wrong)
+				b.WriteString("right:\n")
+				_ = (diag.Printer{}).Print(&b, right)
+				tried = append(tried, k.name+":\n"+b.String())
 			}
 			t.Errorf("%s: in no surroundings does the wrong PTX break the rule and the right PTX none\n%s", r.ID, strings.Join(tried, "\n"))
 		})

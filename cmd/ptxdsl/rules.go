@@ -13,6 +13,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/form"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/lift"
+	"github.com/ptxdsl/ptxdsl/passes/verify/suite"
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
@@ -21,7 +22,7 @@ const home = "https://github.com/ptxdsl/ptxdsl"
 
 // rules are those that verify looks for, by id.
 func rules() diag.Rules {
-	return diag.Rules(slices.Concat(ptx.Rules(), isa.Rules(), form.Rules())).Sorted()
+	return diag.Rules(slices.Concat(ptx.Rules(), isa.Rules(), form.Rules(), suite.Rules())).Sorted()
 }
 
 // pages are the rules that have a page: those of verify, of lifting, and of building kernels in Go.
@@ -31,12 +32,12 @@ func pages() diag.Rules {
 
 // check is all findings of a text, of all layers.
 func check(name, text string, opt form.Options) diag.List {
-	file, l := ptx.Parse(name, text)
-	return append(l, form.Check(file, opt)...).Sort()
+	l, _ := examine(name, text, opt, nil)
+	return l
 }
 
 // selectRules is the set of rule ids that a list of ids, beginnings of ids and layers means, nil
-// for an empty list.
+// for an empty list. What is an id stands for itself alone: A1 is not A11.
 func selectRules(list string, all diag.Rules) (map[string]bool, error) {
 	if list == "" {
 		return nil, nil
@@ -51,6 +52,10 @@ func selectRules(list string, all diag.Rules) (map[string]bool, error) {
 	set := make(map[string]bool)
 	for word := range strings.SplitSeq(list, ",") {
 		word = strings.TrimSpace(word)
+		if r, exact := all.Find(word); exact {
+			set[r.ID] = true
+			continue
+		}
 		found := false
 		for _, r := range all {
 			if word != "" && (strings.EqualFold(word, r.Layer) || strings.HasPrefix(r.ID, strings.ToUpper(word))) {

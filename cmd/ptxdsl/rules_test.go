@@ -13,14 +13,19 @@ import (
 
 // TestRules wants a whole page for every rule, and ids that are one of a kind.
 func TestRules(t *testing.T) {
-	id := regexp.MustCompile(`^F[1-7][0-9]{2}$`)
+	form := regexp.MustCompile(`^F[1-7][0-9]{2}$`)
+	hazard := regexp.MustCompile(`^([ABCMRTW][1-9][0-9]?|V10[0-9])$`)
 	seen := map[string]bool{}
 	for _, r := range rules() {
+		id := hazard
+		if r.Layer == "form" {
+			id = form
+		}
 		if !id.MatchString(r.ID) || seen[r.ID] {
 			t.Errorf("%s: not an id of this layer, or there twice", r.ID)
 		}
 		seen[r.ID] = true
-		if r.Title == "" || r.What == "" || r.Why == "" || r.Fix == "" || r.Layer != "form" {
+		if r.Title == "" || r.What == "" || r.Why == "" || r.Fix == "" || r.Layer == "" {
 			t.Errorf("%s: the page is not whole: %+v", r.ID, r)
 		}
 		if r.Title != strings.TrimSuffix(r.Title, ".") {

@@ -18,7 +18,7 @@ func verdict(v *verified, selected bool) string {
 	var ids []string
 	for _, d := range v.findings {
 		n[d.Severity]++
-		if !slices.Contains(ids, d.Rule) && d.Rule != "" {
+		if !slices.Contains(ids, d.Rule) && d.Rule != "" && d.Severity != diag.Note {
 			ids = append(ids, d.Rule)
 		}
 	}
@@ -30,12 +30,12 @@ func verdict(v *verified, selected bool) string {
 	if v.fixed > 0 {
 		words = append(words, fmt.Sprintf("%d fixed", v.fixed))
 	}
-	checked := "forms"
+	checked, not := hazards(v)
+	checked = "forms" + checked
 	if selected {
-		checked = "forms, of the rules selected"
+		checked += ", of the rules selected"
 	}
-	s := fmt.Sprintf("%s: %s; checked: %s; not checked: barriers, copies, fences, races (not in this version).",
-		v.in.name, strings.Join(words, ", "), checked)
+	s := fmt.Sprintf("%s: %s; checked: %s; not checked: %s.", v.in.name, strings.Join(words, ", "), checked, not)
 	if len(ids) > 0 {
 		s += " See: ptxdsl explain " + strings.Join(ids[:min(3, len(ids))], " ")
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/form"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
 func verifyCommand() *command {
@@ -25,10 +26,17 @@ file is judged for the version and the target that it names itself.
 Without a path it reads standard input. Of a folder it reads all files in and
 under it whose names end in .ptx and do not begin with a dot.
 
-This version checks forms: opcodes, modifiers, operands, versions and targets,
-names and types, functions and calls, directives. It does not check barriers,
-copies, fences or races, and says so with every verdict. A clean file is passed
-in silence; -v says what its verdict rests on.
+It checks forms: opcodes, modifiers, operands, versions and targets, names and
+types, functions and calls, directives. Where they are right it follows the ways
+that threads can take through each kernel and checks what they do to memory and
+to one another: barriers, copies in the background, fences and proxies, barrier
+objects, wgmma and tcgen05, clusters, register pools. Nothing runs. An error of
+this kind shows the way on which a rule is broken; a review is legal under a
+condition that could not be decided; what was not looked at is said in the last
+line. A clean file is passed in silence; -v says what its verdict rests on.
+
+A comment // ptxdsl:ignore RULE REASON before or behind an instruction suppresses
+findings of one rule there.
 
 Exit codes: 0 no errors, 1 errors found, 2 a file could not be read, or there
 was none.`,
@@ -37,6 +45,7 @@ was none.`,
     ptxdsl verify -e kernels        every finding in a folder
     ptxdsl verify -json . | jq .    one object a finding, one finding a line
     ptxdsl verify -rules=F4 a.ptx   only what concerns versions and targets
+    ptxdsl verify -rules=form a.ptx only forms
     ptxdsl verify -fix a.ptx        make the fixes that leave no choice
     ptxdsl explain F201             what a rule means, with PTX wrong and right`,
 		run: runVerify,
@@ -59,7 +68,7 @@ func runVerify(c *call) int {
 	c.flags.StringVar(&f.format, "format", "text", "`kind` of report: text, json, sarif or github")
 	c.flags.BoolVar(&f.json, "json", false, "the same as -format=json: one object a finding, one finding a line")
 	c.flags.BoolVar(&f.mum, "q", false, "print no report, only set the exit code")
-	c.flags.StringVar(&f.rules, "rules", "", "check only these rules: `list` of ids (F203), beginnings of ids (F2)\nand layers (form), with commas between")
+	c.flags.StringVar(&f.rules, "rules", "", "check only these rules: `list` of ids (F203), beginnings of ids (F2)\nand layers (form, proxies), with commas between")
 	c.flags.BoolVar(&f.sarif, "sarif", false, "the same as -format=sarif: a SARIF 2.1.0 log")
 	c.flags.BoolVar(&f.say, "v", false, "name clean files too, with what was checked")
 	c.flags.BoolVar(&f.whole, "whole", false, "the module is not linked with others: what it calls must be in it")
@@ -98,6 +107,7 @@ type verified struct {
 	in       *input
 	text     string
 	findings diag.List
+	report   *verify.Report // on hazards; nil where the forms have errors
 	fixed    int
 	err      error
 }
@@ -108,20 +118,20 @@ func (f *verifyFlags) verify(c *call, in *input) verified {
 	if v.text, v.err = in.read(c.stdin); v.err != nil {
 		return v
 	}
-	v.findings = f.check(in.name, v.text)
+	v.findings, v.report = f.check(in.name, v.text)
 	if f.fix {
 		f.mend(&v)
 	}
 	return v
 }
 
-// check is the selected findings of a text.
-func (f *verifyFlags) check(name, text string) diag.List {
-	l := check(name, text, form.Options{Whole: f.whole})
+// check is the selected findings of a text, and the report on hazards.
+func (f *verifyFlags) check(name, text string) (diag.List, *verify.Report) {
+	l, r := examine(name, text, form.Options{Whole: f.whole}, f.selected)
 	if f.selected != nil {
 		l = slices.DeleteFunc(l, func(d diag.Diagnostic) bool { return !f.selected[d.Rule] })
 	}
-	return l
+	return l, r
 }
 
 // mend makes fixes until none is left, since one mistake may hide another. Each round must leave
@@ -133,11 +143,11 @@ func (f *verifyFlags) mend(v *verified) {
 		if made == 0 {
 			break
 		}
-		l := f.check(v.in.name, text)
-		if len(l) >= len(v.findings) {
+		l, r := f.check(v.in.name, text)
+		if l.Errors() >= v.findings.Errors() && len(l) >= len(v.findings) {
 			break
 		}
-		v.text, v.findings = text, l
+		v.text, v.findings, v.report = text, l, r
 		v.fixed += made
 	}
 	if v.text != before {
@@ -186,8 +196,13 @@ func (r *report) add(v verified) {
 			r.texts[v.in.name] = v.text
 		}
 	default:
-		r.c.findings(r.c.stdout, v.in.name, v.text, v.findings, r.f.all)
-		if len(v.findings) > 0 || v.fixed > 0 || r.f.say {
+		shown := v.findings
+		if !r.f.say {
+			// What was not checked is said in the last line.
+			shown = slices.DeleteFunc(slices.Clone(shown), func(d diag.Diagnostic) bool { return d.Severity == diag.Note })
+		}
+		r.c.findings(r.c.stdout, v.in.name, v.text, shown, r.f.all)
+		if len(v.findings) > 0 || v.fixed > 0 || r.f.say || partial(v.report) {
 			fmt.Fprintln(r.c.stdout, verdict(&v, r.f.selected != nil))
 		}
 	}

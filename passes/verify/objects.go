@@ -53,7 +53,7 @@ func (p *Pass) Objects(e *trace.Event, v *value.Value) (list []Touch, ok bool) {
 			root = k.Add(64, root, term)
 		}
 	}
-	if len(root.Terms) == 0 {
+	if !named(root, 8) {
 		return nil, false
 	}
 	if own.Const() {
@@ -71,6 +71,21 @@ func (p *Pass) Objects(e *trace.Event, v *value.Value) (list []Touch, ok bool) {
 		list[i].Threads.Add(t)
 	})
 	return list, true
+}
+
+// named reports whether an address is made from a variable's.
+func named(v *value.Value, depth int) bool {
+	for _, t := range v.Terms {
+		if t.Atom.Op == "variable" {
+			return true
+		}
+		for _, a := range t.Atom.Args {
+			if depth > 0 && named(a, depth-1) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Target is the operand that names the barrier object of an event, or -1: for a copy, the object that its

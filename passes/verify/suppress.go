@@ -97,9 +97,8 @@ var (
 		What: "A kernel of which something was not looked at: device functions that take part in synchronization, addresses or counts that are not known, more ways through it than are followed, protocols that only an execution decides.",
 		Why:  "Silence about what was not looked at must not be read as its absence. The verdict on the kernel is incomplete, not clean.",
 		Wrong: `
-.reg .b32 %handle;
-ld.global.b32 %handle, [p];
-mbarrier.arrive.shared.b64 _, [%handle];
+ld.global.b32 %r1, [%rd1];
+mbarrier.arrive.shared.b64 _, [%r1];
 `,
 		Right: `
 mov.u32 %r1, %tid.x;

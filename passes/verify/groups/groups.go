@@ -36,6 +36,7 @@ type flight struct {
 	// done says that the threads that began it have waited for it; shared that a barrier came then.
 	done, shared bool
 	wait         *ir.Instr
+	open         bool // its group was not closed at the last wait
 }
 
 func run(p *verify.Pass) {
@@ -83,6 +84,8 @@ func small(p *verify.Pass, t *trace.Trace) {
 			for _, f := range list {
 				if !f.done && (e.In.Mod("wait_all") || f.groups > int(pending)) {
 					f.done, f.wait = true, e.In
+				} else if !f.done {
+					f.open = f.groups == 0
 				}
 			}
 		case trace.CopyArrive:
@@ -179,6 +182,11 @@ func report(p *verify.Pass, t *trace.Trace, i int, f *flight, e *trace.Event, fo
 			if t.Events[j].Kind == trace.CopyWait {
 				last = t.Events[j].In
 			}
+		}
+		if f.open {
+			p.Report(&ruleWait, e.In, "what is copied in the background %s while no wait covers it: its group was closed behind the last wait", word).
+				Also(f.e.In, "the copy").Also(last, "the wait").On(t, i)
+			return
 		}
 		p.Report(&ruleDepth, e.In, "what is copied in the background %s while its group may be pending: %d were closed since, its own included", word, f.groups).
 			Also(f.e.In, "the copy").Also(last, "the last wait leaves that many groups pending, or more").On(t, i)

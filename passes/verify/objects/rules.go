@@ -145,14 +145,20 @@ setp.lt.u32 %p2, %r1, 4;
 		What: "mbarrier.test_wait or .try_wait on an address that mapa gives.",
 		Why:  "Only arrivals and byte counts may go to objects of other blocks.",
 		Wrong: `
+barrier.cluster.arrive.aligned;
+barrier.cluster.wait.aligned;
 mov.u32 %r1, bars;
 mapa.shared::cluster.u32 %r2, %r1, 1;
 mbarrier.try_wait.parity.shared.b64 %p1, [%r2], 0;
 `,
 		Right: `
+barrier.cluster.arrive.aligned;
+barrier.cluster.wait.aligned;
 mov.u32 %r1, bars;
 mapa.shared::cluster.u32 %r2, %r1, 1;
 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r2];
+barrier.cluster.arrive.aligned;
+barrier.cluster.wait.aligned;
 `,
 		Fix:     "Let the other block arrive at an object of this one, and wait for that.",
 		Section: "9.7.13.15 mbarrier",
@@ -162,6 +168,8 @@ mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r2];
 		What: "Stores to another block's shared memory, then an arrival there that is not .release.cluster, or a wait there that is not .acquire.cluster.",
 		Why:  "Without the scope the waiter may read what was there before.",
 		Wrong: `
+barrier.cluster.arrive.aligned;
+barrier.cluster.wait.aligned;
 mov.u32 %r1, bars;
 mov.u32 %r3, tile;
 mapa.shared::cluster.u32 %r2, %r1, 1;
@@ -171,8 +179,12 @@ mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r2];
 WAIT:
 mbarrier.try_wait.parity.shared.b64 %p1, [bars], 0;
 @!%p1 bra WAIT;
+barrier.cluster.arrive.aligned;
+barrier.cluster.wait.aligned;
 `,
 		Right: `
+barrier.cluster.arrive.aligned;
+barrier.cluster.wait.aligned;
 mov.u32 %r1, bars;
 mov.u32 %r3, tile;
 mapa.shared::cluster.u32 %r2, %r1, 1;
@@ -182,6 +194,8 @@ mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r2];
 WAIT:
 mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1, [bars], 0;
 @!%p1 bra WAIT;
+barrier.cluster.arrive.aligned;
+barrier.cluster.wait.aligned;
 `,
 		Fix:     "Write .release.cluster at the arrival and .acquire.cluster at the wait.",
 		Section: "9.7.13.15.16 mbarrier.test_wait",

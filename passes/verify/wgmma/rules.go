@@ -80,6 +80,7 @@ setp.eq.u32 %p1, %r1, 0;
 		What: "A wgmma instruction that some and not all of the 128 threads of a warpgroup come to.",
 		Why:  "All threads of the four warps must execute it: the kernel hangs, or does what is not defined.",
 		Wrong: `
+.reqntid 128
 mov.u32 %r1, %tid.x;
 setp.lt.u32 %p1, %r1, 96;
 @!%p1 bra SKIP;
@@ -88,6 +89,7 @@ SKIP:
 bar.sync 0;
 `,
 		Right: `
+.reqntid 128
 mov.u32 %r1, %tid.x;
 setp.lt.u32 %p1, %r1, 128;
 @!%p1 bra SKIP;

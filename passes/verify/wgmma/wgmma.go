@@ -24,7 +24,7 @@ func Analyzer() *verify.Analyzer {
 		Doc: `Wgmma follows which registers wgmma.mma_async works on in the background: they must be fenced
 before and waited for behind. It also asks that whole warpgroups come.`,
 		Rules:    diag.Rules{ruleFence, ruleWait, ruleRelease, ruleWhole},
-		Requires: []trace.Kind{trace.GroupMultiply},
+		Requires: []trace.Kind{trace.GroupMultiply, trace.GroupFence, trace.GroupCommit, trace.GroupWait},
 		Run:      run,
 	}
 }

@@ -1,0 +1,81 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/form"
+	"github.com/ptxdsl/ptxdsl/lift"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+	"github.com/ptxdsl/ptxdsl/passes/verify/suite"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+// examine is the findings of a text, and what its kernels were held against: nil where the forms have
+// errors, since nothing can be said of what they do then. Rules are the ids that are selected, nil for all.
+func examine(name, text string, opt form.Options, rules map[string]bool) (diag.List, *verify.Report) {
+	file, l := ptx.Parse(name, text)
+	l = append(l, form.Check(file, opt)...)
+	if l.Errors() > 0 {
+		return l.Sort(), nil
+	}
+	m, faults := lift.Module(file)
+	if faults.Errors() > 0 {
+		return l.Sort(), nil
+	}
+	r := suite.Run(m, verify.Options{Rules: rules})
+	return append(l, r.Findings...).Sort(), r
+}
+
+// hazards says in the last line on a file what was checked beyond forms, and what was not.
+func hazards(v *verified) (checked, not string) {
+	r := v.report
+	if r == nil {
+		return "", "barriers, copies, fences and races, since the forms have errors"
+	}
+	if len(r.Kernels) == 0 {
+		return "", "barriers, copies, fences and races: there is no kernel"
+	}
+	full, turns := 0, 0
+	var why []string
+	for _, k := range r.Kernels {
+		turns = max(turns, k.Turns)
+		if len(k.Missed) == 0 {
+			full++
+			continue
+		}
+		for _, reason := range k.Missed {
+			if !slices.Contains(why, reason) {
+				why = append(why, reason)
+			}
+		}
+	}
+	checked = fmt.Sprintf(", hazards of %s", plural(len(r.Kernels), "kernel"))
+	switch {
+	case full == 0 && len(r.Kernels) == 1:
+		checked += " in part"
+	case full < len(r.Kernels):
+		checked += fmt.Sprintf(" (%d in full)", full)
+	}
+	if turns > 0 {
+		checked += fmt.Sprintf(" (loops for up to %d turns)", turns)
+	}
+	if r.Suppressed > 0 {
+		checked += fmt.Sprintf(" (%d suppressed)", r.Suppressed)
+	}
+	const most = 3
+	if len(why) > most {
+		why = append(why[:most], fmt.Sprintf("and %d more", len(why)-most))
+	}
+	return checked, strings.Join(append(why, "what only an execution shows"), "; ")
+}
+
+// partial reports whether some kernel was not checked in full.
+func partial(r *verify.Report) bool {
+	return r != nil && slices.ContainsFunc(r.Kernels, func(k verify.Result) bool { return len(k.Missed) > 0 })
+}
