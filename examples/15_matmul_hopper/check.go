@@ -24,7 +24,7 @@ func Check(t *trial.T) error {
 		if err != nil {
 			return err
 		}
-		for _, p := range []trial.Product{{M: 256, N: 256, K: 64}, {M: 768, N: 1280, K: 448}, {M: 2048, N: 2304, K: 2048}} {
+		for _, p := range []trial.Product{{M: 256, N: 256, K: 64}, {M: 768, N: 1280, K: 448}, {M: 2048, N: 2304, K: 2048}, {M: 1, N: 8, K: 8}, {M: 333, N: 1000, K: 72}} {
 			if err := Multiply(t, k, tiling, p); err != nil {
 				return fmt.Errorf("clusters of %d: %w", cluster, err)
 			}
@@ -35,7 +35,9 @@ func Check(t *trial.T) error {
 
 // Blocks is the grid of a launch: the multiprocessors, in whole clusters, but no more than there is work.
 func Blocks(t Tiling, p trial.Product, multiprocessors int) int {
-	return min(multiprocessors/t.Cluster*t.Cluster, p.M/t.M*(p.N/t.N))
+	tiles := (p.M + t.M - 1) / t.M * ((p.N + t.N - 1) / t.N)
+	tiles = (tiles + t.Cluster - 1) / t.Cluster * t.Cluster
+	return min(multiprocessors/t.Cluster*t.Cluster, tiles)
 }
 
 // Multiply runs the kernel on random matrices, and holds the product.

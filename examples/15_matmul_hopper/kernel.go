@@ -20,8 +20,8 @@ type Tiling struct {
 // Default is the tiling that is fastest for large matrices.
 var Default = Tiling{M: 128, N: 256, K: 64, Stages: 3, Cluster: 2, Group: 8}
 
-// Build makes D = A * B' for bfloat16 matrices A (m x k), B (n x k) and D (m x n), with sums in F32. The matrix sizes are
-// multiples of the tile, m of the tile times the cluster.
+// Build makes D = A * B' for bfloat16 matrices A (m x k), B (n x k) and D (m x n), with sums in F32. Sizes are
+// whatever the TMA takes, n and k multiples of 8: it reads zeros beyond the edges, and writes nothing there.
 func Build(m *dsl.Module, t Tiling) {
 	options := []dsl.KernelOption{dsl.Warpgroups(3)}
 	if t.Cluster > 1 {
@@ -35,8 +35,8 @@ func Build(m *dsl.Module, t Tiling) {
 
 	ab := k.Pipeline("ab", t.Stages, a.Feed(), b.Feed().Multicast())
 	out := k.Output("out", d, 2)
-	tiles := k.Persistent(rows.DivI(int64(t.M)), cols.DivI(int64(t.N)), t.Group)
-	steps := depth.DivI(int64(t.K))
+	tiles := k.Persistent(rows.CeilDiv(int64(t.M)), cols.CeilDiv(int64(t.N)), t.Group)
+	steps := depth.CeilDiv(int64(t.K))
 
 	k.Roles(
 		dsl.OnWarpgroup(0, "load", func() {

@@ -20,7 +20,8 @@ type Tiling struct {
 var Default = Tiling{N: 256, K: 64, Stages: 3, Group: 8}
 
 // Build makes D = A * B' for bfloat16 matrices A (m x k), B (n x k) and D (m x n), with sums in F32. One warp loads, one multiplies,
-// and four write results while the next tile is under way. The matrix sizes are multiples of the tile.
+// and four write results while the next tile is under way. Sizes are whatever the TMA takes, n and k multiples of 8: it
+// reads zeros beyond the edges, and writes nothing there.
 func Build(m *dsl.Module, t Tiling) {
 	k := m.Kernel("matmul", dsl.Threads(256))
 	a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 128, Cols: t.K}, dsl.Swizzle128)
@@ -31,8 +32,8 @@ func Build(m *dsl.Module, t Tiling) {
 	ab := k.Pipeline("ab", t.Stages, a.Feed(), b.Feed())
 	acc := k.TMEM("acc", 128, t.N, 2)
 	out := k.Output("out", d, 1)
-	tiles := k.Persistent(rows.DivI(128), cols.DivI(int64(t.N)), t.Group)
-	steps := depth.DivI(int64(t.K))
+	tiles := k.Persistent(rows.CeilDiv(128), cols.CeilDiv(int64(t.N)), t.Group)
+	steps := depth.CeilDiv(int64(t.K))
 
 	k.Roles(
 		dsl.OnWarp(0, "load", func() {
