@@ -27,8 +27,7 @@ func Versions() []func(*dsl.Module, Tiling) { return []func(*dsl.Module, Tiling)
 // shape multiplies bfloat16 with sums in F32.
 var shape = dsl.MMAFor(isa.Bf16, isa.F32)
 
-// params are the parameters that all versions share: D = A * B' with A m x k, B n x k and D m x n. V0 wants multiples of the tile; the TMA
-// of the others reads zeros beyond the edges, so that n and k need only be multiples of 8.
+// params are the parameters that all versions share: D = A * B' with A m x k, B n x k and D m x n, all multiples of the tile.
 type params struct {
 	d       dsl.Array[dsl.BF16]
 	m, n, k dsl.Reg[dsl.U32]
@@ -37,7 +36,7 @@ type params struct {
 // grid is the tile of the block: rows of tiles are dealt in groups so that blocks that run together share what they read.
 func grid(k *dsl.Kernel, p params, t Tiling) (row, col dsl.Reg[dsl.U32]) {
 	const group = 8
-	rows, cols := p.m.CeilDiv(int64(t.M)), p.n.CeilDiv(int64(t.N))
+	rows, cols := p.m.DivI(int64(t.M)), p.n.DivI(int64(t.N))
 	id := k.CTAID().X
 	span := cols.MulI(group)
 	first := id.Div(span).MulI(group)
@@ -51,15 +50,13 @@ func warpPlace(warp dsl.Reg[dsl.U32], t Tiling) (row, col dsl.Reg[dsl.U32]) {
 	return warp.ShrI(2).MulI(int64(t.M / 2)), warp.AndI(3).MulI(int64(t.N / 4))
 }
 
-// store writes the sums of a warp that are inside of D, two at a time.
-func store(k *dsl.Kernel, p params, w *dsl.WarpTile[dsl.F32], row, col dsl.Reg[dsl.U32]) {
+// store writes the sums of a warp, two at a time.
+func store(p params, w *dsl.WarpTile[dsl.F32], row, col dsl.Reg[dsl.U32]) {
 	pairs := dsl.As[dsl.BF16x2](p.d)
 	pitch := p.n.ShrI(1)
 	w.Each(func(r, c dsl.Reg[dsl.U32], x, y dsl.Reg[dsl.F32]) {
-		row, col := row.Add(r), col.Add(c)
-		pair := dsl.Pack[dsl.BF16x2](x, y)
-		at := row.Mad(pitch, col.ShrI(1))
-		k.When(row.Lt(p.m).And(col.Lt(p.n)), func() { pairs.Store(at, pair) })
+		at := row.Add(r).Mad(pitch, col.Add(c).ShrI(1))
+		pairs.Store(at, dsl.Pack[dsl.BF16x2](x, y))
 	})
 }
 
@@ -85,7 +82,7 @@ func V0(m *dsl.Module, t Tiling) {
 			k.CopyAsync(s.Tile(1), topB.At(at).Addr(), pitch)
 		},
 		func(_ dsl.Reg[dsl.U32], s dsl.AsyncStage) { w.MMA(s.Tile(0), fromA, s.Tile(1), fromB) })
-	store(k, p, w, row.MadI(int64(t.M), fromA), col.MadI(int64(t.N), fromB))
+	store(p, w, row.MadI(int64(t.M), fromA), col.MadI(int64(t.N), fromB))
 }
 
 // V1 copies with the TMA: one thread starts the copies of whole tiles, and barriers tell when they have arrived.
@@ -98,7 +95,7 @@ func V1(m *dsl.Module, t Tiling) {
 	full := k.Barriers("full", t.Stages, 1)
 	tilesA := k.SharedTiles("a_tiles", a.Tile(), t.Stages)
 	tilesB := k.SharedTiles("b_tiles", b.Tile(), t.Stages)
-	steps := p.k.CeilDiv(int64(t.K))
+	steps := p.k.DivI(int64(t.K))
 	first := k.TID().X.EqI(0)
 	load := func(step, stage dsl.Reg[dsl.U32]) {
 		k.If(first, func() {
@@ -131,7 +128,7 @@ func V1(m *dsl.Module, t Tiling) {
 		})
 		k.When(write.EqI(int64(t.Stages)), func() { write.Set(k.U32(0)) })
 	}
-	store(k, p, w, row.MadI(int64(t.M), fromA), col.MadI(int64(t.N), fromB))
+	store(p, w, row.MadI(int64(t.M), fromA), col.MadI(int64(t.N), fromB))
 }
 
 // V2 gives loading to a warp of its own, so that the eight that multiply never wait for each other.
@@ -142,7 +139,7 @@ func V2(m *dsl.Module, t Tiling) {
 	p := params{dsl.Global[dsl.BF16](k, "d"), dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")}
 	row, col := grid(k, p, t)
 	ab := k.Pipeline("ab", t.Stages, a.Feed(), b.Feed())
-	steps := p.k.CeilDiv(int64(t.K))
+	steps := p.k.DivI(int64(t.K))
 	k.Roles(
 		dsl.OnWarp(8, "load", func() {
 			for s := range ab.Produce(steps) {
@@ -156,7 +153,7 @@ func V2(m *dsl.Module, t Tiling) {
 			for s := range ab.Consume(steps) {
 				w.MMA(s.Tile(a), fromA, s.Tile(b), fromB)
 			}
-			store(k, p, w, row.MadI(int64(t.M), fromA), col.MadI(int64(t.N), fromB))
+			store(p, w, row.MadI(int64(t.M), fromA), col.MadI(int64(t.N), fromB))
 		}),
 	)
 }
