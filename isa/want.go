@@ -174,7 +174,9 @@ func (c *Candidate) one(w *Want, a *Arg, t *tally) bool {
 				return false
 			}
 			t.add(w.Pair.ID, &a.Elems[1])
-			a = &a.Elems[0]
+			if a = &a.Elems[0]; a.Kind == ArgUnknown {
+				return true
+			}
 		} else if w.Pair.Presence == Always {
 			return false
 		}
