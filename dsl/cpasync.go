@@ -111,7 +111,7 @@ func (k *Kernel) CopyAsync(to SharedTile, from Addr, pitch Reg[U64], mods ...Mod
 	case threads == 0 || k.threads[1] != 1 || k.threads[2] != 1:
 		k.fault(&ruleShape, "CopyAsync shares the work among the threads of a block along x: Threads tells how many there are")
 		return
-	case threads%units != 0 || to.Rows%(threads/units) != 0:
+	case units == 0 || threads%units != 0 || to.Rows%(threads/units) != 0 && threads/units%to.Rows != 0:
 		k.fault(&ruleShape, "%s copied by %d threads: %d units of 16 bytes a row and %d rows do not come out even", to.Tile, threads, units, to.Rows)
 		return
 	}
@@ -133,7 +133,14 @@ func (k *Kernel) CopyAsync(to SharedTile, from Addr, pitch Reg[U64], mods ...Mod
 		for _, m := range mods {
 			op += "." + string(m)
 		}
-		k.ins(op, k.arg(place), k.arg(Addr{k: k, space: isa.Global, reg: source.r, scope: source.scope}), number(16))
+		copyUnit := func() {
+			k.ins(op, k.arg(place), k.arg(Addr{k: k, space: isa.Global, reg: source.r, scope: source.scope}), number(16))
+		}
+		if lines > to.Rows {
+			k.When(row.LtI(int64(to.Rows)), copyUnit)
+		} else {
+			copyUnit()
+		}
 		if i+lines < to.Rows {
 			source = source.Add(step)
 		}

@@ -15,21 +15,35 @@ type MMA struct {
 	M, N, K int
 	A, B    isa.Type
 	C       isa.Type
+	Bit     BitOp // what single bits are multiplied by; nothing for other types
+	Sparse  bool  // half of A is zero and left out: see SparseMMAFor
 }
+
+// A BitOp joins two bits, of which mma.sync counts those that are one (PTX ISA 9.1, section 9.7.14.5.14).
+type BitOp string
+
+// Operations on bits.
+const (
+	BitAnd BitOp = "and" // sm_80
+	BitXor BitOp = "xor"
+)
 
 // MMAFor is the shape that multiplies numbers of a type fastest, with sums in another.
 func MMAFor(t, sums isa.Type) MMA {
+	s := MMA{M: 16, N: 8, K: 16, A: t, B: t, C: sums}
 	switch t {
 	case isa.F64:
-		return MMA{8, 8, 4, t, t, sums}
+		s.M, s.K = 8, 4
 	case isa.Tf32:
-		return MMA{16, 8, 8, t, t, sums}
+		s.K = 8
 	case isa.S8, isa.U8, isa.E4m3, isa.E5m2:
-		return MMA{16, 8, 32, t, t, sums}
+		s.K = 32
 	case isa.S4, isa.U4:
-		return MMA{16, 8, 64, t, t, sums}
+		s.K = 64
+	case isa.B1:
+		s.K, s.Bit = 256, BitAnd
 	}
-	return MMA{16, 8, 16, t, t, sums}
+	return s
 }
 
 // String is the shape as an opcode names it.
@@ -37,7 +51,15 @@ func (s MMA) String() string { return fmt.Sprintf("m%dn%dk%d", s.M, s.N, s.K) }
 
 // op is the opcode.
 func (s MMA) op() string {
-	return "mma.sync.aligned." + s.String() + ".row.col" + s.C.String() + s.A.String() + s.B.String() + s.C.String()
+	head := "mma"
+	if s.Sparse {
+		head = "mma.sp::ordered_metadata"
+	}
+	op := head + ".sync.aligned." + s.String() + ".row.col" + s.C.String() + s.A.String() + s.B.String() + s.C.String()
+	if s.Bit != "" {
+		op += "." + string(s.Bit) + ".popc"
+	}
+	return op
 }
 
 // registers are how many registers of a lane hold A, B and C, and of which types.
@@ -93,6 +115,9 @@ func (w *WarpTile[C]) MMA(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[
 	case x.at.k == nil || y.at.k == nil:
 		k.fault(&ruleValue, "MMA of a tile that no builder call made")
 		return
+	case s.Sparse:
+		k.fault(&ruleShape, "MMA with %s, which leaves zeros out; MMASparse is told where they are", s)
+		return
 	case x.Type.Bits() != s.A.Bits() || y.Type.Bits() != s.B.Bits():
 		k.fault(&ruleShape, "MMA of %s and %s with %s of %s: the element types differ", x.Tile, y.Tile, s, s.A)
 		return
@@ -123,12 +148,12 @@ func (w *WarpTile[C]) MMA(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[
 			q := k.ldmatrix(atB.Plus(int64(j * y.Pitch())))
 			fb = append(fb, q[:2], q[2:])
 		}
-		w.multiply(fa, fb)
+		w.multiply(fa, fb, nil)
 	}
 }
 
-// multiply issues the multiplications of fragments.
-func (w *WarpTile[C]) multiply(fa, fb [][]ir.Operand) {
+// multiply issues the multiplications of fragments. More is the operands that follow those of a row of fragments, if there are any.
+func (w *WarpTile[C]) multiply(fa, fb [][]ir.Operand, more func(row int) []ir.Operand) {
 	k, op := w.k, w.shape.op()
 	for i := range fa {
 		for j := range fb {
@@ -136,7 +161,11 @@ func (w *WarpTile[C]) multiply(fa, fb [][]ir.Operand) {
 			for n, r := range w.regs[i][j] {
 				c[n] = k.arg(r)
 			}
-			k.ins(op, vector(c...), vector(fa[i]...), vector(fb[j]...), vector(c...))
+			args := []ir.Operand{vector(c...), vector(fa[i]...), vector(fb[j]...), vector(c...)}
+			if more != nil {
+				args = append(args, more(i)...)
+			}
+			k.ins(op, args...)
 		}
 	}
 }
@@ -161,7 +190,7 @@ func (w *WarpTile[C]) double(x SharedTile, fromX Reg[U32], y SharedTile, fromY R
 		return list
 	}
 	for step := range x.Cols / s.K {
-		w.multiply(fragments(x, a, step, len(w.regs)), fragments(y, b, step, w.cols/s.N))
+		w.multiply(fragments(x, a, step, len(w.regs)), fragments(y, b, step, w.cols/s.N), nil)
 	}
 }
 

@@ -191,10 +191,54 @@ var wrongKernels = []wrongKernel{
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.S8, isa.S32), 64, 64) }},   // want `D401: a warp's tile of 64x64 \.f32 for m16n8k32 with \.s32; a multiple of 16 `
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Bf16, isa.F32), 60, 64) }}, // want `D401: a warp's tile of 60x64 \.f32 for m16n8k16 with \.f32; a multiple of 16 `
 	// Protocols.
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Barrier("b", 0) }},                                                  // want `D501: barrier b waits for 0 arrivals; 1 to 1048575 are possible`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Barriers("b", 2, 1).NthI(2) }},                                      // want `D501: barrier 2 of b, which has 2`
-	{"sm_75", func(_ *dsl.Module, k *dsl.Kernel) { k.Barrier("b", 1) }},                                                  // want `D102: sm_75 has no barrier objects; they came with sm_80, and Sync and Name`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.NamedBarrier(48) }},                                                 // want `D501: a barrier of 48 threads; whole warps are expected`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Barrier("b", 0) }},             // want `D501: barrier b waits for 0 arrivals; 1 to 1048575 are possible`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Barriers("b", 2, 1).NthI(2) }}, // want `D501: barrier 2 of b, which has 2`
+	{"sm_75", func(_ *dsl.Module, k *dsl.Kernel) { k.Barrier("b", 1) }},             // want `D102: sm_75 has no barrier objects; they came with sm_80, and Sync and Name`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.NamedBarrier(48) }},            // want `D501: a barrier of 48 threads; whole warps are expected`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
+		k.Ins("ld.global.b32", dsl.NewReg[dsl.U32](k), dsl.Bracket(struct{}{})) // want `D205: part 1 of a bracket is a Go struct \{\}, which is no operand`
+	}},
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("elect.sync", dsl.Pair(nil, dsl.NewReg[dsl.Pred](k)), -1) }}, // want `D205: an operand is nil`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("mov.b32", dsl.NewReg[dsl.U32](k), dsl.Minus(nil)) }},        // want `D205: an operand is nil`
+	{"sm_80", func(m *dsl.Module, _ *dsl.Kernel) { m.Sampler("s") }},                                                  // want `D205: a sampler apart from its texture needs the option IndependentSamplers`
+	{"sm_80", func(m *dsl.Module, _ *dsl.Kernel) { m.Texture("2d") }},                                                 // want `D103: "2d" is no name for a texref`
+	{"sm_80", func(m *dsl.Module, _ *dsl.Kernel) { m.Surface("k") }},                                                  // want `D103: k is taken: two things of a module cannot have one name`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
+		k.Ins("suq.width.b32", k.U32(1).Var(), dsl.Bracket(dsl.New("o", "sm_80").Surface("s"))) // want `D203: s of another module is used in k`
+	}},
+	{"sm_80", func(m *dsl.Module, k *dsl.Kernel) {
+		k.Ins("cvt.u16.u8", dsl.NewReg[dsl.U16](k), dsl.NewByte(m.Kernel("o"))) // want `D203: a value of o is used in k`
+	}},
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Argument[dsl.U32](k, "1") }},                             // want `D103: "1" is no name for an argument`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.BranchTargets() }},                                         // want `D205: a list of no labels`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.CallTargets() }},                                           // want `D205: a list of no functions`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Prototype(isa.U32, 0) }},                                   // want `D205: an argument of a prototype has no type`
+	{"sm_80", func(m *dsl.Module, k *dsl.Kernel) { k.Ins("call", k.U64(1).Var(), m.Kernel("o").Prototype(0)) }}, // want `D203: a list of o is used in k`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("call", dsl.New("o", "sm_80").Func("f")) }},            // want `: f is a function of another module`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
+		w, z := sparse(k, dsl.MMAFor(isa.F16, isa.F32), 64, isa.F16, 16)
+		w.MMASparse(z[0], k.U32(0), z[1], z[2:], k.U32(0)) // want `D401: MMASparse with m16n8k16 of \.f16, which takes no zeros; SparseMMAFor gives`
+	}},
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
+		w, z := sparse(k, dsl.SparseMMAFor(isa.F16, isa.F32), 64, isa.S8, 16)
+		w.MMASparse(z[0], k.U32(0), z[1], z[2:], k.U32(0)) // want `D401: MMASparse of 64x64 \.s8 with a swizzle of 128 bytes and .* the element types differ`
+	}},
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
+		w, z := sparse(k, dsl.SparseMMAFor(isa.F16, isa.F32), 32, isa.F16, 16)
+		w.MMASparse(z[0], k.U32(0), z[1], z[2:], k.U32(0)) // want `D401: MMASparse of 64x32 \.f16 .* half as many columns as those together`
+	}},
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
+		w, z := sparse(k, dsl.SparseMMAFor(isa.F16, isa.F32), 64, isa.F16, 8)
+		w.MMASparse(z[0], k.U32(0), z[1], z[2:], k.U32(0)) // want `D401: MMASparse told by 64x8 \.b8 where the zeros are; 64 rows of 16 bytes without a swizzle`
+	}},
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
+		w, z := sparse(k, dsl.SparseMMAFor(isa.Tf32, isa.F32), 32, isa.Tf32, 8)
+		w.MMASparse(z[0], k.U32(0), z[1], z[2:], k.U32(0)) // want `D401: MMASparse of \.tf32, whose zeros lie in another way; types of 8 and 16 bits are expected`
+	}},
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
+		w, z := sparse(k, dsl.SparseMMAFor(isa.F16, isa.F32), 64, isa.F16, 16)
+		w.MMA(z[0], k.U32(0), z[2], k.U32(0)) // want `D401: MMA with m16n8k32, which leaves zeros out; MMASparse is told where they are`
+	}},
 	{"sm_75", func(_ *dsl.Module, k *dsl.Kernel) { k.AsyncPipeline("p", 2, dsl.Tile{Type: isa.F16, Rows: 8, Cols: 8}) }}, // want `D102: sm_75 has no cp\.async; it came with sm_80`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.AsyncPipeline("p", 1, dsl.Tile{Type: isa.F16, Rows: 8, Cols: 8}) }}, // want `D501: pipeline p has 1 stages; 2 to 16 are expected: one is computed on whi`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.AsyncPipeline("p", 2, dsl.Tile{Type: isa.F16, Rows: 8, Cols: 7}) }}, // want `D401: tile 0 of pipeline p: 8x7 \.f16: a tile no wider than its swizzle, wit`
@@ -249,3 +293,11 @@ var wrongKernels = []wrongKernel{
 
 // helper makes a mistake for its caller.
 func helper(k *dsl.Kernel) { k.U8(-1) } // want `D204: \-1 is no \.u8.* from -4`
+
+// sparse is tiles for MMASparse: x has so many columns of a type, and what tells its zeros so many bytes.
+func sparse(k *dsl.Kernel, shape dsl.MMA, cols int, t isa.Type, told int) (*dsl.WarpTile[dsl.F32], []dsl.SharedTile) {
+	x := k.SharedTile("x", dsl.Tile{Type: t, Rows: 64, Cols: cols, Swizzle: dsl.Swizzle128})
+	y := k.SharedTile("y", dsl.Tile{Type: t, Rows: 64, Cols: 1024 / t.Bits(), Swizzle: dsl.Swizzle128})
+	e := k.SharedTile("e", dsl.Tile{Type: isa.B8, Rows: 64, Cols: told})
+	return dsl.NewWarpTile[dsl.F32](k, shape, 64, 32), []dsl.SharedTile{x, e, y, y}
+}

@@ -15,6 +15,7 @@ import (
 	simt "github.com/ptxdsl/ptxdsl/examples/09_matmul_simt"
 	ladder "github.com/ptxdsl/ptxdsl/examples/10_matmul_ladder"
 	multistage "github.com/ptxdsl/ptxdsl/examples/13_matmul_multistage"
+	sparse "github.com/ptxdsl/ptxdsl/examples/14_matmul_sparse"
 	hopper "github.com/ptxdsl/ptxdsl/examples/15_matmul_hopper"
 	"github.com/ptxdsl/ptxdsl/internal/trial"
 )
@@ -37,6 +38,7 @@ func exampleChecks() []Check {
 		{"09_matmul_simt", simt.Check},
 		{"10_matmul_ladder", ladder.Check},
 		{"13_matmul_multistage", multistage.Check},
+		{"14_matmul_sparse", sparse.Check},
 		{"15_matmul_hopper", hopper.Check},
 	} {
 		list = append(list, Check{"examples", e.name, func(t *T) error { return e.check(t.T) }})

@@ -14,11 +14,11 @@ import (
 )
 
 func main() {
-	word := flag.String("type", "f16", "f16, bf16, tf32, s8 or f64")
+	word := flag.String("type", "f16", "f16, bf16, tf32, s8, u8, s4, u4, b1 or f64")
 	show.Main("matmul_multistage", "sm_80", func(m *dsl.Module) {
 		t, _ := isa.ParseType("." + *word)
 		tiling, ok := multistage.Default[t]
-		show.Want(ok, "no multiplication of %q; f16, bf16, tf32, s8 and f64 are known", *word)
+		show.Want(ok, "no multiplication of %q; f16, bf16, tf32, s8, u8, s4, u4, b1 and f64 are known", *word)
 		multistage.Build(m, t, tiling)
 	}, multistage.Check)
 }
