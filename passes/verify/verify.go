@@ -163,6 +163,14 @@ func (p *Pass) Missed(format string, args ...any) {
 	}
 }
 
+// Found reports whether an error of one of the rules was found in the kernel before: what follows from it
+// need not be told.
+func (p *Pass) Found(rules ...string) bool {
+	return slices.ContainsFunc(p.sheet.list, func(f *Finding) bool {
+		return f.Severity == diag.Error && slices.Contains(rules, f.Rule)
+	})
+}
+
 // Threads names a set of threads for a message.
 func Threads(n int) string {
 	if n == 1 {

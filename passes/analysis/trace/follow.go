@@ -309,6 +309,9 @@ func (w *walk) steady(s *state, in *ir.Instr, cond *value.Value) (way, steady bo
 		return false, false
 	}
 	n, most := s.turns[l], w.turns[l]
+	if s.block != l.Head {
+		n++
+	}
 	if n <= 1 || n == most-1 {
 		return false, false
 	}
@@ -369,6 +372,9 @@ func (w *walk) turn(s *state, l *graph.Loop, cond *value.Value) (stay, exit bool
 		return false, true
 	}
 	w.k.Loops = true
+	if s.block != l.Head {
+		n++ // the turn before a test at the end has run
+	}
 	return n < most, n <= 1 || n >= most
 }
 

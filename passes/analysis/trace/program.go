@@ -317,21 +317,32 @@ func (p *program) findLoops() {
 	if !whole {
 		p.miss("loops that are entered at several places")
 	}
-	for i := len(list) - 1; i >= 0; i-- {
-		l := list[i]
+	spins := make(map[*graph.Loop]bool) // do nothing but wait
+	most := 2
+	for _, l := range list {
+		spins[l] = true
 		for _, b := range l.Blocks {
 			p.active[l] = p.active[l] || p.busy[b]
+			for _, st := range p.blocks[b] {
+				spins[l] = spins[l] && (st.kind == Wait || st.kind == Other)
+			}
 		}
+		if p.active[l] && !spins[l] {
+			most = max(most, p.ring(l))
+		}
+	}
+	for _, l := range list {
 		if !p.active[l] {
 			continue
 		}
 		outer := false
 		for _, m := range list {
-			outer = outer || m != l && m.Parent == l && p.active[m]
+			outer = outer || m.Parent == l && p.active[m] && !spins[m]
 		}
-		p.turns[l] = 4
-		if !outer {
-			p.turns[l] = 2*p.ring(l) + 1
+		// Loops of one kernel go round alike, so that the ways of several warps fit together.
+		p.turns[l] = 2*most + 1
+		if outer {
+			p.turns[l] = 4
 		}
 		p.k.Turns = max(p.k.Turns, p.turns[l])
 	}
@@ -347,9 +358,11 @@ func (p *program) ring(l *graph.Loop) int {
 				continue
 			}
 			last := &s.in.Args[len(s.in.Args)-1]
-			if last.Kind == ir.Int && last.Value >= 2 && last.Value <= 12 {
+			if s.head == "and" && last.Kind == ir.Int && last.Value == 3 {
+				n = max(n, 4)
+			} else if s.head != "and" && last.Kind == ir.Int && last.Value >= 2 && last.Value <= 8 {
 				k := int(last.Value)
-				if s.head == "and" || s.head == "setp" && (s.in.Mod("gt") || s.in.Mod("le")) {
+				if s.head == "setp" && (s.in.Mod("gt") || s.in.Mod("le")) {
 					k++
 				}
 				n = max(n, k)

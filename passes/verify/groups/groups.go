@@ -64,13 +64,6 @@ func small(p *verify.Pass, t *trace.Trace) {
 			if f.region, f.known = p.Region(e, 0, copied(e)); !f.known {
 				p.Missed("where copies go (A5, A7): the address is not known")
 			}
-			for _, g := range list {
-				if again(f, g) && !g.done && g.e.In != e.In {
-					// Two copies of one thread to one place: whichever comes last stays.
-					p.Report(&ruleDepth, e.In, "copy into a stage that an earlier copy is still being made to").
-						As(diag.Review).Also(g.e.In, "this copy is not waited for before").On(t, i)
-				}
-			}
 			list = append(list, f)
 		case trace.CopyCommit:
 			for _, f := range list {
@@ -112,15 +105,6 @@ func copied(e *trace.Event) int64 {
 		return n
 	}
 	return 4
-}
-
-// again reports whether two copies go to one place for certain.
-func again(f, g *flight) bool {
-	if !f.known || !g.known {
-		return false
-	}
-	sure, _ := f.region.Meets(&g.region)
-	return sure && f.region.Low == g.region.Low && f.region.High == g.region.High
 }
 
 // prune drops flights that have ended for everybody.

@@ -180,6 +180,9 @@ func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers
 			}
 			b := births[o.Object]
 			if b == nil {
+				if near(births, o.Object) && o.Rank == nil && len(p.Kernel.Missed) == 0 {
+					p.Report(&ruleLife, e.In, "a barrier object is used that nobody makes, at %d", o.At).On(t, i)
+				}
 				continue
 			}
 			own := o.Threads.Minus(b.by) == value.Set{}
@@ -192,6 +195,16 @@ func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers
 			}
 		}
 	}
+}
+
+// near reports whether objects are made in the same variable: the one that is not was forgotten.
+func near(births map[verify.Object]*birth, o verify.Object) bool {
+	for other := range births {
+		if other.Root == o.Root {
+			return true
+		}
+	}
+	return false
 }
 
 // short is the opcode without its tail.

@@ -29,6 +29,7 @@ func totals(p *verify.Pass, births map[verify.Object]*birth, order []verify.Obje
 	waits := make(map[verify.Object]*trace.Event)
 	done := make(map[value.Set]map[verify.Object]int64)
 	loaders := make(map[verify.Object]value.Set)
+	expects := make(map[verify.Object]*trace.Event)
 	for _, t := range p.Traces {
 		sums, ok := sum(p, t, waits)
 		if !ok {
@@ -40,6 +41,9 @@ func totals(p *verify.Pass, births map[verify.Object]*birth, order []verify.Obje
 		for o, s := range sums {
 			done[t.Threads][o] = max(done[t.Threads][o], s.arrivals)
 			vague[o] = vague[o] || s.vague
+			if s.first != nil && expects[o] == nil {
+				expects[o] = s.first
+			}
 			if s.load != nil {
 				loaders[o] = loaders[o].Or(t.Threads)
 			}
@@ -58,6 +62,10 @@ func totals(p *verify.Pass, births map[verify.Object]*birth, order []verify.Obje
 	for _, o := range order {
 		b, w := births[o], waits[o]
 		if w == nil || !b.known || vague[o] || most[o] >= b.count {
+			continue
+		}
+		if expects[o] != nil && most[o] == 0 {
+			p.Report(&ruleBytes, expects[o].In, "bytes are expected at a barrier object and nobody arrives there: its phase never completes").Also(w.In, "the wait").Also(b.e.In, "the object is made here")
 			continue
 		}
 		p.Report(&ruleArrivals, w.In, "a wait for a phase of %d arrivals, and all threads together make %d", b.count, most[o]).Also(b.e.In, "the object is made here")

@@ -4,6 +4,8 @@
 package protocol
 
 import (
+	"slices"
+
 	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
@@ -45,7 +47,15 @@ type agent struct {
 	// groups of operations that end at a wait of the agent itself: wgmma and bulk stores.
 	wgmma, bulk, copies []*operation
 	waiting             bool // at a barrier, counted there
+	passed              map[*object]*passage
 	left                bool
+}
+
+// A passage is what an agent saw of an object's phases: how many waits it passed, the phases that were
+// complete at the last, and whether that had let it pass before.
+type passage struct {
+	waits, phases int
+	stale         *trace.Event
 }
 
 // An operation runs in the background.
@@ -68,7 +78,6 @@ type object struct {
 	unit      int64  // bytes that one copy of unknown size stands for; 0 where sizes are known
 	init      *trace.Event
 	last      *trace.Event // that arrived
-	over      bool         // more arrived at once than the phase awaited
 }
 
 // An access is one use of memory, by an agent or by an operation in the background.
@@ -127,7 +136,11 @@ func newMachine(p *verify.Pass, s scene) *machine {
 			m.agents = append(m.agents, &agent{id: len(m.agents), warp: w, threads: lanes, t: t})
 		}
 	}
-	for _, a := range m.agents {
+	// Single lanes go first: they are those that may leave the rest of their warp behind.
+	slices.SortStableFunc(m.agents, func(a, b *agent) int { return a.threads.Len() - b.threads.Len() })
+	for i, a := range m.agents {
+		a.id = i
+		a.passed = make(map[*object]*passage)
 		a.clock = &clock{agents: make([]int, len(m.agents)), done: make(map[int]bool)}
 	}
 	return m
@@ -199,7 +212,7 @@ func (o *object) flip() {
 	if o.pending > 0 || o.tx != 0 {
 		return
 	}
-	o.over = o.over || o.pending < 0
+
 	o.phases++
 	o.pending += o.count
 	if o.gathering != nil {

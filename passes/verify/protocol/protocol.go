@@ -44,6 +44,9 @@ func run(p *verify.Pass) {
 		missed("no traces of all warps that go together")
 		return
 	}
+	if apart(p) {
+		missed("lanes that a warp-wide wait leaves apart, and one of them arriving for all (B7)")
+	}
 	for _, s := range list {
 		m := newMachine(p, s)
 		if !m.units(s) {
@@ -59,6 +62,32 @@ func run(p *verify.Pass) {
 			m.hang(stuck)
 		}
 	}
+}
+
+// apart reports whether a few lanes of a warp arrive behind a wait of all of them, with nothing between
+// that brings the lanes together: the others may be overtaken.
+func apart(p *verify.Pass) bool {
+	for _, t := range p.Traces {
+		var wait *trace.Event
+		for i := range t.Events {
+			e := &t.Events[i]
+			switch e.Kind {
+			case trace.Wait:
+				wait = e
+			case trace.Arrive, trace.TensorCommit:
+				if wait != nil && e.Threads != wait.Threads && e.Threads.Warps() == wait.Threads.Warps() && e.Threads.Len() < wait.Threads.Len() {
+					return true
+				}
+			case trace.WarpSync, trace.BarrierSync, trace.Collective:
+				wait = nil
+			default:
+				if e.In != nil && e.In.Mod("aligned") {
+					wait = nil
+				}
+			}
+		}
+	}
+	return false
 }
 
 // unfit says why a kernel cannot be run so, or is empty.
@@ -106,8 +135,8 @@ func strange(p *verify.Pass, e *trace.Event) string {
 	}
 	switch e.Kind {
 	case trace.Init:
-		if _, ok := verify.Number(e, n+1); !ok {
-			return "counts that are not constants"
+		if count, ok := verify.Number(e, n+1); !ok || count < 1 {
+			return "counts that are not constants, or cannot be"
 		}
 	case trace.Arrive:
 		if e.In.Mod("noComplete") || e.In.Op != "" && (dropped(e)) {
@@ -279,6 +308,7 @@ ld.shared.b32 %r5, [tile+128];
 		Section: "9.7.13.1 barrier",
 	}
 	// The pages of these are with the analyzer of objects.
-	ruleCount = diag.Rule{ID: "M4", Layer: "objects", Severity: diag.Error}
-	ruleBytes = diag.Rule{ID: "M5", Layer: "objects", Severity: diag.Error}
+	ruleCount  = diag.Rule{ID: "M4", Layer: "objects", Severity: diag.Error}
+	ruleBytes  = diag.Rule{ID: "M5", Layer: "objects", Severity: diag.Error}
+	ruleParity = diag.Rule{ID: "M6", Layer: "objects", Severity: diag.Error}
 )

@@ -97,6 +97,12 @@ func (m *machine) against(list []access, x *access) bool {
 		if !x.engine() && !y.engine() && (x.by.warp == y.by.warp || !plain(x.e) || !plain(y.e)) {
 			continue
 		}
+		if x.moves() && y.moves() && x.by.warp%4 != y.by.warp%4 {
+			continue // other lanes of tensor memory
+		}
+		if y.by == x.by && y.e.Kind == trace.BulkStore {
+			continue // A8 tells of it
+		}
 		if sure, _ := y.region.Meets(&x.region); sure {
 			m.race(y, x)
 			return true
@@ -118,6 +124,9 @@ func plain(e *trace.Event) bool {
 // engine reports whether an access is of the async proxy or of a tensor unit.
 func (x *access) engine() bool { return x.operation > 0 || x.tensor }
 
+// moves reports whether an access is a load or store of tensor memory, which reach the warp's lanes only.
+func (x *access) moves() bool { return x.e.Kind == trace.TensorLoad || x.e.Kind == trace.TensorStore }
+
 // ordered reports whether y has ended for certain when x begins.
 func (m *machine) ordered(y, x *access) bool {
 	k := x.by.clock
@@ -138,12 +147,44 @@ func (m *machine) race(y, x *access) {
 			Also(y.e.In, "the other access").On(x.by.t, x.by.at)
 		return
 	}
+	if m.p.Found("M4", "M6", "M7") {
+		return // what follows from it
+	}
 	what := "shared memory"
 	if x.tensor {
 		what = "tensor memory"
 	}
+	for _, seen := range x.by.passed {
+		if seen.stale != nil {
+			m.p.Report(&ruleParity, seen.stale.In, "a wait that lets pass for the phase it let pass for before: the parity does not follow the phases").
+				Also(x.e.In, "%s %s %s behind it", name(x.e), did(x), what).Also(y.e.In, "while %s %s it", name(y.e), did(y)).On(x.by.t, x.by.at)
+			return
+		}
+	}
 	m.p.Report(&ruleLap, x.e.In, "%s %s %s while %s %s it: nothing makes the one wait for the other", name(x.e), did(x), what, name(y.e), did(y)).
 		Also(y.e.In, "the other access; it has not ended for certain when this one begins").On(x.by.t, x.by.at)
+}
+
+// comes reports whether somebody who is stuck would arrive at an object later.
+func comes(a *agent, at verify.Object, stuck []*agent, m *machine) bool {
+	for _, b := range stuck {
+		if b == a {
+			continue
+		}
+		for i := b.at; i < len(b.t.Events); i++ {
+			e := &b.t.Events[i]
+			if e.Kind != trace.Arrive && e.Kind != trace.TensorCommit {
+				continue
+			}
+			list, _ := m.p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
+			for _, o := range list {
+				if o.Object == at {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 func did(a *access) string {
@@ -170,6 +211,9 @@ func name(e *trace.Event) string {
 
 // hang reports agents that wait for ever.
 func (m *machine) hang(stuck []*agent) {
+	if m.p.Found("B1", "B2", "M1", "M2", "M3", "M4", "M5", "M6", "M7") {
+		return
+	}
 	for _, a := range stuck {
 		if a.at >= len(a.t.Events) {
 			continue
@@ -205,6 +249,10 @@ func (m *machine) stuckAt(a *agent, e *trace.Event, stuck []*agent) {
 		switch {
 		case o.pending > 0 && o.pending < o.count:
 			f = m.p.Report(&ruleCount, e.In, "warp %d waits here for ever: phase %d has %d of its %d arrivals, and no more come", a.warp, o.phases, o.count-o.pending, o.count)
+		case o.pending > 0 && a.passed[o] != nil && o.phases > a.passed[o].waits:
+			f = m.p.Report(&ruleLap, e.In, "warp %d waits here for a phase that is over: other lanes of the warp went on, and the object with them", a.warp).As(diag.Review)
+		case o.pending == o.count && o.phases == 0 && a.passed[o] == nil && len(stuck) > 1 && o.last == nil && comes(a, at.Object, stuck, m):
+			f = m.p.Report(&ruleParity, e.In, "warp %d waits here for ever: it starts with the parity of the phase that runs, and nobody arrives before it goes on", a.warp)
 		case o.pending > 0:
 			f = m.p.Report(&ruleHang, e.In, "warp %d waits here for ever, for the end of phase %d: nobody arrives any more", a.warp, o.phases)
 		case o.tx != 0:

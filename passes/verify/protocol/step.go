@@ -18,8 +18,8 @@ func (m *machine) step(a *agent) bool {
 		m.leave()
 		return true
 	}
-	whole := &a.t.Events[a.at]
-	e := *whole
+	all := whole(a)
+	e := *all
 	e.Threads = e.Threads.And(a.threads)
 	if e.Threads.Empty() {
 		a.at++
@@ -27,7 +27,7 @@ func (m *machine) step(a *agent) bool {
 	}
 	switch e.Kind {
 	case trace.BarrierSync, trace.BarrierArrive, trace.ClusterWait, trace.ClusterArrive, trace.WarpSync:
-		return m.meet(a, &e, whole)
+		return m.meet(a, &e, all)
 	case trace.Wait:
 		if !m.wait(a, &e) {
 			return false
@@ -66,9 +66,23 @@ func (m *machine) wait(a *agent, e *trace.Event) bool {
 		if o.released != nil {
 			a.clock.join(o.released)
 		}
+		seen := a.passed[o]
+		if seen == nil {
+			seen = &passage{}
+			a.passed[o] = seen
+		}
+		seen.stale = nil
+		if seen.waits > 0 && seen.phases == o.phases {
+			seen.stale = whole(a)
+		}
+		seen.waits++
+		seen.phases = o.phases
 	}
 	return true
 }
+
+// whole is the event that an agent is at.
+func whole(a *agent) *trace.Event { return &a.t.Events[a.at] }
 
 // do is every event that does not wait.
 func (m *machine) do(a *agent, e *trace.Event) {
@@ -163,7 +177,12 @@ func (m *machine) arrival(a *agent, e *trace.Event) {
 		}
 		if e.Kind == trace.Expect || e.In.Mod("expect_tx") {
 			bytes, _ := verify.Number(e, verify.Address(e.In, 0)+1)
-			o.tx += bytes * threads
+			if e.Kind == trace.Expect || n*threads <= o.pending || o.tx == 0 {
+				o.tx += bytes * threads
+			} else {
+				m.arrive(o, n*threads, a.clock, e)
+				continue
+			}
 		}
 		if e.Kind == trace.Arrive {
 			m.arrive(o, n*threads, a.clock, e)
@@ -171,13 +190,16 @@ func (m *machine) arrival(a *agent, e *trace.Event) {
 	}
 }
 
-// arrive brings arrivals to an object, and reports more at once than its phase awaits.
+// arrive brings arrivals to an object, and reports those that its phase does not await any more.
 func (m *machine) arrive(o *object, n int64, c *clock, e *trace.Event) {
-	o.arrive(n, c, e)
-	if o.over {
-		o.over = false
+	switch {
+	case n > o.count:
 		m.p.Report(&ruleCount, e.In, "%d arrivals at once, and a phase of the object is %d", n, o.count).Also(o.init.In, "the object is made here")
+	case n > o.pending && o.tx != 0:
+		m.p.Report(&ruleLap, e.In, "an arrival for a phase that has all its %d arrivals and still expects bytes: nothing made the thread wait for its end", o.count).
+			Also(o.init.In, "the object is made here")
 	}
+	o.arrive(n, c, e)
 }
 
 // here is how many arrivals come to this block when all blocks of the cluster do what these threads do.
@@ -213,6 +235,9 @@ func (m *machine) load(a *agent, e *trace.Event) {
 		n := bytes * threads
 		if o.unit > 0 || !known || verify.Tensor(e.In) {
 			n = o.unit * threads
+		}
+		if e.In.Mod("multicast::cluster") && o.unit == 0 {
+			n *= int64(max(1, m.p.Cluster))
 		}
 		m.due = append(m.due, &completion{run: func() {
 			o.tx -= n
