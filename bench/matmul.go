@@ -67,18 +67,28 @@ func (b *Bench) multipliers(p trial.Product, a, bt, d *runtime.Buffer[runtime.BF
 	if t.Target() != "sm_90a" {
 		return list, nil
 	}
-	k, err := t.Kernel("matmul", func(m *dsl.Module) { hopper.Build(m, hopper.Default) })
-	if err != nil {
-		return nil, err
+	best := hopper.For(p.M, p.N, b.Device.Info().SMs)
+	clustered := best
+	clustered.Cluster = 2
+	for _, tiling := range []hopper.Tiling{best, clustered} {
+		k, err := t.Kernel("matmul", func(m *dsl.Module) { hopper.Build(m, tiling) })
+		if err != nil {
+			return nil, err
+		}
+		mapA, e1 := k.TensorMap("a", a, p.M, p.K)
+		mapB, e2 := k.TensorMap("b", bt, p.N, p.K)
+		mapD, e3 := k.TensorMap("d", d, p.M, p.N)
+		if err := errors.Join(e1, e2, e3); err != nil {
+			return nil, err
+		}
+		grid := runtime.Grid(hopper.Blocks(tiling, p, b.Device.Info().SMs)).On(b.Stream)
+		name := fmt.Sprintf("hopper, %dx%d", tiling.M, tiling.N)
+		if tiling.Cluster > 1 {
+			name += fmt.Sprintf(", clusters of %d", tiling.Cluster)
+		}
+		list = append(list, Contender{name, func() error { return k.Launch(grid, mapA, mapB, mapD, p.M, p.N, p.K) }})
 	}
-	mapA, e1 := k.TensorMap("a", a, p.M, p.K)
-	mapB, e2 := k.TensorMap("b", bt, p.N, p.K)
-	mapD, e3 := k.TensorMap("d", d, p.M, p.N)
-	if err := errors.Join(e1, e2, e3); err != nil {
-		return nil, err
-	}
-	grid := runtime.Grid(hopper.Blocks(hopper.Default, p, b.Device.Info().SMs)).On(b.Stream)
-	return append(list, Contender{"hopper, wgmma", func() error { return k.Launch(grid, mapA, mapB, mapD, p.M, p.N, p.K) }}), nil
+	return list, nil
 }
 
 // compare holds what our contenders compute against what theirs do, before it measures: the speed of what is wrong is worth nothing.

@@ -17,16 +17,16 @@ func Check(t *trial.T) error {
 	if t.Target() != "sm_90a" {
 		return trial.Skip("wgmma is for sm_90a, and this is %s", t.Target())
 	}
-	for _, cluster := range []int{2, 1} {
-		tiling := Default
-		tiling.Cluster = cluster
+	clustered := Default
+	clustered.Cluster = 2
+	for _, tiling := range []Tiling{Default, clustered, For(3072, 3072, 132), For(128, 128, 132)} {
 		k, err := t.Kernel("matmul", func(m *dsl.Module) { Build(m, tiling) })
 		if err != nil {
 			return err
 		}
 		for _, p := range []trial.Product{{M: 256, N: 256, K: 64}, {M: 768, N: 1280, K: 448}, {M: 2048, N: 2304, K: 2048}, {M: 1, N: 8, K: 8}, {M: 333, N: 1000, K: 72}} {
 			if err := Multiply(t, k, tiling, p); err != nil {
-				return fmt.Errorf("clusters of %d: %w", cluster, err)
+				return fmt.Errorf("%+v: %w", tiling, err)
 			}
 		}
 	}
@@ -35,8 +35,7 @@ func Check(t *trial.T) error {
 
 // Blocks is the grid of a launch: the multiprocessors, in whole clusters, but no more than there is work.
 func Blocks(t Tiling, p trial.Product, multiprocessors int) int {
-	tiles := (p.M + t.M - 1) / t.M * ((p.N + t.N - 1) / t.N)
-	tiles = (tiles + t.Cluster - 1) / t.Cluster * t.Cluster
+	tiles := (t.Tiles(p.M, p.N) + t.Cluster - 1) / t.Cluster * t.Cluster
 	return min(multiprocessors/t.Cluster*t.Cluster, tiles)
 }
 

@@ -18,7 +18,30 @@ type Tiling struct {
 }
 
 // Default is the tiling that is fastest for large matrices.
-var Default = Tiling{M: 128, N: 256, K: 64, Stages: 3, Cluster: 2, Group: 8}
+var Default = Tiling{M: 128, N: 256, K: 64, Stages: 3, Cluster: 1, Group: 12}
+
+// For is the tiling that is fastest for a product of m rows and n columns: wide tiles multiply faster, and narrow ones leave fewer
+// multiprocessors without work in the last round.
+func For(m, n, multiprocessors int) Tiling {
+	best, least := Default, 0.0
+	for _, shape := range []struct {
+		n, stages int
+		speed     float64 // TFLOP/s on an H200 where no multiprocessor waits
+	}{{256, 3, 818}, {192, 4, 797}, {128, 5, 775}, {64, 7, 480}} {
+		t := Default
+		t.N, t.Stages = shape.n, shape.stages
+		rounds := (t.Tiles(m, n) + multiprocessors - 1) / multiprocessors
+		if cost := float64(rounds*t.N) / shape.speed; least == 0 || cost < least {
+			best, least = t, cost
+		}
+	}
+	return best
+}
+
+// Tiles is how many tiles a product of m rows and n columns has.
+func (t Tiling) Tiles(m, n int) int {
+	return (m + t.M - 1) / t.M * ((n + t.N - 1) / t.N)
+}
 
 // Build makes D = A * B' for bfloat16 matrices A (m x k), B (n x k) and D (m x n), with sums in F32. Sizes are
 // whatever the TMA takes, n and k multiples of 8: it reads zeros beyond the edges, and writes nothing there.
