@@ -80,6 +80,7 @@ type sheet struct {
 	module *ir.Module
 	list   []*Finding
 	missed []string
+	rooms  map[*ir.Instr]int64 // see Pass.Room
 }
 
 // A Finding is under construction until its pass ends.

@@ -150,6 +150,13 @@ func (r *Region) some(low, high int64) bool {
 	return cross(r.pool.Points(r.own, r.threads), r.Bytes, []int64{low}, high-low)
 }
 
+// Grown is r with more bytes for each thread.
+func (r Region) Grown(bytes int64) Region {
+	r.High += bytes - r.Bytes
+	r.Bytes = bytes
+	return r
+}
+
 // Within reports whether every byte of r is in o, which must be solid.
 func (r *Region) Within(o *Region) bool {
 	return r.Root == o.Root && r.Low >= o.Low && r.High <= o.High

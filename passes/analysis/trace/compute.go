@@ -151,16 +151,14 @@ func (w *walk) result(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 		}
 		return w.pool.Const(width, 0)
 	}
-	width := widthOf(in.Op)
-	signed := signedOf(in.Op)
+	width, signed, float := st.width, st.signed, st.float
 	prefix := ""
 	if signed {
 		prefix = "s"
 	}
-	float := isFloat(in.Op)
 	switch st.head {
 	case "mov":
-		w.move(s, in, set)
+		w.move(s, st, set)
 		return
 	case "cvta":
 		set(&in.Args[0], arg(1, 64))
@@ -248,10 +246,10 @@ func (w *walk) result(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 		}
 		if o := &in.Args[1]; o.Kind == ir.Register || o.Kind == ir.Int || o.Kind == ir.Special {
 			from := arg(1, width)
-			if sw := sourceWidth(in.Op); sw < from.Width && sw >= 8 {
-				from = w.pool.Resize(sw, from, true)
+			if st.from < from.Width && st.from >= 8 {
+				from = w.pool.Resize(st.from, from, true)
 			}
-			set(&in.Args[0], w.pool.Resize(width, from, sourceSigned(in.Op)))
+			set(&in.Args[0], w.pool.Resize(width, from, st.fromSigned))
 			return
 		}
 	case "bfe":
@@ -294,13 +292,14 @@ func (w *walk) result(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 }
 
 // move is mov, which also packs and takes apart.
-func (w *walk) move(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value)) {
+func (w *walk) move(s *state, st *step, set func(*ir.Operand, *value.Value)) {
+	in := st.in
 	if len(in.Args) != 2 {
 		w.opaque(s, in, set)
 		return
 	}
 	to, from := &in.Args[0], &in.Args[1]
-	width := widthOf(in.Op)
+	width := st.width
 	switch {
 	case from.Kind == ir.Vector && to.Kind == ir.Register:
 		parts := make([]*value.Value, len(from.Args))
@@ -479,72 +478,4 @@ func (w *walk) opaque(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value
 			}
 		})
 	}
-}
-
-// widthOf is the bits of the last type word of an opcode; of cvt, the first.
-func widthOf(op string) int {
-	width := 32
-	for word := range strings.SplitSeq(op, ".") {
-		if n := bitsOfWord(word); n > 0 {
-			width = n
-			if strings.HasPrefix(op, "cvt.") {
-				return width
-			}
-		}
-	}
-	return width
-}
-
-// bitsOfWord is the width that a type word says, or 0.
-func bitsOfWord(word string) int {
-	if word == "pred" {
-		return 1
-	}
-	if len(word) < 2 || !strings.Contains("busf", word[:1]) {
-		return 0
-	}
-	n, err := strconv.Atoi(word[1:])
-	if err != nil || n < 8 || n > 128 {
-		return 0
-	}
-	return n
-}
-
-func sourceWidth(op string) int {
-	width := 0
-	for word := range strings.SplitSeq(op, ".") {
-		if n := bitsOfWord(word); n > 0 {
-			width = n
-		}
-	}
-	return width
-}
-
-func sourceSigned(op string) bool {
-	signed := false
-	for word := range strings.SplitSeq(op, ".") {
-		if bitsOfWord(word) > 0 {
-			signed = word[0] == 's'
-		}
-	}
-	return signed
-}
-
-func signedOf(op string) bool {
-	for word := range strings.SplitSeq(op, ".") {
-		if bitsOfWord(word) > 0 && word[0] == 's' {
-			return true
-		}
-	}
-	return false
-}
-
-// isFloat reports whether an opcode works on floating-point numbers.
-func isFloat(op string) bool {
-	for word := range strings.SplitSeq(op, ".") {
-		if bitsOfWord(word) > 0 && word[0] == 'f' || strings.HasPrefix(word, "bf16") || strings.HasPrefix(word, "f16") {
-			return true
-		}
-	}
-	return false
 }

@@ -42,6 +42,10 @@ type step struct {
 	kind  Kind // Other where it is no event
 	value bool // its results matter
 	head  string
+	// What the types in the opcode say: of the last one, and of the source of a conversion.
+	width, from        int
+	signed, fromSigned bool
+	float              bool
 }
 
 // A region is what a branch may run before its ways meet at end.
@@ -164,6 +168,7 @@ func (p *program) prepare() {
 				continue
 			}
 			s := step{in: in, kind: kinds[i][j], head: in.Head()}
+			s.types()
 			in.Registers(func(r *ir.Reg, a isa.Access) {
 				if n, ok := p.number[r]; ok && a != isa.Read && relevant[n] {
 					s.value = true
@@ -179,6 +184,47 @@ func (p *program) prepare() {
 		p.wrote[i] = slices.DeleteFunc(list, func(n int) bool { return !relevant[n] })
 	}
 	p.findLoops()
+}
+
+// types reads the types in an opcode.
+func (s *step) types() {
+	s.width = 32
+	first := true
+	for word := range strings.SplitSeq(s.in.Op, ".") {
+		if strings.HasPrefix(word, "bf16") || strings.HasPrefix(word, "f16") {
+			s.float = true
+		}
+		n := bitsOfWord(word)
+		if n == 0 {
+			continue
+		}
+		s.float = s.float || word[0] == 'f'
+		s.signed = s.signed || word[0] == 's'
+		s.from, s.fromSigned = n, word[0] == 's'
+		if first || s.head != "cvt" {
+			s.width = n
+		}
+		first = false
+	}
+}
+
+// bitsOfWord is the width that a type word says, or 0.
+func bitsOfWord(word string) int {
+	switch word {
+	case "pred":
+		return 1
+	case "b8", "u8", "s8":
+		return 8
+	case "b16", "u16", "s16", "f16":
+		return 16
+	case "b32", "u32", "s32", "f32":
+		return 32
+	case "b64", "u64", "s64", "f64":
+		return 64
+	case "b128":
+		return 128
+	}
+	return 0
 }
 
 // plainLoad reports whether in loads from memory, so that its result says nothing of its address.

@@ -86,7 +86,7 @@ type Limits struct {
 }
 
 // Default is enough for the kernels that people and compilers write.
-func Default() Limits { return Limits{Steps: 400_000, Traces: 256} }
+func Default() Limits { return Limits{Steps: 200_000, Traces: 160} }
 
 // Facts are what the choices on a trace say of values.
 type Facts struct {

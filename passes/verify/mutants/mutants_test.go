@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -49,21 +51,41 @@ func judge(text string) (list diag.List, full, ok bool) {
 	return list, full, true
 }
 
-// TestMutants breaks the kernels of the examples and holds what is said of each mutant against the list.
+// A judgement is what is said of a mutant.
+type judgement struct {
+	mutant   mutants.Mutant
+	list     diag.List
+	full, ok bool
+}
+
+// judgeAll judges mutants, several at a time.
+func judgeAll(list []mutants.Mutant) []judgement {
+	out := make([]judgement, len(list))
+	var wg sync.WaitGroup
+	gate := make(chan bool, runtime.GOMAXPROCS(0))
+	for i, m := range list {
+		wg.Go(func() {
+			gate <- true
+			found, full, ok := judge(m.Text)
+			out[i] = judgement{m, found, full, ok}
+			<-gate
+		})
+	}
+	wg.Wait()
+	return out
+}
+
+// TestMutants breaks kernels of the examples, as they were, and holds what is said of each mutant against the list.
 func TestMutants(t *testing.T) {
 	var b strings.Builder
 	counts := map[string]int{}
 	total := 0
-	for i, pattern := range []string{
-		"13_matmul_multistage/testdata/matmul_bf16.sm_80.ptx",
-		"10_matmul_ladder/testdata/v2.sm_90.ptx",
-		"15_matmul_hopper/testdata/matmul.sm_90a.ptx",
-		"15_matmul_hopper/testdata/matmul_single.sm_90a.ptx",
-		"16_matmul_blackwell/testdata/matmul.sm_100a.ptx",
-		"17_matmul_blockscaled/testdata/mxfp8.sm_100a.ptx",
-		"04_reduce/testdata/reduce.sm_90.ptx",
-	} {
-		name := filepath.Join("../../../examples", pattern)
+	names, err := filepath.Glob("testdata/kernels/*.ptx")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no kernels: %v", err)
+	}
+	for i, name := range names {
+		pattern := filepath.Base(name)
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -72,10 +94,10 @@ func TestMutants(t *testing.T) {
 			t.Errorf("%s is not without findings as it is", pattern)
 			continue
 		}
-		fmt.Fprintf(&b, "%s\n", filepath.Base(pattern))
-		for _, m := range mutants.Of(string(text), uint64(i), 40) {
-			list, full, ok := judge(m.Text)
-			if !ok {
+		fmt.Fprintf(&b, "%s\n", pattern)
+		for _, j := range judgeAll(mutants.Of(string(text), uint64(i), 40)) {
+			m, list, full := j.mutant, j.list, j.full
+			if !j.ok {
 				continue
 			}
 			verdict := "clean"

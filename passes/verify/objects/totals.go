@@ -4,6 +4,7 @@
 package objects
 
 import (
+	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
@@ -16,6 +17,9 @@ type total struct {
 	load                          *trace.Event
 	vague                         bool // something is not known
 	tensor                        bool
+	expects, copies               int64 // how often
+	room                          int64 // that copies of tensors seem to take
+	crowd                         *trace.Event
 }
 
 // totals compares, of each object, all arrivals with the first phase's, and all bytes that are expected
@@ -51,6 +55,7 @@ func totals(p *verify.Pass, births map[verify.Object]*birth, order []verify.Obje
 		if t.Stopped == "" {
 			for o, s := range sums {
 				bytes(p, t, o, s, loaders)
+				rooms(p, s)
 			}
 		}
 	}
@@ -124,6 +129,7 @@ func add(p *verify.Pass, e *trace.Event, o verify.Touch, s *total) {
 		bytes, ok := verify.Number(e, verify.Address(e.In, 0)+1)
 		s.vague = s.vague || !ok
 		s.expected += bytes * int64(o.Threads.Len())
+		s.expects += int64(o.Threads.Len())
 		if s.first == nil {
 			s.first = e
 		}
@@ -136,6 +142,15 @@ func add(p *verify.Pass, e *trace.Event, o verify.Touch, s *total) {
 			s.tensor = true
 		}
 		s.delivered += bytes * int64(o.Threads.Len())
+		if n, ok := p.Room(e); ok {
+			s.room += n
+			s.copies++
+		} else {
+			s.copies = -1 << 32
+		}
+		if o.Threads.Len() > 1 {
+			s.crowd = e
+		}
 	case e.Kind == trace.RemoteStore, e.Kind == trace.Complete, e.Kind == trace.Answer:
 		s.tensor = true
 	}
@@ -153,5 +168,22 @@ func bytes(p *verify.Pass, t *trace.Trace, o verify.Object, s *total, loaders ma
 			word = "more"
 		}
 		p.Report(&ruleBytes, s.first.In, "%s bytes are expected than copies bring: %d and %d over the whole trace", word, s.expected, s.delivered).Also(s.load.In, "a copy").On(t, 0)
+	}
+}
+
+// rooms compares what is expected with what copies of tensors seem to bring: the box is not in PTX, but
+// tiles mostly lie side by side.
+func rooms(p *verify.Pass, s *total) {
+	if s.crowd != nil && s.first != nil && s.first.Threads.Len() == 1 {
+		p.Report(&ruleBytes, s.crowd.In, "a copy is made by %s, and one thread expects its bytes", verify.Threads(s.crowd.Threads.Len())).As(diag.Review).Also(s.first.In, "the bytes are expected here")
+		return
+	}
+	if s.first == nil || s.load == nil || s.vague || s.copies <= 0 || s.expects == 0 || s.load.In.Mod("multicast::cluster") {
+		return
+	}
+	const slack = 1024 // tiles are aligned to as much
+	if s.expected > s.room || s.expected <= s.room-slack*s.expects {
+		p.Report(&ruleBytes, s.first.In, "%d bytes are expected for each %d copies, which seem to have room for %d", s.expected/s.expects, s.copies/s.expects, s.room/s.expects).
+			As(diag.Review).Also(s.load.In, "a copy")
 	}
 }

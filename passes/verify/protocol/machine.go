@@ -88,6 +88,7 @@ type access struct {
 	operation int // 0 for the agent itself
 	write     bool
 	region    memory.Region
+	core      memory.Region // of it, what is certain, where that is less
 	tensor    bool
 }
 
@@ -102,7 +103,9 @@ type machine struct {
 	due     []*completion // in the background, in the order of issue
 	past    map[bin][]access
 	next    int
-	work    int // done so far, in comparisons and steps
+	engines []memory.Region // that operations in the background work on
+	plain   bool            // plain accesses are compared among themselves
+	work    *int            // done on the kernel so far, in comparisons and steps
 }
 
 type warpSync struct {
@@ -123,8 +126,8 @@ type completion struct {
 	ready func() bool
 }
 
-func newMachine(p *verify.Pass, s scene) *machine {
-	m := &machine{p: p, objects: make(map[verify.Object]*object), named: make(map[int64]*meeting), warps: make(map[warpSync]*meeting),
+func newMachine(p *verify.Pass, s scene, work *int) *machine {
+	m := &machine{p: p, work: work, objects: make(map[verify.Object]*object), named: make(map[int64]*meeting), warps: make(map[warpSync]*meeting),
 		past: make(map[bin][]access)}
 	for _, t := range s.traces {
 		for w := range value.MaxThreads / 32 {
@@ -146,8 +149,8 @@ func newMachine(p *verify.Pass, s scene) *machine {
 	return m
 }
 
-// most is how much work one scene is worth: about a fifth of a second.
-const most = 2_000_000
+// most is how much work one kernel is worth: some tenths of a second.
+const most = 5_000_000
 
 // run lets every agent go as far as it can, and what is in the background end only when nobody can go on.
 // It is the agents that are stuck in the end.
@@ -157,7 +160,7 @@ func (m *machine) run() (stuck []*agent, ok bool) {
 		for _, a := range m.agents {
 			for !a.left && m.step(a) {
 				moved = true
-				if m.work += 16; m.work > most {
+				if *m.work += 16; *m.work > most {
 					return nil, false
 				}
 			}

@@ -9,6 +9,7 @@ package protocol
 
 import (
 	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
@@ -47,8 +48,11 @@ func run(p *verify.Pass) {
 	if apart(p) {
 		missed("lanes that a warp-wide wait leaves apart, and one of them arriving for all (B7)")
 	}
-	for _, s := range list {
-		m := newMachine(p, s)
+	work := 0
+	near := engines(p)
+	for i, s := range list {
+		m := newMachine(p, s, &work)
+		m.plain, m.engines = i == 0, near
 		if !m.units(s) {
 			missed("copies and expected bytes that do not pair")
 			return
@@ -62,6 +66,31 @@ func run(p *verify.Pass) {
 			m.hang(stuck)
 		}
 	}
+}
+
+// engines is the shared memory that operations in the background work on, each place once.
+func engines(p *verify.Pass) []memory.Region {
+	var list []memory.Region
+	type place struct {
+		root      *value.Value
+		low, high int64
+	}
+	seen := make(map[place]bool)
+	for _, t := range p.Traces {
+		for i := range t.Events {
+			e := &t.Events[i]
+			for _, r := range append(p.Reads(e), p.Writes(e)...) {
+				if n, ok := p.Room(e); ok && n > r.Bytes {
+					r = r.Grown(n)
+				}
+				if k := (place{r.Root, r.Low, r.High}); e.Kind != trace.Copy && !seen[k] {
+					seen[k] = true
+					list = append(list, r)
+				}
+			}
+		}
+	}
+	return list
 }
 
 // apart reports whether a few lanes of a warp arrive behind a wait of all of them, with nothing between

@@ -16,8 +16,17 @@ import (
 // reads notes what an operation in the background reads of shared memory.
 func (m *machine) reads(a *agent, e *trace.Event, operation int) {
 	for _, r := range m.p.Reads(e) {
-		m.note(access{e: e, by: a, when: a.at + 1, operation: operation, region: r})
+		m.note(m.wide(access{e: e, by: a, when: a.at + 1, operation: operation, region: r}))
 	}
+}
+
+// wide is an access of a tensor copy, with the room that it seems to take.
+func (m *machine) wide(x access) access {
+	x.core = x.region
+	if n, ok := m.p.Room(x.e); ok && verify.Tensor(x.e.In) && n > x.region.Bytes {
+		x.region = x.region.Grown(n)
+	}
+	return x
 }
 
 // columns notes what a tcgen05 operation does to tensor memory: the first column stands for all.
@@ -61,6 +70,9 @@ func bins(r *memory.Region) (low, high int64) {
 
 // note holds an access against those before it that it must come after, and keeps it.
 func (m *machine) note(x access) {
+	if !m.plain && !x.engine() && !m.touched(&x) {
+		return
+	}
 	low, high := bins(&x.region)
 	if low < 0 {
 		for at := x.region.Low >> binBits; at <= (x.region.High-1)>>binBits; at++ {
@@ -86,9 +98,19 @@ func (m *machine) note(x access) {
 	}
 }
 
+// touched reports whether an engine works anywhere near an access of a thread.
+func (m *machine) touched(x *access) bool {
+	for _, r := range m.engines {
+		if r.Root == x.region.Root && r.Low < x.region.High && x.region.Low < r.High {
+			return true
+		}
+	}
+	return false
+}
+
 // against reports the first access that a new one must come after and does not.
 func (m *machine) against(list []access, x *access) bool {
-	m.work += len(list)
+	*m.work += len(list)
 	for i := range list {
 		y := &list[i]
 		if !x.write && !y.write || y.region.High <= x.region.Low || x.region.High <= y.region.Low || m.ordered(y, x) {
@@ -103,6 +125,7 @@ func (m *machine) against(list []access, x *access) bool {
 		if y.by == x.by && y.e.Kind == trace.BulkStore {
 			continue // A8 tells of it
 		}
+		*m.work += 40
 		if sure, _ := y.region.Meets(&x.region); sure {
 			m.race(y, x)
 			return true
@@ -142,6 +165,10 @@ func (m *machine) ordered(y, x *access) bool {
 
 // race reports two accesses with nothing between them.
 func (m *machine) race(y, x *access) {
+	severity := diag.Error
+	if sure, _ := y.least().Meets(x.least()); !sure {
+		severity = diag.Review // as far as a tile seems to go
+	}
 	if !x.engine() && !y.engine() {
 		m.p.Report(&rulePlain, x.e.In, "warp %d %s shared memory that warp %d %s, with no barrier between", x.by.warp, did(x), y.by.warp, did(y)).
 			Also(y.e.In, "the other access").On(x.by.t, x.by.at)
@@ -162,7 +189,7 @@ func (m *machine) race(y, x *access) {
 		}
 	}
 	m.p.Report(&ruleLap, x.e.In, "%s %s %s while %s %s it: nothing makes the one wait for the other", name(x.e), did(x), what, name(y.e), did(y)).
-		Also(y.e.In, "the other access; it has not ended for certain when this one begins").On(x.by.t, x.by.at)
+		As(severity).Also(y.e.In, "the other access; it has not ended for certain when this one begins").On(x.by.t, x.by.at)
 }
 
 // comes reports whether somebody who is stuck would arrive at an object later.
@@ -185,6 +212,14 @@ func comes(a *agent, at verify.Object, stuck []*agent, m *machine) bool {
 		}
 	}
 	return false
+}
+
+// least is the bytes that an access works on for certain.
+func (x *access) least() *memory.Region {
+	if x.core.Root != nil {
+		return &x.core
+	}
+	return &x.region
 }
 
 func did(a *access) string {

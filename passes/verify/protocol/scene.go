@@ -4,6 +4,8 @@
 package protocol
 
 import (
+	"slices"
+
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
@@ -18,7 +20,10 @@ type scene struct {
 func scenes(p *verify.Pass, most int) (list []scene, whole bool) {
 	whole = true
 	seen := make(map[string]bool)
-	for _, first := range p.Traces {
+	// Long traces tell most, so they come first.
+	seeds := slices.Clone(p.Traces)
+	slices.SortStableFunc(seeds, func(a, b *trace.Trace) int { return len(b.Events) - len(a.Events) })
+	for _, first := range seeds {
 		if len(list) == most {
 			return list, whole
 		}

@@ -222,7 +222,7 @@ func (m *machine) load(a *agent, e *trace.Event) {
 	op := m.new(a, e)
 	threads := int64(e.Threads.Len())
 	for _, r := range m.p.Writes(e) {
-		m.note(access{e: e, by: a, when: a.at + 1, operation: op.id, write: true, region: r})
+		m.note(m.wide(access{e: e, by: a, when: a.at + 1, operation: op.id, write: true, region: r}))
 	}
 	m.reads(a, e, op.id)
 	bytes, known := verify.Number(e, 2)
