@@ -78,6 +78,16 @@ agree-ci: tools
 roundtrip: tools
 	go run ./internal/roundtrip/cmd/roundtrip $(DIR)
 
+# How near the predicted register counts are to those of ptxas, over the corpus and the examples.
+.PHONY: registers
+registers: tools
+	go run ./internal/registers/cmd/registers $(DIR) examples
+
+# Fits the model of passes/pressure anew: to the corpus, the examples and the samples that the repository keeps.
+.PHONY: registers-fit
+registers-fit: tools
+	go run ./internal/registers/cmd/registers -fit passes/pressure/model.txt internal/registers/testdata/samples.gz $(DIR) examples
+
 # The part of the corpus that the repository keeps.
 .PHONY: roundtrip-ci
 roundtrip-ci: tools

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
 // Exit codes, the same for every command.
@@ -42,7 +43,7 @@ func (cmd *command) synopsis() string { return strings.TrimSpace(cmd.name + " " 
 
 // commands is the list of them, in the order of the help.
 func commands() []*command {
-	return []*command{fmtCommand(), verifyCommand(), optCommand(), explainCommand(), isaCommand(), versionCommand()}
+	return []*command{fmtCommand(), verifyCommand(), optCommand(), runCommand(), statsCommand(), explainCommand(), isaCommand(), versionCommand()}
 }
 
 // A call is one run of a command.
@@ -52,6 +53,7 @@ type call struct {
 	args           []string // what followed the command's name
 	stdin          io.Reader
 	stdout, stderr *output
+	open           func(device string) (*runtime.Device, error) // of tests; nil for runtime.Open
 }
 
 // run is the whole program but for the process around it.

@@ -60,6 +60,8 @@ func Rooms() []Room {
 		{"internal/notation", "isa", ""},
 		{"internal/show", "dsl runtime internal/trial", ""},
 		{"internal/trial", "dsl runtime", ""},
+		{"internal/registers", "lift passes ptx internal/ptxas internal/roundtrip", ""},
+		{"internal/registers/cmd", Anything, ""},
 		{"internal/roundtrip", "diag internal/ptxas", ""},
 		{"internal/roundtrip/cmd", Anything, ""},
 	}

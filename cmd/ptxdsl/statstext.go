@@ -1,0 +1,121 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/passes/pressure"
+)
+
+var errNothing = errors.New("no .ptx files")
+
+// print writes a file's kernels as a table, and under each line what else there is to say.
+func (r *counted) print(w io.Writer, more bool) {
+	if len(r.kernels) == 0 {
+		fmt.Fprintf(w, "%s: no kernels\n", r.name)
+		return
+	}
+	width := len("kernel")
+	for i := range r.kernels {
+		width = max(width, min(40, len(r.kernels[i].Func.Name)))
+	}
+	fmt.Fprintf(w, "%s, %s\n", r.name, r.module.Target)
+	fmt.Fprintf(w, "  %-*s  registers  limit  threads     warps  hottest line\n", width, "kernel")
+	for i := range r.kernels {
+		k := &r.kernels[i]
+		fmt.Fprintf(w, "  %-*s  %9d  %5s  %7s  %3d of %2d  %s\n", width, k.Func.Name, k.Registers, numberOr(k.Limit), numberOr(k.Threads),
+			k.Occupancy.Warps, k.Occupancy.Of, r.hottest(k))
+		r.remarks(w, k, more)
+	}
+}
+
+func numberOr(n int) string {
+	if n == 0 {
+		return "-"
+	}
+	return fmt.Sprint(n)
+}
+
+// hottest is where most is in use, in a few words.
+func (r *counted) hottest(k *pressure.Kernel) string {
+	if k.Peak.Instr == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%d: %s, %d in use", r.line(k.Peak.Instr), k.Peak.Instr.Op, k.Peak.Words)
+}
+
+// remarks are the lines under a kernel.
+func (r *counted) remarks(w io.Writer, k *pressure.Kernel, more bool) {
+	if k.Occupancy.Warps == 0 {
+		fmt.Fprintf(w, "    cannot be launched: %s leave room for no block of %d threads\n", k.Occupancy.Bound, k.Threads)
+	}
+	if k.Spills {
+		most, by := k.Limit, "its directives allow"
+		if most == 0 {
+			most, by = 255, "a thread can have"
+		}
+		fmt.Fprintf(w, "    will spill: at least %d are in use at once, %s %d\n", k.Least, by, most)
+	}
+	if more && len(k.Peak.Live) > 0 {
+		fmt.Fprintf(w, "    in use at line %d: %s\n", r.line(k.Peak.Instr), strings.Join(wrapped(liveWords(k.Peak.Live), 90), "\n      "))
+	}
+	r.budgets(w, k)
+}
+
+// liveWords names what is in use; what needs several registers with their number.
+func liveWords(list []pressure.Live) string {
+	words := make([]string, len(list))
+	for i, l := range list {
+		words[i] = l.Reg.Name
+		if l.Words > 1 {
+			words[i] += fmt.Sprintf("*%d", l.Words)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// budgets writes the arithmetic of setmaxnreg.
+func (r *counted) budgets(w io.Writer, k *pressure.Kernel) {
+	b := k.Budgets
+	if len(b.Roles) == 0 {
+		return
+	}
+	if k.Limit == 0 || b.Groups == 0 {
+		fmt.Fprintf(w, "    setmaxnreg: the launch gives what no directive settles; .maxnreg, or .reqntid of whole warpgroups, would\n")
+	} else {
+		fmt.Fprintf(w, "    setmaxnreg: the launch gives %d warpgroups * 128 threads * %d = %d registers\n", b.Groups, k.Registers, b.Pool(k.Registers))
+	}
+	for _, role := range b.Roles {
+		verb := "hand back"
+		if role.Takes {
+			verb = "take"
+		}
+		note := ""
+		switch {
+		case !role.Valid:
+			note = "; not a multiple of 8 from 24 to 256"
+		case role.Words > role.Count:
+			note = "; will spill"
+		}
+		fmt.Fprintf(w, "      line %d: %s until %d each, %d a warpgroup; %d in use from here on%s\n", r.line(role.Instr), verb, role.Count, 128*role.Count, role.Words, note)
+	}
+	if k.Limit == 0 || b.Groups == 0 {
+		return
+	}
+	shares := b.Shares(k.Registers)
+	if len(shares) == 0 {
+		fmt.Fprintf(w, "      no way to share %d warpgroups out among these budgets fits into %d registers\n", b.Groups, b.Pool(k.Registers))
+	}
+	for _, s := range shares {
+		var parts []string
+		for i, n := range s.Groups {
+			parts = append(parts, fmt.Sprintf("%d at %d", n, b.Roles[i].Count))
+		}
+		fmt.Fprintf(w, "      fits: %s, %d registers, %d left\n", strings.Join(parts, ", "), s.Words, b.Pool(k.Registers)-s.Words)
+	}
+}

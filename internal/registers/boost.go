@@ -1,0 +1,224 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package registers
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/passes/pressure"
+)
+
+// A Boost says how trees are grown. The same Boost makes the same trees of the same samples.
+type Boost struct {
+	Trees  int
+	Leaves int     // of each tree, at most
+	Rate   float64 // how much of what it finds each tree corrects
+	Least  float64 // weight of the samples of a leaf, at least
+	Share  float64 // of the features that each tree may ask for
+	Rows   float64 // of the samples that each tree is made of
+}
+
+// Standard is the Boost that model.txt is made with.
+var Standard = Boost{Trees: 400, Leaves: 48, Rate: 0.06, Least: 1, Share: 0.5, Rows: 0.8}
+
+// bins is how many values of a feature are told apart.
+const bins = 64
+
+// column is a feature of all samples, by the number of the bin that each is in.
+type column struct {
+	limits []float64 // the greatest value of each bin but the last
+	bin    []uint8
+}
+
+func columnOf(values []float64) column {
+	sorted := slices.Clone(values)
+	slices.Sort(sorted)
+	distinct := slices.Compact(slices.Clone(sorted))
+	var c column
+	if len(distinct) <= bins {
+		for i := range len(distinct) - 1 {
+			c.limits = append(c.limits, (distinct[i]+distinct[i+1])/2)
+		}
+	} else {
+		for i := 1; i < bins; i++ {
+			v := sorted[len(sorted)*i/bins]
+			if len(c.limits) == 0 || c.limits[len(c.limits)-1] < v {
+				c.limits = append(c.limits, v)
+			}
+		}
+	}
+	c.bin = make([]uint8, len(values))
+	for i, v := range values {
+		n, _ := slices.BinarySearch(c.limits, v)
+		c.bin[i] = uint8(n)
+	}
+	return c
+}
+
+// Fit grows trees whose sum is near the targets, by the sum of the absolute differences.
+func (o Boost) Fit(features [][]float64, targets, weights []float64) *pressure.Model {
+	random := rand.New(rand.NewPCG(5, 11))
+	columns := make([]column, len(features[0]))
+	values := make([]float64, len(features))
+	for f := range columns {
+		for i := range features {
+			values[i] = features[i][f]
+		}
+		columns[f] = columnOf(values)
+	}
+	g := &grower{Boost: o, columns: columns, weights: weights, rest: slices.Clone(targets)}
+	m := &pressure.Model{}
+	for range o.Trees {
+		var rows []int32
+		for i := range features {
+			if random.Float64() < o.Rows {
+				rows = append(rows, int32(i))
+			}
+		}
+		g.use = g.use[:0]
+		for f := range columns {
+			if len(columns[f].limits) > 0 && random.Float64() < o.Share {
+				g.use = append(g.use, f)
+			}
+		}
+		t := g.grow(rows)
+		for i, x := range features {
+			g.rest[i] -= valueOf(t, x)
+		}
+		m.Trees = append(m.Trees, t)
+	}
+	return m
+}
+
+func valueOf(t pressure.Tree, x []float64) float64 {
+	n := 0
+	for t[n].Feature >= 0 {
+		if x[t[n].Feature] <= t[n].Limit {
+			n = t[n].Less
+		} else {
+			n = t[n].More
+		}
+	}
+	return t[n].Value
+}
+
+// A grower grows one tree after the other.
+type grower struct {
+	Boost
+	columns []column
+	weights []float64
+	rest    []float64 // what is not explained so far
+	use     []int     // the features that may be asked for
+}
+
+// leaf is a leaf that may be split.
+type leaf struct {
+	rows    []int32
+	node    int
+	gain    float64
+	feature int
+	at      int // the last bin on the left
+}
+
+func (g *grower) grow(rows []int32) pressure.Tree {
+	t := pressure.Tree{{Feature: -1}}
+	leaves := []leaf{g.best(rows, 0)}
+	for len(leaves) < g.Leaves {
+		i := 0
+		for j := range leaves {
+			if leaves[j].gain > leaves[i].gain {
+				i = j
+			}
+		}
+		l := leaves[i]
+		if l.gain <= 1e-9 {
+			break
+		}
+		c := &g.columns[l.feature]
+		var less, more []int32
+		for _, r := range l.rows {
+			if int(c.bin[r]) <= l.at {
+				less = append(less, r)
+			} else {
+				more = append(more, r)
+			}
+		}
+		t[l.node] = pressure.Node{Feature: l.feature, Limit: c.limits[l.at], Less: len(t), More: len(t) + 1}
+		t = append(t, pressure.Node{Feature: -1}, pressure.Node{Feature: -1})
+		leaves[i] = g.best(less, len(t)-2)
+		leaves = append(leaves, g.best(more, len(t)-1))
+	}
+	for _, l := range leaves {
+		v := g.Rate * g.median(l.rows)
+		t[l.node].Value = math.Round(v*10000) / 10000
+	}
+	return t
+}
+
+// best finds the question that tells best what must grow from what must shrink.
+func (g *grower) best(rows []int32, node int) leaf {
+	l := leaf{rows: rows, node: node}
+	sum, weight := 0.0, 0.0
+	for _, r := range rows {
+		sum += g.sign(r)
+		weight += g.weights[r]
+	}
+	if weight < 2*g.Least {
+		return l
+	}
+	whole := sum * sum / weight
+	var sums, weights [bins]float64
+	for _, f := range g.use {
+		c := &g.columns[f]
+		clear(sums[:])
+		clear(weights[:])
+		for _, r := range rows {
+			b := c.bin[r]
+			sums[b] += g.sign(r)
+			weights[b] += g.weights[r]
+		}
+		s, w := 0.0, 0.0
+		for b := range c.limits {
+			s += sums[b]
+			w += weights[b]
+			if w < g.Least || weight-w < g.Least {
+				continue
+			}
+			if gain := s*s/w + (sum-s)*(sum-s)/(weight-w) - whole; gain > l.gain {
+				l.gain, l.feature, l.at = gain, f, b
+			}
+		}
+	}
+	return l
+}
+
+func (g *grower) sign(r int32) float64 {
+	switch {
+	case g.rest[r] > 0:
+		return g.weights[r]
+	case g.rest[r] < 0:
+		return -g.weights[r]
+	}
+	return 0
+}
+
+// median is the value that as much weight lies above as below.
+func (g *grower) median(rows []int32) float64 {
+	sorted := slices.Clone(rows)
+	slices.SortStableFunc(sorted, func(a, b int32) int { return cmp.Compare(g.rest[a], g.rest[b]) })
+	total := 0.0
+	for _, r := range sorted {
+		total += g.weights[r]
+	}
+	sum := 0.0
+	for _, r := range sorted {
+		if sum += g.weights[r]; sum >= total/2 {
+			return g.rest[r]
+		}
+	}
+	return 0
+}

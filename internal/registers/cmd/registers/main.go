@@ -1,0 +1,128 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Command registers compares the register counts that passes/pressure predicts for the kernels of PTX
+// modules with those that ptxas reports, and fits the model anew.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/internal/ptxas"
+	"github.com/ptxdsl/ptxdsl/internal/registers"
+	"github.com/ptxdsl/ptxdsl/internal/roundtrip"
+	"github.com/ptxdsl/ptxdsl/passes/pressure"
+)
+
+func main() {
+	var o options
+	flag.StringVar(&o.cache, "cache", "build/registers", "`folder` for what ptxas has said")
+	flag.StringVar(&o.fit, "fit", "", "fit the model to all samples and write it to this `file`")
+	flag.IntVar(&o.folds, "folds", 0, "predict each program with a model fitted to the others: into so many parts")
+	flag.StringVar(&o.keep, "keep", "", "write the samples to this `file` (.gz)")
+	flag.StringVar(&o.only, "only", "", "score only files whose name holds this `text`")
+	flag.IntVar(&o.worst, "worst", 0, "list so many of the worst predictions")
+	flag.Parse()
+	if flag.NArg() == 0 {
+		fmt.Fprintln(os.Stderr, "usage: registers [flags] folder|archive.tar.gz|file.ptx|samples.gz ...")
+		flag.PrintDefaults()
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := o.run(ctx, flag.Args()); err != nil {
+		fmt.Fprintln(os.Stderr, "registers:", err)
+		os.Exit(2)
+	}
+}
+
+type options struct {
+	cache, fit, keep, only string
+	folds, worst           int
+}
+
+func (o *options) run(ctx context.Context, paths []string) error {
+	list, err := o.samples(ctx, paths)
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		return errors.New("no kernels that ptxas counts registers of")
+	}
+	if o.keep != "" {
+		if err := registers.Write(o.keep, list); err != nil {
+			return err
+		}
+	}
+	if o.fit != "" {
+		m := registers.Standard.Model(list)
+		if err := os.WriteFile(o.fit, []byte(m.String()), 0o644); err != nil {
+			return err
+		}
+		fmt.Println("of the very samples that it is fitted to:")
+		o.score(registers.Predict(m, list))
+		return nil
+	}
+	if o.folds > 1 {
+		o.score(registers.Standard.CrossValidate(list, o.folds))
+		return nil
+	}
+	o.score(registers.Predict(pressure.Calibrated(), list))
+	return nil
+}
+
+// samples are those of files that hold samples, and of modules.
+func (o *options) samples(ctx context.Context, paths []string) ([]registers.Sample, error) {
+	var list []registers.Sample
+	var modules []roundtrip.Source
+	for _, path := range paths {
+		if strings.HasSuffix(path, ".gz") && !strings.HasSuffix(path, ".tar.gz") {
+			more, err := registers.Read(path)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, more...)
+			continue
+		}
+		more, err := roundtrip.Sources(path)
+		if err != nil {
+			return nil, err
+		}
+		modules = append(modules, more...)
+	}
+	if len(modules) == 0 {
+		return list, nil
+	}
+	tool, err := ptxas.Find()
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(o.cache, 0o755); err != nil {
+		return nil, err
+	}
+	c := &registers.Counter{Tool: tool, Folder: o.cache}
+	more, left, err := c.Collect(ctx, modules)
+	if left > 0 {
+		fmt.Fprintf(os.Stderr, "registers: %d of %d modules do not lift and are left out\n", left, len(modules))
+	}
+	return append(list, more...), err
+}
+
+func (o *options) score(list []registers.Sample) {
+	var chosen []registers.Sample
+	for _, s := range list {
+		if strings.Contains(s.File, o.only) {
+			chosen = append(chosen, s)
+		}
+	}
+	fmt.Print(registers.Table(chosen))
+	for _, s := range registers.Worst(chosen, o.worst) {
+		fmt.Printf("%s %s %s: %d, predicted %d\n", s.File, s.Kernel, s.Target, s.Count, s.Predicted)
+	}
+}

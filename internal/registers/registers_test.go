@@ -1,0 +1,122 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package registers_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ptxdsl/ptxdsl/internal/ptxas"
+	"github.com/ptxdsl/ptxdsl/internal/registers"
+	"github.com/ptxdsl/ptxdsl/internal/roundtrip"
+	"github.com/ptxdsl/ptxdsl/passes/pressure"
+)
+
+// TestExamples holds the predictions for the repository's own kernels against ptxas.
+func TestExamples(t *testing.T) {
+	tool, err := ptxas.Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := roundtrip.Sources("../../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if testing.Short() {
+		list = list[:min(8, len(list))]
+	}
+	c := &registers.Counter{Tool: tool}
+	samples, left, err := c.Collect(context.Background(), list)
+	if err != nil || left > 0 {
+		t.Fatal(left, err)
+	}
+	r := registers.RowOf("examples", registers.Predict(pressure.Calibrated(), samples))
+	t.Logf("%+v", r)
+	if r.Kernels < len(list) || r.Median > 0.10 {
+		t.Errorf("of %d files: %+v", len(list), r)
+	}
+}
+
+// TestBoost fits a function that questions can tell: the trees come near it on samples that they have not
+// seen, and are the same the second time.
+func TestBoost(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	n := len(pressure.Names())
+	make := func(count int) (features [][]float64, targets, weights []float64) {
+		for range count {
+			x := make([]float64, n)
+			for j := range x {
+				x[j] = float64(random.IntN(100))
+			}
+			y := 0.3
+			if x[2] > 40 {
+				y = x[5] / 100
+			}
+			features, targets, weights = append(features, x), append(targets, y), append(weights, 1)
+		}
+		return features, targets, weights
+	}
+	features, targets, weights := make(1000)
+	m := registers.Standard.Fit(features, targets, weights)
+	if d := cmp.Diff(m.String(), registers.Standard.Fit(features, targets, weights).String()); d != "" {
+		t.Error("not the same the second time")
+	}
+	features, targets, _ = make(200)
+	sum := 0.0
+	for i, x := range features {
+		sum += math.Abs(math.Log(m.Factor(x)) - targets[i])
+	}
+	if mean := sum / 200; mean > 0.1 {
+		t.Errorf("%.3f off in the mean", mean)
+	}
+}
+
+// TestKeep writes samples and reads them again.
+func TestKeep(t *testing.T) {
+	x := make([]float64, len(pressure.Names()))
+	x[3] = 17
+	want := []registers.Sample{{Source: "a", File: "a.sm_90.ptx", Kernel: "k", Target: "sm_90", Count: 20, Features: x}}
+	path := filepath.Join(t.TempDir(), "samples.gz")
+	if err := registers.Write(path, want); err != nil {
+		t.Fatal(err)
+	}
+	got, err := registers.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// TestRow works out the middle and the ninetieth of a hundred.
+func TestRow(t *testing.T) {
+	var list []registers.Sample
+	for i := range 10 {
+		list = append(list, registers.Sample{Source: "a", Count: 100, Predicted: 100 + i})
+	}
+	r := registers.RowOf("x", list)
+	if r.Median != 0.04 || r.Ninetieth != 0.08 || r.Exact != 0.1 || r.Kernels != 10 || r.Programs != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestProgram tells what files are made from.
+func TestProgram(t *testing.T) {
+	for file, want := range map[string]string{
+		".corpus/arith.sm_90.plain.ptx":               "arith",
+		".corpus/triton_product_fp16_w8_s4.sm_90.ptx": "triton_product",
+		"examples/02_saxpy/testdata/saxpy.sm_90.ptx":  "02_saxpy",
+		"a+b+c-cuda+main.sm_80.ptx":                   "a+b+c-cuda",
+	} {
+		if got := registers.Program(file); got != want {
+			t.Errorf("%s: %s, want %s", file, got, want)
+		}
+	}
+}

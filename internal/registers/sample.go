@@ -1,0 +1,156 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package registers holds package passes/pressure against the assembler: it counts the registers of real
+// kernels with ptxas, compares, and fits the correction that the package comes with.
+package registers
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/ptxdsl/ptxdsl/internal/ptxas"
+	"github.com/ptxdsl/ptxdsl/internal/roundtrip"
+	"github.com/ptxdsl/ptxdsl/lift"
+	"github.com/ptxdsl/ptxdsl/passes/pressure"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+// A Sample is a kernel of which ptxas has said how many registers it uses.
+type Sample struct {
+	Source    string // the program that it is from, however compiled
+	File      string
+	Kernel    string
+	Target    string
+	Count     int
+	Predicted int // once a model was asked
+	Features  []float64
+}
+
+// A Counter asks ptxas. What it has been told is kept in a folder, if one is given.
+type Counter struct {
+	Tool   *ptxas.Tool
+	Folder string
+}
+
+var (
+	entry = regexp.MustCompile(`Compiling entry function '([^']+)' for '([^']+)'`)
+	used  = regexp.MustCompile(`Used (\d+) registers`)
+)
+
+// Count is the registers of each kernel of a module; none where ptxas does not take it as a program of
+// its own.
+func (c *Counter) Count(ctx context.Context, text string) (map[string]int, error) {
+	sum := sha256.Sum256([]byte(text))
+	kept := filepath.Join(c.Folder, hex.EncodeToString(sum[:12])+".json")
+	counts := make(map[string]int)
+	if c.Folder != "" {
+		known, err := os.ReadFile(kept)
+		if err == nil {
+			return counts, json.Unmarshal(known, &counts)
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	_, v, err := c.Tool.Assemble(ctx, text, ptxas.Options{Flags: []string{"-v"}})
+	if err != nil {
+		return nil, err
+	}
+	kernel := ""
+	for _, m := range v.Messages {
+		if found := entry.FindStringSubmatch(m.Text); found != nil {
+			kernel = found[1]
+		}
+		if found := used.FindStringSubmatch(m.Text); found != nil && kernel != "" {
+			counts[kernel], err = strconv.Atoi(found[1])
+			if err != nil {
+				return nil, err
+			}
+			kernel = ""
+		}
+	}
+	if c.Folder == "" {
+		return counts, nil
+	}
+	out, err := json.Marshal(counts)
+	if err != nil {
+		return nil, err
+	}
+	return counts, os.WriteFile(kept, out, 0o644)
+}
+
+// Collect measures every kernel of some modules. Those that do not lift are left out, and counted.
+func (c *Counter) Collect(ctx context.Context, list []roundtrip.Source) (samples []Sample, left int, err error) {
+	results := make([][]Sample, len(list))
+	failures := make([]error, len(list))
+	lifted := make([]bool, len(list))
+	work := make(chan int)
+	var group sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		group.Go(func() {
+			for i := range work {
+				results[i], lifted[i], failures[i] = c.collect(ctx, list[i])
+			}
+		})
+	}
+	for i := range list {
+		work <- i
+	}
+	close(work)
+	group.Wait()
+	for i := range results {
+		samples = append(samples, results[i]...)
+		if !lifted[i] {
+			left++
+		}
+	}
+	return samples, left, errors.Join(failures...)
+}
+
+func (c *Counter) collect(ctx context.Context, s roundtrip.Source) (samples []Sample, lifted bool, err error) {
+	file, _ := ptx.Parse(s.Name, s.Text)
+	m, list := lift.Module(file)
+	if list.Errors() > 0 {
+		return nil, false, nil
+	}
+	counts, err := c.Count(ctx, s.Text)
+	if err != nil {
+		return nil, true, fmt.Errorf("%s: %w", s.Name, err)
+	}
+	for _, k := range pressure.Measure(m) {
+		if n, ok := counts[k.Func.Name]; ok {
+			samples = append(samples, Sample{Source: Program(s.Name), File: s.Name, Kernel: k.Func.Name, Target: m.Target.String(), Count: n, Features: k.Features})
+		}
+	}
+	return samples, true, nil
+}
+
+// Program is what a file is made from: its name up to the first dot, and of names made of several words the first ones,
+// so that what is alike falls together; for an example the folder of its package.
+func Program(file string) string {
+	base := filepath.Base(file)
+	if folder := filepath.Dir(file); filepath.Base(folder) == "testdata" {
+		return filepath.Base(filepath.Dir(folder))
+	}
+	name, _, _ := strings.Cut(base, ".")
+	if parts := strings.Split(base, "+"); len(parts) >= 3 {
+		return strings.Join(parts[:3], "+")
+	}
+	if parts := strings.Split(name, "_"); len(parts) > 2 {
+		return strings.Join(parts[:2], "_")
+	}
+	return name
+}

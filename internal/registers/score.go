@@ -1,0 +1,133 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package registers
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/passes/pressure"
+)
+
+// A Row is how far off the predictions for some kernels are: the part of the true count, at the median
+// and at the ninetieth of a hundred, and how many are exact.
+type Row struct {
+	Name                       string
+	Kernels, Programs          int
+	Median, Ninetieth, Average float64
+	Exact                      float64
+}
+
+// RowOf sums up samples.
+func RowOf(name string, list []Sample) Row {
+	r := Row{Name: name, Kernels: len(list)}
+	if len(list) == 0 {
+		return r
+	}
+	programs := make(map[string]bool)
+	var errors []float64
+	for _, s := range list {
+		programs[s.Source] = true
+		e := math.Abs(float64(s.Predicted-s.Count)) / float64(s.Count)
+		errors = append(errors, e)
+		r.Average += e / float64(len(list))
+		if s.Predicted == s.Count {
+			r.Exact += 1 / float64(len(list))
+		}
+	}
+	slices.Sort(errors)
+	r.Programs = len(programs)
+	r.Median = errors[(len(errors)-1)/2]
+	r.Ninetieth = errors[(len(errors)*9+9)/10-1]
+	return r
+}
+
+// Table is rows for all samples and for each target, as Markdown.
+func Table(list []Sample) string {
+	byTarget := make(map[string][]Sample)
+	for _, s := range list {
+		byTarget[s.Target] = append(byTarget[s.Target], s)
+	}
+	targets := make([]string, 0, len(byTarget))
+	for t := range byTarget {
+		targets = append(targets, t)
+	}
+	slices.SortFunc(targets, func(a, b string) int { return strings.Compare(order(a), order(b)) })
+	var b strings.Builder
+	b.WriteString("| target | kernels | programs | median | 90 of 100 | mean | exact |\n|---|--:|--:|--:|--:|--:|--:|\n")
+	write := func(r Row) {
+		fmt.Fprintf(&b, "| %s | %d | %d | %.1f %% | %.1f %% | %.1f %% | %.0f %% |\n", r.Name, r.Kernels, r.Programs, 100*r.Median, 100*r.Ninetieth, 100*r.Average, 100*r.Exact)
+	}
+	for _, t := range targets {
+		write(RowOf(t, byTarget[t]))
+	}
+	write(RowOf("all", list))
+	return b.String()
+}
+
+// order makes sm_75 come before sm_100.
+func order(target string) string { return fmt.Sprintf("%8s", strings.TrimRight(target, "af")) + target }
+
+// weights are such that variants of one kernel, and kernels of one program, do not drown the others.
+func weights(list []Sample) []float64 {
+	kernels, programs := make(map[string]int), make(map[string]int)
+	for _, s := range list {
+		kernels[s.Source+" "+s.Kernel]++
+		programs[s.Source]++
+	}
+	w := make([]float64, len(list))
+	for i, s := range list {
+		w[i] = 1 / math.Sqrt(float64(kernels[s.Source+" "+s.Kernel]))
+		if n := programs[s.Source]; n > 30 {
+			w[i] *= math.Sqrt(30 / float64(n))
+		}
+	}
+	return w
+}
+
+// Model is fitted to samples.
+func (o Boost) Model(list []Sample) *pressure.Model {
+	features := make([][]float64, len(list))
+	targets := make([]float64, len(list))
+	for i, s := range list {
+		features[i] = s.Features
+		targets[i] = math.Log(float64(s.Count)) - math.Log(pressure.Base(s.Features))
+	}
+	return o.Fit(features, targets, weights(list))
+}
+
+// CrossValidate predicts each sample with a model that has seen no sample of the same program: the
+// programs fall into folds, and each fold is left out once.
+func (o Boost) CrossValidate(list []Sample, folds int) []Sample {
+	fold := make(map[string]int)
+	var programs []string
+	for _, s := range list {
+		if _, ok := fold[s.Source]; !ok {
+			fold[s.Source] = 0
+			programs = append(programs, s.Source)
+		}
+	}
+	slices.Sort(programs)
+	for i, p := range programs {
+		fold[p] = i % folds
+	}
+	out := slices.Clone(list)
+	for k := range folds {
+		var train []Sample
+		for _, s := range list {
+			if fold[s.Source] != k {
+				train = append(train, s)
+			}
+		}
+		m := o.Model(train)
+		for i, s := range list {
+			if fold[s.Source] == k {
+				out[i].Predicted = pressure.Predict(m, s.Features)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,131 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pressure
+
+import "github.com/ptxdsl/ptxdsl/ir"
+
+// What setmaxnreg takes: multiples of 8 from 24 to 256, for the threads of a warpgroup.
+const (
+	budgetStep       = 8
+	leastBudget      = 24
+	mostBudget       = 256
+	warpgroupThreads = 128
+)
+
+// Budgets are the arithmetic of setmaxnreg: warps hand registers back and others take them. All comes from
+// the pool of the thread block, which is what the launch gave it.
+type Budgets struct {
+	Roles  []Budget
+	Groups int // warpgroups of a block; 0 where the directives do not say how many threads it has
+}
+
+// A Budget is one setmaxnreg.
+type Budget struct {
+	Instr *ir.Instr
+	Count int  // registers for each thread from here on
+	Takes bool // inc: takes more; else dec: hands back
+	Words int  // the most in use behind it, up to the next setmaxnreg
+	Valid bool // Count is a multiple of 8 from 24 to 256
+}
+
+// pinned reports whether a kernel changes its registers while it runs. Its count is then settled by the
+// directives, not by what it uses.
+func (b Budgets) pinned() bool { return len(b.Roles) > 0 }
+
+// Pool is the registers that the launch gives a thread block whose threads start with count each.
+func (b Budgets) Pool(count int) int { return b.Groups * warpgroupThreads * count }
+
+// A Share is a way to give the warpgroups of a block their budgets: so many at each budget.
+type Share struct {
+	Groups []int // for each of Roles
+	Words  int   // they need together
+}
+
+// Shares are the ways to share the warpgroups of a block out among the roles, at least one each, that the
+// pool has registers for when each thread starts with count.
+func (b Budgets) Shares(count int) []Share {
+	if b.Groups < len(b.Roles) || len(b.Roles) == 0 || b.Groups > 16 {
+		return nil
+	}
+	var list []Share
+	groups := make([]int, len(b.Roles))
+	var try func(role, left, words int)
+	try = func(role, left, words int) {
+		last := role == len(groups)-1
+		for n := 1; n <= left-(len(groups)-1-role); n++ {
+			if last && n != left {
+				continue
+			}
+			groups[role] = n
+			sum := words + n*warpgroupThreads*b.Roles[role].Count
+			if !last {
+				try(role+1, left-n, sum)
+			} else if sum <= b.Pool(count) {
+				list = append(list, Share{append([]int(nil), groups...), sum})
+			}
+		}
+	}
+	try(0, b.Groups, 0)
+	return list
+}
+
+// budgets finds the setmaxnreg of a kernel, and what is in use behind each.
+func budgets(f *ir.Func, threads int, x *measure) Budgets {
+	b := Budgets{Groups: threads / warpgroupThreads}
+	g := x.graph
+	for i := range g.ops {
+		for j := range g.ops[i] {
+			in := g.ops[i][j].in
+			if in.Head() != "setmaxnreg" || len(in.Args) == 0 || in.Args[0].Kind != ir.Int {
+				continue
+			}
+			n := int(min(max(in.Args[0].Value, -1), 1<<16))
+			b.Roles = append(b.Roles, Budget{
+				Instr: in, Count: n, Takes: in.Mod("inc"), Words: g.from(x.out, i, j),
+				Valid: n%budgetStep == 0 && n >= leastBudget && n <= mostBudget,
+			})
+		}
+	}
+	return b
+}
+
+// from is the most that is in use from an op on, up to the next setmaxnreg on each way.
+func (g *graph) from(out [][]word, block, at int) int {
+	t := &tally{s: g.words, live: make([]int32, len(g.words.alias))}
+	most := 0
+	// part looks at a block from op `from` on, and reports whether control gets to its end.
+	part := func(b, from int) bool {
+		ops := g.ops[b]
+		to := len(ops)
+		for i := from; i < to; i++ {
+			if ops[i].in.Head() == "setmaxnreg" {
+				to = i
+			}
+		}
+		t.start(out[b])
+		for i := len(ops) - 1; i >= from; i-- {
+			if n := t.back(&ops[i]); i < to {
+				most = max(most, n)
+			}
+		}
+		return to == len(ops)
+	}
+	seen := make([]bool, len(g.ops))
+	var work []int
+	if part(block, at+1) {
+		work = append(work, g.flow.Succs[block]...)
+	}
+	for len(work) > 0 {
+		b := work[len(work)-1]
+		work = work[:len(work)-1]
+		if seen[b] {
+			continue
+		}
+		seen[b] = true
+		if part(b, 0) {
+			work = append(work, g.flow.Succs[b]...)
+		}
+	}
+	return most
+}

@@ -1,0 +1,216 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pressure
+
+import (
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+)
+
+// copies finds the instructions that move words about without making any: moves between registers that
+// are written once, conversions of width, packing and unpacking, addresses of variables and parameters of
+// the kernel, constants. What they write needs no registers of its own. It reports which are such.
+func (s *words) copies(skip map[*ir.Instr]bool) {
+	for _, b := range s.f.Blocks {
+		for _, in := range b.Instrs {
+			if in.Guard.Reg == nil && len(in.Args) >= 2 && s.copied(in) {
+				skip[in] = true
+			}
+		}
+	}
+}
+
+func (s *words) copied(in *ir.Instr) bool {
+	d, from := &in.Args[0], &in.Args[1]
+	switch in.Head() {
+	case "mov":
+		if d.Kind == ir.Vector || from.Kind == ir.Vector {
+			return s.packed(d, from)
+		}
+		return s.moved(d, from)
+	case "cvta":
+		// Generic and global addresses are the same numbers; of a shared one the lower half is.
+		switch {
+		case in.Mod("global") || in.Mod("param") || in.Mod("const"):
+			return s.moved(d, from)
+		case in.Mod("to") && in.Mod("shared"):
+			return s.moved(d, from)
+		}
+	case "cvt":
+		return s.converted(in, d, from)
+	case "shr":
+		return s.upper(in, d, from)
+	case "ld":
+		// Constants, and the parameters of a kernel, lie where most instructions can take them from.
+		return (s.f.Kernel && in.Mod("param") || in.Mod("const")) && s.fixed(from) && s.constant(d)
+	}
+	return false
+}
+
+// fixed reports whether an address is known before the kernel runs.
+func (s *words) fixed(o *ir.Operand) bool {
+	if o.Kind != ir.Address || len(o.Args) != 1 {
+		return false
+	}
+	if o.Args[0].Kind == ir.Variable {
+		return true
+	}
+	r, ok := s.of(o.Args[0].Reg())
+	return ok && s.writes[r] == 1 && s.find(s.first[r]) == nothing
+}
+
+// constant makes all words of an operand, which may be a vector, constants.
+func (s *words) constant(d *ir.Operand) bool {
+	if d.Kind == ir.Vector {
+		for i := range d.Args {
+			if _, ok := s.once(&d.Args[i]); !ok && d.Args[i].Kind != ir.Sink {
+				return false
+			}
+		}
+		for i := range d.Args {
+			s.constant(&d.Args[i])
+		}
+		return true
+	}
+	i, ok := s.once(d)
+	if !ok {
+		return d.Kind == ir.Sink
+	}
+	for j := range word(s.width[i]) {
+		s.alias[s.first[i]+j] = nothing
+	}
+	return true
+}
+
+// moved makes one register a copy of what an operand is.
+func (s *words) moved(d, from *ir.Operand) bool {
+	switch from.Kind {
+	case ir.Int, ir.Single, ir.Double, ir.Variable, ir.Function:
+		return s.constant(d)
+	case ir.Special:
+		if strings.HasPrefix(from.Text, "%ntid") || strings.HasPrefix(from.Text, "%nctaid") || from.Text == "WARP_SZ" || strings.HasPrefix(from.Text, "%dynamic_smem") {
+			return s.constant(d)
+		}
+		return false
+	}
+	i, ok := s.once(d)
+	j, also := s.once(from)
+	if !ok || !also || s.width[i] != s.width[j] {
+		return false
+	}
+	for n := range word(s.width[i]) {
+		if !s.copyWord(s.first[i]+n, s.first[j]+n) {
+			return false
+		}
+	}
+	return true
+}
+
+// packed treats mov.b64 {a,b}, c and mov.b64 c, {a,b}, where the parts are whole words. Halves of a word
+// are read where they are; putting two into one word is work.
+func (s *words) packed(d, from *ir.Operand) bool {
+	if from.Kind == ir.Vector && d.Kind == ir.Register {
+		i, ok := s.once(d)
+		if !ok || len(from.Args) != int(s.width[i]) {
+			return false
+		}
+		for n := range from.Args {
+			if _, ok := s.once(&from.Args[n]); !ok && from.Args[n].Kind != ir.Int {
+				return false
+			}
+		}
+		for n := range from.Args {
+			to := s.first[i] + word(n)
+			if j, ok := s.once(&from.Args[n]); ok {
+				s.copyWord(to, s.first[j])
+			} else {
+				s.alias[to] = nothing
+			}
+		}
+		return true
+	}
+	if d.Kind != ir.Vector || from.Kind != ir.Register {
+		return false
+	}
+	j, ok := s.once(from)
+	if !ok {
+		return false
+	}
+	for n := range d.Args {
+		if _, ok := s.once(&d.Args[n]); !ok && d.Args[n].Kind != ir.Sink {
+			return false
+		}
+	}
+	per := max(1, len(d.Args)/int(s.width[j]))
+	for n := range d.Args {
+		if i, ok := s.once(&d.Args[n]); ok && n/per < int(s.width[j]) {
+			s.copyWord(s.first[i], s.first[j]+word(n/per))
+		}
+	}
+	return true
+}
+
+// converted treats conversions between integers of 32 and 64 bits.
+func (s *words) converted(in *ir.Instr, d, from *ir.Operand) bool {
+	i, ok := s.once(d)
+	j, also := s.once(from)
+	if !ok || !also {
+		return false
+	}
+	to, of := types(in)
+	switch {
+	case !whole(to) || !whole(of):
+		return false
+	case bits(to) == 64 && bits(of) == 32 && of[0] == 'u', bits(to) == 64 && bits(of) == 32 && to[0] == 'u' && of[0] == 'b':
+		if !s.copyWord(s.first[i], s.first[j]) {
+			return false
+		}
+		s.alias[s.first[i]+1] = nothing
+		return true
+	case bits(to) == 32 && bits(of) >= 32, bits(to) == 64 && bits(of) == 64:
+		for n := range word(min(s.width[i], s.width[j])) {
+			s.copyWord(s.first[i]+n, s.first[j]+n)
+		}
+		return s.width[i] <= s.width[j]
+	}
+	return false
+}
+
+// upper treats a shift of 64 bits to the right by 32, which leaves the upper word.
+func (s *words) upper(in *ir.Instr, d, from *ir.Operand) bool {
+	if len(in.Args) < 3 || in.Args[2].Kind != ir.Int || in.Args[2].Value != 32 || in.Mod("s64") {
+		return false
+	}
+	i, ok := s.once(d)
+	j, also := s.once(from)
+	if !ok || !also || s.width[i] != 2 || s.width[j] != 2 || !s.copyWord(s.first[i], s.first[j]+1) {
+		return false
+	}
+	s.alias[s.first[i]+1] = nothing
+	return true
+}
+
+// types are the last two modifiers of an opcode, which for cvt are what it makes and of what.
+func types(in *ir.Instr) (to, of string) {
+	list := strings.Split(in.Op, ".")
+	if len(list) < 3 {
+		return "?", "?"
+	}
+	return list[len(list)-2], list[len(list)-1]
+}
+
+// whole reports whether a type's word is an integer's.
+func whole(t string) bool { return t[0] == 'u' || t[0] == 's' || t[0] == 'b' && t[len(t)-1] != '6' }
+
+// bits is the number at the end of a type's word.
+func bits(t string) int {
+	n := 0
+	for _, c := range t {
+		if c >= '0' && c <= '9' {
+			n = 10*n + int(c-'0')
+		}
+	}
+	return n
+}

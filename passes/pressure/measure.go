@@ -1,0 +1,244 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pressure
+
+import (
+	"math"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// rooms are the registers that blocks are ordered for, one try each: no limit, and steps that fewer threads
+// per multiprocessor allow. What the target allows with all its threads is tried besides.
+var rooms = [...]int{math.MaxInt, 20, 42, 58, 74, 122}
+
+// margin is what the assembler needs besides the words in use: the stack's address, and what it loses to
+// alignment.
+const margin = 6
+
+// A measure is what is found out about a function: the features that the model asks for.
+type measure struct {
+	number           int // of the target
+	full             int
+	order, loops     peak // in the order of the text; and with loops' counters in registers of the warp
+	lean, leanLoops  int
+	early            [len(rooms)]int
+	earlyLoops       int
+	earlyFull        int // ordered for as many registers as all threads leave each
+	earlyLoopsFull   int
+	blocks, ops      int
+	largest          int // ops of the largest block
+	back, unrolled   int // loops
+	crossing         int // most words in use between blocks
+	limit, threads   int // of the directives
+	callee           int // most words that what it calls needs
+	outside, calls   int // calls to what is not here, and all
+	local, params    int // bytes
+	widest           int // operand that is a vector
+	loads, loadWords int // most in a block
+	across           int // words in use across calls
+	pairs            int // words that are halves of 64 bits where most are in use
+	vectors          int // vector loads
+	kinds            [kindCount]int
+	graph            *graph
+	out              [][]word
+}
+
+// fullOccupancy is how many registers each thread may have when as many threads run as ever can.
+func fullOccupancy(number int) int { return machineOf(number).fullRegisters() }
+
+// Names are the names of the features, in their order.
+func Names() []string {
+	names := []string{
+		"number", "full", "order", "orderwarp", "loops", "loopswarp", "lean", "leanloops", "early", "early20", "early42", "early58", "early74",
+		"early122", "earlyloops", "earlyfull", "earlyloopsfull", "blocks", "ops", "largest", "back", "unrolled", "crossing", "limit", "threads",
+		"callee", "outside", "calls", "local", "params", "widest", "loads", "loadwords", "across", "pairs", "vectors",
+	}
+	return append(names, kindNames[:]...)
+}
+
+// features are the numbers that belong to Names.
+func (x *measure) features() []float64 {
+	list := []int{
+		x.number, x.full, x.order.count, x.order.warp, x.loops.count, x.loops.warp, x.lean, x.leanLoops, x.early[0], x.early[1], x.early[2], x.early[3],
+		x.early[4], x.early[5], x.earlyLoops, x.earlyFull, x.earlyLoopsFull, x.blocks, x.ops, x.largest, x.back, x.unrolled, x.crossing, x.limit, x.threads,
+		x.callee, x.outside, x.calls, x.local, x.params, x.widest, x.loads, x.loadWords, x.across, x.pairs, x.vectors,
+	}
+	list = append(list, x.kinds[:]...)
+	values := make([]float64, len(list))
+	for i, n := range list {
+		values[i] = float64(n)
+	}
+	return values
+}
+
+// Places of features that are read back.
+const (
+	featureLean      = 6
+	featureEarlyFull = 15
+	featureOps       = 18
+	featureLimit     = 23
+	featureKinds     = 36
+)
+
+// A measurer measures the functions of a module, each once.
+type measurer struct {
+	module  *ir.Module
+	defined map[string]*ir.Func
+	known   map[*ir.Func]*measure
+}
+
+func newMeasurer(m *ir.Module) *measurer {
+	r := &measurer{module: m, defined: make(map[string]*ir.Func), known: make(map[*ir.Func]*measure)}
+	for _, f := range m.Funcs() {
+		r.defined[f.Name] = f
+	}
+	return r
+}
+
+func (r *measurer) measure(f *ir.Func) *measure {
+	if x, ok := r.known[f]; ok {
+		return x
+	}
+	x := &measure{number: r.module.Target.Info().Number}
+	r.known[f] = x // a function that calls itself finds what is known so far
+	x.full = fullOccupancy(x.number)
+	g := newGraph(f, x.number)
+	out := g.live()
+	x.graph, x.out = g, out
+	g.natures(x.number, true)
+	x.loops = g.inOrder(out)
+	least, peaks := g.scheduled(out, []int{math.MaxInt, x.full - margin})
+	x.leanLoops, x.earlyLoops, x.earlyLoopsFull = least, peaks[0], peaks[1]
+	g.natures(x.number, false)
+	x.order = g.inOrder(out)
+	least, peaks = g.scheduled(out, append(rooms[:], x.full-margin))
+	x.lean, x.earlyFull = least, peaks[len(rooms)]
+	copy(x.early[:], peaks)
+	x.pairs = g.pairsAt(out, x.order)
+	x.unrolled = g.unrolled
+	for b := range out {
+		n := 0
+		for _, w := range out[b] {
+			if g.words.nature[w] == general {
+				n++
+			}
+		}
+		x.crossing = max(x.crossing, n)
+	}
+	x.limit, x.threads = limits(f)
+	for _, v := range f.Vars {
+		if v.Space == isa.Local {
+			x.local += int(v.Size())
+		}
+	}
+	for _, p := range f.Params {
+		x.params += int(p.Size())
+	}
+	for b := range g.ops {
+		x.block(b)
+		for i := range g.ops[b] {
+			if in := g.ops[b][i].in; in.Head() == "call" {
+				x.across = max(x.across, len(out[b]))
+				r.call(x, in)
+			}
+		}
+	}
+	return x
+}
+
+// call adds what a call needs.
+func (r *measurer) call(x *measure, in *ir.Instr) {
+	x.calls++
+	for i := range in.Args {
+		in.Args[i].Walk(func(o *ir.Operand) {
+			f, ok := o.Ref.(*ir.Func)
+			if !ok {
+				return
+			}
+			d := r.defined[f.Name]
+			if d == nil {
+				x.outside++
+				return
+			}
+			y := r.measure(d)
+			x.callee = max(x.callee, y.order.count, y.callee)
+			x.outside += y.outside
+		})
+	}
+}
+
+// block counts what a block holds.
+func (x *measure) block(b int) {
+	g := x.graph
+	if len(g.ops[b]) > 0 {
+		x.blocks++
+	}
+	x.ops += len(g.ops[b])
+	x.largest = max(x.largest, len(g.ops[b]))
+	loads, words := 0, 0
+	for i := range g.ops[b] {
+		o := &g.ops[b][i]
+		x.kinds[kindOf(o.in)]++
+		for j := range o.in.Args {
+			if o.in.Args[j].Kind == ir.Vector {
+				x.widest = max(x.widest, len(o.in.Args[j].Args))
+			}
+		}
+		if o.in.Head() == "ld" && !o.in.Mod("param") {
+			loads++
+			words += len(o.defs)
+			if len(o.defs) > 1 {
+				x.vectors++
+			}
+		}
+	}
+	x.loads, x.loadWords = max(x.loads, loads), max(x.loadWords, words)
+	for _, s := range g.flow.Succs[b] {
+		if s <= b {
+			x.back++
+		}
+	}
+}
+
+// limits are the most registers that the directives of a kernel allow each thread, and the threads of a
+// block; 0 where they say nothing.
+func limits(f *ir.Func) (registers, threads int) {
+	blocks := 1
+	for i := range f.Attrs {
+		a := &f.Attrs[i]
+		switch a.Name {
+		case ".maxnreg":
+			registers = product(a.Text)
+		case ".maxntid", ".reqntid":
+			threads = product(a.Text)
+		case ".minnctapersm":
+			blocks = max(1, product(a.Text))
+		}
+	}
+	if threads > 0 {
+		warps := (threads + 31) / 32
+		most := min(mostRegisters, fileWords/(warps*32*blocks)/8*8)
+		if registers == 0 || most < registers {
+			registers = most
+		}
+	}
+	return registers, threads
+}
+
+// product is the product of the numbers in a directive's text: "32, 4, 1" is 128. What is no number
+// counts as one, and nothing grows beyond what a thread block can be by far.
+func product(text string) int {
+	p := 1
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r < '0' || r > '9' }) {
+		n := 0
+		for _, c := range word {
+			n = min(n*10+int(c-'0'), 1<<16)
+		}
+		p = min(p*max(1, n), 1<<20)
+	}
+	return p
+}

@@ -1,0 +1,148 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pressure
+
+import "slices"
+
+// guardedOps is how long the arms of a condition may be that become guarded instructions.
+const guardedOps = 8
+
+// merge joins blocks as the assembler does before it orders instructions: a block that only one leads to
+// goes to the end of that one, and short arms of conditions become guarded instructions. Blocks that have
+// gone are empty, and nothing leads to them.
+func (g *graph) merge() {
+	gone := make([]bool, len(g.ops))
+	for changed := true; changed; {
+		changed = false
+		for b := len(g.ops) - 1; b >= 0; b-- {
+			if gone[b] {
+				continue
+			}
+			for g.joinNext(b, gone) || g.guard(b, gone) {
+				changed = true
+			}
+		}
+	}
+}
+
+// joinNext puts the only successor of b, which has no other predecessor, behind b.
+func (g *graph) joinNext(b int, gone []bool) bool {
+	if len(g.flow.Succs[b]) != 1 || g.flow.Leaves[b] {
+		return false
+	}
+	n := g.flow.Succs[b][0]
+	if n == b || n == 0 || len(g.flow.Preds[n]) != 1 {
+		return false
+	}
+	g.cutEnd(b)
+	g.take(b, n, gone)
+	return true
+}
+
+// cutEnd drops the branch at the end of a block.
+func (g *graph) cutEnd(b int) {
+	if k := len(g.ops[b]); k > 0 && g.ops[b][k-1].in.Head() == "bra" {
+		g.ops[b] = g.ops[b][:k-1]
+	}
+}
+
+// take appends block n to block b, and gives b what n led to.
+func (g *graph) take(b, n int, gone []bool) {
+	g.ops[b] = append(slices.Clip(g.ops[b]), g.ops[n]...)
+	g.ops[n] = nil
+	gone[n] = true
+	g.behind[b] = g.behind[n]
+	g.flow.Succs[b] = g.flow.Succs[n]
+	g.flow.Leaves[b] = g.flow.Leaves[n]
+	for _, s := range g.flow.Succs[n] {
+		for i, p := range g.flow.Preds[s] {
+			if p == n {
+				g.flow.Preds[s][i] = b
+			}
+		}
+	}
+	g.flow.Succs[n], g.flow.Preds[n], g.flow.Leaves[n] = nil, nil, false
+}
+
+// guard turns the arms of a condition at the end of b into guarded ops: b leads to an arm and behind it,
+// or to two arms that meet again.
+func (g *graph) guard(b int, gone []bool) bool {
+	if len(g.flow.Succs[b]) != 2 || g.flow.Leaves[b] {
+		return false
+	}
+	x, y := g.flow.Succs[b][0], g.flow.Succs[b][1]
+	switch {
+	case g.arm(b, x, y):
+		g.absorb(b, x, gone)
+	case g.arm(b, y, x):
+		g.absorb(b, y, gone)
+	case len(g.flow.Succs[x]) == 1 && len(g.flow.Succs[y]) == 1 && g.flow.Succs[x][0] == g.flow.Succs[y][0] && g.arm(b, x, g.flow.Succs[x][0]) && g.arm(b, y, g.flow.Succs[y][0]):
+		g.absorb(b, x, gone)
+		g.absorb(b, y, gone)
+	default:
+		return false
+	}
+	return true
+}
+
+// arm reports whether block n is a short piece between b and to.
+func (g *graph) arm(b, n, to int) bool {
+	if n == b || n == to || n == 0 || len(g.flow.Preds[n]) != 1 || len(g.flow.Succs[n]) != 1 || g.flow.Succs[n][0] != to || g.flow.Leaves[n] || len(g.ops[n]) > guardedOps {
+		return false
+	}
+	for i := range g.ops[n] {
+		o := &g.ops[n][i]
+		if h := o.in.Head(); o.memory == ordered && h != "bra" || o.temps > 4 || h == "call" || h == "ret" || h == "exit" {
+			return false
+		}
+	}
+	return true
+}
+
+// absorb appends an arm to b under its guard.
+func (g *graph) absorb(b, n int, gone []bool) {
+	k := len(g.ops[b])
+	var test []word
+	if k > 0 && g.ops[b][k-1].in.Head() == "bra" {
+		test = g.ops[b][k-1].uses
+		g.ops[b] = slices.Clip(g.ops[b][:k-1])
+	}
+	g.cutEnd(n)
+	for _, o := range g.ops[n] {
+		uses := slices.Clone(o.uses)
+		for _, d := range o.defs {
+			if !g.words.single(d) && !has(uses, d) && has(g.behind[n], d) {
+				uses = append(uses, d)
+			}
+		}
+		for _, t := range test {
+			if !has(uses, t) {
+				uses = append(uses, t)
+			}
+		}
+		o.uses = uses
+		g.ops[b] = append(g.ops[b], o)
+	}
+	to := g.flow.Succs[n][0]
+	g.ops[n] = nil
+	gone[n] = true
+	drop := func(list []int, x int) []int {
+		return slices.DeleteFunc(slices.Clone(list), func(y int) bool { return y == x })
+	}
+	g.flow.Succs[b] = drop(g.flow.Succs[b], n)
+	if !slices.Contains(g.flow.Succs[b], to) {
+		g.flow.Succs[b] = append(g.flow.Succs[b], to)
+	}
+	g.flow.Preds[to] = drop(g.flow.Preds[to], n)
+	if !slices.Contains(g.flow.Preds[to], b) {
+		g.flow.Preds[to] = append(g.flow.Preds[to], b)
+	}
+	if len(g.flow.Succs[b]) == 1 {
+		g.behind[b] = g.behind[n]
+	}
+	g.flow.Succs[n], g.flow.Preds[n] = nil, nil
+}
+
+// single reports whether a word is made in one place.
+func (s *words) single(w word) bool { return s.made[w] || s.writes[s.owner[w]] == 1 }

@@ -1,0 +1,78 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pressure
+
+import (
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+)
+
+// natures settles which words one register per warp can hold: those that are made, by instructions the
+// unit for such values has, from nothing that differs between threads. With loops, so are words that are
+// written more than once.
+func (g *graph) natures(number int, loops bool) {
+	s := g.words
+	for w := range s.nature {
+		if s.nature[w] != predicate {
+			s.nature[w] = uniform
+			if !loops && !s.single(word(w)) {
+				s.nature[w] = general
+			}
+		}
+	}
+	differs := make([]bool, len(s.nature)) // of predicates
+	for changed := true; changed; {
+		changed = false
+		for b := range g.ops {
+			for i := range g.ops[b] {
+				o := &g.ops[b][i]
+				if len(o.defs) == 0 {
+					continue
+				}
+				same := warpWide(o.in, number)
+				for _, u := range o.uses {
+					same = same && (s.nature[u] == uniform || s.nature[u] == predicate && !differs[u])
+				}
+				if same {
+					continue
+				}
+				for _, d := range o.defs {
+					switch {
+					case s.nature[d] == uniform:
+						s.nature[d] = general
+						changed = true
+					case s.nature[d] == predicate && !differs[d]:
+						differs[d] = true
+						changed = true
+					}
+				}
+			}
+		}
+	}
+}
+
+// warpWide reports whether an instruction has a twin that works on one value per warp.
+func warpWide(in *ir.Instr, number int) bool {
+	switch in.Head() {
+	case "mov":
+		if in.Args[1].Kind == ir.Special {
+			return strings.Contains(in.Args[1].Text, "cta")
+		}
+		return true
+	case "ld":
+		return in.Mod("param") || in.Mod("const")
+	case "add", "sub", "mul", "mad", "min", "max", "setp", "selp", "neg", "abs", "cvt", "fma", "slct":
+		switch {
+		case in.Mod("f64") || in.Mod("hi"):
+			return false
+		case in.Mod("f32"):
+			return number >= 100
+		}
+		return !strings.Contains(in.Op, "f16")
+	case "shl", "shr", "and", "or", "xor", "not", "lop3", "shf", "prmt", "popc", "brev", "bfi", "bfe", "cvta", "bfind", "clz":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,85 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pressure
+
+// Numbers that all targets share: 32-bit registers of a multiprocessor, what one thread can have, and the
+// steps in which they are given, for a warp.
+const (
+	fileWords     = 65536
+	mostRegisters = 255
+	warpThreads   = 32
+	registerStep  = 8 // per thread
+	leastCount    = 8 // what the assembler reports at least, for anything but an empty kernel
+	emptyCount    = 4
+)
+
+// A machine is what a multiprocessor of a target holds.
+type machine struct {
+	warps  int // at once
+	blocks int
+	shared int64 // bytes for thread blocks
+}
+
+// machineOf is the multiprocessor of a target by its number, from the table of compute capabilities of the
+// CUDA programming guide. A target it does not know counts as the nearest below.
+func machineOf(number int) machine {
+	const k = 1 << 10
+	switch {
+	case number < 80:
+		return machine{32, 16, 64 * k}
+	case number < 86:
+		return machine{64, 32, 164 * k}
+	case number < 87:
+		return machine{48, 16, 100 * k}
+	case number < 89:
+		return machine{48, 16, 164 * k}
+	case number < 90:
+		return machine{48, 24, 100 * k}
+	case number < 110:
+		return machine{64, 32, 228 * k}
+	case number < 120:
+		return machine{48, 24, 228 * k}
+	}
+	return machine{48, 24, 100 * k}
+}
+
+// fullRegisters is how many registers each thread may have when all warps run.
+func (m machine) fullRegisters() int {
+	return fileWords / (m.warps * warpThreads) / registerStep * registerStep
+}
+
+// An Occupancy is how many warps of a kernel run at once on a multiprocessor.
+type Occupancy struct {
+	Warps, Of int
+	Blocks    int    // thread blocks at once; 0 where their size is not known
+	Bound     string // what allows no more: "registers", "warps", "blocks", "shared memory"
+}
+
+// occupancy is what registers, threads of a block and bytes of shared memory allow. With threads zero it
+// counts warps one by one.
+func (m machine) occupancy(registers, threads int, shared int64) Occupancy {
+	step := (max(registers, 1) + registerStep - 1) / registerStep * registerStep
+	byRegisters := fileWords / (step * warpThreads)
+	o := Occupancy{Of: m.warps, Warps: min(m.warps, byRegisters), Bound: "warps"}
+	if byRegisters < m.warps {
+		o.Bound = "registers"
+	}
+	if threads <= 0 {
+		return o
+	}
+	warps := (threads + warpThreads - 1) / warpThreads
+	o.Blocks, o.Bound = m.warps/warps, "warps"
+	bound := func(n int, what string) {
+		if n < o.Blocks {
+			o.Blocks, o.Bound = n, what
+		}
+	}
+	bound(byRegisters/warps, "registers")
+	bound(m.blocks, "blocks")
+	if shared > 0 {
+		bound(int(m.shared/shared), "shared memory")
+	}
+	o.Warps = o.Blocks * warps
+	return o
+}

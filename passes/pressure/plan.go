@@ -1,0 +1,128 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pressure
+
+// scheduled is the peak of a function whose blocks are ordered for speed with a number of registers in
+// mind, for each such number; and the least peak that was found.
+func (g *graph) scheduled(out [][]word, rooms []int) (leanest int, peaks []int) {
+	p := g.planner()
+	peaks = make([]int, len(rooms))
+	for b := range g.ops {
+		if len(g.ops[b]) > 0 {
+			leanest = max(leanest, p.block(g.ops[b], out[b], rooms, peaks))
+		}
+	}
+	return leanest, peaks
+}
+
+// A planner orders blocks; it keeps room that every block needs.
+type planner struct {
+	g       *graph
+	t       *tally
+	last    map[word]int32
+	readers map[word][]int32
+	users   map[word][]int32
+	uses    []int32
+	stamp   []bool // what is read behind the block
+}
+
+func (g *graph) planner() *planner {
+	n := len(g.words.alias)
+	return &planner{
+		g: g, t: &tally{s: g.words, live: make([]int32, n)}, last: make(map[word]int32), readers: make(map[word][]int32), users: make(map[word][]int32),
+		uses: make([]int32, n), stamp: make([]bool, n),
+	}
+}
+
+// most is the peak of ops in an order.
+func (p *planner) most(ops []op, out []word, order []int32) int {
+	n := 0
+	p.t.start(out)
+	for i := len(order) - 1; i >= 0; i-- {
+		n = max(n, p.t.back(&ops[order[i]]))
+	}
+	return n
+}
+
+// block raises peaks to those of a block, and returns its least peak.
+func (p *planner) block(ops []op, out []word, rooms, peaks []int) int {
+	e := p.g.order(ops, p.last, p.readers)
+	base := lean(ops, e, p.t, out, p.users)
+	least := p.most(ops, out, base)
+	text := make([]int32, len(ops))
+	for i := range text {
+		text[i] = int32(i)
+	}
+	if n := p.most(ops, out, text); n <= least {
+		base, least = text, n
+	}
+	p.most(ops, out, base)
+	entered := p.t.now
+	for _, w := range out {
+		p.stamp[w] = true
+	}
+	for i, room := range rooms {
+		p.count(ops, 0)
+		p.count(ops, 1)
+		peaks[i] = max(peaks[i], p.most(ops, out, early(ops, e, p.g.words, p.uses, p.stamp, room, entered, base)))
+	}
+	p.count(ops, 0)
+	for _, w := range out {
+		p.stamp[w] = false
+	}
+	return least
+}
+
+// count sets the uses of the words of a block to zero, or adds to them.
+func (p *planner) count(ops []op, add int32) {
+	for i := range ops {
+		for _, u := range ops[i].uses {
+			if add == 0 {
+				p.uses[u] = 0
+			}
+			p.uses[u] += add
+		}
+	}
+}
+
+// livePlace are the words in registers of their own where the most are in use.
+func (g *graph) livePlace(out [][]word, p peak) []word {
+	if len(g.ops) == 0 || p.count == 0 {
+		return nil
+	}
+	t := &tally{s: g.words, live: make([]int32, len(g.words.alias))}
+	t.start(out[p.block])
+	ops := g.ops[p.block]
+	for i := len(ops) - 1; i > p.at; i-- {
+		t.back(&ops[i])
+	}
+	for _, d := range ops[p.at].defs {
+		t.enter(d)
+	}
+	during := t.now
+	behind := append([]int32(nil), t.live...)
+	t.back(&ops[p.at])
+	live := t.live
+	if during > t.now {
+		live = behind
+	}
+	var list []word
+	for w, mark := range live {
+		if mark == t.mark && g.words.nature[w] == general {
+			list = append(list, word(w))
+		}
+	}
+	return list
+}
+
+// pairsAt is how many of the words at a place are parts of something wider.
+func (g *graph) pairsAt(out [][]word, p peak) int {
+	n := 0
+	for _, w := range g.livePlace(out, p) {
+		if g.words.width[g.words.owner[w]] >= 2 {
+			n++
+		}
+	}
+	return n
+}

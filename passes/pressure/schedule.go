@@ -1,0 +1,381 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pressure
+
+import "container/heap"
+
+// A tally counts the registers in use as ops go by, one way or the other.
+type tally struct {
+	s    *words
+	live []int32 // a word is live where its stamp is the present one
+	mark int32
+	now  int
+	warp int // words in registers of the warp
+}
+
+func (t *tally) start(out []word) {
+	t.mark++
+	t.now, t.warp = 0, 0
+	for _, w := range out {
+		t.enter(w)
+	}
+}
+
+func (t *tally) enter(w word) bool {
+	if t.live[w] == t.mark {
+		return false
+	}
+	t.live[w] = t.mark
+	switch t.s.nature[w] {
+	case general:
+		t.now++
+	case uniform:
+		t.warp++
+	}
+	return true
+}
+
+func (t *tally) leave(w word) bool {
+	if t.live[w] != t.mark {
+		return false
+	}
+	t.live[w] = 0
+	switch t.s.nature[w] {
+	case general:
+		t.now--
+	case uniform:
+		t.warp--
+	}
+	return true
+}
+
+// back goes from behind an op to before it. It returns how many registers are in use while it works.
+func (t *tally) back(o *op) int {
+	for _, d := range o.defs {
+		t.enter(d) // even what nobody reads is written somewhere
+	}
+	during := t.now
+	for _, d := range o.defs {
+		t.leave(d)
+	}
+	for _, u := range o.uses {
+		t.enter(u)
+	}
+	return max(during, t.now) + o.temps
+}
+
+// A peak is the most that is in use at once.
+type peak struct {
+	count     int
+	block, at int // in the order that was looked at
+	warp      int // the most words in registers of the warp
+}
+
+// inOrder is the peak when ops run in the order of the text.
+func (g *graph) inOrder(out [][]word) peak {
+	t := &tally{s: g.words, live: make([]int32, len(g.words.alias))}
+	var p peak
+	for b := range g.ops {
+		t.start(out[b])
+		for i := len(g.ops[b]) - 1; i >= 0; i-- {
+			n := t.back(&g.ops[b][i])
+			if n > p.count {
+				p.count, p.block, p.at = n, b, i
+			}
+			p.warp = max(p.warp, t.warp)
+		}
+	}
+	return p
+}
+
+// edges are the ops of a block that must come before others: succs of each.
+type edges struct {
+	succs [][]int32
+	preds []int32 // how many
+}
+
+// window is how many stores back the dependences of accesses are sought.
+const window = 64
+
+// order finds what depends on what in a block.
+func (g *graph) order(ops []op, last map[word]int32, readers map[word][]int32) *edges {
+	clear(last)
+	clear(readers)
+	e := &edges{succs: make([][]int32, len(ops)), preds: make([]int32, len(ops))}
+	add := func(from, to int32) {
+		if from == to || from < 0 {
+			return
+		}
+		if l := e.succs[from]; len(l) > 0 && l[len(l)-1] == to {
+			return
+		}
+		e.succs[from] = append(e.succs[from], to)
+		e.preds[to]++
+	}
+	fence := int32(-1)
+	var since []int32          // accesses behind the fence
+	var read, wrote [2][]int32 // and those of each space, if something may depend on them
+	after := func(list []int32, n int32) {
+		for _, m := range list {
+			if !apart(&ops[m], &ops[n]) {
+				add(m, n)
+			}
+		}
+	}
+	for i := range ops {
+		o := &ops[i]
+		n := int32(i)
+		for _, u := range o.uses {
+			if d, ok := last[u]; ok {
+				add(d, n)
+			}
+		}
+		for _, d := range o.defs {
+			for _, r := range readers[d] {
+				add(r, n)
+			}
+			if p, ok := last[d]; ok {
+				add(p, n)
+			}
+		}
+		for _, u := range o.uses {
+			if !g.words.single(u) {
+				readers[u] = append(readers[u], n)
+			}
+		}
+		for _, d := range o.defs {
+			last[d] = n
+			delete(readers, d)
+		}
+		switch o.memory {
+		case untouched:
+			continue
+		case loadsGlobal, loadsShared:
+			k := int(o.memory - loadsGlobal)
+			after(wrote[k], n)
+			read[k] = append(read[k], n)
+		case storesGlobal, storesShared:
+			k := int(o.memory - storesGlobal)
+			after(read[k], n)
+			after(wrote[k], n)
+			wrote[k] = append(wrote[k], n)
+			if len(wrote[k]) > window {
+				wrote[k] = wrote[k][len(wrote[k])-window/2:]
+			}
+			if len(read[k]) > 4*window {
+				read[k] = read[k][len(read[k])-2*window:]
+			}
+		case ordered:
+			for _, l := range since {
+				add(l, n)
+			}
+			add(fence, n)
+			since, fence = since[:0], n
+			read, wrote = [2][]int32{}, [2][]int32{}
+			continue
+		}
+		add(fence, n)
+		since = append(since, n)
+	}
+	// What leaves the block stays last.
+	if n := len(ops); n > 0 && ops[n-1].in.Ends() {
+		for i := range n - 1 {
+			if len(e.succs[i]) == 0 {
+				add(int32(i), int32(n-1))
+			}
+		}
+	}
+	return e
+}
+
+// queue is a heap of ops by a key, the greatest first; of equals the one that stands first.
+type queue []item
+
+type item struct {
+	key int64
+	at  int32
+}
+
+func (q queue) Len() int { return len(q) }
+func (q queue) Less(i, j int) bool {
+	return q[i].key > q[j].key || q[i].key == q[j].key && q[i].at < q[j].at
+}
+func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *queue) Push(x any)   { *q = append(*q, x.(item)) }
+func (q *queue) Pop() any     { l := *q; x := l[len(l)-1]; *q = l[:len(l)-1]; return x }
+
+// early orders the ops of a block as a scheduler does that hides latencies and has registers enough:
+// what the longest chain waits for comes first, and what is ready runs while others wait. At most `room`
+// registers are sought to be in use: above that, what frees registers comes first.
+func early(ops []op, e *edges, s *words, uses []int32, outStamp []bool, room int, start int, base []int32) []int32 {
+	n := len(ops)
+	height := make([]int32, n)
+	for i := n - 1; i >= 0; i-- {
+		h := int32(0)
+		for _, s := range e.succs[i] {
+			h = max(h, height[s])
+		}
+		height[i] = h + int32(ops[i].latency)
+	}
+	left := append([]int32(nil), e.preds...)
+	ready := make([]int32, n) // when
+	var waiting, open queue
+	for i := range n {
+		if left[i] == 0 {
+			heap.Push(&open, item{int64(height[i]), int32(i)})
+		}
+	}
+	now := int32(0)
+	order := make([]int32, 0, n)
+	inUse := start
+	next := 0
+	done := make([]bool, n)
+	freed := func(o *op) int {
+		f := 0
+		for _, u := range o.uses {
+			if s.nature[u] == general && uses[u] == 1 && !outStamp[u] {
+				f++
+			}
+		}
+		for _, d := range o.defs {
+			if s.nature[d] == general {
+				f--
+			}
+		}
+		return f
+	}
+	for len(order) < n {
+		for len(waiting) > 0 && -waiting[0].key <= int64(now) {
+			it := heap.Pop(&waiting).(item)
+			if done[it.at] {
+				continue
+			}
+			heap.Push(&open, item{int64(height[it.at]), it.at})
+		}
+		if len(open) == 0 && len(waiting) == 0 {
+			break
+		}
+		if len(open) == 0 {
+			now = int32(-waiting[0].key)
+			continue
+		}
+		it := heap.Pop(&open).(item)
+		if done[it.at] {
+			continue
+		}
+		if inUse >= room && freed(&ops[it.at]) <= 0 {
+			// No room: go on as the lean order has it.
+			for done[base[next]] {
+				next++
+			}
+			if other := base[next]; other != it.at {
+				heap.Push(&open, it)
+				it.at = other
+				now = max(now, ready[other])
+			}
+		}
+		done[it.at] = true
+		i := it.at
+		order = append(order, i)
+		o := &ops[i]
+		for _, u := range o.uses {
+			if uses[u]--; uses[u] == 0 && s.nature[u] == general && !outStamp[u] {
+				inUse--
+			}
+		}
+		for _, d := range o.defs {
+			if s.nature[d] == general && (uses[d] > 0 || outStamp[d]) {
+				inUse++
+			}
+		}
+		for _, t := range e.succs[i] {
+			ready[t] = max(ready[t], now+int32(o.latency))
+			if left[t]--; left[t] == 0 {
+				if ready[t] <= now {
+					heap.Push(&open, item{int64(height[t]), t})
+				} else {
+					heap.Push(&waiting, item{-int64(ready[t]), t})
+				}
+			}
+		}
+		now++
+	}
+	return order
+}
+
+// lean orders the ops of a block so that few registers are in use: from the end on, always the op that
+// frees the most.
+func lean(ops []op, e *edges, t *tally, out []word, users map[word][]int32) []int32 {
+	n := len(ops)
+	preds := make([][]int32, n)
+	left := make([]int32, n)
+	for i := range n {
+		left[i] = int32(len(e.succs[i]))
+		for _, s := range e.succs[i] {
+			preds[s] = append(preds[s], int32(i))
+		}
+	}
+	clear(users)
+	for i := range ops {
+		for _, u := range ops[i].uses {
+			users[u] = append(users[u], int32(i))
+		}
+	}
+	t.start(out)
+	gain := func(i int32) int64 {
+		k := int64(0)
+		for _, d := range ops[i].defs {
+			if t.s.nature[d] == general && t.live[d] == t.mark {
+				k++
+			}
+		}
+		for _, u := range ops[i].uses {
+			if t.s.nature[u] == general && t.live[u] != t.mark {
+				k--
+			}
+		}
+		return k<<32 + int64(i)
+	}
+	var open queue
+	done := make([]bool, n)
+	for i := range n {
+		if left[i] == 0 {
+			heap.Push(&open, item{gain(int32(i)), int32(i)})
+		}
+	}
+	order := make([]int32, n)
+	at := n
+	for len(open) > 0 {
+		it := heap.Pop(&open).(item)
+		if done[it.at] {
+			continue
+		}
+		if k := gain(it.at); k != it.key {
+			heap.Push(&open, item{k, it.at})
+			continue
+		}
+		done[it.at] = true
+		at--
+		order[at] = it.at
+		o := &ops[it.at]
+		for _, d := range o.defs {
+			t.leave(d)
+		}
+		for _, u := range o.uses {
+			if t.enter(u) {
+				for _, other := range users[u] {
+					if !done[other] && left[other] == 0 {
+						heap.Push(&open, item{gain(other), other})
+					}
+				}
+			}
+		}
+		for _, p := range preds[it.at] {
+			if left[p]--; left[p] == 0 {
+				heap.Push(&open, item{gain(p), p})
+			}
+		}
+	}
+	return order
+}

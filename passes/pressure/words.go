@@ -1,0 +1,130 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pressure
+
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// A word is 32 bits of a virtual register, or less: what a register of the machine holds. Words are
+// numbered in a function.
+type word int32
+
+// nothing is a word that needs no register: a constant, or something in the constant bank.
+const nothing word = -1
+
+// A nature says which registers of the machine hold a word.
+type nature uint8
+
+const (
+	general   nature = iota
+	uniform          // one value per warp, made by the unit for such values
+	predicate        // has registers of its own
+)
+
+// words are the words of a function's registers, with those that are other words' copies.
+type words struct {
+	f      *ir.Func
+	number map[*ir.Reg]int
+	first  []word // of each register; its words follow one another
+	width  []int32
+	writes []int32 // how many instructions write each register
+	alias  []word  // what a word is a copy of; itself for most
+	owner  []int32 // the register of each word
+	nature []nature
+	from   []int32 // the register that a register is plus a number, and the number: addresses
+	plus   []int64
+	made   []bool // made while loops were unrolled, in one place
+}
+
+// widthOf is the number of words of a register.
+func widthOf(r *ir.Reg) int32 {
+	return int32(max(1, (r.Type.Bits()+31)/32) * max(1, r.Vec))
+}
+
+func newWords(f *ir.Func) *words {
+	w := &words{f: f, number: make(map[*ir.Reg]int, len(f.Regs)), first: make([]word, len(f.Regs)), width: make([]int32, len(f.Regs)), writes: make([]int32, len(f.Regs))}
+	n := word(0)
+	for i, r := range f.Regs {
+		w.number[r] = i
+		w.first[i], w.width[i] = n, widthOf(r)
+		n += word(w.width[i])
+	}
+	w.alias = make([]word, n)
+	w.owner = make([]int32, n)
+	w.nature = make([]nature, n)
+	w.made = make([]bool, n)
+	w.from, w.plus = make([]int32, len(f.Regs)), make([]int64, len(f.Regs))
+	for i := range w.from {
+		w.from[i] = -1
+	}
+	for i, r := range f.Regs {
+		for j := range word(w.width[i]) {
+			at := w.first[i] + j
+			w.alias[at], w.owner[at] = at, int32(i)
+			if r.Type == isa.Predicate {
+				w.nature[at] = predicate
+			}
+		}
+	}
+	for _, list := range [][]*ir.Var{f.Params, f.Results} {
+		for _, v := range list {
+			if i, ok := w.number[v.Reg]; ok && v.Reg != nil {
+				w.writes[i]++
+			}
+		}
+	}
+	for _, b := range f.Blocks {
+		for _, in := range b.Instrs {
+			in.Registers(func(r *ir.Reg, a isa.Access) {
+				if i, ok := w.number[r]; ok && a != isa.Read {
+					w.writes[i]++
+					if a == isa.ReadWrite {
+						w.writes[i]++
+					}
+				}
+			})
+		}
+	}
+	return w
+}
+
+// find is the word that w is a copy of in the end.
+func (s *words) find(w word) word {
+	for w != nothing && s.alias[w] != w {
+		next := s.alias[w]
+		if next != nothing {
+			s.alias[w] = s.alias[next]
+		}
+		w = next
+	}
+	return w
+}
+
+// of is the number of a register, if it is one of the function's.
+func (s *words) of(r *ir.Reg) (int, bool) {
+	i, ok := s.number[r]
+	return i, ok
+}
+
+// once is the register that an operand is, whole, if exactly one instruction writes it.
+func (s *words) once(o *ir.Operand) (int, bool) {
+	if o.Kind != ir.Register || o.Text != "" || o.Not || o.Minus || o.Offset() {
+		return 0, false
+	}
+	i, ok := s.of(o.Reg())
+	return i, ok && s.writes[i] == 1
+}
+
+// copyWord makes word to a copy of from, unless that would make it its own.
+func (s *words) copyWord(to, from word) bool {
+	if from != nothing {
+		if from = s.find(from); from == to {
+			return false
+		}
+	}
+	s.alias[to] = from
+	return true
+}
