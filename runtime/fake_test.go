@@ -18,10 +18,7 @@ import (
 // open is a device of a driver that pretends. Whatever the test leaves open, closing the device must give back.
 func open(t *testing.T, d *fakecuda.Driver) *runtime.Device {
 	t.Helper()
-	// The kernels of the module below.
-	d.Params["vecadd"] = []int{8, 8, 8, 4}
-	d.Params["mixed"] = []int{1, 2, 4, 8, 128, 8, 5}
-	d.Params["clustered"] = []int{4}
+	declare(d)
 	l, err := d.Library()
 	if err != nil {
 		t.Fatal(err)
@@ -42,6 +39,13 @@ func open(t *testing.T, d *fakecuda.Driver) *runtime.Device {
 		}
 	})
 	return dev
+}
+
+// declare tells the driver of the kernels of the module below.
+func declare(d *fakecuda.Driver) {
+	d.Params["vecadd"] = []int{8, 8, 8, 4}
+	d.Params["mixed"] = []int{1, 2, 4, 8, 128, 8, 5}
+	d.Params["clustered"] = []int{4}
 }
 
 // must ends the test on an error.
@@ -124,8 +128,8 @@ func addFake(d *fakecuda.Driver) {
 // quietDevice launches nothing.
 type quietDevice struct{ device.Device }
 
-func (d quietDevice) Kernel(module device.Handle, name string) (device.Kernel, error) {
-	k, err := d.Device.Kernel(module, name)
+func (d quietDevice) Kernel(module device.Handle, name string, params int) (device.Kernel, error) {
+	k, err := d.Device.Kernel(module, name, params)
 	return quietKernel{k}, err
 }
 

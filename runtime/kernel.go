@@ -50,7 +50,11 @@ func (m *Module) Kernel(name string) (*Kernel, error) {
 		}
 		return nil, argument("%s has no kernel %q; %s", m.name, name, hint)
 	}
-	back, err := m.dev.back.Kernel(m.id, name)
+	params := -1
+	if known {
+		params = len(s.params)
+	}
+	back, err := m.dev.back.Kernel(m.loaded.Module, name, params)
 	if err != nil {
 		return nil, fmt.Errorf("kernel %s of %s: %w", name, m.name, err)
 	}

@@ -137,7 +137,7 @@ func (k *Kernel) count(n int) error {
 		if i > 0 {
 			list += ", "
 		}
-		list += strings.TrimSpace(k.sig.params[i].Name + " " + k.sig.params[i].String())
+		list += strings.TrimPrefix(k.sig.params[i].Name+": "+k.sig.params[i].String(), ": ")
 	}
 	return argument("launch of %s: it takes %d arguments, and is given %d; its parameters are (%s)", k.name, len(k.sig.params), n, list)
 }

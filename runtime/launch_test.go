@@ -96,6 +96,7 @@ func TestAllocations(t *testing.T) {
 		t.Skip("pools forget under the race detector")
 	}
 	d := fakecuda.New()
+	declare(d)
 	l, err := d.Library()
 	check(t, err)
 	c, err := l.Open(0)

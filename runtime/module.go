@@ -47,7 +47,7 @@ type (
 // A Module is a loaded module.
 type Module struct {
 	*thing
-	id      device.Handle
+	loaded  device.Loaded
 	name    string
 	source  Source
 	entries map[string]*signature // nil where the text is not known
@@ -65,7 +65,8 @@ func Name(name string) LoadOption { return func(i *device.Image) { i.Name = name
 // LineInfo keeps the lines of the source for profilers and debuggers.
 func LineInfo() LoadOption { return func(i *device.Image) { i.Debug = true } }
 
-// Cache keeps assembled modules in a folder; "" keeps none. Without this option that is the folder ptxdsl in the user's cache folder.
+// Cache is the folder where modules are kept that ptxas has assembled, if there is one that is at least as new as the device's own assembler;
+// without this option, the folder ptxdsl in the user's cache folder. With "", and without such a ptxas, the device assembles.
 func Cache(folder string) LoadOption { return func(i *device.Image) { i.Cache = folder } }
 
 // Load loads a module. What cannot be assembled is an error that shows its lines.
@@ -94,7 +95,7 @@ func (d *Device) Load(source Source, options ...LoadOption) (*Module, error) {
 	if problem := unfit(target, d.info); problem != "" {
 		return nil, argument("load of %s: %s", image.Name, problem)
 	}
-	id, err := d.back.Load(image)
+	loaded, err := d.back.Load(image)
 	var r *device.Rejection
 	if errors.As(err, &r) {
 		return nil, &LoadError{Module: image.Name, Findings: locate(r.Findings, source), Log: r.Log, Err: r.Cause, text: text}
@@ -102,7 +103,7 @@ func (d *Device) Load(source Source, options ...LoadOption) (*Module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load of %s: %w", image.Name, err)
 	}
-	return d.module(id, &Module{name: image.Name, source: source, entries: entries})
+	return d.module(loaded, &Module{name: image.Name, source: source, entries: entries})
 }
 
 // LoadCubin loads a module that has been assembled. Its kernels' parameters have sizes but no types or names.
@@ -113,17 +114,20 @@ func (d *Device) LoadCubin(name string, cubin []byte) (*Module, error) {
 	if len(cubin) == 0 {
 		return nil, argument("load of %s: a cubin of no bytes", name)
 	}
-	id, err := d.back.Load(device.Image{Name: name, Cubin: slices.Clone(cubin)})
+	loaded, err := d.back.Load(device.Image{Name: name, Cubin: slices.Clone(cubin)})
 	if err != nil {
 		return nil, fmt.Errorf("load of %s: %w", name, err)
 	}
-	return d.module(id, &Module{name: name})
+	return d.module(loaded, &Module{name: name})
 }
 
-func (d *Device) module(id device.Handle, m *Module) (*Module, error) {
-	m.thing, m.id, m.kernels = new(thing), id, make(map[string]*Kernel)
-	return m, d.keep(m.thing, "module "+m.name, func() error { return d.back.Unload(id) })
+func (d *Device) module(loaded device.Loaded, m *Module) (*Module, error) {
+	m.thing, m.loaded, m.kernels = new(thing), loaded, make(map[string]*Kernel)
+	return m, d.keep(m.thing, "module "+m.name, func() error { return d.back.Unload(loaded.Module) })
 }
+
+// Assembler is who assembled the module, and whether that was done before and kept; "" for a module that came assembled.
+func (m *Module) Assembler() (name string, cached bool) { return m.loaded.Assembler, m.loaded.Cached }
 
 // Kernels are the names of the module's kernels, in the order of the alphabet; nil where it was a cubin.
 func (m *Module) Kernels() []string {
@@ -143,7 +147,7 @@ func Variable[T Element](m *Module, name string) (*Buffer[T], error) {
 	if err := m.usable(nil); err != nil {
 		return nil, err
 	}
-	at, bytes, err := m.dev.back.Variable(m.id, name)
+	at, bytes, err := m.dev.back.Variable(m.loaded.Module, name)
 	if err != nil {
 		return nil, fmt.Errorf("variable %s of %s: %w", name, m.name, err)
 	}

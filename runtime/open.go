@@ -107,8 +107,14 @@ func (d *Device) Do(work func() error) error {
 	return d.back.Do(work)
 }
 
-// Lost is why the device can do nothing any more, nil while it works. Only Close and a new Open help.
-func (d *Device) Lost() error { return d.back.Lost() }
+// Lost is why the device can do nothing any more, nil while it works. A kernel that reads or writes where no memory is loses it, for the whole
+// process: the driver serves a new one.
+func (d *Device) Lost() error {
+	if d == nil {
+		return argument("a nil device")
+	}
+	return d.back.Lost()
+}
 
 // Reach lets kernels on d use memory of another device.
 func (d *Device) Reach(other *Device) error {

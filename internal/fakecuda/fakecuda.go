@@ -55,7 +55,6 @@ type Driver struct {
 	things    map[uint64]string // streams, events, graphs, modules, contexts: their kind
 	functions map[uint64]string
 	modules   map[uint64]string // their text
-	links     map[uint64][]byte
 	recording map[uint64][]func()
 	graphs    map[uint64][]func()
 	used      int
@@ -67,7 +66,7 @@ func New() *Driver {
 	return &Driver{
 		Version: 13000, GPUs: 1, Memory: 1 << 30, Kernels: make(map[string]func(*Driver, Launch)), Params: make(map[string][]int),
 		texts: make(map[uintptr]*byte), next: 0x7f00_0000_0000, memory: make(map[uint64][]byte), host: make(map[uintptr][]byte),
-		things: make(map[uint64]string), functions: make(map[uint64]string), modules: make(map[uint64]string), links: make(map[uint64][]byte),
+		things: make(map[uint64]string), functions: make(map[uint64]string), modules: make(map[uint64]string),
 		recording: make(map[uint64][]func()), graphs: make(map[uint64][]func()),
 	}
 }

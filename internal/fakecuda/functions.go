@@ -77,9 +77,14 @@ func (d *Driver) deviceFunctions() map[string]func(a []uintptr) uintptr {
 			put(a[0], int32(v))
 			return ok
 		},
-		"cuDevicePrimaryCtxRetain":     func(a []uintptr) uintptr { put(a[0], d.make("context")); return ok },
+		"cuDevicePrimaryCtxRetain": func(a []uintptr) uintptr {
+			if d.lost != 0 {
+				return d.lost
+			}
+			put(a[0], d.make("context"))
+			return ok
+		},
 		"cuDevicePrimaryCtxRelease_v2": func([]uintptr) uintptr { return d.dropContext() },
-		"cuDevicePrimaryCtxReset_v2":   func([]uintptr) uintptr { d.lost = 0; return ok },
 		"cuMemGetInfo_v2": func(a []uintptr) uintptr {
 			put(a[0], uint64(d.Memory-d.used))
 			put(a[1], uint64(d.Memory))
@@ -271,6 +276,12 @@ func (d *Driver) moduleFunctions() map[string]func(a []uintptr) uintptr {
 		},
 		"cuModuleGetFunction": func(a []uintptr) uintptr {
 			name := text(a[2])
+			if _, declared := d.Params[name]; declared && strings.HasPrefix(d.modules[uint64(a[1])], "\x7fELF") {
+				f := d.make("function")
+				d.functions[f] = name
+				put(a[0], f)
+				return ok
+			}
 			for _, m := range entry.FindAllStringSubmatch(d.modules[uint64(a[1])], -1) {
 				if m[1] == name {
 					f := d.make("function")
@@ -306,33 +317,6 @@ func (d *Driver) moduleFunctions() map[string]func(a []uintptr) uintptr {
 		},
 		"cuOccupancyMaxActiveBlocksPerMultiprocessor": func(a []uintptr) uintptr { put(a[0], int32(2048/a[2])); return ok },
 		"cuOccupancyMaxActiveClusters":                func(a []uintptr) uintptr { put(a[0], int32(66)); return ok },
-		"cuLinkCreate_v2": func(a []uintptr) uintptr {
-			l := d.make("link")
-			d.links[l] = nil
-			put(a[3], l)
-			if len(d.Log) > 0 {
-				d.log(a[0], a[1], a[2])
-			}
-			return ok
-		},
-		"cuLinkAddData_v2": func(a []uintptr) uintptr {
-			image := read(a[2], a[3])
-			if image[len(image)-1] != 0 {
-				return invalidValue
-			}
-			if bytes.Contains(image, []byte("!")) {
-				return invalidPTX
-			}
-			d.links[uint64(a[0])] = append([]byte("cubin of "), image...)
-			return ok
-		},
-		"cuLinkComplete": func(a []uintptr) uintptr {
-			cubin := d.links[uint64(a[0])]
-			put(a[1], &cubin[0])
-			put(a[2], uint64(len(cubin)))
-			return ok
-		},
-		"cuLinkDestroy": func(a []uintptr) uintptr { delete(d.things, uint64(a[0])); return ok },
 		"cuLaunchKernel": func(a []uintptr) uintptr {
 			l := Launch{Kernel: d.functions[uint64(a[0])], Grid: [3]uint32{uint32(a[1]), uint32(a[2]), uint32(a[3])},
 				Block: [3]uint32{uint32(a[4]), uint32(a[5]), uint32(a[6])}, Shared: uint32(a[7]), Stream: uint64(a[8])}

@@ -6,6 +6,8 @@ package gputest
 import (
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
@@ -115,9 +117,9 @@ func failureChecks() []Check {
 				return k.Launch(runtime.Grid(32).Cluster(32), b, b, b, 1)
 			})
 		}),
-		refuse("a cluster that does not fit", nil, "cuLaunchKernelEx", func(t *T) error {
+		refuse("a grid of broken clusters", argument, "does not divide into clusters of 4", func(t *T) error {
 			return t.add(func(k *runtime.Kernel, b *runtime.Buffer[float32]) error {
-				return k.Launch(runtime.Grid(16).Cluster(16).Shared(227<<10), b, b, b, 1)
+				return k.Launch(runtime.Grid(7).Cluster(4), b, b, b, 1)
 			})
 		}),
 		refuse("a cooperative grid too large", nil, "cooperative", func(t *T) error {
@@ -201,41 +203,64 @@ func (t *T) alive() error {
 	})
 }
 
-// checkIllegal makes a kernel write where no memory is: that loses the device, and a new one works.
+// wildName is the environment variable that makes the program lose its device.
+const wildName = "PTXDSL_GPUTEST_WILD"
+
+// checkIllegal has a child of this program lose its device: that is for the whole of a process, and others go on.
 func checkIllegal(t *T) error {
-	m, err := t.Device.Load(wild(t.Target()))
+	program, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	k, err := m.Kernel("wild")
+	child := exec.Command(program)
+	child.Env = append(os.Environ(), wildName+"="+t.Device.Info().Place)
+	out, err := child.CombinedOutput()
 	if err != nil {
-		return err
+		return fmt.Errorf("the process that lost its device did not go on: %w\n%s", err, out)
 	}
-	b, err := runtime.Alloc[uint32](t.Device, 32)
+	t.Note("%s", strings.TrimSpace(string(out)))
+	return t.alive()
+}
+
+// Wild makes a kernel write where no memory is, if the environment asks for it, and holds what follows.
+func Wild() (asked bool, err error) {
+	place := os.Getenv(wildName)
+	if place == "" {
+		return false, nil
+	}
+	d, err := runtime.Open(place)
 	if err != nil {
-		return err
+		return true, err
+	}
+	m, err := d.Load(wild(d.Info().Target))
+	if err != nil {
+		return true, err
+	}
+	k, e1 := m.Kernel("wild")
+	b, e2 := runtime.Alloc[uint32](d, 32)
+	if err := errors.Join(e1, e2); err != nil {
+		return true, err
 	}
 	if err := k.Launch(runtime.Grid(1), b, uint64(1)<<40); err != nil {
-		return err
+		return true, err
 	}
-	lost := t.Device.Sync()
-	switch {
-	case lost == nil:
-		return errors.New("a write beyond all memory did nothing")
-	case !errors.Is(lost, runtime.ErrLost) || !strings.Contains(lost.Error(), "wild"):
-		return fmt.Errorf("the error does not say that the device is lost, and after which kernel: %w", lost)
+	lost := d.Sync()
+	if !errors.Is(lost, runtime.ErrLost) || !strings.Contains(lost.Error(), "wild") {
+		return true, fmt.Errorf("the error does not say that the device is lost, and after which kernel: %w", lost)
 	}
-	again := b.Fill(0)
-	if !errors.Is(again, runtime.ErrLost) {
-		return fmt.Errorf("the lost device goes on: %w", again)
+	if again := b.Fill(0); !errors.Is(again, runtime.ErrLost) {
+		return true, fmt.Errorf("the lost device goes on: %w", again)
 	}
-	t.Note("%s", lost)
-	if err := t.Device.Close(); err != nil {
-		return err
+	if err := d.Close(); err != nil {
+		return true, fmt.Errorf("closing the lost device: %w", err)
 	}
-	place := t.Device.Info().Place
-	if t.Device, err = runtime.Open(place); err != nil {
-		return err
+	again, err := runtime.Open(place)
+	if err == nil {
+		return true, errors.Join(errors.New("the driver serves the process again, against what the messages say"), again.Close())
 	}
-	return t.alive()
+	if !errors.Is(err, runtime.ErrLost) || !strings.Contains(err.Error(), "a new process can go on") {
+		return true, fmt.Errorf("opening the lost device anew does not say what to do: %w", err)
+	}
+	fmt.Println(lost)
+	return true, nil
 }

@@ -44,8 +44,8 @@ func Run(w io.Writer, place string, pattern *regexp.Regexp, checks []Check) (fai
 		return 0, err
 	}
 	defer func() {
-		if e := d.Close(); err == nil {
-			err = e
+		if d != nil {
+			err = errors.Join(err, d.Close())
 		}
 	}()
 	info := d.Info()
@@ -60,6 +60,10 @@ func Run(w io.Writer, place string, pattern *regexp.Regexp, checks []Check) (fai
 		t := &T{&trial.T{Device: d, Rand: rand.New(rand.NewPCG(1, uint64(len(name))))}}
 		start := time.Now()
 		err := c.Run(t)
+		if t.Device == nil { // the check could not bring it back
+			fmt.Fprintf(table, "FAIL\t%s\t\t%v\n", name, err)
+			return failed + 1, errors.Join(table.Flush(), err)
+		}
 		if d = t.Device; err == nil {
 			err = d.Sync()
 		}
@@ -81,6 +85,7 @@ func Run(w io.Writer, place string, pattern *regexp.Regexp, checks []Check) (fai
 		if d.Lost() != nil {
 			_ = d.Close() // it is of no use
 			if d, err = runtime.Open(place); err != nil {
+				d = nil
 				return failed, fmt.Errorf("after a check lost the device: %w", err)
 			}
 		}

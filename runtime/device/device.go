@@ -50,9 +50,9 @@ type Device interface {
 	EventDone(Handle) (bool, error)
 	Elapsed(from, to Handle) (milliseconds float32, err error)
 
-	Load(Image) (Handle, error)
+	Load(Image) (Loaded, error)
 	Unload(Handle) error
-	Kernel(module Handle, name string) (Kernel, error)
+	Kernel(module Handle, name string, params int) (Kernel, error) // of so many parameters; -1 if that is not known
 	Variable(module Handle, name string) (Address, int64, error)
 
 	Begin(stream Handle) error // the stream records its work instead of doing it
@@ -115,8 +115,15 @@ type Image struct {
 	PTX   string // or
 	Cubin []byte
 	Debug bool // with line numbers for debuggers and profilers
-	// Cache is the folder of assembled modules, "" for none.
+	// Cache is the folder of modules that ptxas has assembled; with "", the device assembles what it can itself.
 	Cache string
+}
+
+// Loaded is a module on a device, and who assembled it.
+type Loaded struct {
+	Module    Handle
+	Assembler string // "the driver, CUDA 13.0", "ptxas 13.5"; "" for what came assembled
+	Cached    bool   // it had been assembled before
 }
 
 // KernelInfo is what the device found out about a kernel.

@@ -23,38 +23,50 @@ type store struct {
 	path   string
 }
 
-// store is where the module of an image is kept.
+// store is where what an assembler makes of an image is kept. The assembler is the file, its size and its date: to ask it for its
+// version takes longer than loading.
 func (c *Context) store(image device.Image, assembler string) store {
 	if image.Cache == "" {
 		return store{}
 	}
+	stamp := ""
+	if info, err := os.Stat(assembler); err == nil {
+		stamp = fmt.Sprint(info.Size(), info.ModTime().UnixNano())
+	}
 	h := sha256.New()
-	for _, part := range []string{"ptxdsl cubin 1", assembler, c.library.Version(), c.info.Target, c.info.Name, fmt.Sprint(image.Debug), image.PTX} {
+	parts := []string{"ptxdsl cubin 1", assembler, stamp, c.library.Version(), driverRelease(), c.info.Target, c.info.Name, fmt.Sprint(image.Debug), image.PTX}
+	for _, part := range parts {
 		fmt.Fprintf(h, "%d:%s", len(part), part)
 	}
 	name := hex.EncodeToString(h.Sum(nil))
 	return store{image.Cache, filepath.Join(image.Cache, name[:2], name+".cubin")}
 }
 
-// load is the cubin, nil where there is none or it is damaged.
-func (s store) load() []byte {
+// load is the cubin. It is not ok where there is none, or it is damaged.
+func (s store) load() (cubin []byte, ok bool) {
 	if s.folder == "" {
-		return nil
+		return nil, false
 	}
 	b, err := os.ReadFile(s.path)
-	if err != nil || len(b) <= sha256.Size {
-		return nil
+	if err != nil {
+		return nil, false
 	}
-	sum, cubin := b[:sha256.Size], b[sha256.Size:]
-	if have := sha256.Sum256(cubin); !bytes.Equal(have[:], sum) {
-		s.drop()
-		return nil
+	if len(b) > sha256.Size {
+		sum := sha256.Sum256(b[sha256.Size:])
+		if cubin, ok = bytes.CutPrefix(b, sum[:]); ok {
+			return cubin, true
+		}
 	}
-	return cubin
+	s.drop()
+	return nil, false
 }
 
 // drop removes the cubin.
-func (s store) drop() { _ = os.Remove(s.path) }
+func (s store) drop() {
+	if s.folder != "" {
+		_ = os.Remove(s.path)
+	}
+}
 
 // save keeps a cubin.
 func (s store) save(cubin []byte) {

@@ -14,6 +14,7 @@ const absent = 0xffff_ffff
 
 // The CUresult values that something follows from.
 const (
+	errInvalidValue  = 1
 	errOutOfMemory   = 2
 	errDeinitialized = 4
 	errNoDevice      = 100

@@ -20,7 +20,6 @@ const (
 	cuDeviceTotalMem
 	cuDevicePrimaryCtxRetain
 	cuDevicePrimaryCtxRelease
-	cuDevicePrimaryCtxReset
 	cuCtxSetCurrent
 	cuCtxSynchronize
 	cuMemGetInfo
@@ -59,10 +58,6 @@ const (
 	cuLaunchKernelEx
 	cuOccupancyMaxActiveBlocksPerMultiprocessor
 	cuOccupancyMaxActiveClusters
-	cuLinkCreate
-	cuLinkAddData
-	cuLinkComplete
-	cuLinkDestroy
 	cuTensorMapEncodeTiled
 	cuTensorMapEncodeIm2col
 	cuStreamBeginCapture
@@ -98,7 +93,6 @@ func entries() [functionCount]entry {
 		cuDeviceTotalMem:            {"cuDeviceTotalMem_v2", ""},
 		cuDevicePrimaryCtxRetain:    {"cuDevicePrimaryCtxRetain", ""},
 		cuDevicePrimaryCtxRelease:   {"cuDevicePrimaryCtxRelease_v2", ""},
-		cuDevicePrimaryCtxReset:     {"cuDevicePrimaryCtxReset_v2", ""},
 		cuCtxSetCurrent:             {"cuCtxSetCurrent", ""},
 		cuCtxSynchronize:            {"cuCtxSynchronize", ""},
 		cuMemGetInfo:                {"cuMemGetInfo_v2", ""},
@@ -135,10 +129,6 @@ func entries() [functionCount]entry {
 		cuFuncGetParamInfo:          {"cuFuncGetParamInfo", "12.4"},
 		cuLaunchKernel:              {"cuLaunchKernel", ""},
 		cuLaunchKernelEx:            {"cuLaunchKernelEx", "11.8"},
-		cuLinkCreate:                {"cuLinkCreate_v2", ""},
-		cuLinkAddData:               {"cuLinkAddData_v2", ""},
-		cuLinkComplete:              {"cuLinkComplete", ""},
-		cuLinkDestroy:               {"cuLinkDestroy", ""},
 		cuTensorMapEncodeTiled:      {"cuTensorMapEncodeTiled", "12.0"},
 		cuTensorMapEncodeIm2col:     {"cuTensorMapEncodeIm2col", "12.0"},
 		cuStreamBeginCapture:        {"cuStreamBeginCapture_v2", ""},

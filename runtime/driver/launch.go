@@ -37,8 +37,9 @@ type kernel struct {
 	wide    atomic.Bool   // clusters of more than eight blocks are allowed
 }
 
-// Kernel finds a kernel of a module.
-func (c *Context) Kernel(module device.Handle, name string) (device.Kernel, error) {
+// Kernel finds a kernel of a module. How many parameters it has the driver does not tell; where nobody knows, it is asked until it
+// says no.
+func (c *Context) Kernel(module device.Handle, name string, params int) (device.Kernel, error) {
 	k := &kernel{context: c, name: name}
 	word := append([]byte(name), 0)
 	if err := c.call(cuModuleGetFunction, uintptr(unsafe.Pointer(&k.function)), uintptr(module), uintptr(unsafe.Pointer(&word[0]))); err != nil {
@@ -59,16 +60,17 @@ func (c *Context) Kernel(module device.Handle, name string) (device.Kernel, erro
 		return k, nil
 	}
 	k.info.Known = true
-	for i := uintptr(0); ; i++ {
+	for i := 0; i != params; i++ {
 		var offset, size uint64
-		if code := c.raw(cuFuncGetParamInfo, k.function, i, uintptr(unsafe.Pointer(&offset)), uintptr(unsafe.Pointer(&size))); code != 0 {
-			if lost := c.Lost(); lost != nil {
-				return nil, lost
-			}
-			return k, nil // an invalid value: one beyond the last
+		switch code := c.raw(cuFuncGetParamInfo, k.function, uintptr(i), uintptr(unsafe.Pointer(&offset)), uintptr(unsafe.Pointer(&size))); {
+		case code == errInvalidValue && params < 0:
+			return k, nil // one beyond the last
+		case code != 0:
+			return nil, c.fail(cuFuncGetParamInfo, code)
 		}
 		k.info.Params = append(k.info.Params, device.Param{Offset: int(offset), Size: int(size)})
 	}
+	return k, nil
 }
 
 // Info is what the driver found out about k.

@@ -104,31 +104,6 @@ func (l *Library) Count() (int, error) {
 	return int(n), nil
 }
 
-// Version is the newest CUDA version that the driver knows, such as "13.0".
-func (l *Library) Version() string { return fmt.Sprintf("%d.%d", l.version/1000, l.version%1000/10) }
-
-// PTX is the newest PTX version that the driver reads.
-func (l *Library) PTX() (major, minor int) {
-	major, minor = l.version/1000, l.version%1000/10
-	switch {
-	case major >= 13: // PTX 9.0 came with CUDA 13.0, and the minor numbers have gone together since
-		return major - 4, minor
-	case major == 12 && minor >= 6: // CUDA 12.6 brought no new PTX version
-		return 8, minor - 1
-	case major == 12:
-		return 8, minor
-	}
-	return major - 4, minor
-}
-
-// Needs is the oldest CUDA version that reads a PTX version.
-func Needs(major, minor int) string {
-	if major == 8 && minor > 5 {
-		minor++
-	}
-	return fmt.Sprintf("%d.%d", major+4, minor)
-}
-
 // call calls a function. Where an argument is written as uintptr(unsafe.Pointer(&x)) in the call, x stays where it is until call returns.
 //
 //go:uintptrescapes

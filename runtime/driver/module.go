@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 	"unsafe"
 
 	"github.com/ptxdsl/ptxdsl/diag"
@@ -17,86 +19,114 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// Load loads a module. PTX is assembled by the driver, or by ptxas where it is newer than the driver.
-func (c *Context) Load(image device.Image) (device.Handle, error) {
+// Load loads a module. Of PTX, the driver makes a program by itself, and keeps what it made in a cache of its own. Loading is faster from
+// ours, for which ptxas assembles: if there is one that is not older than the driver's own assembler, so that the cache never makes code
+// slower. PTX that is newer than the driver is for ptxas in any case: what it makes runs on older drivers, too.
+//
+// The driver can also be had to return what it makes of PTX, by way of its linker; but it assembles that as code to be linked, which takes
+// more registers, and was a quarter slower.
+func (c *Context) Load(image device.Image) (device.Loaded, error) {
 	if image.Cubin != nil {
-		return c.load(image.Cubin, nil)
+		module, err := c.load(image.Cubin, nil)
+		return device.Loaded{Module: module}, err
 	}
-	major, minor, ok := version(image.PTX)
+	v, ok := versionOf(image.PTX)
 	if !ok {
-		return 0, fmt.Errorf("%s: there is no .version in the text: PTX begins with it", image.Name)
+		return device.Loaded{}, fmt.Errorf("there is no .version in the text: PTX begins with it")
 	}
-	if m, n := c.library.PTX(); major > m || major == m && minor > n {
-		return c.assemble(image, major, minor)
+	if v.beyond(c.library) {
+		return c.assembled(image, v)
 	}
-	store := c.store(image, "driver "+driverRelease())
-	if cubin := store.load(); cubin != nil {
-		if module, err := c.load(cubin, nil); err == nil {
-			return module, nil
+	if image.Cache != "" {
+		if loaded, ok := c.cached(image); ok {
+			return loaded, nil
 		}
-		store.drop() // made by a driver that calls itself the same, and is not
 	}
-	if store.folder == "" {
-		return c.rejected(image, func(log *log) (device.Handle, error) { return c.load(append([]byte(image.PTX), 0), log) })
+	log := newLog(image.Debug)
+	module, err := c.load(append([]byte(image.PTX), 0), log)
+	if err != nil {
+		return c.rejected(image, v, log.text(), err)
 	}
-	return c.rejected(image, func(log *log) (device.Handle, error) {
-		cubin, err := c.link(image, log)
-		if err != nil {
-			return 0, err
-		}
-		store.save(cubin)
-		return c.load(cubin, nil)
-	})
+	return device.Loaded{Module: module, Assembler: "the driver, CUDA " + c.library.Version()}, nil
 }
 
 // rejected makes of a failure to assemble an error with lines. PTX that the driver says is too new is given to ptxas.
-func (c *Context) rejected(image device.Image, load func(*log) (device.Handle, error)) (device.Handle, error) {
-	log := newLog(image.Debug)
-	module, err := load(log)
+func (c *Context) rejected(image device.Image, v version, log string, err error) (device.Loaded, error) {
 	var f *device.Fault
-	if err == nil || !errors.As(err, &f) || f.Kind == device.ErrLost {
-		return module, err
+	if !errors.As(err, &f) || f.Kind == device.ErrLost {
+		return device.Loaded{}, err
 	}
 	if f.Code == errUnsupported {
-		major, minor, _ := version(image.PTX)
-		return c.assemble(image, major, minor)
+		return c.assembled(image, v)
 	}
-	text := log.text()
-	if findings := findings(image.Name, text); findings.Errors() > 0 || f.Code == errInvalidPTX {
-		return 0, &device.Rejection{Module: image.Name, Findings: findings, Log: text, Cause: err}
+	if findings := findings(image, log); findings.Errors() > 0 || f.Code == errInvalidPTX {
+		return device.Loaded{}, &device.Rejection{Module: image.Name, Findings: findings, Log: log, Cause: err}
 	}
-	return 0, err
+	return device.Loaded{}, err
 }
 
-// assemble loads PTX that is newer than the driver, by way of ptxas: what it makes runs on older drivers, too.
-func (c *Context) assemble(image device.Image, major, minor int) (device.Handle, error) {
-	old := fmt.Sprintf("PTX %d.%d needs a driver of CUDA %s, and this one is of CUDA %s", major, minor, Needs(major, minor), c.library.Version())
+// cached loads what ptxas has made of a module, or makes now. It is not ok where the driver has to do it.
+func (c *Context) cached(image device.Image) (device.Loaded, bool) {
 	tool, err := ptxas.Find()
 	if err != nil {
-		return 0, fmt.Errorf("%s: %w: %s; a ptxas of CUDA %s would do, too, but: %w", image.Name, device.ErrTooOld, old, Needs(major, minor), err)
+		return device.Loaded{}, false
 	}
-	release, err := tool.Release(context.Background())
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w: %s: %w", image.Name, device.ErrTooOld, old, err)
-	}
-	store := c.store(image, "ptxas "+release)
-	cubin := store.load()
-	if cubin == nil {
-		var o ptxas.Options
-		if image.Debug {
-			o.Flags = []string{"-lineinfo"}
+	store := c.store(image, tool.Path)
+	cubin, kept := store.load()
+	if !kept {
+		release, err := tool.Release(context.Background())
+		if err != nil || older(release, c.library.Version()) {
+			return device.Loaded{}, false
 		}
 		var verdict ptxas.Verdict
-		if cubin, verdict, err = tool.Assemble(context.Background(), image.PTX, o); err != nil {
-			return 0, fmt.Errorf("%s: %w: %s: %w", image.Name, device.ErrTooOld, old, err)
-		}
-		if !verdict.OK() {
-			return 0, &device.Rejection{Module: image.Name, Findings: verdict.Diagnostics(image.Name), Log: verdict.String(),
-				Cause: fmt.Errorf("%s refused it (%s)", tool.Path, old)}
+		// What ptxas does not take the driver refuses, too, and its message is the one to show.
+		if cubin, verdict, err = c.ptxas(tool, image); err != nil || !verdict.OK() {
+			return device.Loaded{}, false
 		}
 		store.save(cubin)
 	}
-	return c.load(cubin, nil)
+	module, err := c.load(cubin, nil)
+	if err != nil {
+		store.drop()
+		return device.Loaded{}, false
+	}
+	return device.Loaded{Module: module, Assembler: tool.Path, Cached: kept}, true
+}
+
+// assembled loads PTX that is newer than the driver, by way of ptxas.
+func (c *Context) assembled(image device.Image, v version) (device.Loaded, error) {
+	old := fmt.Errorf("%w: PTX %s needs a driver of CUDA %s, and this one is of CUDA %s", device.ErrTooOld, v, v.needs(), c.library.Version())
+	tool, err := ptxas.Find()
+	if err != nil {
+		return device.Loaded{}, fmt.Errorf("%w; a ptxas of CUDA %s would do, too, but %w", old, v.needs(), err)
+	}
+	store := c.store(image, tool.Path)
+	cubin, kept := store.load()
+	if !kept {
+		var verdict ptxas.Verdict
+		if cubin, verdict, err = c.ptxas(tool, image); err != nil {
+			return device.Loaded{}, fmt.Errorf("%w; %w", old, err)
+		}
+		if !verdict.OK() {
+			return device.Loaded{}, &device.Rejection{Module: image.Name, Findings: verdict.Diagnostics(image.Name), Log: verdict.String(),
+				Cause: fmt.Errorf("%s refused it (%w)", tool.Path, old)}
+		}
+		store.save(cubin)
+	}
+	module, err := c.load(cubin, nil)
+	return device.Loaded{Module: module, Assembler: tool.Path, Cached: kept}, err
+}
+
+// ptxas assembles a module for the device, whatever older one it is for.
+func (c *Context) ptxas(tool *ptxas.Tool, image device.Image) ([]byte, ptxas.Verdict, error) {
+	o := ptxas.Options{Target: fmt.Sprintf("sm_%d", c.info.Capability)}
+	if m := regexp.MustCompile(`(?m)^\s*\.target\s+sm_\d+([af])\b`).FindStringSubmatch(image.PTX); m != nil {
+		o.Target += m[1]
+	}
+	if image.Debug {
+		o.Flags = []string{"-lineinfo"}
+	}
+	return tool.Assemble(context.Background(), image.PTX, o)
 }
 
 // A log takes what the driver says while it assembles.
@@ -145,33 +175,6 @@ func (c *Context) load(image []byte, l *log) (device.Handle, error) {
 	return device.Handle(module), err
 }
 
-// link assembles PTX to a cubin.
-func (c *Context) link(image device.Image, l *log) (cubin []byte, err error) {
-	const ptx = 1
-	var state uintptr
-	err = c.call(cuLinkCreate, uintptr(len(l.options)), uintptr(unsafe.Pointer(&l.options[0])), uintptr(unsafe.Pointer(&l.values[0])), uintptr(unsafe.Pointer(&state)))
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if e := c.call(cuLinkDestroy, state); err == nil {
-			err = e
-		}
-	}()
-	text, name := append([]byte(image.PTX), 0), append([]byte(image.Name), 0)
-	err = c.call(cuLinkAddData, state, ptx, uintptr(unsafe.Pointer(&text[0])), uintptr(len(text)), uintptr(unsafe.Pointer(&name[0])), 0, 0, 0)
-	if err != nil {
-		return nil, err
-	}
-	var start *byte
-	var size uint64
-	if err := c.call(cuLinkComplete, state, uintptr(unsafe.Pointer(&start)), uintptr(unsafe.Pointer(&size))); err != nil {
-		return nil, err
-	}
-	runtime.KeepAlive(l)
-	return append([]byte(nil), unsafe.Slice(start, size)...), nil
-}
-
 // Unload lets a module go.
 func (c *Context) Unload(m device.Handle) error { return c.call(cuModuleUnload, uintptr(m)) }
 
@@ -183,19 +186,8 @@ func (c *Context) Variable(m device.Handle, name string) (device.Address, int64,
 	return device.Address(a), int64(size), err
 }
 
-// version is the PTX version of a text.
-func version(text string) (major, minor int, ok bool) {
-	m := regexp.MustCompile(`(?m)^\s*\.version\s+(\d+)\.(\d+)`).FindStringSubmatch(text)
-	if m == nil {
-		return 0, 0, false
-	}
-	major, _ = strconv.Atoi(m[1])
-	minor, _ = strconv.Atoi(m[2])
-	return major, minor, true
-}
-
-// findings are the lines of an assembler's log that tell of lines of the text.
-func findings(name, text string) diag.List {
+// findings are the lines of an assembler's log that tell of lines of the text. It says no columns; what is meant is somewhere in the line.
+func findings(image device.Image, text string) diag.List {
 	var list diag.List
 	line := regexp.MustCompile(`(?m)line (\d+); (error|fatal|warning)\s*: (.*?)\s*$`)
 	for _, m := range line.FindAllStringSubmatch(text, -1) {
@@ -203,11 +195,18 @@ func findings(name, text string) diag.List {
 		if err != nil {
 			continue
 		}
-		d := diag.Diagnostic{Place: diag.Place{File: name, Line: n}, Rule: "driver", Severity: diag.Error, Message: m[3]}
+		d := diag.Diagnostic{Place: diag.Place{File: image.Name, Line: n, Column: 1}, Rule: "driver", Severity: diag.Error, Message: m[3]}
+		if source, ok := diag.Line(image.PTX, n); ok {
+			d.Place.Column = len(source) - len(strings.TrimLeft(source, " \t")) + 1
+			d.Place.EndLine, d.Place.EndColumn = n, len(strings.TrimRight(source, " \t\r"))+1
+		}
 		if m[2] == "warning" {
 			d.Severity = diag.Review
 		}
-		list = append(list, d)
+		again := slices.ContainsFunc(list, func(e diag.Diagnostic) bool { return e.Place == d.Place && e.Message == d.Message })
+		if !again {
+			list = append(list, d)
+		}
 	}
 	return list
 }

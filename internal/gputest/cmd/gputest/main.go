@@ -17,6 +17,13 @@ func main() {
 	device := flag.String("device", "cuda:0", "device, as runtime.Open takes it")
 	pattern := flag.String("run", ".", "run the checks whose name, group/name, matches the regular expression")
 	flag.Parse()
+	if asked, err := gputest.Wild(); asked {
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	expression, err := regexp.Compile(*pattern)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

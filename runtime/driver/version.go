@@ -1,0 +1,71 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package driver
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+)
+
+// A version is of PTX.
+type version struct{ major, minor int }
+
+// versionOf is the PTX version of a text.
+func versionOf(text string) (version, bool) {
+	return parse(regexp.MustCompile(`(?m)^\s*\.version\s+(\d+)\.(\d+)`), text)
+}
+
+// parse is the two numbers that an expression finds.
+func parse(expression *regexp.Regexp, text string) (version, bool) {
+	m := expression.FindStringSubmatch(text)
+	if m == nil {
+		return version{}, false
+	}
+	major, e1 := strconv.Atoi(m[1])
+	minor, e2 := strconv.Atoi(m[2])
+	return version{major, minor}, e1 == nil && e2 == nil
+}
+
+// String is the version as PTX writes it.
+func (v version) String() string { return fmt.Sprintf("%d.%d", v.major, v.minor) }
+
+// less reports whether v came before w.
+func (v version) less(w version) bool {
+	return v.major < w.major || v.major == w.major && v.minor < w.minor
+}
+
+// Version is the newest CUDA version that the driver knows, such as "13.0".
+func (l *Library) Version() string { return fmt.Sprintf("%d.%d", l.version/1000, l.version%1000/10) }
+
+// ptx is the newest PTX version that the driver reads.
+func (l *Library) ptx() version {
+	major, minor := l.version/1000, l.version%1000/10
+	switch {
+	case major == 12 && minor >= 6: // CUDA 12.6 brought no new PTX version
+		return version{8, minor - 1}
+	case major == 12:
+		return version{8, minor}
+	}
+	return version{major - 4, minor} // 11.x reads 7.x, and since 13.0 the minor numbers go together again
+}
+
+// needs is the oldest CUDA version that reads v.
+func (v version) needs() string {
+	if v.major == 8 && v.minor > 5 {
+		return fmt.Sprintf("12.%d", v.minor+1)
+	}
+	return fmt.Sprintf("%d.%d", v.major+4, v.minor)
+}
+
+// beyond reports whether v is newer than what a driver reads.
+func (v version) beyond(l *Library) bool { return l.ptx().less(v) }
+
+// older reports whether a release, "13.5", is older than another. What cannot be read is older than everything.
+func older(release, than string) bool {
+	number := regexp.MustCompile(`(\d+)\.(\d+)`)
+	a, ok := parse(number, release)
+	b, _ := parse(number, than)
+	return !ok || a.less(b)
+}
