@@ -1,0 +1,392 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/runtime"
+)
+
+func runCommand() *command {
+	return &command{
+		name:  "run",
+		args:  "[flags] file.ptx|-",
+		short: "run a kernel on a device",
+		long: `
+Run loads a module, runs one of its kernels on arrays that it is given or
+makes, and prints, writes or compares what the arrays hold then. Flags may
+also follow the file. The arguments stand in the order of the parameters:
+
+    1000                a number, of the parameter's type
+    f32[1000]           an array of zeros
+    f32[1000]=iota      0, 1, 2 and so on
+    f32[1000]=random    floats in [-1, 1], or any integers; random:7 is another
+                        series than random:8
+    f32[1000]=2.5       the same number everywhere
+    f32=1,2,3           these numbers
+    x.npy               what NumPy saved
+    bf16@x.npy          the same, as numbers of another type
+
+The types are u8 to u64, s8 to s64, b8 to b64, f16, bf16, f32 and f64. -print,
+-write and -want name arrays by the number of the argument, from 1, or by the
+name of the parameter.
+
+Exit codes: 0 done, 1 a result is not the one wanted, or the module has errors,
+2 it could not be run.`,
+		examples: `
+    ptxdsl run vecadd.ptx -threads 1000 -arg 'f32[1000]=random' \
+        -arg 'f32[1000]=iota' -arg 'f32[1000]' -arg 1000 -print c
+    ptxdsl run gemm.ptx -kernel gemm -grid 64,64 -block 256 -arg a.npy \
+        -arg b.npy -arg 'f32[4096]' -want 3=c.npy -tolerance 1e-5 -time 100`,
+		run: runRun,
+	}
+}
+
+// A repeated is a flag that may be given several times.
+type repeated []string
+
+func (r *repeated) String() string { return strings.Join(*r, " ") }
+
+// Set adds a value.
+func (r *repeated) Set(value string) error {
+	*r = append(*r, value)
+	return nil
+}
+
+// runFlags are the flags of run.
+type runFlags struct {
+	kernel, device       string
+	grid, block, cluster string
+	threads, shared      int
+	cooperative          bool
+	args                 repeated
+	print, write, want   repeated
+	limit, time          int
+	tolerance            float64
+}
+
+func runRun(c *call) int {
+	var f runFlags
+	c.flags.StringVar(&f.kernel, "kernel", "", "the `name` of the kernel, where the module has several")
+	c.flags.StringVar(&f.device, "device", "", "the device: cuda:0 is the first GPU; without it, the best there is")
+	c.flags.StringVar(&f.grid, "grid", "", "blocks: x or `x,y,z`")
+	c.flags.IntVar(&f.threads, "threads", 0, "as many blocks as it takes to have `n` threads along x")
+	c.flags.StringVar(&f.block, "block", "", "threads of a block: x or `x,y,z`; kernels that declare\nthem need not be told")
+	c.flags.StringVar(&f.cluster, "cluster", "", "blocks of a cluster: x or `x,y,z`; likewise")
+	c.flags.IntVar(&f.shared, "shared", 0, "`bytes` of dynamic shared memory")
+	c.flags.BoolVar(&f.cooperative, "cooperative", false, "all blocks run at once, or none")
+	c.flags.Var(&f.args, "arg", "an `argument`; once for each parameter")
+	c.flags.Var(&f.print, "print", "print this `array`; may be repeated")
+	c.flags.IntVar(&f.limit, "limit", 16, "print at most `n` numbers of an array")
+	c.flags.Var(&f.write, "write", "write an array to a file, `array=x.npy`; may be repeated")
+	c.flags.Var(&f.want, "want", "compare an array with an argument of the forms above,\n`array=argument`; may be repeated")
+	c.flags.Float64Var(&f.tolerance, "tolerance", 0, "how far off numbers may be, for their size where that\nis above 1")
+	c.flags.IntVar(&f.time, "time", 0, "time `n` further launches")
+	path, code, ok := c.file()
+	if !ok {
+		return code
+	}
+	config, err := f.config()
+	if err != nil {
+		return c.misuse("%v", err)
+	}
+	text, err := c.one(path)
+	if err != nil {
+		return c.trouble(err)
+	}
+	d, err := c.device(f.device)
+	if err != nil {
+		return c.trouble(err)
+	}
+	code, err = f.run(c, d, path, text, config)
+	if err = errors.Join(err, d.Close()); err != nil {
+		fmt.Fprintf(c.stderr, "ptxdsl run: %v\n", err)
+		var load *runtime.LoadError
+		if errors.As(err, &load) {
+			return exitFindings
+		}
+		return exitTrouble
+	}
+	return code
+}
+
+// file parses flags that stand before the file and behind it.
+func (c *call) file() (path string, code int, ok bool) {
+	if code, ok := c.parse(); !ok {
+		return "", code, false
+	}
+	if c.flags.NArg() > 0 {
+		path, c.args = c.flags.Arg(0), c.flags.Args()[1:]
+		if code, ok := c.parse(); !ok {
+			return "", code, false
+		}
+	}
+	if path == "" || c.flags.NArg() > 0 {
+		return "", c.misuse("one file is expected, or - for standard input"), false
+	}
+	return path, exitClean, true
+}
+
+// one is the text of one file.
+func (c *call) one(path string) (string, error) {
+	in := input{name: standardInput}
+	if path != "-" {
+		walk([]string{path}, func(found input) bool {
+			in = found
+			if found.name != path {
+				in.err = errors.New(path + ": is a folder; one file is expected")
+			}
+			return false
+		})
+	}
+	text, err := in.read(c.stdin)
+	return text, err
+}
+
+// device opens a device.
+func (c *call) device(name string) (*runtime.Device, error) {
+	if c.open != nil {
+		return c.open(name)
+	}
+	return runtime.Open(name)
+}
+
+// sizes reads x,y,z.
+func sizes(flag, text string) (x int, yz []int, err error) {
+	for i, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == 'x' }) {
+		n, err := strconv.Atoi(word)
+		if err != nil || i > 2 {
+			return 0, nil, fmt.Errorf("-%s %s: x, x,y or x,y,z is expected", flag, text)
+		}
+		if i == 0 {
+			x = n
+		} else {
+			yz = append(yz, n)
+		}
+	}
+	return x, yz, nil
+}
+
+// config is the launch that the flags ask for.
+func (f *runFlags) config() (runtime.Config, error) {
+	var config runtime.Config
+	switch {
+	case f.grid != "" && f.threads != 0:
+		return config, errors.New("-grid and -threads: one of them is expected")
+	case f.grid != "":
+		x, yz, err := sizes("grid", f.grid)
+		if err != nil {
+			return config, err
+		}
+		config = runtime.Grid(x, yz...)
+	case f.threads > 0:
+		config = runtime.Threads(f.threads)
+	case f.threads == 0:
+		return config, errors.New("how many blocks? -grid or -threads is expected")
+	default:
+		return config, fmt.Errorf("-threads %d: one or more is expected", f.threads)
+	}
+	if f.block != "" {
+		x, yz, err := sizes("block", f.block)
+		if err != nil {
+			return config, err
+		}
+		config = config.Block(x, yz...)
+	}
+	if f.cluster != "" {
+		x, yz, err := sizes("cluster", f.cluster)
+		if err != nil {
+			return config, err
+		}
+		config = config.Cluster(x, yz...)
+	}
+	if f.shared != 0 {
+		config = config.Shared(f.shared)
+	}
+	if f.cooperative {
+		config = config.Cooperative()
+	}
+	if f.limit < 0 || f.time < 0 || f.tolerance < 0 {
+		return config, errors.New("-limit, -time and -tolerance: no negative number is expected")
+	}
+	return config, nil
+}
+
+// choose finds the kernel.
+func (f *runFlags) choose(m *runtime.Module) (*runtime.Kernel, error) {
+	name := f.kernel
+	if names := m.Kernels(); name == "" {
+		switch len(names) {
+		case 0:
+			return nil, errors.New("the module has no kernel")
+		case 1:
+			name = names[0]
+		default:
+			return nil, fmt.Errorf("the module has the kernels %s: -kernel says which", strings.Join(names, ", "))
+		}
+	}
+	return m.Kernel(name)
+}
+
+// run loads, launches, and shows.
+func (f *runFlags) run(c *call, d *runtime.Device, path, text string, config runtime.Config) (int, error) {
+	m, err := d.Load(runtime.PTX(text), runtime.Name(path))
+	if err != nil {
+		return exitTrouble, err
+	}
+	k, err := f.choose(m)
+	if err != nil {
+		return exitTrouble, err
+	}
+	params := k.Params()
+	if len(f.args) != len(params) {
+		return exitTrouble, fmt.Errorf("kernel %s has %d parameters, and -arg is given %d times: %s", k.Name(), len(params), len(f.args), list(params))
+	}
+	values := make([]any, len(params))
+	arrays := make([]*array, len(params))
+	buffers := make([]*runtime.Buffer[uint8], len(params))
+	for i, p := range params {
+		if values[i], arrays[i], err = argumentFor(p, f.args[i]); err != nil {
+			return exitTrouble, fmt.Errorf("-arg %s, for parameter %s: %w", f.args[i], p.Name, err)
+		}
+		if arrays[i] != nil && values[i] == nil {
+			if buffers[i], err = runtime.Upload(d, arrays[i].bytes); err != nil {
+				return exitTrouble, err
+			}
+			values[i] = buffers[i]
+		}
+	}
+	shown, err := f.shows(params, buffers)
+	if err != nil {
+		return exitTrouble, err
+	}
+	if err := errors.Join(k.Launch(config, values...), d.Sync()); err != nil {
+		return exitTrouble, err
+	}
+	code := exitClean
+	for _, s := range shown {
+		a := arrays[s.index]
+		if err := buffers[s.index].Read(a.bytes); err != nil {
+			return exitTrouble, err
+		}
+		ok, err := s.show(c, f, params[s.index].Name, a)
+		if err != nil {
+			return exitTrouble, err
+		}
+		if !ok {
+			code = exitFindings
+		}
+	}
+	if f.time > 0 {
+		if err := f.measure(c, d, func() error { return k.Launch(config, values...) }); err != nil {
+			return exitTrouble, err
+		}
+	}
+	return code, nil
+}
+
+// list is parameters in words.
+func list(params []runtime.Param) string {
+	var words []string
+	for _, p := range params {
+		words = append(words, p.Name+": "+p.String())
+	}
+	return strings.Join(words, ", ")
+}
+
+// A result is something to be done with an array when the kernel has run.
+type result struct {
+	index   int
+	compare *array
+	path    string // to write to
+}
+
+// shows finds what is to be shown, in the order print, write, compare.
+func (f *runFlags) shows(params []runtime.Param, buffers []*runtime.Buffer[uint8]) ([]result, error) {
+	find := func(flag, name string) (int, error) {
+		i := slices.IndexFunc(params, func(p runtime.Param) bool { return p.Name == name })
+		if n, err := strconv.Atoi(name); err == nil && i < 0 {
+			i = n - 1
+		}
+		if i < 0 || i >= len(params) {
+			return 0, fmt.Errorf("-%s %s: no argument is called that, and none has that number; the parameters are %s", flag, name, list(params))
+		}
+		if buffers[i] == nil {
+			return 0, fmt.Errorf("-%s %s: that argument is no array", flag, name)
+		}
+		return i, nil
+	}
+	var out []result
+	for _, name := range f.print {
+		i, err := find("print", name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, result{index: i})
+	}
+	for _, text := range f.write {
+		name, path, ok := strings.Cut(text, "=")
+		if !ok || path == "" {
+			return nil, fmt.Errorf("-write %s: array=file.npy is expected", text)
+		}
+		i, err := find("write", name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, result{index: i, path: path})
+	}
+	for _, text := range f.want {
+		name, what, ok := strings.Cut(text, "=")
+		if !ok {
+			return nil, fmt.Errorf("-want %s: array=argument is expected", text)
+		}
+		i, err := find("want", name)
+		if err != nil {
+			return nil, err
+		}
+		a, err := parseArray(what)
+		if err != nil {
+			return nil, fmt.Errorf("-want %s: %w", text, err)
+		}
+		out = append(out, result{index: i, compare: a})
+	}
+	return out, nil
+}
+
+// show does it; ok is false where a comparison failed.
+func (s result) show(c *call, f *runFlags, name string, a *array) (ok bool, err error) {
+	switch {
+	case s.compare != nil:
+		problem := a.differs(s.compare, f.tolerance)
+		if problem == "" {
+			fmt.Fprintf(c.stdout, "%s: as wanted\n", name)
+			return true, nil
+		}
+		fmt.Fprintf(c.stdout, "%s: %s\n", name, problem)
+		return false, nil
+	case s.path != "":
+		file, err := os.Create(s.path)
+		if err != nil {
+			return false, err
+		}
+		return true, errors.Join(a.write(file), file.Close())
+	}
+	n := min(a.length(), f.limit)
+	var numbers []string
+	for i := range n {
+		numbers = append(numbers, a.text(i))
+	}
+	rest := ""
+	if left := a.length() - n; left > 0 {
+		rest = fmt.Sprintf(" and %d more", left)
+	}
+	fmt.Fprintf(c.stdout, "%s: %s%s\n", name, strings.Join(numbers, " "), rest)
+	return true, nil
+}

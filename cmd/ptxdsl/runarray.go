@@ -1,0 +1,369 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/internal/npy"
+	"github.com/ptxdsl/ptxdsl/runtime"
+)
+
+// An array is numbers of a type.
+type array struct {
+	typ   string // f32, bf16, u8
+	shape []int
+	bytes []byte
+}
+
+// largest is the most bytes of an array that a text may ask for.
+const largest = 1 << 36
+
+// arrayTypes are the types of arrays.
+func arrayTypes() []string {
+	return []string{"u8", "s8", "b8", "u16", "s16", "b16", "f16", "bf16", "u32", "s32", "b32", "f32", "u64", "s64", "b64", "f64"}
+}
+
+// width is the bytes of a number of a type.
+func width(typ string) int { return npy.Size(typ) }
+
+// argumentFor makes the argument for a parameter: a value, or an array that is to be put into a buffer.
+func argumentFor(p runtime.Param, text string) (value any, a *array, err error) {
+	pointer := p.Size == 8 && p.Count == 0 && (p.Type == "u64" || p.Type == "b64" || p.Type == "s64")
+	if p.Count == 0 && !(pointer && strings.ContainsAny(text, "[=@") || strings.HasSuffix(text, ".npy")) {
+		if pointer && p.Points {
+			return nil, nil, fmt.Errorf("a pointer wants an array, such as f32[1000]=random")
+		}
+		value, err := scalar(p.Type, strings.TrimPrefix(text, p.Type+"="))
+		return value, nil, err
+	}
+	if a, err = parseArray(text); err != nil {
+		return nil, nil, err
+	}
+	if p.Count > 0 { // passed by value
+		if len(a.bytes) != p.Size {
+			return nil, nil, fmt.Errorf("%d bytes, and the parameter has %d", len(a.bytes), p.Size)
+		}
+		return a.bytes, nil, nil
+	}
+	return nil, a, nil
+}
+
+// scalar is a number of a parameter's type.
+func scalar(typ, text string) (any, error) {
+	one := &array{typ: typ, bytes: make([]byte, width(typ))}
+	if width(typ) == 0 {
+		return nil, fmt.Errorf("a parameter of type .%s cannot be given here", typ)
+	}
+	if err := one.put(0, text); err != nil {
+		return nil, err
+	}
+	b := one.bytes
+	switch typ {
+	case "f16":
+		return runtime.F16(binary.LittleEndian.Uint16(b)), nil
+	case "bf16":
+		return runtime.BF16(binary.LittleEndian.Uint16(b)), nil
+	case "f32":
+		return math.Float32frombits(binary.LittleEndian.Uint32(b)), nil
+	case "f64":
+		return math.Float64frombits(binary.LittleEndian.Uint64(b)), nil
+	case "s8":
+		return int8(b[0]), nil
+	case "s16":
+		return int16(binary.LittleEndian.Uint16(b)), nil
+	case "s32":
+		return int32(binary.LittleEndian.Uint32(b)), nil
+	case "s64":
+		return int64(binary.LittleEndian.Uint64(b)), nil
+	}
+	switch len(b) {
+	case 1:
+		return b[0], nil
+	case 2:
+		return binary.LittleEndian.Uint16(b), nil
+	case 4:
+		return binary.LittleEndian.Uint32(b), nil
+	}
+	return binary.LittleEndian.Uint64(b), nil
+}
+
+// parseArray makes the array that an argument describes.
+func parseArray(text string) (*array, error) {
+	if typ, path, ok := strings.Cut(text, "@"); ok && slices.Contains(arrayTypes(), typ) {
+		a, err := readArray(path)
+		if err != nil {
+			return nil, err
+		}
+		return a.as(typ)
+	}
+	if strings.HasSuffix(text, ".npy") {
+		return readArray(text)
+	}
+	m := regexp.MustCompile(`^(\w+)(?:\[(\d+)\])?(?:=(.*))?$`).FindStringSubmatch(text)
+	if m == nil {
+		return nil, fmt.Errorf("%q is no array: TYPE[N], TYPE[N]=zeros, =iota, =random or =NUMBER, TYPE=NUMBER,NUMBER or a file x.npy is expected", text)
+	}
+	typ, count, what := m[1], m[2], m[3]
+	if !slices.Contains(arrayTypes(), typ) {
+		return nil, fmt.Errorf("%q is no type; the types are %s", typ, strings.Join(arrayTypes(), ", "))
+	}
+	if count == "" {
+		if what == "" {
+			return nil, fmt.Errorf("%q is no array: %s[N] or %s=NUMBER,NUMBER is expected", text, typ, typ)
+		}
+		words := strings.Split(what, ",")
+		a := &array{typ, []int{len(words)}, make([]byte, len(words)*width(typ))}
+		for i, word := range words {
+			if err := a.put(i, strings.TrimSpace(word)); err != nil {
+				return nil, err
+			}
+		}
+		return a, nil
+	}
+	n, err := strconv.Atoi(count)
+	if err != nil || n < 1 || n > largest/width(typ) {
+		return nil, fmt.Errorf("an array of %s numbers", count)
+	}
+	a := &array{typ, []int{n}, make([]byte, n*width(typ))}
+	return a, a.generate(what)
+}
+
+// generate fills the array.
+func (a *array) generate(what string) error {
+	kind, seed, seeded := strings.Cut(what, ":")
+	switch kind {
+	case "", "zeros":
+		return nil
+	case "iota":
+		for i := range a.length() {
+			a.set(i, float64(i), int64(i))
+		}
+		return nil
+	case "random":
+		n := uint64(1)
+		if seeded {
+			var err error
+			if n, err = strconv.ParseUint(seed, 10, 64); err != nil {
+				return fmt.Errorf("random:%s: a number is expected", seed)
+			}
+		}
+		r := rand.New(rand.NewPCG(n, 0))
+		for i := range a.length() {
+			a.set(i, 2*r.Float64()-1, int64(r.Uint64()))
+		}
+		return nil
+	}
+	if err := a.put(0, what); err != nil {
+		return fmt.Errorf("%q is no way to fill an array: zeros, iota, random, random:SEED or a number is expected", what)
+	}
+	for at := width(a.typ); at < len(a.bytes); at *= 2 {
+		copy(a.bytes[at:], a.bytes[:at])
+	}
+	return nil
+}
+
+func (a *array) length() int { return len(a.bytes) / width(a.typ) }
+
+func (a *array) float() bool { return strings.Contains(a.typ, "f") }
+
+// put stores a number that is written in a text.
+func (a *array) put(i int, text string) error {
+	if a.float() {
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return fmt.Errorf("%q is no value of %s", text, a.typ)
+		}
+		a.set(i, v, 0)
+		return nil
+	}
+	bits := 8 * width(a.typ)
+	v, err := strconv.ParseInt(text, 0, bits)
+	if err != nil || a.typ[0] == 'u' && v < 0 {
+		u, e := strconv.ParseUint(text, 0, bits)
+		if e != nil || a.typ[0] == 's' {
+			return fmt.Errorf("%q is no value of %s", text, a.typ)
+		}
+		v = int64(u)
+	}
+	a.set(i, 0, v)
+	return nil
+}
+
+// set stores a number, the one that suits the type.
+func (a *array) set(i int, f float64, n int64) {
+	at := a.bytes[i*width(a.typ):]
+	switch a.typ {
+	case "f16":
+		n = int64(runtime.ToF16(float32(f)))
+	case "bf16":
+		n = int64(runtime.ToBF16(float32(f)))
+	case "f32":
+		n = int64(math.Float32bits(float32(f)))
+	case "f64":
+		n = int64(math.Float64bits(f))
+	}
+	switch width(a.typ) {
+	case 1:
+		at[0] = byte(n)
+	case 2:
+		binary.LittleEndian.PutUint16(at, uint16(n))
+	case 4:
+		binary.LittleEndian.PutUint32(at, uint32(n))
+	case 8:
+		binary.LittleEndian.PutUint64(at, uint64(n))
+	}
+}
+
+// integer is number i as it is stored, with its sign if the type has one.
+func (a *array) integer(i int) int64 {
+	at := a.bytes[i*width(a.typ):]
+	signed := a.typ[0] == 's'
+	switch width(a.typ) {
+	case 1:
+		if signed {
+			return int64(int8(at[0]))
+		}
+		return int64(at[0])
+	case 2:
+		if signed {
+			return int64(int16(binary.LittleEndian.Uint16(at)))
+		}
+		return int64(binary.LittleEndian.Uint16(at))
+	case 4:
+		if signed {
+			return int64(int32(binary.LittleEndian.Uint32(at)))
+		}
+		return int64(binary.LittleEndian.Uint32(at))
+	}
+	return int64(binary.LittleEndian.Uint64(at))
+}
+
+// number is number i, as near as a float64 comes to it.
+func (a *array) number(i int) float64 {
+	n := a.integer(i)
+	switch a.typ {
+	case "f16":
+		return float64(runtime.F16(n).Float32())
+	case "bf16":
+		return float64(runtime.BF16(n).Float32())
+	case "f32":
+		return float64(math.Float32frombits(uint32(n)))
+	case "f64":
+		return math.Float64frombits(uint64(n))
+	case "u64", "b64":
+		return float64(uint64(n))
+	}
+	return float64(n)
+}
+
+// text is number i for a reader; bits are hexadecimal.
+func (a *array) text(i int) string {
+	switch {
+	case a.typ == "f64":
+		return strconv.FormatFloat(a.number(i), 'g', -1, 64)
+	case a.float():
+		return strconv.FormatFloat(a.number(i), 'g', -1, 32)
+	case a.typ[0] == 'b':
+		return fmt.Sprintf("0x%0*x", 2*width(a.typ), uint64(a.integer(i)))
+	case a.typ == "u64":
+		return strconv.FormatUint(uint64(a.integer(i)), 10)
+	}
+	return strconv.FormatInt(a.integer(i), 10)
+}
+
+// as is the numbers in another type. Those that it does not have become near ones, as far as they are in its range.
+func (a *array) as(typ string) (*array, error) {
+	if typ == a.typ || typ[0] == 'b' && typ != "bf16" && width(typ) == width(a.typ) || a.typ == "b16" && width(typ) == 2 {
+		return &array{typ, a.shape, a.bytes}, nil
+	}
+	out := &array{typ, a.shape, make([]byte, a.length()*width(typ))}
+	for i := range a.length() {
+		if out.float() {
+			out.set(i, a.number(i), 0)
+			continue
+		}
+		word := a.text(i)
+		if a.float() {
+			word = strconv.FormatFloat(math.Trunc(a.number(i)), 'f', 0, 64)
+		}
+		if err := out.put(i, word); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// differs says where two arrays differ by more than a tolerance, "" where they do not.
+func (a *array) differs(want *array, tolerance float64) string {
+	if a.length() != want.length() {
+		return fmt.Sprintf("%d numbers, not %d", a.length(), want.length())
+	}
+	wrong, worst, distance := 0, 0, -1.0
+	for i := range a.length() {
+		x, y := a.number(i), want.number(i)
+		if x == y && (a.float() || want.float() || a.text(i) == want.text(i)) || math.IsNaN(x) && math.IsNaN(y) {
+			continue
+		}
+		d := math.Abs(x-y) / math.Max(1, math.Abs(y))
+		if d <= tolerance && d > 0 {
+			continue
+		}
+		wrong++
+		if math.IsNaN(d) {
+			d = math.Inf(1)
+		}
+		if d > distance {
+			worst, distance = i, d
+		}
+	}
+	if wrong == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d numbers differ; the worst is number %d: %s, not %s", wrong, a.length(), worst, a.text(worst), want.text(worst))
+}
+
+// readArray reads a file of NumPy.
+func readArray(path string) (*array, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	a, err := npy.Read(f)
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if a.Len() == 0 {
+		return nil, fmt.Errorf("%s: an array of no numbers", path)
+	}
+	return &array{a.Type, a.Shape, a.Bytes}, nil
+}
+
+// write writes a file of NumPy, which has no bfloat16: that becomes F32, which has all of its numbers.
+func (a *array) write(w io.Writer) error {
+	out := a
+	switch {
+	case a.typ == "bf16":
+		wide, err := a.as("f32")
+		if err != nil {
+			return err
+		}
+		out = wide
+	case a.typ[0] == 'b':
+		out = &array{"u" + a.typ[1:], a.shape, a.bytes}
+	}
+	return (&npy.Array{Type: out.typ, Shape: out.shape, Bytes: out.bytes}).Write(w)
+}
