@@ -267,11 +267,13 @@ func (w *walk) part(s *state, in *ir.Instr, cond *value.Value, taken, next int) 
 	} else if soft && next == r.end {
 		second = false
 	}
+	test := false
 	for l := w.loops[s.block]; l != nil; l = l.Parent {
 		out1, out2 := !l.Has(taken), !l.Has(next)
 		if out1 == out2 {
 			continue
 		}
+		test = true
 		stay, exit := w.turn(s, l, cond)
 		if out1 {
 			first, second = exit, stay
@@ -280,7 +282,7 @@ func (w *walk) part(s *state, in *ir.Instr, cond *value.Value, taken, next int) 
 		}
 		break
 	}
-	if first && second {
+	if first && second && !test {
 		if way, steady := w.steady(s, in, cond); steady {
 			first, second = way, !way
 		}
@@ -316,7 +318,7 @@ func (w *walk) steady(s *state, in *ir.Instr, cond *value.Value) (way, steady bo
 	if s.block != l.Head {
 		n++
 	}
-	if n <= 1 || n == most-1 {
+	if n <= 1 || n == around-1 || n == most-1 {
 		return false, false
 	}
 	w.k.Loops = true
@@ -379,7 +381,7 @@ func (w *walk) turn(s *state, l *graph.Loop, cond *value.Value) (stay, exit bool
 	if s.block != l.Head {
 		n++ // the turn before a test at the end has run
 	}
-	return n < most, n <= 1 || n >= most
+	return n < most, n <= 1 || n == around || n >= most
 }
 
 // choose notes which way was taken.

@@ -388,11 +388,15 @@ func (p *program) findLoops() {
 		// Loops of one kernel go round alike, so that the ways of several warps fit together.
 		p.turns[l] = 2*most + 1
 		if outer {
-			p.turns[l] = 4
+			p.turns[l] = around
 		}
 		p.k.Turns = max(p.k.Turns, p.turns[l])
 	}
 }
+
+// around is how many turns of a loop around others are followed. Loops that hold none may be left after as
+// many too: one role's loop over tiles may hold a loop, and another's none.
+const around = 4
 
 // ring is the greatest small number that an index in a loop is compared with or wrapped at: the length of
 // a ring of stages.

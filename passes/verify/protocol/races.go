@@ -249,16 +249,17 @@ func (m *machine) hang(stuck []*agent) {
 	if m.p.Found("B1", "B2", "M1", "M2", "M3", "M4", "M5", "M6", "M7") {
 		return
 	}
-	for _, a := range stuck {
-		if a.at >= len(a.t.Events) {
-			continue
+	// A phase that some arrived at and others did not says more than one that nobody came to.
+	for _, partial := range []bool{true, false} {
+		for _, a := range stuck {
+			if a.at >= len(a.t.Events) {
+				continue
+			}
+			if e := &a.t.Events[a.at]; e.Kind == trace.Wait && (!partial || m.begun(a, e)) {
+				m.stuckAt(a, e, stuck)
+				return
+			}
 		}
-		e := &a.t.Events[a.at]
-		if e.Kind != trace.Wait {
-			continue
-		}
-		m.stuckAt(a, e, stuck)
-		return
 	}
 	for _, a := range stuck {
 		if a.at < len(a.t.Events) {
@@ -267,6 +268,19 @@ func (m *machine) hang(stuck []*agent) {
 			return
 		}
 	}
+}
+
+// begun reports whether the phase that a wait is for has some of its arrivals.
+func (m *machine) begun(a *agent, e *trace.Event) bool {
+	one := *e
+	one.Threads = e.Threads.And(a.threads)
+	list, _ := m.p.Objects(&one, verify.Val(e, verify.Address(e.In, 0)))
+	for _, at := range list {
+		if o := m.objects[at.Object]; o != nil && (o.pending > 0 && o.pending < o.count || o.tx != 0) {
+			return true
+		}
+	}
+	return false
 }
 
 // stuckAt says what a wait lacks.
