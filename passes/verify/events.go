@@ -45,7 +45,34 @@ func Number(e *trace.Event, i int) (int64, bool) {
 
 // Region is the bytes behind the nth bracket of an event.
 func (p *Pass) Region(e *trace.Event, n int, bytes int64) (memory.Region, bool) {
-	return memory.Of(p.Pool, Val(e, Address(e.In, n)), bytes, e.Threads)
+	return p.At(Val(e, Address(e.In, n)), bytes, e.Threads)
+}
+
+// A spot is what a region follows from.
+type spot struct {
+	address *value.Value
+	bytes   int64
+	threads value.Set
+}
+
+// A found is the region of a spot.
+type found struct {
+	region memory.Region
+	ok     bool
+}
+
+// At is the bytes at an address, as memory.Of tells them; they are looked up once.
+func (p *Pass) At(address *value.Value, bytes int64, s value.Set) (memory.Region, bool) {
+	if address == nil {
+		return memory.Region{}, false
+	}
+	k := spot{address, bytes, s}
+	f, ok := p.sheet.regions[k]
+	if !ok {
+		f.region, f.ok = memory.Of(p.Pool, address, bytes, s)
+		p.sheet.regions[k] = f
+	}
+	return f.region, f.ok
 }
 
 // Least is the least that a background access of unknown size is known to take: one element row of a tile.
@@ -70,7 +97,7 @@ func (p *Pass) Access(e *trace.Event) (memory.Region, bool) {
 func (p *Pass) Reads(e *trace.Event) []memory.Region {
 	var list []memory.Region
 	add := func(v *value.Value, bytes int64) {
-		if r, ok := memory.Of(p.Pool, v, bytes, e.Threads); ok && r.Shared() {
+		if r, ok := p.At(v, bytes, e.Threads); ok && r.Shared() {
 			list = append(list, r)
 		}
 	}

@@ -77,10 +77,11 @@ type Pass struct {
 
 // A sheet collects what is found in a kernel.
 type sheet struct {
-	module *ir.Module
-	list   []*Finding
-	missed []string
-	rooms  map[*ir.Instr]int64 // see Pass.Room
+	module  *ir.Module
+	list    []*Finding
+	missed  []string
+	rooms   map[*ir.Instr]int64 // see Pass.Room
+	regions map[spot]found      // see Pass.At
 }
 
 // A Finding is under construction until its pass ends.
@@ -199,7 +200,7 @@ func Run(m *ir.Module, list []*Analyzer, opt Options) *Report {
 
 func (r *Report) kernel(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options, notes *notes) {
 	k := trace.Follow(m, f, opt.Limits)
-	s := &sheet{module: m, missed: k.Missed}
+	s := &sheet{module: m, missed: k.Missed, regions: make(map[spot]found)}
 	for _, a := range list {
 		if len(k.Traces) > 0 && k.Needs(a.Requires...) && wanted(a, opt.Rules) {
 			a.Run(&Pass{Kernel: k, Analyzer: a, sheet: s})

@@ -5,7 +5,6 @@ package trace
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
@@ -354,115 +353,8 @@ func (p *program) isQuiet(f *ir.Func, depth int) bool {
 	return quiet
 }
 
-// findLoops settles how many turns of each loop are followed: twice round a ring that is counted in it, where
-// the loop holds no other that matters.
-func (p *program) findLoops() {
-	dom := graph.Dominators(p.flow.Succs, p.flow.Preds)
-	list, in, whole := graph.Loops(p.flow.Succs, p.flow.Preds, dom)
-	p.loops = in
-	if !whole {
-		p.miss("loops that are entered at several places")
-	}
-	spins := make(map[*graph.Loop]bool) // do nothing but wait
-	most := 2
-	for _, l := range list {
-		spins[l] = true
-		for _, b := range l.Blocks {
-			p.active[l] = p.active[l] || p.busy[b]
-			for _, st := range p.blocks[b] {
-				spins[l] = spins[l] && (st.kind == Wait || st.kind == Other)
-			}
-		}
-		if p.active[l] && !spins[l] {
-			most = max(most, p.ring(l))
-		}
-	}
-	for _, l := range list {
-		if !p.active[l] {
-			continue
-		}
-		outer := false
-		for _, m := range list {
-			outer = outer || m.Parent == l && p.active[m] && !spins[m]
-		}
-		// Loops of one kernel go round alike, so that the ways of several warps fit together.
-		p.turns[l] = 2*most + 1
-		if outer {
-			p.turns[l] = around
-		}
-		p.k.Turns = max(p.k.Turns, p.turns[l])
-	}
-}
-
-// around is how many turns of a loop around others are followed. Loops that hold none may be left after as
-// many too: one role's loop over tiles may hold a loop, and another's none.
-const around = 4
-
-// ring is the greatest small number that an index in a loop is compared with or wrapped at: the length of
-// a ring of stages.
-func (p *program) ring(l *graph.Loop) int {
-	n := 2
-	for _, b := range l.Blocks {
-		for _, s := range p.blocks[b] {
-			if s.head != "setp" && s.head != "and" && s.head != "rem" {
-				continue
-			}
-			last := &s.in.Args[len(s.in.Args)-1]
-			if s.head == "and" && last.Kind == ir.Int && last.Value == 3 {
-				n = max(n, 4)
-			} else if s.head != "and" && last.Kind == ir.Int && last.Value >= 2 && last.Value <= 8 {
-				k := int(last.Value)
-				if s.head == "setp" && (s.in.Mod("gt") || s.in.Mod("le")) {
-					k++
-				}
-				n = max(n, k)
-			}
-		}
-	}
-	return n
-}
-
 func (p *program) miss(why string) {
 	if !slices.Contains(p.k.Missed, why) {
 		p.k.Missed = append(p.k.Missed, why)
 	}
-}
-
-// shape is the number of threads of a block, as directives lay it down.
-func shape(f *ir.Func) (x, y, z int, exact bool) {
-	d := f.Attr(".reqntid")
-	exact = d != nil
-	if d == nil {
-		d = f.Attr(".maxntid")
-	}
-	if d == nil {
-		return value.MaxThreads, 1, 1, false
-	}
-	n := []int{1, 1, 1}
-	for i, word := range strings.Split(d.Text, ",") {
-		if v, err := strconv.Atoi(strings.TrimSpace(word)); err == nil && i < 3 && v > 0 {
-			n[i] = v
-		}
-	}
-	if n[0]*n[1]*n[2] > value.MaxThreads {
-		return value.MaxThreads, 1, 1, false
-	}
-	return n[0], n[1], n[2], exact
-}
-
-// clusterOf is the number of blocks in a cluster.
-func clusterOf(m *ir.Module, f *ir.Func) int {
-	if m.Target.Info().Number < 90 {
-		return 1
-	}
-	if d := f.Attr(".reqnctapercluster"); d != nil {
-		n := 1
-		for _, word := range strings.Split(d.Text, ",") {
-			if v, err := strconv.Atoi(strings.TrimSpace(word)); err == nil && v > 0 {
-				n *= v
-			}
-		}
-		return n
-	}
-	return 0
 }

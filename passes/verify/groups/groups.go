@@ -140,7 +140,7 @@ func read(p *verify.Pass, t *trace.Trace, i int, list []*flight) []*flight {
 			if !sure {
 				continue
 			}
-			report(p, t, i, f, e, regions[k].Foreign(&f.region))
+			report(p, t, i, f, e, f.done && regions[k].Foreign(&f.region))
 			break
 		}
 	}

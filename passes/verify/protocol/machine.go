@@ -99,18 +99,12 @@ type machine struct {
 	objects map[verify.Object]*object
 	named   map[int64]*meeting
 	cluster *meeting
-	warps   map[warpSync]*meeting
 	due     []*completion // in the background, in the order of issue
 	past    map[bin][]access
 	next    int
 	engines []memory.Region // that operations in the background work on
 	plain   bool            // plain accesses are compared among themselves
 	work    *int            // done on the kernel so far, in comparisons and steps
-}
-
-type warpSync struct {
-	warp int
-	e    *trace.Event
 }
 
 // A meeting is a barrier of threads.
@@ -127,7 +121,7 @@ type completion struct {
 }
 
 func newMachine(p *verify.Pass, s scene, work *int) *machine {
-	m := &machine{p: p, work: work, objects: make(map[verify.Object]*object), named: make(map[int64]*meeting), warps: make(map[warpSync]*meeting),
+	m := &machine{p: p, work: work, objects: make(map[verify.Object]*object), named: make(map[int64]*meeting),
 		past: make(map[bin][]access)}
 	for _, t := range s.traces {
 		for w := range value.MaxThreads / 32 {

@@ -1,0 +1,309 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package trace
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/graph"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+)
+
+// part goes both ways at a branch that is not decided, as far as that makes sense.
+func (w *walk) part(s *state, in *ir.Instr, cond *value.Value, taken, next int) *state {
+	r := w.region(s.block)
+	if r.ok {
+		return w.skip(s, r)
+	}
+	if sub := w.onThread(cond, s); sub != nil {
+		other := s.clone()
+		w.choose(other, in, sub, false)
+		w.push(other)
+		w.choose(s, in, sub, true)
+		return s
+	}
+	first, second := true, true
+	// What only reads and writes memory is followed as if it ran: that it may not run hides nothing.
+	if soft := r.soft && !cond.Tid(); soft && taken == r.end {
+		first = false
+	} else if soft && next == r.end {
+		second = false
+	}
+	test := false
+	for l := w.loops[s.block]; l != nil; l = l.Parent {
+		out1, out2 := !l.Has(taken), !l.Has(next)
+		if out1 == out2 {
+			continue
+		}
+		test = true
+		stay, exit := w.turn(s, l, cond)
+		if out1 {
+			first, second = exit, stay
+		} else {
+			first, second = stay, exit
+		}
+		break
+	}
+	if first && second && !test {
+		if way, steady := w.steady(s, in, cond); steady {
+			first, second = way, !way
+		}
+	}
+	if first && second && w.sample(in, cond) {
+		first = w.forks[in]%2 == 0
+		second = !first
+	}
+	if first && second {
+		other := s.clone()
+		w.choose(other, in, cond, false)
+		w.push(w.enter(other, next))
+	} else if second {
+		w.choose(s, in, cond, false)
+		return w.enter(s, next)
+	}
+	w.choose(s, in, cond, true)
+	return w.enter(s, taken)
+}
+
+// steady says which way to take at a test in the middle of a loop's turns: the one of the turn before, and the
+// other when enough turns were followed. What may come of it otherwise is seen in the first turns and in
+// the last.
+func (w *walk) steady(s *state, in *ir.Instr, cond *value.Value) (way, steady bool) {
+	l := w.loops[s.block]
+	for l != nil && !w.active[l] {
+		l = l.Parent
+	}
+	if a, _ := cond.Condition(); l == nil || a == nil || a.Tid || a.Op != "lt" || cond.Level() > value.Block {
+		return false, false
+	}
+	n, most := s.turns[l], w.turns[l]
+	if s.block != l.Head {
+		n++
+	}
+	if n <= 1 || n == around-1 || n == most-1 {
+		return false, false
+	}
+	w.k.Loops = true
+	for i := len(s.choices) - 1; i >= 0; i-- {
+		if s.choices[i].In == in {
+			return s.choices[i].Taken == (n < most), true
+		}
+	}
+	return false, false
+}
+
+// sample reports whether a branch was parted at so often that only one way is followed now.
+func (w *walk) sample(in *ir.Instr, cond *value.Value) bool {
+	if a, _ := cond.Condition(); a != nil && (a.Tid || a.Op == "done") {
+		return false
+	}
+	w.forks[in]++
+	if w.forks[in] <= 24 {
+		return false
+	}
+	w.miss("some combinations of branches (there are very many)")
+	return true
+}
+
+// onThread is a part of a condition that rests on the number of the thread and is not decided: threads
+// go apart on it before the whole is looked at.
+func (w *walk) onThread(cond *value.Value, s *state) *value.Value {
+	a, _ := cond.Condition()
+	if a == nil || a.Tid || a.Op != "and" && a.Op != "or" && a.Op != "xor" && a.Op != "select" {
+		return nil
+	}
+	for _, arg := range a.Args {
+		if arg.Width != 1 || arg.Const() {
+			continue
+		}
+		if _, known := s.facts.Decided(arg, s.threads); known {
+			continue
+		}
+		if arg.Tid() {
+			return arg
+		}
+		if sub := w.onThread(arg, s); sub != nil {
+			return sub
+		}
+	}
+	return nil
+}
+
+// turn says whether a loop whose test is not decided may go on, and may be left. Waiting loops and tests on
+// the number of the thread are free.
+func (w *walk) turn(s *state, l *graph.Loop, cond *value.Value) (stay, exit bool) {
+	if a, _ := cond.Condition(); a != nil && (a.Tid || a.Op == "done") {
+		return true, true
+	}
+	n, most := s.turns[l], w.turns[l]
+	if !w.active[l] {
+		return false, true
+	}
+	w.k.Loops = true
+	if s.block != l.Head {
+		n++ // the turn before a test at the end has run
+	}
+	return n < most, n <= 1 || n == around || n >= most
+}
+
+// choose notes which way was taken.
+func (w *walk) choose(s *state, in *ir.Instr, cond *value.Value, taken bool) {
+	c := Choice{In: in, Block: s.block, Cond: cond, Taken: taken}
+	a, _ := cond.Condition()
+	before := s.threads
+	if a.Tid {
+		where := w.pool.Where(cond, s.threads)
+		if !taken {
+			where = s.threads.Minus(where)
+		}
+		s.threads = where
+	} else {
+		s.facts.assume(cond, taken)
+	}
+	c.Splits, c.Maybe = w.splits(cond, before)
+	s.choices = append(s.choices, c)
+	if c.Splits || c.Maybe {
+		s.open = append(s.open, c)
+	}
+}
+
+// splits says whether a predicate holds for some and not for other lanes of one warp of s.
+func (w *walk) splits(cond *value.Value, s value.Set) (yes, maybe bool) {
+	if !cond.Tid() {
+		return false, cond.Level() == value.Lane
+	}
+	where := w.pool.Where(cond, s)
+	for n := range value.MaxThreads / 32 {
+		if got := where.Lanes(n); got != 0 && got != s.Lanes(n) {
+			return true, false
+		}
+	}
+	return false, false
+}
+
+// fork goes to every target.
+func (w *walk) fork(s *state, targets []int) *state {
+	for i, t := range targets {
+		if i == len(targets)-1 {
+			return w.enter(s, t)
+		}
+		w.push(w.enter(s.clone(), t))
+	}
+	return w.finish(s, "a branch whose target is not known")
+}
+
+// region is what the branch at the end of a block may run, where that is of no interest.
+func (w *walk) region(block int) region {
+	if r, ok := w.skips[block]; ok {
+		return r
+	}
+	r := region{end: w.post.Parent[block]}
+	if between, ok := graph.Between(w.flow.Succs, w.flow.Succs[block], r.end, 500); r.end != graph.None && ok {
+		r.ok, r.soft = true, true
+		for _, b := range between {
+			r.soft = r.soft && b != block && !w.hard[b] && !w.traps(b)
+			if w.busy[b] || w.traps(b) {
+				r.ok = false
+			}
+			if !r.ok && !r.soft {
+				break
+			}
+			r.regs = append(r.regs, w.wrote[b]...)
+		}
+		w.inside(&r, between)
+		slices.Sort(r.regs)
+		r.regs = slices.Compact(r.regs)
+	}
+	w.skips[block] = r
+	return r
+}
+
+// inside notes what the values that a region leaves rest on.
+func (w *walk) inside(r *region, blocks []int) {
+	for _, b := range blocks {
+		for _, st := range w.blocks[b] {
+			switch st.head {
+			case "atom", "shfl", "match", "activemask", "call", "elect":
+				r.apart = true
+			}
+			st.in.Registers(func(reg *ir.Reg, a isa.Access) {
+				if a == isa.Read {
+					r.reads = append(r.reads, reg)
+				}
+			})
+			for i := range st.in.Args {
+				if o := &st.in.Args[i]; o.Kind == ir.Special && w.special(o.Text).Level() > value.Block {
+					r.apart = true
+				}
+			}
+		}
+	}
+}
+
+// traps reports whether a block leaves the function.
+func (w *walk) traps(b int) bool { return w.flow.Leaves[b] }
+
+// skip passes over a region: what it writes is not known behind it.
+func (w *walk) skip(s *state, r region) *state {
+	in := w.ends[s.block]
+	s.times[in]++
+	level := value.Block
+	if cond := w.guard(s, in); cond != nil {
+		level = max(level, cond.Level())
+	}
+	for _, reg := range r.reads {
+		if n, ok := w.number[reg]; ok && s.regs[n] != nil {
+			level = max(level, s.regs[n].Level())
+		}
+	}
+	if r.apart {
+		level = value.Lane
+	}
+	for _, n := range r.regs {
+		reg := w.k.Func.Regs[n]
+		name := strconv.Itoa(n) + "@" + strconv.Itoa(s.block) + "#" + strconv.Itoa(s.times[in])
+		s.regs[n] = w.pool.Atom(bitsOf(reg), "after", name, in, level)
+	}
+	return w.enter(s, r.end)
+}
+
+// Quits reports whether the threads that go the other way at a choice do nothing of interest any more.
+func (k *Kernel) Quits(c Choice) bool {
+	in := c.In
+	taken := -1
+	for i := range in.Args {
+		if b := in.Args[i].Block(); b != nil {
+			taken = slices.Index(k.Func.Blocks, b)
+		}
+	}
+	other := c.Block + 1
+	if !c.Taken {
+		other = taken
+	}
+	if in.Has("terminator") {
+		return !c.Taken
+	}
+	if taken < 0 || other >= len(k.Func.Blocks) || in.Head() != "bra" {
+		return false
+	}
+	blocks, ok := graph.Between(k.Flow.Succs, []int{other}, graph.None, 64)
+	if !ok {
+		return false
+	}
+	for _, b := range blocks {
+		for _, in := range k.Func.Blocks[b].Instrs {
+			switch Of(in.Op) {
+			case Other, Load, Store, Atomic, Exit, Fence:
+			default:
+				if !in.Directive() {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,186 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package trace
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+)
+
+// event notes what one instruction does. Gone says that the trace is of no further interest, stop why it
+// cannot go on.
+func (w *walk) event(s *state, st *step) (gone bool, stop string) {
+	in := st.in
+	e := Event{Kind: st.kind, In: in, Block: s.block, Threads: s.threads, Parted: s.open}
+	if g := w.guard(s, in); g != nil {
+		holds, known := s.facts.Decided(g, s.threads)
+		switch {
+		case known && !holds:
+			return false, ""
+		case known:
+		case g.Tid():
+			e.Threads = w.pool.Where(g, s.threads)
+			if split, _ := w.splits(g, s.threads); split {
+				e.Parted = append(slices.Clip(s.open), Choice{In: in, Block: s.block, Cond: g, Taken: true, Splits: true})
+			}
+		default:
+			e.Guard = g
+			e.Threads = w.narrowed(g, s.threads)
+			if g.Level() == value.Lane {
+				e.Parted = append(slices.Clip(s.open), Choice{In: in, Block: s.block, Cond: g, Taken: true, Maybe: true})
+			}
+		}
+	}
+	if st.kind != Touch {
+		e.Vals = w.values(s, in)
+		for i, v := range e.Vals {
+			if v != nil && in.Guard.Reg != nil {
+				e.Vals[i] = w.under(s, v, &e)
+			}
+		}
+	}
+	switch st.kind {
+	case Call:
+		f := callee(in)
+		if f != nil && f.Attr(".noreturn") != nil {
+			return true, ""
+		}
+		name := "a function through a pointer"
+		if f != nil {
+			name = f.Name
+		}
+		s.events = append(s.events, e)
+		return false, "calls of device functions that take part in synchronization (" + name + ")"
+	case Wait:
+		if was := s.pending[in]; was != nil {
+			// The same wait again: if it failed before, nothing has changed.
+			if holds, known := s.facts.Decided(was, s.threads); known && !holds && w.same(s, in, &e) {
+				return true, ""
+			}
+		}
+		s.times[in]++
+		e.Done = w.pool.Atom(1, "done", strconv.Itoa(int(in.Pos))+"#"+strconv.Itoa(s.times[in]), in, value.Block)
+		s.pending[in] = e.Done
+	}
+	s.events = append(s.events, e)
+	return false, ""
+}
+
+// under is v where the guard of an event holds: of a selection on it, the one side.
+func (w *walk) under(s *state, v *value.Value, e *Event) *value.Value {
+	for _, t := range v.Terms {
+		if t.Atom.Op != "select" {
+			continue
+		}
+		cond := t.Atom.Args[0]
+		holds, known := s.facts.Decided(cond, e.Threads)
+		if e.Guard != nil && cond == e.Guard {
+			holds, known = true, true
+		} else if e.Guard != nil && cond == w.pool.Not(e.Guard) {
+			holds, known = false, true
+		}
+		if !known {
+			continue
+		}
+		side := t.Atom.Args[1]
+		if !holds {
+			side = t.Atom.Args[2]
+		}
+		rest := w.pool.Sub(v.Width, v, w.pool.Scale(v.Width, w.pool.Alone(t.Atom), t.Factor))
+		return w.under(s, w.pool.Add(v.Width, rest, w.pool.Scale(v.Width, side, t.Factor)), e)
+	}
+	return v
+}
+
+// narrowed is the threads of s that a guard does not rule out by their number.
+func (w *walk) narrowed(g *value.Value, s value.Set) value.Set {
+	if g.Tid() {
+		return w.pool.Where(g, s)
+	}
+	if a, not := g.Condition(); a != nil && a.Op == "and" && !not {
+		return w.narrowed(a.Args[1], w.narrowed(a.Args[0], s))
+	}
+	return s
+}
+
+// same reports whether the last event of an instruction was on the same values, with nothing since but
+// waiting.
+func (w *walk) same(s *state, in *ir.Instr, e *Event) bool {
+	for i := len(s.events) - 1; i >= 0; i-- {
+		was := &s.events[i]
+		if was.In == in {
+			return slices.Equal(was.Vals[1:], e.Vals[1:])
+		}
+	}
+	return false
+}
+
+// values is what the operands of an instruction hold.
+func (w *walk) values(s *state, in *ir.Instr) []*value.Value {
+	list := make([]*value.Value, len(in.Args))
+	for i := range in.Args {
+		o := &in.Args[i]
+		switch o.Kind {
+		case ir.Address:
+			if len(o.Args) > 0 {
+				list[i] = w.operand(s, &o.Args[0], 64)
+			}
+		case ir.Register, ir.Int, ir.Variable, ir.Special:
+			list[i] = w.operand(s, o, 64)
+		case ir.Pair, ir.Element, ir.Group, ir.Vector:
+		}
+	}
+	return list
+}
+
+// guard is the predicate of an instruction, or nil.
+func (w *walk) guard(s *state, in *ir.Instr) *value.Value {
+	if in.Guard.Reg == nil {
+		return nil
+	}
+	v := w.reg(s, in.Guard.Reg)
+	if in.Guard.Not {
+		v = w.pool.Not(v)
+	}
+	return v
+}
+
+// reg is what a register holds; one that was never written holds something.
+func (w *walk) reg(s *state, r *ir.Reg) *value.Value {
+	n, ok := w.number[r]
+	if ok && s.regs[n] != nil {
+		if w.cond != nil {
+			return w.side(s.regs[n])
+		}
+		return s.regs[n]
+	}
+	return w.pool.Atom(bitsOf(r), "register", strings.Clone(r.Name), r, value.Lane)
+}
+
+// side is v where w.cond holds: what a selection on it selects.
+func (w *walk) side(v *value.Value) *value.Value {
+	a := v.Single()
+	if a == nil || a.Op != "select" {
+		return v
+	}
+	switch a.Args[0] {
+	case w.cond:
+		return a.Args[1]
+	case w.pool.Not(w.cond):
+		return a.Args[2]
+	}
+	return v
+}
+
+// bitsOf is the width of a register.
+func bitsOf(r *ir.Reg) int {
+	if b := r.Type.Bits(); b > 1 {
+		return b * max(1, r.Vec)
+	}
+	return 1
+}

@@ -1,0 +1,186 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package trace
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+)
+
+// variable is the address of a variable.
+func (w *walk) variable(v *ir.Var) *value.Value {
+	a := w.pool.Atom(64, "variable", v.Space.String()+" "+v.Name, v, value.Block)
+	zeros := 0
+	for n := v.Alignment(); n > 1 && n&1 == 0; n >>= 1 {
+		zeros++
+	}
+	a.Single().Zeros = zeros
+	return a
+}
+
+// special is a special register.
+func (w *walk) special(name string) *value.Value {
+	width := 32
+	if strings.HasSuffix(name, "64") || strings.HasSuffix(name, "_64") || name == "%gridid" {
+		width = 64
+	}
+	if v := w.pool.Special(name, width); v != nil {
+		return v
+	}
+	level := value.Block
+	switch {
+	case strings.HasPrefix(name, "%clock"), strings.HasPrefix(name, "%globaltimer"), strings.HasPrefix(name, "%lanemask"), strings.HasPrefix(name, "%pm"):
+		level = value.Lane
+	}
+	v := w.pool.Atom(width, "register", name, nil, level)
+	if name == "%cluster_ctarank" && w.k.Cluster > 0 {
+		a := v.Single()
+		a.Bounded, a.Low, a.High = true, 0, int64(w.k.Cluster-1)
+		if w.k.Cluster == 1 {
+			return w.pool.Const(width, 0)
+		}
+	}
+	if strings.HasPrefix(name, "%cluster_nctarank") && w.k.Cluster > 0 {
+		return w.pool.Const(width, int64(w.k.Cluster))
+	}
+	return v
+}
+
+// unknown is something that is nowhere else.
+func (w *walk) unknown(s *state, in *ir.Instr, width int) *value.Value {
+	name := "?" + strconv.Itoa(s.skipped)
+	s.skipped++
+	if in != nil {
+		s.times[in]++
+		name = strconv.Itoa(int(in.Pos)) + "#" + strconv.Itoa(s.times[in])
+	}
+	return w.pool.Atom(width, "unknown", name, in, value.Lane)
+}
+
+// parameter is a load of a kernel's parameter.
+func (w *walk) parameter(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value), width int) bool {
+	from := &in.Args[1]
+	if from.Kind != ir.Address || len(from.Args) == 0 || from.Args[0].Var() == nil || !w.params[from.Args[0].Var()] {
+		return false
+	}
+	o := &from.Args[0]
+	name := func(i int) string { return o.Var().Name + "+" + strconv.FormatInt(o.Value+int64(i*width/8), 10) }
+	if to := &in.Args[0]; to.Kind == ir.Vector {
+		for i := range to.Args {
+			set(&to.Args[i], w.pool.Atom(width, "parameter", name(i), nil, value.Block))
+		}
+		return true
+	}
+	set(&in.Args[0], w.pool.Atom(width, "parameter", name(0), nil, value.Block))
+	return true
+}
+
+// load is a load whose result is the same for all that load the same: global memory that is not polled.
+func (w *walk) load(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value), width int) bool {
+	if in.Mod("volatile") || in.Mod("relaxed") || in.Mod("acquire") || in.Mod("mmio") || in.Args[0].Kind != ir.Register || len(in.Args) < 2 {
+		return false
+	}
+	where := space(in.Op)
+	a := w.operand(s, &in.Args[1], 64)
+	name := where
+	if where != "global" && where != "const" {
+		s.times[in]++
+		name += strconv.Itoa(int(in.Pos)) + "#" + strconv.Itoa(s.times[in])
+	}
+	level := value.Block
+	if where == "local" {
+		level = value.Lane
+	}
+	set(&in.Args[0], w.pool.Atom(width, "load", name, nil, level, a))
+	return true
+}
+
+// shuffle is shfl.sync.idx from one lane: the same for the warp.
+func (w *walk) shuffle(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value)) bool {
+	if !in.Mod("idx") || len(in.Args) < 3 || in.Args[0].Kind != ir.Register && in.Args[0].Kind != ir.Pair {
+		return false
+	}
+	to := &in.Args[0]
+	if to.Kind == ir.Pair {
+		set(&to.Args[1], w.unknown(s, in, 1))
+		to = &to.Args[0]
+	}
+	v, lane := w.operand(s, &in.Args[1], 32), w.operand(s, &in.Args[2], 32)
+	if v.Level() <= value.Warp {
+		set(to, v)
+		return true
+	}
+	level := value.Warp
+	if !lane.Const() {
+		level = max(level, lane.Level())
+	}
+	r := w.pool.Atom(32, "shfl", "", nil, level, v, lane)
+	if a, _ := r.Condition(); v.Tid() && lane.Const() && a != nil {
+		if l, h, ok := v.Bounds(); ok {
+			a.Bounded, a.Low, a.High = true, l, h
+		}
+	}
+	set(to, r)
+	return true
+}
+
+// elect is elect.sync.
+func (w *walk) elect(in *ir.Instr, set func(*ir.Operand, *value.Value)) {
+	to := &in.Args[0]
+	if to.Kind != ir.Pair {
+		return
+	}
+	set(&to.Args[1], w.pool.Elected())
+	set(&to.Args[0], w.pool.Atom(32, "leader", "", nil, value.Warp))
+}
+
+// opaque is any other instruction: what is pure gives the same for the same, all else something new.
+func (w *walk) opaque(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value)) {
+	name := in.Op
+	level := value.Constant
+	var args []*value.Value
+	if in.Has("pure") {
+		for i := range in.Args {
+			if in.Form != nil && i < len(in.Form.Args) && in.Form.Args[i].Access != 0 {
+				continue
+			}
+			switch o := &in.Args[i]; o.Kind {
+			case ir.Register, ir.Int, ir.Variable, ir.Special:
+				args = append(args, w.operand(s, o, 64))
+			case ir.Single, ir.Double:
+				args = append(args, w.pool.Const(64, o.Value))
+			default:
+				level = value.Lane
+				name = ""
+			}
+		}
+	} else {
+		name = ""
+		level = value.Lane
+		if Of(in.Op) == Collective && !strings.HasPrefix(in.Op, "shfl") && !strings.HasPrefix(in.Op, "match") {
+			level = value.Warp
+		}
+	}
+	if name == "" {
+		s.times[in]++
+		name = in.Op + "@" + strconv.Itoa(int(in.Pos)) + "#" + strconv.Itoa(s.times[in])
+	}
+	n := 0
+	for i := range in.Args {
+		if in.Form == nil || i >= len(in.Form.Args) || in.Form.Args[i].Access == 0 {
+			if in.Head() != "call" {
+				continue
+			}
+		}
+		in.Args[i].Walk(func(o *ir.Operand) {
+			if r := o.Reg(); r != nil && o.Kind == ir.Register {
+				set(o, w.pool.Atom(bitsOf(r), "op", name+"/"+strconv.Itoa(n), in, level, args...))
+				n++
+			}
+		})
+	}
+}

@@ -1,0 +1,127 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package value
+
+// Not is the opposite of a predicate.
+func (p *Pool) Not(v *Value) *Value { return p.combine(1, p.Const(1, 1), v, -1) }
+
+// Select is a where c holds and b where it does not.
+func (p *Pool) Select(c, a, b *Value) *Value {
+	switch {
+	case a == b:
+		return a
+	case c.Const():
+		if c.K != 0 {
+			return a
+		}
+		return b
+	case a.Width == 1 && a.Is(1) && b.Is(0):
+		return c
+	case a.Width == 1 && a.Is(0) && b.Is(1):
+		return p.Not(c)
+	}
+	if atom, not := c.Condition(); not && atom != nil {
+		c, a, b = p.Not(c), b, a
+	}
+	v := p.Atom(a.Width, "select", "", nil, Constant, c, a, b)
+	if s := v.Single(); s.Zeros == 0 {
+		s.Zeros = min(a.Zeros(), b.Zeros())
+		al, ah, aok := a.Bounds()
+		bl, bh, bok := b.Bounds()
+		if aok && bok {
+			limit(v, min(al, bl), max(ah, bh))
+		}
+	}
+	return v
+}
+
+// Compare is the predicate that a comparison gives: eq, ne, lt, le, gt, ge, and lo, ls, hi, hs.
+func (p *Pool) Compare(op string, signed bool, a, b *Value) *Value {
+	switch op {
+	case "lo", "ls", "hi", "hs":
+		signed = false
+		op = map[string]string{"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}[op]
+	}
+	switch op {
+	case "ne":
+		return p.Not(p.Compare("eq", signed, a, b))
+	case "gt":
+		return p.Compare("lt", signed, b, a)
+	case "ge":
+		return p.Not(p.Compare("lt", signed, a, b))
+	case "le":
+		return p.Not(p.Compare("lt", signed, b, a))
+	}
+	width := max(a.Width, b.Width)
+	if a.Const() && b.Const() {
+		return p.Bool(holds(op, signed, width, a.K, b.K))
+	}
+	diff := p.Sub(width, a, b)
+	if diff.Const() {
+		if op == "eq" {
+			return p.Bool(diff.K == 0)
+		}
+		return p.Bool(diff.K < 0)
+	}
+	if op == "eq" {
+		if v := p.equal(a, b); v != nil {
+			return v
+		}
+		if diff.Terms[0].Factor < 0 {
+			diff = p.Scale(width, diff, -1)
+		}
+		if l, h, ok := diff.Bounds(); ok && (l > 0 || h < 0) {
+			return p.Bool(false)
+		}
+		return p.Atom(1, "eq", "", nil, Constant, diff, p.Const(width, 0))
+	}
+	al, ah, aok := a.Bounds()
+	bl, bh, bok := b.Bounds()
+	if aok && bok && (!signed || width == 64 || ah < 1<<31 && bh < 1<<31) {
+		if ah < bl {
+			return p.Bool(true)
+		}
+		if al >= bh {
+			return p.Bool(false)
+		}
+	}
+	if !signed && b.Is(0) {
+		return p.Bool(false)
+	}
+	if !signed && b.Is(1) {
+		return p.Compare("eq", false, a, p.Const(width, 0))
+	}
+	name := "u"
+	if signed {
+		name = "s"
+	}
+	return p.Atom(1, "lt", name, nil, Constant, a, b)
+}
+
+// equal sees through a selection that is compared with a constant.
+func (p *Pool) equal(a, b *Value) *Value {
+	if a.Const() {
+		a, b = b, a
+	}
+	s := a.Single()
+	if s == nil || s.Op != "select" || !b.Const() || !s.Args[1].Const() || !s.Args[2].Const() {
+		return nil
+	}
+	yes, no := s.Args[1].K == b.K, s.Args[2].K == b.K
+	return p.Select(s.Args[0], p.Bool(yes), p.Bool(no))
+}
+
+// holds compares constants.
+func holds(op string, signed bool, width int, a, b int64) bool {
+	if !signed && width < 64 {
+		a, b = a&(1<<width-1), b&(1<<width-1)
+	}
+	switch {
+	case op == "eq":
+		return a == b
+	case signed || width < 64:
+		return a < b
+	}
+	return uint64(a) < uint64(b)
+}
