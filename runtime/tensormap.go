@@ -6,6 +6,7 @@ package runtime
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
@@ -165,25 +166,25 @@ func (b *Buffer[T]) tiled(sizes, box []int, options []MapOption) (*TensorMap, er
 // types is the number and bits of the element types that tensor maps know.
 func types(word string) (t device.TensorType, bits int, ok bool) {
 	switch word {
-	case "u8", "s8", "b8", "e4m3", "e5m2", "ue8m0", "uint8", "int8":
+	case "u8", "s8", "b8", "e4m3", "e5m2", "ue8m0":
 		return device.U8, 8, true
-	case "u16", "s16", "b16", "uint16", "int16":
+	case "u16", "s16", "b16":
 		return device.U16, 16, true
-	case "u32", "b32", "uint32":
+	case "u32", "b32":
 		return device.U32, 32, true
-	case "s32", "int32":
+	case "s32":
 		return device.S32, 32, true
-	case "u64", "b64", "uint64":
+	case "u64", "b64":
 		return device.U64, 64, true
-	case "s64", "int64":
+	case "s64":
 		return device.S64, 64, true
-	case "f16", "runtime.F16":
+	case "f16":
 		return device.F16, 16, true
-	case "f32", "float32":
+	case "f32":
 		return device.F32, 32, true
-	case "f64", "float64":
+	case "f64":
 		return device.F64, 64, true
-	case "bf16", "runtime.BF16":
+	case "bf16":
 		return device.BF16, 16, true
 	case "tf32":
 		return device.TF32, 32, true
@@ -197,6 +198,21 @@ func types(word string) (t device.TensorType, bits int, ok bool) {
 	return 0, 0, false
 }
 
+// typeOf is what PTX calls a Go type.
+func typeOf(word string) string {
+	switch word {
+	case "runtime.F16":
+		return "f16"
+	case "runtime.BF16":
+		return "bf16"
+	case "float32":
+		return "f32"
+	case "float64":
+		return "f64"
+	}
+	return strings.NewReplacer("uint", "u", "int", "s").Replace(word)
+}
+
 func bits(word string) int {
 	_, n, _ := types(word)
 	return n
@@ -204,7 +220,7 @@ func bits(word string) int {
 
 // mapping is the description of a tensor in a buffer, without its box.
 func (m *memory) mapping(word string, sizes []int, options []MapOption) (*mapping, error) {
-	d := &mapping{word: word}
+	d := &mapping{word: typeOf(word)}
 	d.Address = m.at
 	for _, option := range options {
 		option(d)

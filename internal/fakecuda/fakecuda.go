@@ -36,8 +36,9 @@ type Driver struct {
 	Fail func(symbol string) uintptr
 	// Missing are the symbols that the driver does not have.
 	Missing []string
-	// Log is what the assembler says when it fails.
-	Log string
+	// Reject makes the assembler refuse what it is given, and Log is what it says then. A text with "!;" in it it refuses always.
+	Reject bool
+	Log    string
 	// Attributes are of the devices; those that are not there are of an H200.
 	Attributes map[int]int
 	// Kernels run when a kernel of their name is launched.
@@ -52,6 +53,7 @@ type Driver struct {
 	next      uint64
 	memory    map[uint64][]byte
 	host      map[uintptr][]byte
+	variables map[uint64][]byte // of modules
 	things    map[uint64]string // streams, events, graphs, modules, contexts: their kind
 	functions map[uint64]string
 	modules   map[uint64]string // their text
@@ -65,7 +67,7 @@ type Driver struct {
 func New() *Driver {
 	return &Driver{
 		Version: 13000, GPUs: 1, Memory: 1 << 30, Kernels: make(map[string]func(*Driver, Launch)), Params: make(map[string][]int),
-		texts: make(map[uintptr]*byte), next: 0x7f00_0000_0000, memory: make(map[uint64][]byte), host: make(map[uintptr][]byte),
+		texts: make(map[uintptr]*byte), next: 0x7f00_0000_0000, memory: make(map[uint64][]byte), host: make(map[uintptr][]byte), variables: make(map[uint64][]byte),
 		things: make(map[uint64]string), functions: make(map[uint64]string), modules: make(map[uint64]string),
 		recording: make(map[uint64][]func()), graphs: make(map[uint64][]func()),
 	}
@@ -94,7 +96,7 @@ func (d *Driver) Library() (*driver.Library, error) {
 				}
 			}
 			if f == nil {
-				return 0
+				return d.lost
 			}
 			return f(args)
 		}
@@ -173,9 +175,11 @@ func (d *Driver) make(kind string) uint64 {
 
 // Bytes is the memory of the device at an address, nil where there are not so many bytes of one buffer.
 func (d *Driver) Bytes(at uint64, n int) []byte {
-	for start, b := range d.memory {
-		if at >= start && at+uint64(n) <= start+uint64(len(b)) {
-			return b[at-start:][:n]
+	for _, memory := range []map[uint64][]byte{d.memory, d.variables} {
+		for start, b := range memory {
+			if at >= start && at+uint64(n) <= start+uint64(len(b)) {
+				return b[at-start:][:n]
+			}
 		}
 	}
 	for start, b := range d.host {

@@ -31,7 +31,7 @@ func (d *Driver) functionsBySymbol() map[string]func(a []uintptr) uintptr {
 	for _, part := range []map[string]func(a []uintptr) uintptr{d.deviceFunctions(), d.memoryFunctions(), d.streamFunctions(), d.moduleFunctions()} {
 		for symbol, f := range part {
 			all[symbol] = func(a []uintptr) uintptr {
-				if d.lost != 0 && !strings.Contains(symbol, "PrimaryCtx") {
+				if d.lost != 0 && !strings.HasPrefix(symbol, "cuDevice") {
 					return d.lost
 				}
 				return f(a)
@@ -258,7 +258,7 @@ func (d *Driver) moduleFunctions() map[string]func(a []uintptr) uintptr {
 	return map[string]func(a []uintptr) uintptr{
 		"cuModuleLoadDataEx": func(a []uintptr) uintptr {
 			image := text(a[1])
-			if strings.Contains(image, "!") {
+			if d.Reject || strings.Contains(image, "!;") {
 				d.log(a[2], a[3], a[4])
 				return invalidPTX
 			}
@@ -297,7 +297,7 @@ func (d *Driver) moduleFunctions() map[string]func(a []uintptr) uintptr {
 				return notFound
 			}
 			d.next += 0x1000
-			d.memory[d.next] = make([]byte, 64)
+			d.variables[d.next] = make([]byte, 64)
 			put(a[0], d.next)
 			put(a[1], uint64(64))
 			return ok

@@ -1,0 +1,274 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package runtime_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/ptxdsl/ptxdsl/internal/fakecuda"
+	"github.com/ptxdsl/ptxdsl/runtime"
+)
+
+// TestArguments holds what is said of every argument that does not fit.
+func TestArguments(t *testing.T) {
+	d := fakecuda.New()
+	dev := open(t, d)
+	m := must[*runtime.Module](t)(dev.Load(runtime.PTX(vecadd), runtime.Cache("")))
+	k := must[*runtime.Kernel](t)(m.Kernel("vecadd"))
+	mixed := must[*runtime.Kernel](t)(m.Kernel("mixed"))
+	x := must[*runtime.Buffer[float32]](t)(runtime.Alloc[float32](dev, 8))
+	closed := must[*runtime.Buffer[float32]](t)(runtime.Alloc[float32](dev, 8))
+	check(t, closed.Close())
+	odd := must[*runtime.Buffer[float32]](t)(x.Slice(1, 2))
+	other := open(t, fakecuda.New())
+	foreign := must[*runtime.Buffer[float32]](t)(runtime.Alloc[float32](other, 8))
+	h := must[*runtime.Buffer[runtime.BF16]](t)(runtime.Alloc[runtime.BF16](dev, 64*64))
+	tm := must[*runtime.TensorMap](t)(runtime.Tiled(h, []int{64, 64}, []int{64, 64}, runtime.Swizzle(128)))
+	var none *runtime.Buffer[float32]
+	var noMap *runtime.TensorMap
+	grid := runtime.Grid(1)
+	one := grid.Block(1)
+	for _, test := range []struct {
+		err   error
+		kind  error
+		words string
+	}{
+		{k.Launch(grid), runtime.ErrArgument, "takes 4 arguments, and is given 0; its parameters are (a: a pointer, b: a pointer, c: a pointer, n: .u32)"},
+		{k.Launch(grid, x, nil, x, 1), runtime.ErrArgument, "argument 2, b: nil"},
+		{k.Launch(grid, x, none, x, 1), runtime.ErrArgument, "argument 2, b: a nil buffer"},
+		{k.Launch(grid, x, x, closed, 1), runtime.ErrClosed, "argument 3, c: buffer of 8 float32: closed"},
+		{k.Launch(grid, x, odd, x, 1), runtime.ErrArgument, "no multiple of 16"},
+		{k.Launch(grid, foreign, x, x, 1), runtime.ErrArgument, "Device.Reach"},
+		{k.Launch(grid, 1, x, x, 1), runtime.ErrArgument, "argument 1, a: int, and the parameter is a pointer"},
+		{k.Launch(grid, uint64(1), x, x, 1), runtime.ErrArgument, "a number that is an address is a runtime.Address"},
+		{k.Launch(grid, x, x, x, -1), runtime.ErrArgument, "-1, which is no value of .u32"},
+		{k.Launch(grid, x, x, x, 1<<32), runtime.ErrArgument, "4294967296, which is no value of .u32"},
+		{k.Launch(grid, x, x, x, uint64(1)), runtime.ErrArgument, "uint64, and the parameter is .u32"},
+		{k.Launch(grid, x, x, x, float32(1)), runtime.ErrArgument, "float32, and the parameter is .u32"},
+		{k.Launch(grid, x, x, x, x), runtime.ErrArgument, "buffer of 8 float32, and the parameter is .u32"},
+		{k.Launch(grid, x, x, x, tm), runtime.ErrArgument, "a tensor map, and the parameter is .u32"},
+		{k.Launch(grid, x, x, x, "1"), runtime.ErrArgument, "a string, which is no argument"},
+		{mixed.Launch(one, uint8(1), int16(1), 1.0, uint64(1), tm, 1.0, []byte("abcde")), runtime.ErrArgument, "argument 3, f: float64, and the parameter is .f32"},
+		{mixed.Launch(one, uint8(1), int16(1), float32(1), uint64(1), noMap, 1.0, []byte("abcde")), runtime.ErrArgument, "a nil tensor map"},
+		{mixed.Launch(one, uint8(1), int16(1), float32(1), uint64(1), x, 1.0, []byte("abcde")), runtime.ErrArgument, "the parameter is .b8[128], a tensor map"},
+		{mixed.Launch(one, uint8(1), int16(1), float32(1), uint64(1), tm, 1.0, []byte("abc")), runtime.ErrArgument, "3 bytes, and the parameter is .b8[5]"},
+		{mixed.Launch(one, 256, int16(1), float32(1), uint64(1), tm, 1.0, []byte("abcde")), runtime.ErrArgument, "256, which is no value of .u8"},
+		{mixed.Launch(one, 255, 32768, float32(1), uint64(1), tm, 1.0, []byte("abcde")), runtime.ErrArgument, "32768, which is no value of .s16"},
+		{mixed.Launch(one, 255, -32768, float32(1), uint64(1)<<63, tm, 1.0, []byte("abcde")), nil, ""},
+	} {
+		if test.words == "" {
+			check(t, test.err)
+			continue
+		}
+		refused(t, test.err, test.kind, test.words)
+	}
+	if n := len(d.Launches()); n != 1 {
+		t.Errorf("%d launches reached the driver; 1 was right", n)
+	}
+}
+
+// TestShapes holds what is said of every launch that cannot be.
+func TestShapes(t *testing.T) {
+	dev := open(t, fakecuda.New())
+	m := must[*runtime.Module](t)(dev.Load(runtime.PTX(vecadd), runtime.Cache("")))
+	k := must[*runtime.Kernel](t)(m.Kernel("vecadd"))
+	mixed := must[*runtime.Kernel](t)(m.Kernel("mixed"))
+	clustered := must[*runtime.Kernel](t)(m.Kernel("clustered"))
+	for _, test := range []struct {
+		err   error
+		words string
+	}{
+		{k.Launch(runtime.Grid(0)), "a grid of 0 blocks: along x there are 1 to 2147483647"},
+		{k.Launch(runtime.Threads(0)), "a grid of 0 blocks"},
+		{k.Launch(runtime.Grid(1, 70000)), "along y there are 1 to 65535"},
+		{k.Launch(runtime.Grid(1, 2, 3, 4)), "the grid has more than three sizes"},
+		{k.Launch(runtime.Grid(1).Block(1, 1, 1, 1)), "the block has more than three sizes"},
+		{k.Launch(runtime.Grid(1).Block(128)), "blocks of 128 threads, and the kernel declares 256"},
+		{k.Launch(runtime.Grid(1).Shared(300_000)), "a block on cuda:0 has at most 232448"},
+		{k.Launch(runtime.Grid(1).Shared(-1)), "-1 bytes of dynamic shared memory"},
+		{k.Launch(runtime.Grid(3).Cluster(2)), "does not divide into clusters of 2"},
+		{k.Launch(runtime.Grid(32).Cluster(32)), "there are at most 16"},
+		{mixed.Launch(runtime.Grid(1)), "does not declare its block"},
+		{mixed.Launch(runtime.Grid(1).Block(128)), "is 128 threads: there are at most 64, as the kernel declares"},
+		{mixed.Launch(runtime.Grid(1).Block(1, 1, 65)), "along z there are 1 to 64"},
+		{clustered.Launch(runtime.Grid(4).Cluster(4)), "clusters of 4 blocks, and the kernel declares 2"},
+		{clustered.Launch(runtime.Grid(3)), "does not divide into clusters of 2"},
+	} {
+		refused(t, test.err, runtime.ErrArgument, test.words)
+	}
+	old := fakecuda.New()
+	old.Attributes = map[int]int{75: 8, 76: 0, 95: 0, 120: 0, 127: 0}
+	ampere := open(t, old)
+	m = must[*runtime.Module](t)(ampere.Load(runtime.PTX(vecadd), runtime.Cache("")))
+	k = must[*runtime.Kernel](t)(m.Kernel("vecadd"))
+	b := must[*runtime.Buffer[float32]](t)(runtime.Alloc[float32](ampere, 1024))
+	refused(t, k.Launch(runtime.Grid(2).Cluster(2)), runtime.ErrArgument, "they came with sm_90")
+	refused(t, k.Launch(runtime.Grid(2).Programmatic()), runtime.ErrArgument, "they came with sm_90")
+	refused(t, k.Launch(runtime.Grid(2).Cooperative()), runtime.ErrArgument, "no cooperative launches")
+	_, err := runtime.Tiled(b, []int{32, 32}, []int{8, 8})
+	refused(t, err, runtime.ErrArgument, "they came with sm_90")
+	_, err = ampere.Load(runtime.PTX(strings.Replace(vecadd, "sm_80", "sm_90a", 1)))
+	refused(t, err, runtime.ErrArgument, "it is for sm_90a, and cuda:0 is an Pretended H200 that runs sm_80")
+}
+
+// TestUse holds that nothing is used that is closed, nil, too short or elsewhere.
+func TestUse(t *testing.T) {
+	d := fakecuda.New()
+	dev := open(t, d)
+	other := open(t, fakecuda.New())
+	x := must[*runtime.Buffer[float32]](t)(runtime.Alloc[float32](dev, 8))
+	s := must[*runtime.Stream](t)(dev.Stream())
+	e := must[*runtime.Event](t)(dev.Event())
+	p := must[*runtime.Pinned[float32]](t)(runtime.AllocPinned[float32](dev, 4))
+	m := must[*runtime.Module](t)(dev.Load(runtime.PTX(vecadd), runtime.Cache("")))
+	elsewhere := must[*runtime.Stream](t)(other.Stream())
+	wide := must[*runtime.Buffer[float64]](t)(runtime.Alloc[float64](dev, 8))
+	part := must[*runtime.Buffer[float32]](t)(x.Slice(2, 4))
+	var none *runtime.Buffer[float32]
+	var noStream *runtime.Stream
+	var noEvent *runtime.Event
+	var noGraph *runtime.Graph
+	var noDevice *runtime.Device
+	var noModule *runtime.Module
+	var noKernel *runtime.Kernel
+	second := func(_ any, err error) error { return err }
+	argument := runtime.ErrArgument
+	for _, test := range []struct {
+		err   error
+		kind  error
+		words string
+	}{
+		{second(runtime.Alloc[float32](dev, 0)), argument, "a buffer of 0 elements"},
+		{second(runtime.Alloc[float32](dev, -1)), argument, "a buffer of -1 elements"},
+		{second(runtime.Alloc[float32](nil, 1)), argument, "a nil device"},
+		{second(runtime.Upload[float32](dev, nil)), argument, "a buffer of 0 elements"},
+		{second(runtime.Alloc[float32](dev, 1<<30)), runtime.ErrMemory, "buffer of 1073741824 float32, 4294967296 bytes: cuMemAlloc_v2: out of memory (CUDA_ERROR_OUT_OF_MEMORY)"},
+		{second(runtime.AllocPinned[float32](dev, 0)), argument, "pinned memory of 0 elements"},
+		{second(runtime.Download(none)), argument, "nil buffer"},
+		{second(x.Slice(4, 9)), argument, "elements 4 to 9 of a buffer of 8 float32"},
+		{second(x.Slice(3, 3)), argument, "elements 3 to 3"},
+		{second(x.Slice(-1, 3)), argument, "elements -1 to 3"},
+		{x.Write(make([]float32, 7)), argument, "the slice has 7 elements, and the buffer 8"},
+		{x.Read(make([]float32, 9)), argument, "the slice has 9 elements, and the buffer 8"},
+		{x.CopyFrom(part), argument, "the other buffer has 2 elements, and the buffer 8"},
+		{x.CopyFrom(nil), argument, "a nil buffer"},
+		{x.WritePinned(p), argument, "the pinned memory has 4 elements, and the buffer 8"},
+		{x.WritePinned(nil), argument, "nil pinned memory"},
+		{x.On(elsewhere).Fill(1), argument, "stream belongs to cuda:0, not to cuda:0"},
+		{wide.Fill(1), argument, "patterns of up to four bytes"},
+		{part.Close(), argument, "close of a part"},
+		{none.Close(), argument, "close of a nil buffer"},
+		{noStream.Sync(), argument, "a nil stream"},
+		{second(noStream.Record(nil)), argument, "only a stream of one's own records"},
+		{noEvent.Sync(), argument, "a nil event"},
+		{second(e.Since(noEvent)), argument, "a nil event"},
+		{noGraph.Replay(s), argument, "a nil graph"},
+		{noDevice.Close(), argument, "a nil device"},
+		{noDevice.Sync(), argument, "a nil device"},
+		{noDevice.Lost(), argument, "a nil device"},
+		{dev.Reach(nil), argument, "cannot reach nil"},
+		{second(noModule.Kernel("k")), argument, "a nil module"},
+		{noKernel.Launch(runtime.Grid(1)), argument, "a nil kernel"},
+		{second(m.Kernel("vecad")), argument, `has no kernel "vecad"; did you mean vecadd?`},
+		{second(m.Kernel("zzzzzzzzzz")), argument, "it has clustered, mixed, vecadd"},
+		{second(dev.Load(nil)), argument, "load of nil"},
+		{second(dev.LoadCubin("x", nil)), argument, "a cubin of no bytes"},
+		{second(runtime.Variable[uint32](m, "nothing")), nil, "named symbol not found"},
+		{second(runtime.Open("gpu")), argument, `"gpu" is no device`},
+		{second(runtime.Open("cuda:x")), argument, `"cuda:x" is no device`},
+		{second(runtime.Open("emu:sm_90a")), runtime.ErrAbsent, "no emulator yet"},
+	} {
+		refused(t, test.err, test.kind, test.words)
+	}
+	check(t, errors.Join(x.Close(), s.Close(), e.Close(), p.Close(), m.Close()))
+	k := second(m.Kernel("vecadd"))
+	for _, err := range []error{x.Close(), s.Close(), e.Close(), p.Close(), m.Close(), x.Fill(1), part.Fill(1), s.Sync(), e.Record(nil), e.Sync(), k, second(x.Slice(0, 1)),
+		x.Read(make([]float32, 8)), second(s.Record(nil)), second(s.Done()), second(e.Done())} {
+		refused(t, err, runtime.ErrClosed, "closed")
+	}
+	check(t, dev.Close())
+	for _, err := range []error{dev.Close(), dev.Sync(), wide.Fill(0), wide.Close(), second(dev.Stream()), second(dev.Event()), second(runtime.Alloc[int8](dev, 1)),
+		second(dev.Load(runtime.PTX(vecadd))), second(runtime.AllocPinned[int8](dev, 1)), second(dev.LoadCubin("c", []byte{1})), dev.Do(func() error { return nil })} {
+		refused(t, err, runtime.ErrClosed, "closed")
+	}
+}
+
+// TestLost holds what a kernel that goes astray does to its device.
+func TestLost(t *testing.T) {
+	d := fakecuda.New()
+	d.Kernels["vecadd"] = func(d *fakecuda.Driver, _ fakecuda.Launch) { d.Lose() }
+	library, err := d.Library()
+	check(t, err)
+	declare(d)
+	c, err := library.Open(0)
+	check(t, err)
+	dev := runtime.On(c)
+	m := must[*runtime.Module](t)(dev.Load(runtime.PTX(vecadd), runtime.Cache("")))
+	k := must[*runtime.Kernel](t)(m.Kernel("vecadd"))
+	b := must[*runtime.Buffer[float32]](t)(runtime.Alloc[float32](dev, 8))
+	check(t, k.Launch(runtime.Grid(1), b, b, b, 8))
+	refused(t, dev.Sync(), runtime.ErrLost, "CUDA_ERROR_ILLEGAL_ADDRESS")
+	refused(t, dev.Lost(), runtime.ErrLost, "the last kernel launched was vecadd")
+	refused(t, b.Fill(1), runtime.ErrLost, "a new process can go on")
+	refused(t, k.Launch(runtime.Grid(1), b, b, b, 8), runtime.ErrLost, "vecadd")
+	check(t, dev.Close())
+	_, err = library.Open(0)
+	refused(t, err, runtime.ErrLost, "a kernel has lost this device before")
+}
+
+// TestTensorMaps holds what is said of every tensor map that cannot be, and what the driver is told of one that can.
+func TestTensorMaps(t *testing.T) {
+	dev := open(t, fakecuda.New())
+	b := must[*runtime.Buffer[runtime.BF16]](t)(runtime.Alloc[runtime.BF16](dev, 128*64))
+	odd := must[*runtime.Buffer[runtime.BF16]](t)(b.Slice(1, 128*64))
+	tiled := func(sizes, box []int, options ...runtime.MapOption) error {
+		_, err := runtime.Tiled(b, sizes, box, options...)
+		return err
+	}
+	col := func(sizes []int, w runtime.Window, channels, pixels int) error {
+		_, err := runtime.Im2col(b, sizes, w, channels, pixels)
+		return err
+	}
+	_, oddError := runtime.Tiled(odd, []int{8, 8}, []int{8, 8})
+	for _, test := range []struct {
+		err   error
+		words string
+	}{
+		{tiled([]int{128, 64}, []int{64, 64}, runtime.Swizzle(128), runtime.Promotion(256), runtime.NaN(), runtime.Steps(1, 1)), ""},
+		{tiled([]int{64}, []int{64}), ""},
+		{tiled([]int{128, 60}, []int{8, 8}, runtime.Strides(64)), ""},
+		{tiled([]int{128, 64}, []int{8, 16}, runtime.As("f16")), ""},
+		{tiled([]int{128, 64}, []int{64}), "a box of 1 dimensions for a tensor of 2"},
+		{tiled([]int{128, 64}, []int{64, 257}), "there are 1 to 256 elements"},
+		{tiled([]int{128, 64}, []int{64, 0}), "there are 1 to 256 elements"},
+		{tiled([]int{128, 64}, []int{8, 4}), "are 8 bytes: a multiple of 16"},
+		{tiled([]int{128, 64}, []int{8, 64}, runtime.Swizzle(64)), "wider than the swizzle of 64"},
+		{tiled([]int{128, 64}, []int{8, 64}, runtime.Swizzle(48)), "a swizzle of 48 bytes"},
+		{tiled([]int{128, 64}, []int{8, 64}, runtime.Promotion(32)), "a promotion of 32 bytes"},
+		{tiled([]int{128, 64}, []int{8, 64}, runtime.Interleave(8)), "an interleave of 8 bytes"},
+		{tiled([]int{129, 64}, []int{8, 64}), "reaches over 16512 bytes, and the buffer has 16384"},
+		{tiled([]int{64, 60}, []int{8, 8}), "a stride of 60 bf16 is 120 bytes"},
+		{tiled([]int{128, 0}, []int{8, 8}), "along each dimension there are 1 to"},
+		{tiled([]int{1, 1, 1, 1, 1, 64}, []int{1, 1, 1, 1, 1, 64}), "one to five dimensions"},
+		{tiled([]int{128, 64}, []int{8, 64}, runtime.As("bf17")), "bf17 is no element type"},
+		{tiled([]int{128, 64}, []int{8, 64}, runtime.As("f32")), "elements of f32 in a buffer of runtime.BF16"},
+		{tiled([]int{128, 64}, []int{8, 64}, runtime.Steps(1)), "1 steps for 2 dimensions"},
+		{tiled([]int{128, 64}, []int{8, 64}, runtime.Steps(9, 1)), "a step of 9"},
+		{tiled([]int{128, 64}, []int{8, 64}, runtime.Strides(1, 2)), "2 strides for 2 dimensions"},
+		{oddError, "a tensor begins at a multiple of 16 bytes"},
+		{col([]int{2, 8, 8, 64}, runtime.Window{Lower: []int{-1, -1}, Upper: []int{1, 1}}, 64, 128), ""},
+		{col([]int{8, 64}, runtime.Window{}, 64, 64), "three to five dimensions"},
+		{col([]int{2, 8, 8, 64}, runtime.Window{Lower: []int{-1}, Upper: []int{1, 1}}, 64, 64), "a window of 1 and 2 dimensions for 2"},
+		{col([]int{2, 8, 8, 64}, runtime.Window{Lower: []int{-129, 0}, Upper: []int{1, 1}}, 64, 64), "corners are -128 to 127"},
+		{col([]int{2, 8, 8, 64}, runtime.Window{Lower: []int{0, 0}, Upper: []int{1, 1}}, 257, 64), "there are 1 to 256 and 1 to 1024"},
+	} {
+		if test.words == "" {
+			check(t, test.err)
+			continue
+		}
+		refused(t, test.err, runtime.ErrArgument, test.words)
+	}
+}
