@@ -74,33 +74,33 @@ func New() *Driver {
 }
 
 // Library is the driver as package driver sees it.
-func (d *Driver) Library() (*driver.Library, error) {
-	work := d.functionsBySymbol()
-	return driver.With(driver.TableOf(func(symbol string) func([]uintptr) uintptr {
-		if slices.Contains(d.Missing, symbol) {
-			return nil
+func (d *Driver) Library() (*driver.Library, error) { return driver.With(driver.TableOf(d.Lookup)) }
+
+// Lookup is the function of a symbol, nil where it is missing.
+func (d *Driver) Lookup(symbol string) func(args []uintptr) uintptr {
+	if slices.Contains(d.Missing, symbol) {
+		return nil
+	}
+	f := d.functionsBySymbol()[symbol]
+	return func(args []uintptr) uintptr {
+		d.mutex.Lock()
+		defer d.mutex.Unlock()
+		if symbol != "cuCtxSetCurrent" {
+			d.calls = append(d.calls, symbol)
 		}
-		f := work[symbol]
-		return func(args []uintptr) uintptr {
-			d.mutex.Lock()
-			defer d.mutex.Unlock()
-			if symbol != "cuCtxSetCurrent" {
-				d.calls = append(d.calls, symbol)
-			}
-			if d.Fail != nil {
-				if code := d.Fail(symbol); code != 0 {
-					if sticky(code) {
-						d.lost = code
-					}
-					return code
+		if d.Fail != nil {
+			if code := d.Fail(symbol); code != 0 {
+				if sticky(code) {
+					d.lost = code
 				}
+				return code
 			}
-			if f == nil {
-				return d.lost
-			}
-			return f(args)
 		}
-	}))
+		if f == nil {
+			return d.lost
+		}
+		return f(args)
+	}
 }
 
 // sticky are the errors after which nothing works.

@@ -4,7 +4,6 @@
 package driver
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"regexp"
@@ -15,7 +14,6 @@ import (
 	"unsafe"
 
 	"github.com/ptxdsl/ptxdsl/diag"
-	"github.com/ptxdsl/ptxdsl/internal/ptxas"
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
@@ -67,20 +65,18 @@ func (c *Context) rejected(image device.Image, v version, log string, err error)
 
 // cached loads what ptxas has made of a module, or makes now. It is not ok where the driver has to do it.
 func (c *Context) cached(image device.Image) (device.Loaded, bool) {
-	tool, err := ptxas.Find()
+	tool, err := findAssembler()
 	if err != nil {
 		return device.Loaded{}, false
 	}
-	store := c.store(image, tool.Path)
+	store := c.store(image, tool.path)
 	cubin, kept := store.load()
 	if !kept {
-		release, err := tool.Release(context.Background())
-		if err != nil || older(release, c.library.Version()) {
+		if tool.older(c.library.Version()) {
 			return device.Loaded{}, false
 		}
-		var verdict ptxas.Verdict
 		// What ptxas does not take the driver refuses, too, and its message is the one to show.
-		if cubin, verdict, err = c.ptxas(tool, image); err != nil || !verdict.OK() {
+		if cubin, _, err = tool.assemble(image, c.info.Capability); err != nil {
 			return device.Loaded{}, false
 		}
 		store.save(cubin)
@@ -90,43 +86,27 @@ func (c *Context) cached(image device.Image) (device.Loaded, bool) {
 		store.drop()
 		return device.Loaded{}, false
 	}
-	return device.Loaded{Module: module, Assembler: tool.Path, Cached: kept}, true
+	return device.Loaded{Module: module, Assembler: tool.path, Cached: kept}, true
 }
 
 // assembled loads PTX that is newer than the driver, by way of ptxas.
 func (c *Context) assembled(image device.Image, v version) (device.Loaded, error) {
 	old := fmt.Errorf("%w: PTX %s needs a driver of CUDA %s, and this one is of CUDA %s", device.ErrTooOld, v, v.needs(), c.library.Version())
-	tool, err := ptxas.Find()
+	tool, err := findAssembler()
 	if err != nil {
 		return device.Loaded{}, fmt.Errorf("%w; a ptxas of CUDA %s would do, too, but %w", old, v.needs(), err)
 	}
-	store := c.store(image, tool.Path)
+	store := c.store(image, tool.path)
 	cubin, kept := store.load()
 	if !kept {
-		var verdict ptxas.Verdict
-		if cubin, verdict, err = c.ptxas(tool, image); err != nil {
-			return device.Loaded{}, fmt.Errorf("%w; %w", old, err)
-		}
-		if !verdict.OK() {
-			return device.Loaded{}, &device.Rejection{Module: image.Name, Findings: verdict.Diagnostics(image.Name), Log: verdict.String(),
-				Cause: fmt.Errorf("%s refused it (%w)", tool.Path, old)}
+		var log string
+		if cubin, log, err = tool.assemble(image, c.info.Capability); err != nil {
+			return device.Loaded{}, &device.Rejection{Module: image.Name, Findings: findings(image, log), Log: log, Cause: fmt.Errorf("%w (%w)", err, old)}
 		}
 		store.save(cubin)
 	}
 	module, err := c.load(cubin, nil)
-	return device.Loaded{Module: module, Assembler: tool.Path, Cached: kept}, err
-}
-
-// ptxas assembles a module for the device, whatever older one it is for.
-func (c *Context) ptxas(tool *ptxas.Tool, image device.Image) ([]byte, ptxas.Verdict, error) {
-	o := ptxas.Options{Target: fmt.Sprintf("sm_%d", c.info.Capability)}
-	if m := regexp.MustCompile(`(?m)^\s*\.target\s+sm_\d+([af])\b`).FindStringSubmatch(image.PTX); m != nil {
-		o.Target += m[1]
-	}
-	if image.Debug {
-		o.Flags = []string{"-lineinfo"}
-	}
-	return tool.Assemble(context.Background(), image.PTX, o)
+	return device.Loaded{Module: module, Assembler: tool.path, Cached: kept}, err
 }
 
 // A log takes what the driver says while it assembles.

@@ -61,11 +61,3 @@ func (v version) needs() string {
 
 // beyond reports whether v is newer than what a driver reads.
 func (v version) beyond(l *Library) bool { return l.ptx().less(v) }
-
-// older reports whether a release, "13.5", is older than another. What cannot be read is older than everything.
-func older(release, than string) bool {
-	number := regexp.MustCompile(`(\d+)\.(\d+)`)
-	a, ok := parse(number, release)
-	b, _ := parse(number, than)
-	return !ok || a.less(b)
-}

@@ -1,0 +1,67 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package driver
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+
+	"github.com/ptxdsl/ptxdsl/internal/ptxas"
+	"github.com/ptxdsl/ptxdsl/runtime/device"
+)
+
+// An assembler is a ptxas of this machine.
+type assembler struct{ path string }
+
+// findAssembler looks where everything of this project looks for ptxas.
+func findAssembler() (assembler, error) {
+	tool, err := ptxas.Find()
+	if err != nil {
+		return assembler{}, err
+	}
+	return assembler{tool.Path}, nil
+}
+
+// older reports whether the assembler is older than a CUDA version, or does not say.
+func (a assembler) older(than string) bool {
+	out, err := exec.Command(a.path, "--version").Output()
+	if err != nil {
+		return true
+	}
+	number := regexp.MustCompile(`release (\d+)\.(\d+)`)
+	have, ok := parse(number, string(out))
+	want, _ := parse(number, "release "+than)
+	return !ok || have.less(want)
+}
+
+// assemble makes a cubin for a device of a compute capability, whatever older one the module is for. The log is what the assembler says
+// where it refuses.
+func (a assembler) assemble(image device.Image, capability int) (cubin []byte, log string, err error) {
+	folder, err := os.MkdirTemp("", "ptxdsl-")
+	if err != nil {
+		return nil, "", err
+	}
+	defer func() { _ = os.RemoveAll(folder) }() // what stays there is the system's to clean
+	in, out := filepath.Join(folder, "m.ptx"), filepath.Join(folder, "m.cubin")
+	if err := os.WriteFile(in, []byte(image.PTX), 0o600); err != nil {
+		return nil, "", err
+	}
+	target := fmt.Sprintf("sm_%d", capability)
+	if m := regexp.MustCompile(`(?m)^\s*\.target\s+sm_\d+([af])\b`).FindStringSubmatch(image.PTX); m != nil {
+		target += m[1]
+	}
+	args := []string{"-arch", target, "-o", out}
+	if image.Debug {
+		args = append(args, "-lineinfo")
+	}
+	text, err := exec.Command(a.path, append(args, in)...).CombinedOutput()
+	if err != nil {
+		return nil, string(text), fmt.Errorf("%s: %w", a.path, err)
+	}
+	cubin, err = os.ReadFile(out)
+	return cubin, string(text), err
+}
