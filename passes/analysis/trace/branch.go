@@ -40,7 +40,7 @@ func (w *walk) part(s *state, in *ir.Instr, cond *value.Value, taken, next int) 
 			continue
 		}
 		test = true
-		stay, exit := w.turn(s, l, cond)
+		stay, exit := w.turn(s, l, cond, taken == l.Head || next == l.Head)
 		if out1 {
 			first, second = exit, stay
 		} else {
@@ -102,7 +102,7 @@ func (w *walk) sample(in *ir.Instr, cond *value.Value) bool {
 		return false
 	}
 	w.forks[in]++
-	if w.forks[in] <= 24 {
+	if w.forks[in] <= 24 && len(w.work) < w.limits.Traces {
 		return false
 	}
 	w.miss("some combinations of branches (there are very many)")
@@ -135,7 +135,7 @@ func (w *walk) onThread(cond *value.Value, s *state) *value.Value {
 
 // turn says whether a loop whose test is not decided may go on, and may be left. Waiting loops and tests on
 // the number of the thread are free.
-func (w *walk) turn(s *state, l *graph.Loop, cond *value.Value) (stay, exit bool) {
+func (w *walk) turn(s *state, l *graph.Loop, cond *value.Value, end bool) (stay, exit bool) {
 	if a, _ := cond.Condition(); a != nil && (a.Tid || a.Op == "done") {
 		return true, true
 	}
@@ -144,8 +144,8 @@ func (w *walk) turn(s *state, l *graph.Loop, cond *value.Value) (stay, exit bool
 		return false, true
 	}
 	w.k.Loops = true
-	if s.block != l.Head {
-		n++ // the turn before a test at the end has run
+	if end {
+		n++ // the turn before a test at its end has run
 	}
 	return n < most, n <= 1 || n == around || n >= most
 }

@@ -1,0 +1,233 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package trace_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ptxdsl/ptxdsl/form"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/lift"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+// follow is the traces of a kernel with a body.
+func follow(t testing.TB, heads, body string) *trace.Kernel {
+	t.Helper()
+	text := ".version 8.6\n.target sm_90a\n.address_size 64\n.shared .align 1024 .b8 tile[8192];\n.shared .align 8 .b64 bars[8];\n" +
+		".func quiet(.reg .b32 %x) { .reg .b32 %y; add.u32 %y, %x, 1; ret; }\n.func loud() { bar.sync 1; ret; }\n" +
+		".visible .entry k(.param .u64 p, .param .u32 n)\n" + heads + "\n{\n.reg .pred %p<8>;\n.reg .b32 %r<16>;\n.reg .b64 %rd<8>;\n" + body + "\nDONE: ret;\n}\n"
+	file, faults := ptx.Parse("k.ptx", text)
+	faults = append(faults, form.Check(file, form.Options{})...)
+	m, more := lift.Module(file)
+	for _, d := range append(faults, more...) {
+		t.Fatalf("%v: %s %s", d.Place, d.Rule, d.Message)
+	}
+	var kernel *ir.Func
+	for _, f := range m.Funcs() {
+		if f.Kernel {
+			kernel = f
+		}
+	}
+	return trace.Follow(m, kernel, trace.Default())
+}
+
+// offsets is where the events of a kind work in the trace that has most of them.
+func offsets(k *trace.Kernel, kind trace.Kind, operand int) string {
+	best := ""
+	for _, t := range k.Traces {
+		var list []string
+		for i := range t.Events {
+			if e := &t.Events[i]; e.Kind == kind {
+				list = append(list, fmt.Sprint(e.Vals[operand].K))
+			}
+		}
+		if s := strings.Join(list, " "); len(s) > len(best) {
+			best = s
+		}
+	}
+	return best
+}
+
+// TestRings follows an index round a ring of three, however it is wrapped.
+func TestRings(t *testing.T) {
+	for name, wrap := range map[string]string{
+		"compare and reset": "add.u32 %r3, %r3, 1;\nsetp.eq.u32 %p2, %r3, 3;\n@%p2 mov.b32 %r3, 0;",
+		"selection":         "add.u32 %r3, %r3, 1;\nsetp.ge.u32 %p2, %r3, 3;\nselp.b32 %r3, 0, %r3, %p2;",
+		"branch":            "add.u32 %r3, %r3, 1;\nsetp.ne.u32 %p2, %r3, 3;\n@%p2 bra ON;\nmov.b32 %r3, 0;\nON:",
+		"remainder":         "add.u32 %r3, %r3, 1;\nrem.u32 %r3, %r3, 3;",
+	} {
+		k := follow(t, ".reqntid 32", `
+ld.param.u32 %r1, [n];
+mov.u32 %r2, bars;
+mov.b32 %r3, 0;
+mov.b32 %r4, 0;
+LOOP:
+shl.b32 %r5, %r3, 3;
+add.u32 %r6, %r2, %r5;
+mbarrier.arrive.shared.b64 _, [%r6];
+`+wrap+`
+add.u32 %r4, %r4, 1;
+setp.lt.u32 %p1, %r4, %r1;
+@%p1 bra LOOP;
+`)
+		if d := cmp.Diff("0 8 16 0 8 16 0", offsets(k, trace.Arrive, 1)); d != "" {
+			t.Errorf("%s (-want +got):\n%s", name, d)
+		}
+		if len(k.Missed) > 0 || !k.Loops {
+			t.Errorf("%s: missed %v, loops %v", name, k.Missed, k.Loops)
+		}
+	}
+}
+
+// TestMask follows an index that a mask wraps, and a parity that changes each time round.
+func TestMask(t *testing.T) {
+	k := follow(t, ".reqntid 32", `
+ld.param.u32 %r1, [n];
+mov.u32 %r2, bars;
+mov.b32 %r4, 0;
+LOOP:
+and.b32 %r3, %r4, 3;
+shr.u32 %r7, %r4, 2;
+and.b32 %r7, %r7, 1;
+shl.b32 %r5, %r3, 3;
+add.u32 %r6, %r2, %r5;
+WAIT:
+mbarrier.try_wait.parity.shared.b64 %p2, [%r6], %r7;
+@!%p2 bra WAIT;
+mbarrier.arrive.shared.b64 _, [%r6+32];
+add.u32 %r4, %r4, 1;
+setp.lt.u32 %p1, %r4, %r1;
+@%p1 bra LOOP;
+`)
+	if d := cmp.Diff("0 8 16 24 0 8 16 24 0", offsets(k, trace.Wait, 1)); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	if d := cmp.Diff("0 0 0 0 1 1 1 1 0", offsets(k, trace.Wait, 2)); d != "" {
+		t.Errorf("parities (-want +got):\n%s", d)
+	}
+}
+
+// TestClasses parts threads at branches on their number, and knows who executes what.
+func TestClasses(t *testing.T) {
+	k := follow(t, ".reqntid 128", `
+mov.u32 %r1, %tid.x;
+shr.u32 %r2, %r1, 5;
+shfl.sync.idx.b32 %r3, %r2, 0, 31, 0xffffffff;
+setp.ne.u32 %p1, %r3, 2;
+@%p1 bra OTHERS;
+elect.sync _|%p2, 0xffffffff;
+@%p2 mbarrier.arrive.shared.b64 _, [bars];
+bra DONE;
+OTHERS:
+mbarrier.arrive.shared.b64 _, [bars+8];
+`)
+	got := make(map[string]int)
+	for _, tr := range k.Traces {
+		for i := range tr.Events {
+			if e := &tr.Events[i]; e.Kind == trace.Arrive {
+				got[fmt.Sprintf("at %d from thread %d", e.Vals[1].K, e.Threads.Least())] += e.Threads.Len()
+			}
+		}
+	}
+	if d := cmp.Diff(map[string]int{"at 0 from thread 64": 1, "at 8 from thread 0": 96}, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// TestFacts goes no way that contradicts what was decided before.
+func TestFacts(t *testing.T) {
+	k := follow(t, ".reqntid 32", `
+ld.param.u32 %r1, [n];
+setp.lt.u32 %p1, %r1, 4;
+@%p1 bra SMALL;
+mbarrier.arrive.shared.b64 _, [bars];
+SMALL:
+setp.gt.u32 %p2, %r1, 9;
+@!%p2 bra DONE;
+mbarrier.arrive.shared.b64 _, [bars+8];
+`)
+	var got []string
+	for _, tr := range k.Traces {
+		var list []string
+		for i := range tr.Events {
+			if e := &tr.Events[i]; e.Kind == trace.Arrive {
+				list = append(list, fmt.Sprint(e.Vals[1].K))
+			}
+		}
+		got = append(got, strings.Join(list, " "))
+	}
+	if len(got) != 3 {
+		t.Errorf("%d ways, expected 3: small, middle, large: %q", len(got), got)
+	}
+	for _, way := range got {
+		if way == "8" {
+			t.Error("n is below 4 and above 9 on one way")
+		}
+	}
+}
+
+// TestQuiet passes over what does nothing of interest, and stops at what cannot be seen.
+func TestQuiet(t *testing.T) {
+	k := follow(t, ".reqntid 32", `
+ld.param.u32 %r1, [n];
+mov.b32 %r2, 0;
+LOOP:
+add.u32 %r2, %r2, 1;
+setp.lt.u32 %p1, %r2, %r1;
+@%p1 bra LOOP;
+setp.gt.u32 %p2, %r1, 7;
+@%p2 bra ON;
+add.u32 %r2, %r2, 3;
+ON:
+call quiet, (%r2);
+bar.sync 0;
+`)
+	if len(k.Traces) != 1 || len(k.Missed) > 0 {
+		t.Errorf("%d ways, missed %v", len(k.Traces), k.Missed)
+	}
+	k = follow(t, ".reqntid 32", "bar.sync 0;\ncall loud;\nbar.sync 0;\n")
+	if len(k.Traces) != 1 || k.Traces[0].Stopped == "" || len(k.Missed) != 1 {
+		t.Errorf("a call of a function with a barrier: %d ways, missed %v", len(k.Traces), k.Missed)
+	}
+}
+
+// TestWaits follows a loop that waits once, and a failed try on.
+func TestWaits(t *testing.T) {
+	k := follow(t, ".reqntid 32", `
+WAIT:
+mbarrier.try_wait.parity.shared.b64 %p2, [bars], 0;
+@!%p2 bra WAIT;
+bar.sync 0;
+`)
+	if len(k.Traces) != 1 || len(k.Traces[0].Events) != 3 {
+		t.Errorf("%d ways", len(k.Traces))
+	}
+	k = follow(t, ".reqntid 32", `
+mbarrier.try_wait.parity.shared.b64 %p2, [bars], 0;
+@!%p2 bra DONE;
+bar.sync 0;
+`)
+	if len(k.Traces) != 2 {
+		t.Errorf("a try that is not tried again: %d ways, expected 2", len(k.Traces))
+	}
+}
+
+// TestLimits ends in time with a kernel of very many branches, and says so.
+func TestLimits(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("ld.param.u64 %rd1, [p];\n")
+	for i := range 10_000 {
+		fmt.Fprintf(&b, "ld.global.u32 %%r1, [%%rd1+%d];\nsetp.eq.u32 %%p1, %%r1, 0;\n@%%p1 bra L%d;\nbar.sync 0;\nL%d:\n", 4*i, i, i)
+	}
+	k := follow(t, ".reqntid 32", b.String())
+	if len(k.Func.Blocks) < 20_000 || len(k.Missed) == 0 {
+		t.Errorf("%d blocks, missed %v", len(k.Func.Blocks), k.Missed)
+	}
+}
