@@ -11,6 +11,15 @@ type Order struct{ First, Then, Why string }
 // Ordering is what must be heeded when passes are put into a list.
 func Ordering() []Order {
 	return []Order{
+		{"fold-constants", "merge-common", "instructions that read the same constant by way of two registers are found to be the same only when it stands in them"},
+		{"fold-constants", "fold-addresses", "a constant that is added to an address must stand in the sum"},
+		{"merge-common", "fold-addresses", "an address that is computed twice may be read twice, and only what is read once goes into another instruction"},
+		{"fold-constants", "drop-dead", "the moves of constants are dead when these stand where they are used"},
+		{"fold-addresses", "merge-registers", "an address lives longer when a sum goes into brackets"},
+		{"merge-common", "merge-registers", "a result that is used in the place of another lives longer"},
+		{"fold-constants", "merge-registers", "a register that is written twice has no constant"},
+		{"drop-dead", "merge-registers", "what computes dead values would hold registers, and when it goes the rest could share more"},
+		{"drop-unreachable", "merge-registers", "code that is never reached would hold registers"},
 		{"drop-unreachable", "drop-dead", "code that is never reached reads registers, and keeps alive what computes them"},
 	}
 }

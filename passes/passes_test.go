@@ -5,6 +5,8 @@ package passes_test
 
 import (
 	"flag"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -84,6 +86,9 @@ func TestCorpus(t *testing.T) {
 			t.Errorf("%s: %v: %s %s", s.Name, faults[0].Place, faults[0].Rule, faults[0].Message)
 			continue
 		}
+		if before, after := declarations(s.Text), declarations(text); after > before {
+			t.Errorf("%s: declares %d registers, and %d before the passes", s.Name, after, before)
+		}
 		again, _ := lift.Module(file)
 		for _, step := range passes.Run(again, passes.List(), nil) {
 			if step.Changes > 0 {
@@ -91,6 +96,27 @@ func TestCorpus(t *testing.T) {
 			}
 		}
 	}
+}
+
+var (
+	registerLine  = regexp.MustCompile(`(?m)\.reg\s+(?:\.\w+\s+)+([^;]*);`)
+	registerRange = regexp.MustCompile(`<(\d+)>`)
+)
+
+// declarations is how many registers a text declares.
+func declarations(text string) int {
+	n := 0
+	for _, line := range registerLine.FindAllStringSubmatch(text, -1) {
+		for _, name := range strings.Split(line[1], ",") {
+			if many := registerRange.FindStringSubmatch(name); many != nil {
+				k, _ := strconv.Atoi(many[1])
+				n += k
+			} else {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // TestList holds the list against the rules for lists.
@@ -127,7 +153,7 @@ func TestNamed(t *testing.T) {
 		{"drop-dead", ""},
 		{"drop-unreachable drop-dead", ""},
 		{"drop-ded", `there is no pass "drop-ded"; did you mean drop-dead?`},
-		{"quux", `there is no pass "quux"; the passes are drop-unreachable, drop-dead`},
+		{"quux", `there is no pass "quux"; the passes are drop-unreachable, fold-constants, merge-common, fold-addresses, drop-dead, merge-registers`},
 		{"drop-dead drop-dead", "pass drop-dead is named twice"},
 		{"drop-dead drop-unreachable", "drop-unreachable comes before drop-dead: code that is never reached reads registers, and keeps alive what computes them"},
 	} {

@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"time"
 
 	"github.com/ptxdsl/ptxdsl/diag"
@@ -20,12 +21,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/roundtrip"
 	"github.com/ptxdsl/ptxdsl/lift"
 	"github.com/ptxdsl/ptxdsl/lower"
+	"github.com/ptxdsl/ptxdsl/passes"
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
 func main() {
 	quick := flag.Bool("quick", false, "do not assemble a formatted text whose tokens are the original's")
 	quiet := flag.Bool("q", false, "no progress")
+	names := flag.String("passes", "", "run these passes before lowering: `list` of names with commas between")
 	flag.Parse()
 	if flag.NArg() == 0 {
 		fmt.Fprintln(os.Stderr, "usage: roundtrip [-quick] [-q] folder|archive.tar.gz|file.ptx ...")
@@ -33,7 +36,7 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	bad, err := run(ctx, flag.Args(), *quick, *quiet)
+	bad, err := run(ctx, flag.Args(), *names, *quick, *quiet)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "roundtrip:", err)
 		os.Exit(2)
@@ -43,7 +46,11 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, paths []string, quick, quiet bool) (bad bool, err error) {
+func run(ctx context.Context, paths []string, names string, quick, quiet bool) (bad bool, err error) {
+	chosen, err := passes.Named(strings.FieldsFunc(names, func(r rune) bool { return r == ',' })...)
+	if err != nil {
+		return false, err
+	}
 	tool, err := ptxas.Find()
 	if err != nil {
 		return false, err
@@ -56,7 +63,7 @@ func run(ctx context.Context, paths []string, quick, quiet bool) (bad bool, err 
 		}
 		list = append(list, more...)
 	}
-	c := roundtrip.Config{Tool: tool, Format: ptx.Format, Check: check, Rewrite: rewrite, Quick: quick}
+	c := roundtrip.Config{Tool: tool, Format: ptx.Format, Check: check, Rewrite: func(name, text string) (string, diag.List) { return rewrite(name, text, chosen) }, Quick: quick}
 	if !quiet {
 		c.Progress = progress(os.Stderr)
 	}
@@ -77,7 +84,7 @@ func check(name, text string) diag.List {
 
 // rewrite takes a module through the intermediate representation and back. The text that comes out must mean the same there as the one
 // that went in.
-func rewrite(name, text string) (string, diag.List) {
+func rewrite(name, text string, chosen []*passes.Pass) (string, diag.List) {
 	file, list := ptx.Parse(name, text)
 	if list.Errors() > 0 {
 		return "", list
@@ -86,6 +93,7 @@ func rewrite(name, text string) (string, diag.List) {
 	if len(list) > 0 {
 		return "", list
 	}
+	passes.Run(m, chosen, nil)
 	return lower.Text(m), nil
 }
 

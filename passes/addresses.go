@@ -1,0 +1,145 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package passes
+
+import (
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+)
+
+func foldAddresses() *Pass {
+	return &Pass{
+		Name:  "fold-addresses",
+		Doc:   "writes constants that are added to an address into the brackets of the loads and stores that use it, and computes base plus index times size in one instruction.",
+		Edits: true,
+		Run: func(s *Step) {
+			binder := ir.NewBinder(s.Module.Version, s.Module.Target)
+			for _, f := range s.Module.Funcs() {
+				before := s.Changes
+				for {
+					n := offsets(f) + products(f, binder)
+					s.Changes += n
+					if n == 0 {
+						break
+					}
+				}
+				if s.Changes > before {
+					trim(f)
+				}
+			}
+		},
+	}
+}
+
+// offsets folds add.s64 %a, %b, 16 into [%a], if nothing else reads %a.
+func offsets(f *ir.Func) int {
+	d := defsOf(f)
+	gone := make(map[*ir.Instr]bool)
+	for _, r := range f.Regs {
+		in := d.writer[r]
+		if in == nil || in.Head() != "add" || in.Mod("cc") || in.Mod("sat") || in.Guard.Reg != nil || len(in.Args) != 3 || in.Args[2].Kind != ir.Int || in.Args[2].Ref != nil {
+			continue
+		}
+		// A 32-bit sum wraps; an offset in brackets does not for every space.
+		if bits, kind := integer(in.Op); bits != 64 || kind == 0 {
+			continue
+		}
+		base := whole(&in.Args[1])
+		if base == nil || d.writer[base] == nil || base.Type.Bits() != r.Type.Bits() || len(d.uses[r]) == 0 || gone[d.writer[base]] {
+			continue
+		}
+		if !addressesOnly(d.uses[r], in.Args[2].Value) {
+			continue
+		}
+		for _, u := range d.uses[r] {
+			u.at.Ref = base
+			u.at.Value += in.Args[2].Value
+			u.at.Zero = false
+		}
+		gone[in] = true
+		d.uses[base] = append(d.uses[base], d.uses[r]...)
+	}
+	if len(gone) > 0 {
+		dropped(f, gone)
+	}
+	return len(gone)
+}
+
+// addressesOnly reports whether all uses are the register in brackets of plain loads and stores, which take
+// a number added to it, and the sums fit into 24 bits.
+func addressesOnly(uses []use, add int64) bool {
+	const limit = 1 << 23
+	for _, u := range uses {
+		if u.at == nil || u.to.Kind != ir.Address || len(u.to.Args) != 1 || u.at != &u.to.Args[0] || u.to.Text != "" {
+			return false
+		}
+		switch u.in.Head() {
+		case "ld", "st", "atom", "red":
+		default:
+			return false
+		}
+		if sum := u.at.Value + add; sum < -limit || sum >= limit {
+			return false
+		}
+	}
+	return true
+}
+
+// products folds mul.wide.u32 %a, %i, 4; add.s64 %b, %base, %a into mad.wide.u32 %b, %i, 4, %base, if nothing
+// else reads %a.
+func products(f *ir.Func, binder *ir.Binder) int {
+	d := defsOf(f)
+	gone := make(map[*ir.Instr]bool)
+	for _, r := range f.Regs {
+		in := d.writer[r]
+		if in == nil || len(d.uses[r]) != 1 || in.Guard.Reg != nil || len(in.Args) != 3 {
+			continue
+		}
+		word, ok := strings.CutPrefix(in.Op, "mul.wide.")
+		if !ok || word != "u32" && word != "s32" || !steadyOperands(in, d) {
+			continue
+		}
+		sum := d.uses[r][0].in
+		bits, kind := integer(sum.Op)
+		if sum.Head() != "add" || bits != 64 || kind == 0 || sum.Mod("cc") || sum.Guard.Reg != nil || len(sum.Args) != 3 || gone[sum] {
+			continue
+		}
+		other := &sum.Args[1]
+		if whole(other) == r {
+			other = &sum.Args[2]
+		} else if whole(&sum.Args[2]) != r {
+			continue
+		}
+		if whole(other) == r || whole(other) == nil {
+			continue
+		}
+		op, args := sum.Op, sum.Args
+		sum.Op, sum.Args = "mad.wide."+word, []ir.Operand{args[0], in.Args[1], in.Args[2], *other}
+		if len(binder.Bind(sum)) > 0 || sum.Form == nil {
+			sum.Op, sum.Args = op, args
+			binder.Bind(sum)
+			continue
+		}
+		gone[in] = true
+	}
+	if len(gone) > 0 {
+		dropped(f, gone)
+	}
+	return len(gone)
+}
+
+// steadyOperands reports whether what an instruction reads has one value, so that it may be read later.
+func steadyOperands(in *ir.Instr, d *defs) bool {
+	for i := range in.Args[1:] {
+		o := &in.Args[1+i]
+		if o.Kind == ir.Int && o.Ref == nil {
+			continue
+		}
+		if r := whole(o); r == nil || d.writer[r] == nil {
+			return false
+		}
+	}
+	return true
+}

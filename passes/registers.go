@@ -1,0 +1,339 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package passes
+
+import (
+	"cmp"
+	"container/heap"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+func mergeRegisters() *Pass {
+	return &Pass{
+		Name:  "merge-registers",
+		Doc:   "lets registers of one type share a name where no two are live at once, and numbers them without gaps. Registers that a person named keep their names. Modules for a debugger (.target ..., debug), whose tables name registers, stay as they are.",
+		Edits: true,
+		Run: func(s *Step) {
+			if slices.Contains(s.Module.Options, "debug") {
+				return
+			}
+			taken := globalNames(s.Module)
+			for _, f := range s.Module.Funcs() {
+				s.Changes += allocate(f, taken)
+			}
+		},
+	}
+}
+
+// class is a kind of register: only registers of one class share.
+type class struct {
+	typ isa.Type
+	vec int
+}
+
+// allocate gives the registers of f that nobody named new ones, as few as their intervals allow, and returns
+// how many registers have changed.
+func allocate(f *ir.Func, taken map[string]bool) int {
+	number := make(map[*ir.Reg]int, len(f.Regs))
+	for i, r := range f.Regs {
+		number[r] = i
+	}
+	fixed := keep(f, number)
+	list := intervals(f, number)
+	for i := range apart(f, number) {
+		list[i] = interval{from: math.MinInt, to: math.MaxInt, used: true}
+	}
+	order := make([]int, 0, len(f.Regs))
+	for i := range f.Regs {
+		if !fixed[i] && list[i].used {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(list[a].from, list[b].from) })
+	letters := stems(f, fixed, taken)
+	kept := make(map[string]bool)
+	for i, r := range f.Regs {
+		if fixed[i] {
+			kept[r.Name] = true
+		}
+	}
+	pools := make(map[class]*pool)
+	changes := 0
+	to := make([]*ir.Reg, len(f.Regs))
+	for _, i := range order {
+		r := f.Regs[i]
+		c := class{r.Type, r.Vec}
+		p := pools[c]
+		if p == nil {
+			p = &pool{letters: letters[c], next: -1}
+			pools[c] = p
+		}
+		n := p.take(list[i])
+		if n == len(p.regs) {
+			p.regs = append(p.regs, &ir.Reg{Name: p.name(kept), Type: r.Type, Vec: r.Vec, Pos: r.Pos})
+		}
+		to[i] = p.regs[n]
+		if to[i].Name != r.Name {
+			changes++
+		}
+	}
+	if changes == 0 {
+		return 0
+	}
+	replace(f, number, to)
+	f.Regs = declared(f.Regs, to, fixed)
+	return changes
+}
+
+// A pool is the registers of a class, by their numbers.
+type pool struct {
+	letters string
+	next    int // the number of the last name
+	regs    []*ir.Reg
+	free    numbers // of registers that are not in use
+	busy    []lease // a heap, the earliest end first
+}
+
+type lease struct{ until, number int }
+
+// name is the next name that no register has which stays what it is.
+func (p *pool) name(kept map[string]bool) string {
+	for {
+		p.next++
+		if name := p.letters + strconv.Itoa(p.next); !kept[name] {
+			return name
+		}
+	}
+}
+
+// take finds the least number that is free from the start of an interval on. An instruction may write the
+// register that it reads last.
+func (p *pool) take(v interval) int {
+	for len(p.busy) > 0 && p.busy[0].until < v.from {
+		l := heap.Pop((*leases)(&p.busy)).(lease)
+		heap.Push(&p.free, l.number)
+	}
+	n := len(p.regs)
+	if len(p.free) > 0 {
+		n = heap.Pop(&p.free).(int)
+	}
+	heap.Push((*leases)(&p.busy), lease{v.to, n})
+	return n
+}
+
+type leases []lease
+
+func (l leases) Len() int           { return len(l) }
+func (l leases) Less(i, j int) bool { return l[i].until < l[j].until }
+func (l leases) Swap(i, j int)      { l[i], l[j] = l[j], l[i] }
+func (l *leases) Push(x any)        { *l = append(*l, x.(lease)) }
+func (l *leases) Pop() any {
+	old := *l
+	x := old[len(old)-1]
+	*l = old[:len(old)-1]
+	return x
+}
+
+type numbers []int
+
+func (l numbers) Len() int           { return len(l) }
+func (l numbers) Less(i, j int) bool { return l[i] < l[j] }
+func (l numbers) Swap(i, j int)      { l[i], l[j] = l[j], l[i] }
+func (l *numbers) Push(x any)        { *l = append(*l, x.(int)) }
+func (l *numbers) Pop() any {
+	old := *l
+	x := old[len(old)-1]
+	*l = old[:len(old)-1]
+	return x
+}
+
+// keep are the registers that stay what they are: those that a person named, and parameters and results of
+// the function.
+func keep(f *ir.Func, number map[*ir.Reg]int) []bool {
+	fixed := make([]bool, len(f.Regs))
+	named := make(map[string]bool)
+	for i, r := range f.Regs {
+		fixed[i] = !unnamed(r.Name)
+		named[r.Name] = fixed[i]
+	}
+	for i, r := range f.Regs {
+		// One of several scopes that all have a register of this name: lifting has numbered them.
+		if j := strings.LastIndexByte(r.Name, '_'); j > 0 && strings.TrimRight(r.Name[j+1:], "0123456789") == "" && named[r.Name[:j]] {
+			fixed[i] = false
+		}
+	}
+	for _, vars := range [][]*ir.Var{f.Params, f.Results} {
+		for _, v := range vars {
+			if i, ok := number[v.Reg]; ok && v.Reg != nil {
+				fixed[i] = true
+			}
+		}
+	}
+	return fixed
+}
+
+// apart are the registers that the hardware reads or writes while later instructions run, of whose end liveness
+// knows nothing: they share with no others.
+func apart(f *ir.Func, number map[*ir.Reg]int) map[int]bool {
+	alone := make(map[int]bool)
+	for _, b := range f.Blocks {
+		for _, in := range b.Instrs {
+			if !in.Directive() && (in.Form == nil || in.Has("async") || in.Has("tensor")) {
+				in.Registers(func(r *ir.Reg, _ isa.Access) {
+					if i, ok := number[r]; ok {
+						alone[i] = true
+					}
+				})
+			}
+		}
+	}
+	return alone
+}
+
+// unnamed reports whether a register's name is only letters that compilers give its class, and a number.
+func unnamed(name string) bool {
+	letters := strings.TrimRight(name, "0123456789")
+	if letters == name && name != "" {
+		return false
+	}
+	switch strings.TrimRight(letters, "_") {
+	case "", "%p", "%rs", "%r", "%rd", "%rq", "%f", "%fd", "%h", "%hh", "%b":
+		return true
+	}
+	return false
+}
+
+// stems are the letters for the registers of each class: the usual ones, with underscores where they would
+// meet other names.
+func stems(f *ir.Func, fixed []bool, taken map[string]bool) map[class]string {
+	used := make(map[string]bool)
+	of := make(map[string]class) // what the letters of names that stay are used for
+	note := func(name string) { used[strings.TrimRight(name, "0123456789")] = true }
+	for i, r := range f.Regs {
+		if !fixed[i] {
+			continue
+		}
+		c, stem := class{r.Type, r.Vec}, strings.TrimRight(r.Name, "0123456789")
+		if before, ok := of[stem]; ok && before != c || !unnamed(r.Name) {
+			used[stem] = true
+		}
+		of[stem] = c
+	}
+	for _, vars := range [][]*ir.Var{f.Params, f.Results, f.Vars} {
+		for _, v := range vars {
+			note(v.Name)
+		}
+	}
+	for _, t := range f.Targets {
+		note(t.Name)
+	}
+	for _, b := range f.Blocks {
+		for i := range b.Labels {
+			note(b.Labels[i].Name)
+		}
+	}
+	letters := make(map[class]string)
+	for i, r := range f.Regs {
+		c := class{r.Type, r.Vec}
+		if _, ok := letters[c]; ok || fixed[i] {
+			continue
+		}
+		stem := stemOf(c)
+		other := func(stem string) bool { before, ok := of[stem]; return ok && before != c }
+		for used[stem] || taken[stem] || other(stem) {
+			stem += "_"
+		}
+		letters[c] = stem
+		used[stem] = true
+	}
+	return letters
+}
+
+// stemOf is what compilers call registers of a class.
+func stemOf(c class) string {
+	switch t := c.typ; {
+	case t == isa.Predicate:
+		return "%p"
+	case t == isa.F32:
+		return "%f"
+	case t == isa.F64:
+		return "%fd"
+	case t.Class() == isa.Half && t.Bits() == 16:
+		return "%h"
+	case t.Class() == isa.Half:
+		return "%hh"
+	case t.Bits() <= 16:
+		return "%rs"
+	case t.Bits() == 64:
+		return "%rd"
+	case t.Bits() == 128:
+		return "%rq"
+	}
+	return "%r"
+}
+
+// globalNames are the letters of the names that all functions see, special registers among them.
+func globalNames(m *ir.Module) map[string]bool {
+	taken := make(map[string]bool)
+	note := func(name string) { taken[strings.TrimRight(name, "0123456789")] = true }
+	for i := range isa.Specials {
+		note(isa.Specials[i].Name)
+	}
+	for _, d := range m.Decls {
+		switch d := d.(type) {
+		case *ir.Var:
+			note(d.Name)
+		case *ir.Func:
+			note(d.Name)
+		}
+	}
+	return taken
+}
+
+// replace puts the new registers in the places of the old ones.
+func replace(f *ir.Func, number map[*ir.Reg]int, to []*ir.Reg) {
+	fresh := func(r *ir.Reg) *ir.Reg {
+		if i, ok := number[r]; ok && to[i] != nil {
+			return to[i]
+		}
+		return r
+	}
+	for _, b := range f.Blocks {
+		for _, in := range b.Instrs {
+			if in.Guard.Reg != nil {
+				in.Guard.Reg = fresh(in.Guard.Reg)
+			}
+			for i := range in.Args {
+				in.Args[i].Walk(func(o *ir.Operand) {
+					if r := o.Reg(); r != nil {
+						o.Ref = fresh(r)
+					}
+				})
+			}
+		}
+	}
+}
+
+// declared are the registers of a function in their order: new ones where the first of the old ones stood, and
+// none that nobody uses.
+func declared(regs, to []*ir.Reg, fixed []bool) []*ir.Reg {
+	var list []*ir.Reg
+	seen := make(map[*ir.Reg]bool)
+	for i, r := range regs {
+		if !fixed[i] {
+			r = to[i]
+		}
+		if r != nil && !seen[r] {
+			seen[r] = true
+			list = append(list, r)
+		}
+	}
+	return list
+}
