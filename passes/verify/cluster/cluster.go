@@ -100,7 +100,7 @@ func away(p *verify.Pass, e *trace.Event) bool {
 			return false
 		}
 		for _, t := range v.Terms {
-			if t.Atom.Op == "mapa" && !own(t.Atom) {
+			if t.Atom.Op == "mapa" && !own(p, t.Atom) {
 				return true
 			}
 		}
@@ -119,9 +119,14 @@ func away(p *verify.Pass, e *trace.Event) bool {
 	return false
 }
 
-// own reports whether mapa names the block that executes it.
-func own(a *value.Atom) bool {
-	r := a.Args[1].Single()
+// own reports whether mapa may name the block that executes it: it asks for its own rank, or for the first of a
+// cluster that the launch makes, which may be of one block.
+func own(p *verify.Pass, a *value.Atom) bool {
+	rank := a.Args[1]
+	if p.Cluster == 0 && rank.Const() && rank.K == 0 {
+		return true
+	}
+	r := rank.Single()
 	return r != nil && r.Name == "%cluster_ctarank"
 }
 
