@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ptxdsl/ptxdsl/internal/trial"
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
@@ -22,6 +23,9 @@ func deviceChecks() []Check {
 		{"runtime", "streams", checkStreams},
 		{"runtime", "graph", checkGraph},
 		{"runtime", "occupancy", checkOccupancy},
+		{"runtime", "attributes", checkAttributes},
+		{"runtime", "tensor maps", checkTensorMaps},
+		{"runtime", "shared memory", checkShared},
 		{"runtime", "load", checkLoad},
 		{"runtime", "launch", checkLaunch},
 		{"runtime", "copy", checkCopy},
@@ -263,4 +267,117 @@ func checkOccupancy(t *T) error {
 	info := t.Device.Info()
 	t.Note("add: %d blocks of 256 on a multiprocessor, %d registers", n, k.Info().Registers)
 	return want(n*256 == info.Threads, "%d blocks of a kernel of %d registers; %d threads fit", n, k.Info().Registers, info.Threads)
+}
+
+// checkAttributes launches cooperatively, in clusters, and before the launch before has ended.
+func checkAttributes(t *T) error {
+	const n = 100_000
+	k, e1 := t.load("increment")
+	b, e2 := runtime.Upload(t.Device, make([]uint32, n))
+	s, e3 := t.Device.Stream()
+	if err := errors.Join(e1, e2, e3); err != nil {
+		return err
+	}
+	info := t.Device.Info()
+	fit, err := k.Occupancy(runtime.Grid(1))
+	if err != nil {
+		return err
+	}
+	launches := []runtime.Config{runtime.Grid(fit * info.SMs).Cooperative()}
+	if info.Clusters {
+		launches = append(launches, runtime.Grid(64).Cluster(2), runtime.Grid(64).Cluster(8), runtime.Grid(64).Cluster(4).Cooperative(), runtime.Grid(64).Cluster(16))
+		for _, size := range []int{2, 8, 16} {
+			fit, err := k.Clusters(runtime.Grid(64).Cluster(size))
+			if err != nil {
+				return err
+			}
+			t.Note("%d clusters of %d fit", fit, size)
+		}
+	}
+	for _, c := range launches {
+		if err := k.Launch(c.On(s), b, n, 1); err != nil {
+			return err
+		}
+	}
+	if info.Capability >= 90 {
+		// The kernel waits for nothing of the one before it, so its increments may get lost; that it is launched and ends is what counts.
+		for range 10 {
+			if err := k.Launch(runtime.Grid(8).Programmatic().On(s), b, 0, 1); err != nil {
+				return err
+			}
+		}
+	}
+	got, err := runtime.Download(b.On(s))
+	if err != nil {
+		return err
+	}
+	for i, v := range got {
+		if int(v) != len(launches) {
+			return fmt.Errorf("element %d is %d after %d launches", i, v, len(launches))
+		}
+	}
+	return errors.Join(b.Close(), s.Close())
+}
+
+// checkTensorMaps has the driver make tensor maps of every kind. The matrix multiplications use some.
+func checkTensorMaps(t *T) error {
+	if !t.Device.Info().TensorMaps {
+		return trial.Skip("no tensor maps before sm_90")
+	}
+	b, e1 := runtime.Alloc[runtime.BF16](t.Device, 1<<20)
+	f, e2 := runtime.Alloc[float32](t.Device, 1<<20)
+	c, e3 := runtime.Alloc[uint8](t.Device, 1<<20)
+	if err := errors.Join(e1, e2, e3); err != nil {
+		return err
+	}
+	var errs []error
+	made := 0
+	keep := func(what string) func(*runtime.TensorMap, error) {
+		return func(_ *runtime.TensorMap, err error) {
+			if made++; err != nil {
+				errs = append(errs, fmt.Errorf("%s: %w", what, err))
+			}
+		}
+	}
+	for swizzle, cols := range map[int]int{0: 256, 32: 16, 64: 32, 128: 64} {
+		keep("swizzle")(runtime.Tiled(b, []int{512, 1024}, []int{128, cols}, runtime.Swizzle(swizzle)))
+	}
+	for _, promotion := range []int{64, 128, 256} {
+		keep("promotion")(runtime.Tiled(f, []int{512, 512}, []int{64, 32}, runtime.Promotion(promotion), runtime.Swizzle(128), runtime.NaN()))
+	}
+	for n := 1; n <= 5; n++ {
+		sizes, box := []int{64}, []int{16}
+		for range n - 1 {
+			sizes, box = append([]int{4}, sizes...), append([]int{2}, box...)
+		}
+		keep(fmt.Sprint(n, " dimensions"))(runtime.Tiled(f, sizes, box))
+	}
+	keep("strides and steps")(runtime.Tiled(b, []int{100, 60}, []int{50, 32}, runtime.Strides(64), runtime.Steps(2, 1)))
+	keep("tf32")(runtime.Tiled(f, []int{512, 512}, []int{64, 32}, runtime.As("tf32")))
+	keep("bytes")(runtime.Tiled(c, []int{1024, 1024}, []int{64, 128}, runtime.As("e4m3"), runtime.Swizzle(128)))
+	for n := 1; n <= 3; n++ {
+		sizes, w := []int{2}, runtime.Window{}
+		for range n {
+			sizes, w.Lower, w.Upper = append(sizes, 8), append(w.Lower, -1), append(w.Upper, -1)
+		}
+		keep(fmt.Sprint("im2col with space of ", n))(runtime.Im2col(b, append(sizes, 64), w, 64, 64, runtime.Swizzle(128)))
+	}
+	t.Note("%d made", made)
+	return errors.Join(append(errs, b.Close(), f.Close(), c.Close())...)
+}
+
+// checkShared asks for more dynamic shared memory, step by step, up to the most.
+func checkShared(t *T) error {
+	k, err := t.load("empty")
+	if err != nil {
+		return err
+	}
+	most := t.Device.Info().SharedOptIn
+	for _, bytes := range []int{0, 48 << 10, 48<<10 + 1, 100 << 10, most} {
+		if err := errors.Join(k.Launch(runtime.Grid(4).Shared(bytes)), t.Device.Sync()); err != nil {
+			return fmt.Errorf("%d bytes: %w", bytes, err)
+		}
+	}
+	t.Note("%d bytes", most)
+	return nil
 }

@@ -259,7 +259,8 @@ func TestCache(t *testing.T) {
 	check(t, os.WriteFile(file, nil, 0o644))
 	image.Cache = filepath.Join(file, "below")
 	runs = stub(t, "13.5", "")
-	if load(image).Cached || load(image).Cached || runs() != 2 {
+	first, second := load(image), load(image)
+	if first.Cached || second.Cached || runs() != 2 {
 		t.Error("a cache that cannot be written was")
 	}
 }
