@@ -300,7 +300,7 @@ func checkAttributes(t *T) error {
 		}
 	}
 	if info.Capability >= 90 {
-		// The kernel waits for nothing of the one before it, so its increments may get lost; that it is launched and ends is what counts.
+		// The kernel waits for nothing of the one before it, so it is given nothing to do.
 		for range 10 {
 			if err := k.Launch(runtime.Grid(8).Programmatic().On(s), b, 0, 1); err != nil {
 				return err
