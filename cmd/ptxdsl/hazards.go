@@ -39,7 +39,7 @@ func hazards(v *verified) (checked, not string) {
 		return "", "barriers, copies, fences and races, since the forms have errors"
 	}
 	if len(r.Kernels) == 0 {
-		return "", "barriers, copies, fences and races: there is no kernel"
+		return "", "barriers, copies, fences and races: there is no kernel, or no rule of them is selected"
 	}
 	full, turns := 0, 0
 	var why []string

@@ -11,8 +11,10 @@ package verify
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
@@ -80,6 +82,7 @@ type sheet struct {
 	module  *ir.Module
 	list    []*Finding
 	missed  []string
+	turns   int
 	rooms   map[*ir.Instr]int64 // see Pass.Room
 	regions map[spot]found      // see Pass.At
 }
@@ -186,30 +189,55 @@ func Run(m *ir.Module, list []*Analyzer, opt Options) *Report {
 	if opt.Limits == (trace.Limits{}) {
 		opt.Limits = trace.Default()
 	}
+	list = slices.DeleteFunc(slices.Clone(list), func(a *Analyzer) bool { return !wanted(a, opt.Rules) })
 	r := &Report{}
 	notes := suppressions(m)
+	var kernels []*ir.Func
 	for _, f := range m.Funcs() {
-		if f.Kernel {
-			r.kernel(m, f, list, opt, notes)
+		if f.Kernel && (len(list) > 0 || opt.Rules == nil || opt.Rules[ruleIncomplete.ID]) {
+			kernels = append(kernels, f)
 		}
+	}
+	// Kernels have nothing to do with one another, so they are followed side by side.
+	sheets := make([]*sheet, len(kernels))
+	var wg sync.WaitGroup
+	gate := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i, f := range kernels {
+		wg.Go(func() {
+			gate <- struct{}{}
+			sheets[i] = follow(m, f, list, opt)
+			<-gate
+		})
+	}
+	wg.Wait()
+	for i, f := range kernels {
+		r.add(m, f, sheets[i], opt, notes)
 	}
 	r.Findings = append(r.Findings, notes.findings(opt.Rules)...)
 	r.Findings = r.Findings.Sort()
 	return r
 }
 
-func (r *Report) kernel(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options, notes *notes) {
+// follow holds one kernel against the analyzers.
+func follow(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options) *sheet {
 	k := trace.Follow(m, f, opt.Limits)
 	s := &sheet{module: m, missed: k.Missed, regions: make(map[spot]found)}
 	for _, a := range list {
-		if len(k.Traces) > 0 && k.Needs(a.Requires...) && wanted(a, opt.Rules) {
+		if len(k.Traces) > 0 && k.Needs(a.Requires...) {
 			a.Run(&Pass{Kernel: k, Analyzer: a, sheet: s})
 		}
 	}
-	result := Result{Kernel: f.Name, Missed: s.missed}
 	if k.Loops {
-		result.Turns = k.Turns
+		s.turns = k.Turns
 	}
+	// Traces are large, and are not needed any more.
+	s.regions = nil
+	return s
+}
+
+// add takes what was found in one kernel into the report.
+func (r *Report) add(m *ir.Module, f *ir.Func, s *sheet, opt Options, notes *notes) {
+	result := Result{Kernel: f.Name, Missed: s.missed, Turns: s.turns}
 	if len(s.missed) > 0 {
 		result.Verdict = Incomplete
 	}

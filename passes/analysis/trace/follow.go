@@ -31,7 +31,7 @@ func Follow(m *ir.Module, f *ir.Func, l Limits) *Kernel {
 	p.prepare()
 	if !p.k.Needs(Copy, BulkLoad, BulkStore, GroupMultiply, TensorAlloc, TensorMultiply, Init, Wait, ClusterArrive) {
 		// Barriers alone are seen on few ways as well as on many.
-		l.Steps /= 4
+		l.Steps /= 8
 	}
 	start := &state{facts: newFacts(p.pool), regs: make([]*value.Value, len(f.Regs)), threads: p.pool.All(),
 		turns: make(map[*graph.Loop]int), times: make(map[*ir.Instr]int), pending: make(map[*ir.Instr]*value.Value)}

@@ -198,6 +198,8 @@ func compare(p *verify.Pass, id int64, s *site) {
 	case come > s.count && differ(s):
 		p.Report(&ruleShared, f.In, "barrier %d waits for %d threads, and %d come to it from several places: their arrivals can mix", id, s.count, come).
 			Also(other(s), "the other place")
+	case come > s.count:
+		p.Report(&ruleCount, f.In, "barrier %d waits for %d threads, and %d come to it: some are let go without the others", id, s.count, come).As(diag.Review)
 	}
 }
 

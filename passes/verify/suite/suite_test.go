@@ -1,0 +1,185 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package suite_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/internal/filetest"
+	"github.com/ptxdsl/ptxdsl/internal/roundtrip"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/lift"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+	"github.com/ptxdsl/ptxdsl/passes/verify/suite"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+func module(t testing.TB, name, text string) *ir.Module {
+	t.Helper()
+	file, faults := ptx.Parse(name, text)
+	m, more := lift.Module(file)
+	for _, d := range append(faults, more...) {
+		t.Fatalf("%v: %s %s", d.Place, d.Rule, d.Message)
+	}
+	return m
+}
+
+// TestFiles holds findings against the comments of files: for each analyzer, what it must say and what it
+// must not.
+func TestFiles(t *testing.T) {
+	filetest.Run(t, "testdata/*.ptx", func(name, text string) diag.List {
+		return suite.Run(module(t, name, text), verify.Options{}).Findings
+	})
+}
+
+// TestList wants analyzers that say what they do, and rules with one owner.
+func TestList(t *testing.T) {
+	seen := make(map[string]string)
+	for _, a := range suite.List() {
+		if a.Doc == "" || a.Run == nil || len(a.Rules) == 0 || len(a.Requires) == 0 {
+			t.Errorf("%s is not whole", a.Name)
+		}
+		for _, r := range a.Rules {
+			if r.Layer != a.Name || seen[r.ID] != "" {
+				t.Errorf("%s of %s has layer %s, and belongs to %q", r.ID, a.Name, r.Layer, seen[r.ID])
+			}
+			seen[r.ID] = a.Name
+		}
+	}
+}
+
+const head = ".version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry k()\n.reqntid 64\n{\n\t.reg .pred %p<4>;\n\t.reg .b32 %r<4>;\n\tmov.u32 %r1, %tid.x;\n\tsetp.ne.u32 %p1, %r1, 5;\n"
+
+// TestVerdicts are the verdicts on a kernel, and what suppressions make of them.
+func TestVerdicts(t *testing.T) {
+	for _, test := range []struct{ name, body, want string }{
+		{"clean", "bar.sync 0;", "clean []"},
+		{"error", "@%p1 bra ON;\nmov.u32 %r2, 1;\nbar.sync 0;\nON: bar.sync 1;", "error [B2]"},
+		{"suppressed", "@%p1 bra ON;\nmov.u32 %r2, 1;\n// ptxdsl:ignore B2 the other lanes do not come here\nbar.sync 0;\nON: bar.sync 1;", "clean []"},
+		{"suppressed behind", "@%p1 bra ON;\nmov.u32 %r2, 1;\nbar.sync 0; // ptxdsl:ignore B2 the other lanes do not come here\nON: bar.sync 1;", "clean []"},
+		{"no reason", "@%p1 bra ON;\nmov.u32 %r2, 1;\nbar.sync 0; // ptxdsl:ignore B2\nON: bar.sync 1;", "error [B2 V102]"},
+		{"no rule", "bar.sync 0; // ptxdsl:ignore", "clean [V102]"},
+		{"another rule", "@%p1 bra ON;\nmov.u32 %r2, 1;\nbar.sync 0; // ptxdsl:ignore B1 for no reason\nON: bar.sync 1;", "error [B2 V103]"},
+		{"nothing to suppress", "bar.sync 0; // ptxdsl:ignore B2 all come", "clean [V103]"},
+		{"count", "bar.sync 1, 96;", "error [B1]"},
+	} {
+		r := suite.Run(module(t, "k.ptx", head+test.body+"\nret;\n}\n"), verify.Options{})
+		var ids []string
+		for _, d := range r.Findings {
+			ids = append(ids, d.Rule)
+		}
+		if got := fmt.Sprint(r.Kernels[0].Verdict, " ", ids); got != test.want {
+			t.Errorf("%s: %s, want %s", test.name, got, test.want)
+		}
+	}
+}
+
+// TestSelection looks for the selected rules alone.
+func TestSelection(t *testing.T) {
+	m := module(t, "k.ptx", head+"@%p1 bra ON;\nmov.u32 %r2, 1;\nbar.sync 0;\nON: bar.sync 1, 32;\nret;\n}\n")
+	for _, test := range []struct{ rules, want string }{{"B1", "B1"}, {"B2", "B2"}, {"A1", ""}} {
+		var ids []string
+		for _, d := range suite.Run(m, verify.Options{Rules: map[string]bool{test.rules: true}}).Findings {
+			ids = append(ids, d.Rule)
+		}
+		if got := strings.Join(ids, " "); got != test.want {
+			t.Errorf("%s: found %q, want %q", test.rules, got, test.want)
+		}
+	}
+}
+
+// TestRepeats wants the same report twice.
+func TestRepeats(t *testing.T) {
+	text, err := os.ReadFile("../zoo/testdata/M4/20_too_few.sm_90a.bad.ptx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := module(t, "k.ptx", string(text))
+	a, b := suite.Run(m, verify.Options{}), suite.Run(m, verify.Options{})
+	if d := cmp.Diff(a, b); d != "" {
+		t.Errorf("two runs differ:\n%s", d)
+	}
+}
+
+// TestExamples finds nothing in the kernels of the examples.
+func TestExamples(t *testing.T) {
+	names, err := filepath.Glob("../../../examples/*/testdata/*.ptx")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no examples: %v", err)
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range suite.Run(module(t, name, string(text)), verify.Options{}).Findings {
+			if d.Severity != diag.Note {
+				t.Errorf("%s:%d: %s %s: %s", name, d.Place.Line, d.Severity, d.Rule, d.Message)
+			}
+		}
+	}
+}
+
+// TestCorpus holds the errors that are found in what nvcc and Triton made against those that were looked
+// into one by one. They are in kernels that try instructions out, and true.
+func TestCorpus(t *testing.T) {
+	list, err := roundtrip.Sources("../../../internal/corpus/testdata/corpus.tar.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]string{
+		"A5": "async: inlined reads what other threads copied",
+		"A7": "async: alone waits for all groups but the one it reads",
+		"C3": "bulk: multicast and tcgen: commits, with no barrier of the cluster at all",
+		"C4": "bulk: remote uses its peer's memory up to its end",
+		"M2": "bulk: barriers waits on an object that nobody makes",
+		"T5": "tcgen: allocatepair, with no barrier of the cluster",
+	}
+	for i, s := range list {
+		if testing.Short() && i%8 != 0 {
+			continue
+		}
+		n := make(map[string]int)
+		for _, d := range suite.Run(module(t, s.Name, s.Text), verify.Options{}).Findings {
+			if d.Severity == diag.Error && (known[d.Rule] == "" || !strings.HasPrefix(filepath.Base(s.Name), strings.SplitN(known[d.Rule], ":", 2)[0]) && d.Rule != "C3") {
+				t.Errorf("%s:%d: %s: %s", s.Name, d.Place.Line, d.Rule, d.Message)
+			}
+			if d.Severity == diag.Review {
+				n[d.Rule]++
+			}
+		}
+	}
+}
+
+// BenchmarkRun verifies the kernels of the examples.
+func BenchmarkRun(b *testing.B) {
+	names, err := filepath.Glob("../../../examples/*/testdata/*.ptx")
+	if err != nil || len(names) == 0 {
+		b.Fatalf("no examples: %v", err)
+	}
+	var list []*ir.Module
+	size := int64(0)
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			b.Fatal(err)
+		}
+		size += int64(len(text))
+		list = append(list, module(b, name, string(text)))
+	}
+	b.SetBytes(size)
+	b.ReportAllocs()
+	for b.Loop() {
+		for _, m := range list {
+			suite.Run(m, verify.Options{})
+		}
+	}
+}
