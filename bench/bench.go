@@ -54,6 +54,7 @@ type Bench struct {
 	Device *runtime.Device
 	Stream *runtime.Stream
 	Rounds int
+	Warm   time.Duration // how long a job runs before it is measured
 	rand   *rand.Rand
 	cold   *runtime.Buffer[uint32] // several times the L2 cache
 	first  []*runtime.Event
@@ -61,24 +62,21 @@ type Bench struct {
 	meter  *meter
 }
 
-// New opens a device for rounds of measuring.
-func New(place string, rounds int) (*Bench, error) {
-	d, err := runtime.Open(place)
-	if err != nil {
+// New makes a Bench of a device, for rounds of measuring. Closing the device closes what the Bench has there.
+func New(d *runtime.Device, rounds int) (*Bench, error) {
+	b := &Bench{Device: d, Rounds: rounds, Warm: 200 * time.Millisecond, rand: rand.New(rand.NewPCG(3, 4))}
+	var err error
+	if b.Stream, err = d.Stream(); err != nil {
 		return nil, err
 	}
-	b := &Bench{Device: d, Rounds: rounds, rand: rand.New(rand.NewPCG(3, 4))}
-	if b.Stream, err = d.Stream(); err != nil {
-		return nil, errors.Join(err, d.Close())
-	}
 	if b.cold, err = runtime.Alloc[uint32](d, max(d.Info().L2, 32<<20)); err != nil {
-		return nil, errors.Join(err, d.Close())
+		return nil, err
 	}
 	for range rounds {
 		first, e1 := d.Event()
 		last, e2 := d.Event()
 		if err := errors.Join(e1, e2); err != nil {
-			return nil, errors.Join(err, d.Close())
+			return nil, err
 		}
 		b.first, b.last = append(b.first, first), append(b.last, last)
 	}
@@ -86,11 +84,8 @@ func New(place string, rounds int) (*Bench, error) {
 	return b, nil
 }
 
-// Close gives back what the bench holds.
-func (b *Bench) Close() error {
-	b.meter.close()
-	return b.Device.Close()
-}
+// Close lets go of what is not the device's.
+func (b *Bench) Close() { b.meter.close() }
 
 // Meter says where clocks and power come from, or why they do not.
 func (b *Bench) Meter() string { return b.meter.origin }
@@ -145,7 +140,7 @@ func (b *Bench) Measure(j Job) ([]Result, error) {
 
 // settle runs the job for a while, so that clocks and temperature are what they will be.
 func (b *Bench) settle(j Job, failed []error) error {
-	for start := time.Now(); time.Since(start) < 200*time.Millisecond; {
+	for start := time.Now(); time.Since(start) < b.Warm; {
 		for i, c := range j.Contenders {
 			if failed[i] == nil {
 				failed[i] = c.Run()

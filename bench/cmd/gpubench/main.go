@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/bench"
+	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
 func main() {
@@ -33,11 +34,16 @@ func run(device string, rounds int, only, sizes, libraries, file string) (err er
 	if rounds < 1 {
 		return fmt.Errorf("%d rounds: one or more is expected", rounds)
 	}
-	b, err := bench.New(device, rounds)
+	d, err := runtime.Open(device)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, b.Close()) }()
+	defer func() { err = errors.Join(err, d.Close()) }()
+	b, err := bench.New(d, rounds)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
 	l, err := bench.NewBLAS(b, bench.Folders(libraries))
 	if err != nil {
 		return err
