@@ -56,6 +56,7 @@ func Rooms() []Room {
 		{"internal/gen", "isa internal/notation", jennifer + " " + participle},
 		{"internal/gputest", "dsl runtime examples internal/trial", ""},
 		{"internal/house", "", ""},
+		{"internal/npy", "", ""},
 		{"internal/ptxas", "diag", ""},
 		{"internal/notation", "isa", ""},
 		{"internal/show", "dsl runtime internal/trial", ""},
