@@ -180,7 +180,7 @@ func (p *Pass) findRooms() map[*ir.Instr]int64 {
 				continue
 			}
 			for _, r := range append(p.Reads(e), p.Writes(e)...) {
-				loose[e.In] = loose[e.In] || !r.Sure || !r.Solid
+				loose[e.In] = loose[e.In] || !r.Sure
 				starts[r.Root] = append(starts[r.Root], start{e.In, r.Low})
 			}
 		}

@@ -25,6 +25,7 @@ func Follow(m *ir.Module, f *ir.Func, l Limits) *Kernel {
 			interesting = interesting || used
 		}
 	}
+	interesting = interesting || p.k.Shares
 	if !interesting || len(f.Blocks) == 0 {
 		return p.k
 	}

@@ -79,7 +79,9 @@ func newProgram(m *ir.Module, f *ir.Func) *program {
 	for _, b := range f.Blocks {
 		for _, in := range b.Instrs {
 			if !in.Directive() {
-				k.Uses[Of(in.Op)] = true
+				kind := Of(in.Op)
+				k.Uses[kind] = true
+				k.Shares = k.Shares || kind == Store && strings.HasPrefix(space(in.Op), "shared")
 			}
 		}
 	}

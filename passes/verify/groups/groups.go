@@ -9,6 +9,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
@@ -67,7 +68,9 @@ func small(p *verify.Pass, t *trace.Trace) {
 			list = append(list, f)
 		case trace.CopyCommit:
 			for _, f := range list {
-				f.groups++
+				if covers(e, f.e) {
+					f.groups++
+				}
 			}
 		case trace.CopyWait:
 			pending := int64(0)
@@ -75,6 +78,9 @@ func small(p *verify.Pass, t *trace.Trace) {
 				pending, _ = verify.Number(e, 0)
 			}
 			for _, f := range list {
+				if !covers(e, f.e) {
+					continue
+				}
 				if !f.done && (e.In.Mod("wait_all") || f.groups > int(pending)) {
 					f.done, f.wait = true, e.In
 				} else if !f.done {
@@ -97,6 +103,11 @@ func small(p *verify.Pass, t *trace.Trace) {
 			list = prune(list)
 		}
 	}
+}
+
+// covers reports whether all threads that made a copy come to an instruction: groups are each thread's own.
+func covers(e, made *trace.Event) bool {
+	return made.Threads.Minus(e.Threads) == value.Set{}
 }
 
 // copied is the bytes of one cp.async.
@@ -193,13 +204,15 @@ func bulk(p *verify.Pass, t *trace.Trace) {
 			list = append(list, &out{e: e, regions: p.Reads(e)})
 		case trace.BulkCommit:
 			for _, o := range list {
-				o.groups++
+				if covers(e, o.e) {
+					o.groups++
+				}
 			}
 		case trace.BulkWait:
 			pending, _ := verify.Number(e, 0)
 			kept := list[:0]
 			for _, o := range list {
-				if o.groups > int(pending) {
+				if o.groups > int(pending) && covers(e, o.e) {
 					if !e.In.Mod("read") {
 						continue
 					}

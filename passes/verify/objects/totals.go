@@ -5,6 +5,7 @@ package objects
 
 import (
 	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
@@ -19,7 +20,6 @@ type total struct {
 	tensor                        bool
 	expects, copies               int64 // how often
 	room                          int64 // that copies of tensors seem to take
-	crowd                         *trace.Event
 }
 
 // totals compares, of each object, all arrivals with the first phase's, and all bytes that are expected
@@ -59,6 +59,7 @@ func totals(p *verify.Pass, births map[verify.Object]*birth, order []verify.Obje
 			}
 		}
 	}
+	crowds(p)
 	for _, class := range done {
 		for o, n := range class {
 			most[o] += n
@@ -148,9 +149,6 @@ func add(p *verify.Pass, e *trace.Event, o verify.Touch, s *total) {
 		} else {
 			s.copies = -1 << 32
 		}
-		if o.Threads.Len() > 1 {
-			s.crowd = e
-		}
 	case e.Kind == trace.RemoteStore, e.Kind == trace.Complete, e.Kind == trace.Answer:
 		s.tensor = true
 	}
@@ -174,10 +172,6 @@ func bytes(p *verify.Pass, t *trace.Trace, o verify.Object, s *total, loaders ma
 // rooms compares what is expected with what copies of tensors seem to bring: the box is not in PTX, but
 // tiles mostly lie side by side.
 func rooms(p *verify.Pass, s *total) {
-	if s.crowd != nil && s.first != nil && s.first.Threads.Len() == 1 {
-		p.Report(&ruleBytes, s.crowd.In, "a copy is made by %s, and one thread expects its bytes", verify.Threads(s.crowd.Threads.Len())).As(diag.Review).Also(s.first.In, "the bytes are expected here")
-		return
-	}
 	if s.first == nil || s.load == nil || s.vague || s.copies <= 0 || s.expects == 0 || s.load.In.Mod("multicast::cluster") {
 		return
 	}
@@ -185,5 +179,41 @@ func rooms(p *verify.Pass, s *total) {
 	if s.expected > s.room || s.expected <= s.room-slack*s.expects {
 		p.Report(&ruleBytes, s.first.In, "%d bytes are expected for each %d copies, which seem to have room for %d", s.expected/s.expects, s.copies/s.expects, s.room/s.expects).
 			As(diag.Review).Also(s.load.In, "a copy")
+	}
+}
+
+// crowds looks for copies to one place that many threads make and one thread expects.
+func crowds(p *verify.Pass) {
+	by := make(map[*ir.Instr]value.Set)
+	expecting := make(map[verify.Object]value.Set)
+	var order []*trace.Event
+	for _, t := range p.Traces {
+		for i := range t.Events {
+			e := &t.Events[i]
+			n := verify.Target(e)
+			switch {
+			case e.Kind == trace.BulkLoad:
+				if _, seen := by[e.In]; !seen {
+					order = append(order, e)
+				}
+				by[e.In] = by[e.In].Or(e.Threads)
+			case e.Kind == trace.Expect, e.Kind == trace.Arrive && e.In.Mod("expect_tx"):
+				list, _ := p.Objects(e, verify.Val(e, n))
+				for _, o := range list {
+					expecting[o.Object] = expecting[o.Object].Or(o.Threads)
+				}
+			}
+		}
+	}
+	for _, e := range order {
+		list, _ := p.Objects(e, verify.Val(e, verify.Target(e)))
+		regions := p.Writes(e)
+		all := by[e.In]
+		if len(list) != 1 || len(regions) != 1 || !regions[0].Solid || all.Len() < 2 {
+			continue
+		}
+		if one := expecting[list[0].Object]; one.Len() == 1 {
+			p.Report(&ruleBytes, e.In, "%s copy to one place, and one thread expects the bytes", verify.Threads(all.Len())).As(diag.Review)
+		}
 	}
 }

@@ -23,7 +23,7 @@ func Analyzer() *verify.Analyzer {
 traces that do not contradict one another. Blocks of a cluster are taken to do alike. A copy of a tensor is taken to
 bring its share of the bytes that are expected.`,
 		Rules:    diag.Rules{ruleHang, ruleLap, rulePlain},
-		Requires: []trace.Kind{trace.Wait, trace.BarrierSync},
+		Requires: []trace.Kind{trace.Wait, trace.Store},
 		Run:      run,
 	}
 }
@@ -32,7 +32,7 @@ func run(p *verify.Pass) {
 	rules := "B8"
 	if p.Needs(trace.Wait) {
 		rules = "B8, M4, M6, M7, M11"
-	} else if !p.Needs(trace.Load, trace.Store) {
+	} else if !p.Shares {
 		return
 	}
 	missed := func(why string) { p.Missed("the order of warps among themselves (%s): %s", rules, why) }

@@ -174,7 +174,7 @@ func (m *machine) race(y, x *access) {
 			Also(y.e.In, "the other access").On(x.by.t, x.by.at)
 		return
 	}
-	if m.p.Found("M4", "M6", "M7") {
+	if m.p.Found("A1", "A4", "W3", "M4", "M6", "M7") {
 		return // what follows from it
 	}
 	what := "shared memory"
