@@ -5,6 +5,8 @@
 package exampletest
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
@@ -31,6 +33,12 @@ func Check(t *testing.T, name, target string, build func(*dsl.Module)) {
 		t.Errorf("%s for %s: built twice, two texts", name, target)
 	}
 	golden.Check(t, m)
+	// The order of declarations does not count in golden; here files are as they are written, so that -update changes nothing.
+	if kept, err := os.ReadFile(filepath.Join("testdata", name+"."+target+".ptx")); err != nil {
+		t.Error(err)
+	} else if !t.Failed() && string(kept) != text {
+		t.Errorf("%s for %s: its golden file says the same in other words; go test -update", name, target)
+	}
 	f, list := ptx.Parse(name, text)
 	for _, d := range append(list, form.Check(f, form.Options{Whole: true})...) {
 		t.Errorf("%s for %s: line %d: %s: %s", name, target, d.Place.Line, d.Rule, d.Message)
