@@ -219,7 +219,7 @@ func (p *Pass) Everyone(e *trace.Event) bool {
 	for i := 1; i < len(e.In.Args); i++ {
 		if o := &e.In.Args[i]; o.Kind == ir.Int || o.Kind == ir.Register && o.Ref.(*ir.Reg).Type.Bits() == 32 {
 			n, ok := Number(e, i)
-			return ok && int(n) >= p.Pool.Threads
+			return ok && (int(n) >= p.Pool.Threads || !p.Pool.Exact)
 		}
 	}
 	return true

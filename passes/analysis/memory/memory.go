@@ -228,8 +228,9 @@ func unshift(p *value.Pool, v *value.Value) (*value.Value, bool) {
 	return out, found
 }
 
-// Foreign reports whether a thread's bytes of r belong, in o, to other threads alone.
-func (r *Region) Foreign(o *Region) bool {
+// Foreign reports whether a thread's bytes of r belong, in o, to other threads alone; threads are taken in
+// groups of so many.
+func (r *Region) Foreign(o *Region, group int) bool {
 	if r.Root != o.Root || !r.Sure || !o.Sure {
 		return true
 	}
@@ -238,6 +239,7 @@ func (r *Region) Foreign(o *Region) bool {
 	shared := make(map[int64]bool)
 	o.threads.Each(func(t int) {
 		at := o.pool.At(o.own, t)
+		t /= group
 		for n := int64(0); n < o.Bytes; n += grain {
 			if was, taken := owners[(at+n)/grain]; taken && was != t {
 				shared[(at+n)/grain] = true
@@ -248,6 +250,7 @@ func (r *Region) Foreign(o *Region) bool {
 	found := false
 	r.threads.Each(func(t int) {
 		at := r.pool.At(r.own, t)
+		t /= group
 		for n := int64(0); n < r.Bytes; n += grain {
 			was, taken := owners[(at+n)/grain]
 			found = found || taken && was != t && !shared[(at+n)/grain]

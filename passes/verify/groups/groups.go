@@ -37,6 +37,7 @@ type flight struct {
 	// done says that the threads that began it have waited for it; shared that a barrier came then.
 	done, shared bool
 	wait         *ir.Instr
+	warp         bool // the lanes of the warp have met since
 	open         bool // its group was not closed at the last wait
 }
 
@@ -96,6 +97,10 @@ func small(p *verify.Pass, t *trace.Trace) {
 			for _, f := range list {
 				f.shared = f.shared || f.done
 			}
+		case trace.WarpSync:
+			for _, f := range list {
+				f.warp = f.warp || f.done
+			}
 		case trace.Load, trace.Store, trace.Atomic, trace.GroupMultiply, trace.TensorMultiply, trace.TensorCopy, trace.BulkStore:
 			list = read(p, t, i, list)
 		}
@@ -103,6 +108,14 @@ func small(p *verify.Pass, t *trace.Trace) {
 			list = prune(list)
 		}
 	}
+}
+
+// group is how many threads share what they have waited for.
+func (f *flight) group() int {
+	if f.warp {
+		return 32
+	}
+	return 1
 }
 
 // covers reports whether all threads that made a copy come to an instruction: groups are each thread's own.
@@ -151,7 +164,7 @@ func read(p *verify.Pass, t *trace.Trace, i int, list []*flight) []*flight {
 			if !sure {
 				continue
 			}
-			report(p, t, i, f, e, f.done && regions[k].Foreign(&f.region))
+			report(p, t, i, f, e, f.done && regions[k].Foreign(&f.region, f.group()))
 			break
 		}
 	}

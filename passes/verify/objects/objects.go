@@ -157,11 +157,10 @@ func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers
 	late := false // a proxy fence came behind a barrier
 	for i := range t.Events {
 		e := &t.Events[i]
+		before := syncs
 		switch e.Kind {
-		case trace.BarrierSync, trace.ClusterWait:
-			if p.Everyone(e) {
-				syncs++
-			}
+		case trace.BarrierSync, trace.ClusterWait, trace.Wait:
+			syncs++ // of those who use the object, any that makes order may be enough
 		case trace.ProxyFence, trace.InitFence:
 			late = true
 		}
@@ -181,13 +180,16 @@ func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers
 			b := births[o.Object]
 			if b == nil {
 				if near(births, o.Object) && o.Rank == nil && len(p.Kernel.Missed) == 0 {
-					p.Report(&ruleLife, e.In, "a barrier object is used that nobody makes, at %d", o.At).On(t, i)
+					f := p.Report(&ruleLife, e.In, "a barrier object is used that nobody makes, at %d", o.At).On(t, i)
+					if p.Loops && looped(p) {
+						f.As(diag.Review) // a turn that was not followed may make it
+					}
 				}
 				continue
 			}
 			own := o.Threads.Minus(b.by) == value.Set{}
 			switch engine := e.Kind == trace.BulkLoad || e.Kind == trace.TensorCommit || e.Kind == trace.RemoteStore || e.Kind == trace.Answer; {
-			case !own && syncs <= b.syncs && o.Rank == nil:
+			case !own && before <= b.syncs && o.Rank == nil:
 				p.Report(&ruleSeen, e.In, "a barrier object is used with no barrier of the block since another thread made it").Also(b.e.In, "made here").On(t, i)
 			case engine && !b.fenced && !late:
 				p.Report(&ruleSeen, e.In, "%s uses a barrier object that was made with no fence behind", short(e.In)).
@@ -202,6 +204,22 @@ func near(births map[verify.Object]*birth, o verify.Object) bool {
 	for other := range births {
 		if other.Root == o.Root {
 			return true
+		}
+	}
+	return false
+}
+
+// looped reports whether an instruction makes objects in several turns of a loop.
+func looped(p *verify.Pass) bool {
+	for _, t := range p.Traces {
+		seen := make(map[*ir.Instr]bool)
+		for i := range t.Events {
+			if e := &t.Events[i]; e.Kind == trace.Init {
+				if seen[e.In] {
+					return true
+				}
+				seen[e.In] = true
+			}
 		}
 	}
 	return false

@@ -16,6 +16,8 @@ type total struct {
 	arrivals, expected, delivered int64
 	first                         *trace.Event // that expects
 	load                          *trace.Event
+	again                         bool // one instruction arrives several times
+	arrives                       map[*ir.Instr]bool
 	vague                         bool // something is not known
 	tensor                        bool
 	expects, copies               int64 // how often
@@ -29,6 +31,7 @@ func totals(p *verify.Pass, births map[verify.Object]*birth, order []verify.Obje
 		return
 	}
 	most := make(map[verify.Object]int64)
+	again := make(map[verify.Object]bool)
 	vague := make(map[verify.Object]bool)
 	waits := make(map[verify.Object]*trace.Event)
 	done := make(map[value.Set]map[verify.Object]int64)
@@ -45,6 +48,7 @@ func totals(p *verify.Pass, births map[verify.Object]*birth, order []verify.Obje
 		for o, s := range sums {
 			done[t.Threads][o] = max(done[t.Threads][o], s.arrivals)
 			vague[o] = vague[o] || s.vague
+			again[o] = again[o] || s.again
 			if s.first != nil && expects[o] == nil {
 				expects[o] = s.first
 			}
@@ -74,7 +78,10 @@ func totals(p *verify.Pass, births map[verify.Object]*birth, order []verify.Obje
 			p.Report(&ruleBytes, expects[o].In, "bytes are expected at a barrier object and nobody arrives there: its phase never completes").Also(w.In, "the wait").Also(b.e.In, "the object is made here")
 			continue
 		}
-		p.Report(&ruleArrivals, w.In, "a wait for a phase of %d arrivals, and all threads together make %d", b.count, most[o]).Also(b.e.In, "the object is made here")
+		f := p.Report(&ruleArrivals, w.In, "a wait for a phase of %d arrivals, and all threads together make %d", b.count, most[o]).Also(b.e.In, "the object is made here")
+		if again[o] && p.Loops {
+			f.As(diag.Review) // turns that were not followed may bring more
+		}
 	}
 }
 
@@ -124,6 +131,11 @@ func add(p *verify.Pass, e *trace.Event, o verify.Touch, s *total) {
 			threads *= int64(max(16, p.Cluster))
 		}
 		s.arrivals += n * threads
+		s.again = s.again || s.arrives[e.In]
+		if s.arrives == nil {
+			s.arrives = make(map[*ir.Instr]bool)
+		}
+		s.arrives[e.In] = true
 	}
 	switch {
 	case e.Kind == trace.Expect, e.Kind == trace.Arrive && e.In.Mod("expect_tx"):

@@ -102,6 +102,8 @@ type machine struct {
 	due     []*completion // in the background, in the order of issue
 	past    map[bin][]access
 	next    int
+	joints  map[joint]int
+	lanes   map[int]int     // of a warp, its agents
 	engines []memory.Region // that operations in the background work on
 	plain   bool            // plain accesses are compared among themselves
 	work    *int            // done on the kernel so far, in comparisons and steps
@@ -121,7 +123,7 @@ type completion struct {
 }
 
 func newMachine(p *verify.Pass, s scene, work *int) *machine {
-	m := &machine{p: p, work: work, objects: make(map[verify.Object]*object), named: make(map[int64]*meeting),
+	m := &machine{p: p, work: work, joints: make(map[joint]int), lanes: make(map[int]int), objects: make(map[verify.Object]*object), named: make(map[int64]*meeting),
 		past: make(map[bin][]access)}
 	for _, t := range s.traces {
 		for w := range value.MaxThreads / 32 {
@@ -137,6 +139,7 @@ func newMachine(p *verify.Pass, s scene, work *int) *machine {
 	slices.SortStableFunc(m.agents, func(a, b *agent) int { return a.threads.Len() - b.threads.Len() })
 	for i, a := range m.agents {
 		a.id = i
+		m.lanes[a.warp]++
 		a.passed = make(map[*object]*passage)
 		a.clock = &clock{agents: make([]int, len(m.agents)), done: make(map[int]bool)}
 	}
@@ -186,8 +189,24 @@ func (m *machine) complete() bool {
 	return false
 }
 
-// new is an operation in the background.
+// A joint is an operation of a warpgroup, which its four warps make together.
+type joint struct {
+	t     *trace.Trace
+	at    int
+	group int
+}
+
+// new is an operation in the background. The warps of a warpgroup share theirs: code in use lets one of
+// them give back for all (W4 tells of it).
 func (m *machine) new(a *agent, e *trace.Event) *operation {
+	if e.Kind == trace.GroupMultiply {
+		k := joint{a.t, a.at, a.warp / 4}
+		if m.joints[k] == 0 {
+			m.next++
+			m.joints[k] = m.next
+		}
+		return &operation{id: m.joints[k], e: e, by: a}
+	}
 	m.next++
 	return &operation{id: m.next, e: e, by: a}
 }

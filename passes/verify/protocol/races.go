@@ -166,6 +166,9 @@ func (m *machine) ordered(y, x *access) bool {
 // race reports two accesses with nothing between them.
 func (m *machine) race(y, x *access) {
 	severity := diag.Error
+	if m.lanes[x.by.warp] > 1 || m.lanes[y.by.warp] > 1 {
+		severity = diag.Review // lanes of a warp that went apart may be together all the same
+	}
 	if sure, _ := y.least().Meets(x.least()); !sure {
 		severity = diag.Review // as far as a tile seems to go
 	}

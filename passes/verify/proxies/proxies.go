@@ -270,6 +270,9 @@ func complain(p *verify.Pass, t *trace.Trace, i int, rule *diag.Rule, g *engine,
 		if a.e.Threads.Len() == 1 && a.e.Threads == g.e.Threads {
 			return // one thread, in its own order
 		}
+		if both := a.e.Threads.Or(g.e.Threads); both.Warps() == 1 {
+			severity = diag.Review // one warp, which may be together
+		}
 		if g.e.Kind == trace.GroupMultiply && a.e.Threads == g.e.Threads {
 			severity = diag.Review // warps may read what they wrote themselves
 		}

@@ -53,7 +53,7 @@ func run(p *verify.Pass) {
 				p.Report(&ruleNumber, e.In, "setmaxnreg to %d, expected a multiple of 8 from 24 to 256", n)
 			}
 			shrinks = shrinks || e.In.Mod("dec")
-			way(p, t, i, n, now, first && !pinned)
+			way(p, t, i, n, now, first && !pinned, first && p.Func.Attr(".maxnreg") == nil)
 			now, first = n, false
 			s, seen := came[e.In]
 			if !seen {
@@ -83,14 +83,17 @@ func run(p *verify.Pass) {
 }
 
 // way asks that dec goes down and inc goes up.
-func way(p *verify.Pass, t *trace.Trace, i int, n, now int64, free bool) {
+func way(p *verify.Pass, t *trace.Trace, i int, n, now int64, free, guess bool) {
 	e := &t.Events[i]
 	switch {
 	case free || now == 0:
 	case e.In.Mod("dec") && n > now:
 		p.Report(&ruleWay, e.In, "setmaxnreg.dec to %d where threads have %d registers", n, now).On(t, i)
 	case e.In.Mod("inc") && n < now:
-		p.Report(&ruleWay, e.In, "setmaxnreg.inc to %d where threads have %d registers", n, now).On(t, i)
+		f := p.Report(&ruleWay, e.In, "setmaxnreg.inc to %d where threads have %d registers", n, now).On(t, i)
+		if guess {
+			f.As(diag.Review) // they may have been launched with fewer
+		}
 	}
 }
 

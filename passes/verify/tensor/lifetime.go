@@ -45,7 +45,8 @@ func allocations(p *verify.Pass, t *trace.Trace) {
 	for i := range t.Events {
 		e := &t.Events[i]
 		switch e.Kind {
-		case trace.ClusterWait:
+		case trace.ClusterWait, trace.Wait:
+			// A barrier object may be the way in which the blocks of a pair meet.
 			met, used = true, nil
 		case trace.TensorAlloc:
 			n, ok := verify.Number(e, verify.Address(e.In, 0)+1)
