@@ -8,11 +8,8 @@ package driver
 import (
 	"errors"
 	"fmt"
-	"runtime"
 	"strings"
 	"unsafe"
-
-	"github.com/ebitengine/purego"
 
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
@@ -25,38 +22,6 @@ type Table [functionCount]func(args []uintptr) uintptr
 type Library struct {
 	table   Table
 	version int // of CUDA: 13000
-	path    string
-}
-
-// Find opens the CUDA driver of this machine.
-func Find() (*Library, error) {
-	// What went wrong is told by the thread that it went wrong on.
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	var tried []string
-	for _, path := range []string{"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"} {
-		handle, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
-		if err != nil {
-			tried = append(tried, err.Error())
-			continue
-		}
-		l, err := With(TableOf(func(symbol string) func([]uintptr) uintptr {
-			address, err := purego.Dlsym(handle, symbol)
-			if err != nil {
-				return nil
-			}
-			return func(args []uintptr) uintptr {
-				result, _, _ := purego.SyscallN(address, args...)
-				return result
-			}
-		}))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		l.path = path
-		return l, nil
-	}
-	return nil, fmt.Errorf("%w: this machine has no CUDA driver (%s); it comes with the driver of an NVIDIA GPU", device.ErrAbsent, strings.Join(tried, "; "))
 }
 
 // TableOf is the Table of the functions that lookup finds by their symbols.
