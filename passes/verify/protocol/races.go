@@ -198,7 +198,7 @@ func (m *machine) race(y, x *access) {
 // comes reports whether somebody who is stuck would arrive at an object later.
 func comes(a *agent, at verify.Object, stuck []*agent, m *machine) bool {
 	for _, b := range stuck {
-		if b == a {
+		if b == a || b.at < len(b.t.Events) && b.t.Events[b.at].In == a.t.Events[a.at].In {
 			continue
 		}
 		for i := b.at; i < len(b.t.Events); i++ {
