@@ -4,6 +4,7 @@
 package gputest
 
 import (
+	"path/filepath"
 	"testing"
 
 	"github.com/ptxdsl/ptxdsl/internal/ptxas"
@@ -29,6 +30,27 @@ func TestKernels(t *testing.T) {
 		}
 		if verdict.OK() != test.good {
 			t.Errorf("%s\n%s", verdict, text)
+		}
+	}
+}
+
+// TestExamples holds that every example with a check is among the checks, and that names are given once.
+func TestExamples(t *testing.T) {
+	names := make(map[string]bool)
+	for _, c := range All() {
+		name := c.Group + "/" + c.Name
+		if names[name] {
+			t.Errorf("two checks are called %s", name)
+		}
+		names[name] = true
+	}
+	files, err := filepath.Glob("../../examples/*/check.go")
+	if err != nil || len(files) < 12 {
+		t.Fatal(files, err)
+	}
+	for _, f := range files {
+		if name := filepath.Base(filepath.Dir(f)); !names["examples/"+name] {
+			t.Errorf("%s is not among the checks", name)
 		}
 	}
 }
