@@ -219,6 +219,23 @@ func TestLost(t *testing.T) {
 	refused(t, err, runtime.ErrLost, "a kernel has lost this device before")
 }
 
+// TestLostAtLast holds that a kernel that goes astray is told of when the device is closed, if not before.
+func TestLostAtLast(t *testing.T) {
+	d := fakecuda.New()
+	d.Kernels["vecadd"] = func(d *fakecuda.Driver, _ fakecuda.Launch) { d.Lose() }
+	library, err := d.Library()
+	check(t, err)
+	declare(d)
+	c, err := library.Open(0)
+	check(t, err)
+	dev := runtime.On(c)
+	m := must[*runtime.Module](t)(dev.Load(runtime.PTX(vecadd), runtime.Cache("")))
+	k := must[*runtime.Kernel](t)(m.Kernel("vecadd"))
+	b := must[*runtime.Buffer[float32]](t)(runtime.Alloc[float32](dev, 8))
+	check(t, k.Launch(runtime.Grid(1), b, b, b, 8))
+	refused(t, dev.Close(), runtime.ErrLost, "the last kernel launched was vecadd")
+}
+
 // TestTensorMaps holds what is said of every tensor map that cannot be, and what the driver is told of one that can.
 func TestTensorMaps(t *testing.T) {
 	dev := open(t, fakecuda.New())

@@ -154,7 +154,8 @@ func (d *Device) Close() error {
 	d.things = nil
 	d.mutex.Unlock()
 	var errs []error
-	if d.back.Lost() == nil {
+	known := d.back.Lost() != nil
+	if !known {
 		errs = append(errs, d.back.Synchronize())
 	}
 	newestFirst := slices.SortedFunc(maps.Keys(things), func(a, b *thing) int { return cmp.Compare(things[b], things[a]) })
@@ -164,8 +165,10 @@ func (d *Device) Close() error {
 			errs = append(errs, t.free())
 		}
 	}
-	if d.back.Lost() != nil {
-		errs = nil // whoever made the call that lost it has been told
+	if lost := d.back.Lost(); lost != nil {
+		if errs = nil; !known { // else somebody has been told
+			errs = append(errs, lost)
+		}
 	}
 	return errors.Join(append(errs, d.back.Close())...)
 }
