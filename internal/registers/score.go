@@ -80,7 +80,7 @@ func weights(list []Sample) []float64 {
 	}
 	w := make([]float64, len(list))
 	for i, s := range list {
-		w[i] = 1 / math.Sqrt(float64(kernels[s.Source+" "+s.Kernel]))
+		w[i] = math.Pow(float64(kernels[s.Source+" "+s.Kernel]), -0.3)
 		if n := programs[s.Source]; n > 30 {
 			w[i] *= math.Sqrt(30 / float64(n))
 		}

@@ -114,9 +114,50 @@ func (s *words) op(in *ir.Instr, wide map[int]*ir.Instr, a *arena) op {
 	})
 	o := op{in: in, uses: a.keep(u), defs: a.keep(d)}
 	o.temps, o.latency = cost(in)
+	o.temps += s.held(in)
 	o.memory = memory(in)
 	s.locate(&o)
 	return o
+}
+
+// held is how many registers an access to memory needs for what has none of its own: addresses and values
+// that are constants must be put into registers for it.
+func (s *words) held(in *ir.Instr) int {
+	switch in.Head() {
+	case "ld", "st", "atom", "red":
+	default:
+		return 0
+	}
+	if in.Mod("param") || in.Mod("const") {
+		return 0
+	}
+	n := 0
+	from := 1
+	if in.Head() == "st" || in.Head() == "red" {
+		from = 0
+	}
+	for i := range in.Args {
+		if i < from {
+			continue
+		}
+		in.Args[i].Walk(func(o *ir.Operand) {
+			switch o.Kind {
+			case ir.Int, ir.Single, ir.Double, ir.Variable:
+				if in.Args[i].Kind != ir.Address || in.Mod("global") {
+					n++
+				}
+			case ir.Register:
+				if r, ok := s.of(o.Reg()); ok {
+					for j := range word(s.width[r]) {
+						if s.find(s.first[r]+j) == nothing {
+							n++
+						}
+					}
+				}
+			}
+		})
+	}
+	return n
 }
 
 // locate finds what the address of a load or store is made of.

@@ -104,8 +104,12 @@ func wanted(m *Model, features []float64) int {
 	if features[featureOps] <= 1 {
 		return emptyCount
 	}
-	return max(leastCount, int(math.Round(Base(features)*m.Factor(features))))
+	return max(leastCount, even(Base(features)*m.Factor(features)))
 }
+
+// even is the nearest even number: nine of ten counts are even, since values of 64 bits lie in pairs of
+// registers and two are set aside.
+func even(x float64) int { return 2 * int(math.Round(x/2)) }
 
 // Predict is the count for a kernel with these features.
 func Predict(m *Model, features []float64) int {
