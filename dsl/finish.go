@@ -9,6 +9,8 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/lower"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+	"github.com/ptxdsl/ptxdsl/passes/verify/suite"
 )
 
 // finish does what can be done only when everything is known.
@@ -24,6 +26,9 @@ func (m *Module) finish() {
 	v := lower.Version(m.ir)
 	if m.ir.Version == 0 {
 		m.ir.Version = v
+	}
+	if m.verify {
+		m.faults = append(m.faults, suite.Run(m.ir, verify.Options{}).Findings...)
 	}
 }
 

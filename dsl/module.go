@@ -21,6 +21,7 @@ type Module struct {
 	faults  diag.List
 	names   map[string]bool // of the module
 	lines   bool
+	verify  bool
 	kernels []*Kernel
 	built   bool
 }
@@ -30,6 +31,10 @@ type Option func(*Module)
 
 // Lines asks for .file and .loc lines that lead debuggers and profilers to the Go source.
 func Lines() Option { return func(m *Module) { m.lines = true } }
+
+// Verify makes Build follow the ways that threads take through each kernel, and hold barriers, copies, fences and tensor memory against the
+// rules of the PTX manual, as ptxdsl verify does for text. It takes some tenths of a second for a large kernel.
+func Verify() Option { return func(m *Module) { m.verify = true } }
 
 // Version asks for a PTX version, such as "8.6", instead of the smallest that holds what the module uses.
 func Version(version string) Option {

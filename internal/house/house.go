@@ -36,7 +36,7 @@ func Rooms() []Room {
 		{"passes", "diag isa ir", ""},
 		{"passes/analysis", "diag isa ir", ""},
 		{"passes/verify", "diag isa ir passes passes/analysis", ""},
-		{"dsl", "diag isa ir passes lower", ""},
+		{"dsl", "diag isa ir passes passes/verify lower", ""},
 		{"dsl/op", "dsl isa", ""},
 		{"runtime", "diag ptx runtime/device runtime/driver", ""}, // ptx: parameters of kernels
 		{"runtime/device", "diag", ""},
