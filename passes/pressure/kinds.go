@@ -117,7 +117,7 @@ func kindOf(in *ir.Instr) kind {
 		}
 		return kindGeneric
 	case "mov":
-		if in.Args[1].Kind == ir.Special {
+		if special(in) {
 			return kindSpecial
 		}
 		return kindMove

@@ -57,7 +57,7 @@ func (g *graph) natures(number int, loops bool) {
 func warpWide(in *ir.Instr, number int) bool {
 	switch in.Head() {
 	case "mov":
-		if in.Args[1].Kind == ir.Special {
+		if special(in) {
 			return strings.Contains(in.Args[1].Text, "cta")
 		}
 		return true
@@ -76,3 +76,6 @@ func warpWide(in *ir.Instr, number int) bool {
 	}
 	return false
 }
+
+// special reports whether an instruction reads a special register into another.
+func special(in *ir.Instr) bool { return len(in.Args) > 1 && in.Args[1].Kind == ir.Special }

@@ -460,7 +460,7 @@ func cost(in *ir.Instr) (temps, latency int) {
 	case "mma", "wmma":
 		return 0, 30
 	case "mov":
-		if in.Args[1].Kind == ir.Special {
+		if special(in) {
 			return 0, 25
 		}
 		return 0, 5
