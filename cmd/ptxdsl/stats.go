@@ -25,7 +25,7 @@ func statsCommand() *command {
 Stats predicts, for every kernel, the registers that each thread will need: the
 number that "ptxas -v" reports for the target that the file names. It says where
 in the text most registers are in use and what is in them, how many warps run at
-once on a multiprocessor of that target, whether the kernel will spill, and for
+once on a multiprocessor of that target, whether the kernel may spill, and for
 setmaxnreg what the launch gives and the budgets take. A path is a file, or a
 folder, which stands for all .ptx files in and under it; without a path, standard
 input is read.

@@ -59,7 +59,7 @@ func (r *counted) remarks(w io.Writer, k *pressure.Kernel, more bool) {
 		if most == 0 {
 			most, by = 255, "a thread can have"
 		}
-		fmt.Fprintf(w, "    will spill: at least %d are in use at once, %s %d\n", k.Least, by, most)
+		fmt.Fprintf(w, "    may spill: at least %d are in use at once, %s %d\n", k.Least, by, most)
 	}
 	if more && len(k.Peak.Live) > 0 {
 		fmt.Fprintf(w, "    in use at line %d: %s\n", r.line(k.Peak.Instr), strings.Join(wrapped(liveWords(k.Peak.Live), 90), "\n      "))
@@ -100,7 +100,7 @@ func (r *counted) budgets(w io.Writer, k *pressure.Kernel) {
 		case !role.Valid:
 			note = "; not a multiple of 8 from 24 to 256"
 		case role.Words > role.Count:
-			note = "; will spill"
+			note = "; may spill"
 		}
 		fmt.Fprintf(w, "      line %d: %s until %d each, %d a warpgroup; %d in use from here on%s\n", r.line(role.Instr), verb, role.Count, 128*role.Count, role.Words, note)
 	}

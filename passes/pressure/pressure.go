@@ -23,7 +23,7 @@ type Kernel struct {
 	Wanted    int  // what Registers would be if no directive or machine set a limit
 	Limit     int  // the most that directives allow, 0 where they say nothing
 	Threads   int  // of a block, where directives say it
-	Spills    bool // more is wanted than there may be
+	Spills    bool // more may be wanted than there is: likely, not certain
 	Peak      Point
 	Occupancy Occupancy
 	Shared    int64 // bytes of shared memory that are declared with a size
