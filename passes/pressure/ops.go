@@ -4,8 +4,6 @@
 package pressure
 
 import (
-	"strings"
-
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -22,19 +20,6 @@ type op struct {
 	offset  int64 // and what is added
 	size    int64 // bytes
 }
-
-// access says what an op does to memory, as far as the order of ops depends on it.
-type access uint8
-
-const (
-	untouched access = iota
-	loads            // from where nothing is stored
-	loadsGlobal
-	loadsShared
-	storesGlobal
-	storesShared
-	ordered // nothing passes it
-)
 
 // A graph is the ops of a function by its blocks, without those whose results nobody needs.
 type graph struct {
@@ -118,97 +103,6 @@ func (s *words) op(in *ir.Instr, wide map[int]*ir.Instr, a *arena) op {
 	o.memory = memory(in)
 	s.locate(&o)
 	return o
-}
-
-// held is how many registers an access to memory needs for what has none of its own: addresses and values
-// that are constants must be put into registers for it.
-func (s *words) held(in *ir.Instr) int {
-	switch in.Head() {
-	case "ld", "st", "atom", "red":
-	default:
-		return 0
-	}
-	if in.Mod("param") || in.Mod("const") {
-		return 0
-	}
-	n := 0
-	from := 1
-	if in.Head() == "st" || in.Head() == "red" {
-		from = 0
-	}
-	for i := range in.Args {
-		if i < from {
-			continue
-		}
-		in.Args[i].Walk(func(o *ir.Operand) {
-			switch o.Kind {
-			case ir.Int, ir.Single, ir.Double, ir.Variable:
-				if in.Args[i].Kind != ir.Address || in.Mod("global") {
-					n++
-				}
-			case ir.Register:
-				if r, ok := s.of(o.Reg()); ok {
-					for j := range word(s.width[r]) {
-						if s.find(s.first[r]+j) == nothing {
-							n++
-						}
-					}
-				}
-			}
-		})
-	}
-	return n
-}
-
-// locate finds what the address of a load or store is made of.
-func (s *words) locate(o *op) {
-	o.base = nothing
-	switch o.memory {
-	case loadsGlobal, loadsShared, storesGlobal, storesShared:
-	default:
-		return
-	}
-	if h := o.in.Head(); h != "ld" && h != "st" {
-		return
-	}
-	for i := range o.in.Args {
-		a := &o.in.Args[i]
-		if a.Kind != ir.Address {
-			if a.Kind == ir.Vector {
-				o.size = int64(4 * len(a.Args))
-				if len(a.Args) > 0 {
-					if r, ok := s.of(a.Args[0].Reg()); ok {
-						o.size = int64(4 * len(a.Args) * int(s.width[r]))
-					}
-				}
-			} else if r, ok := s.of(a.Reg()); ok {
-				o.size = int64(4 * s.width[r])
-			}
-			continue
-		}
-		if len(a.Args) != 1 {
-			continue
-		}
-		r, ok := s.of(a.Args[0].Reg())
-		if !ok {
-			continue
-		}
-		o.offset = a.Args[0].Value
-		for s.from[r] >= 0 {
-			o.offset += s.plus[r]
-			r = int(s.from[r])
-		}
-		o.base = s.find(s.first[r])
-	}
-	o.size = max(o.size, 4)
-	if o.in.Mod("u8") || o.in.Mod("s8") || o.in.Mod("b8") {
-		o.size = 1
-	}
-}
-
-// apart reports whether two accesses touch different bytes.
-func apart(a, b *op) bool {
-	return a.base != nothing && a.base == b.base && (a.offset+a.size <= b.offset || b.offset+b.size <= a.offset)
 }
 
 // add adds a register's words to a list, each once.
@@ -331,15 +225,6 @@ func (g *graph) rename() {
 	}
 }
 
-// plain reports whether an instruction takes addresses with a number added to them.
-func plain(in *ir.Instr) bool {
-	switch in.Head() {
-	case "ld", "st", "atom", "red", "ldu", "prefetch":
-		return true
-	}
-	return false
-}
-
 // sweep drops ops whose results nobody needs.
 func (g *graph) sweep() {
 	count := make([]int32, len(g.words.alias))
@@ -416,98 +301,4 @@ func has(list []word, w word) bool {
 		}
 	}
 	return false
-}
-
-// cost is about how many registers an instruction needs for itself, and how many cycles pass until its
-// results are there.
-func cost(in *ir.Instr) (temps, latency int) {
-	double := in.Mod("f64")
-	switch in.Head() {
-	case "div", "rem":
-		switch {
-		case double:
-			return 12, 200
-		case in.Mod("s64") || in.Mod("u64"):
-			return 14, 300
-		case in.Mod("f32") && in.Mod("rn"):
-			return 6, 80
-		case in.Mod("f32"):
-			return 2, 40
-		}
-		return 5, 60
-	case "sqrt", "rcp", "rsqrt":
-		switch {
-		case double:
-			return 8, 120
-		case in.Mod("rn"):
-			return 4, 60
-		}
-		return 0, 20
-	case "ex2", "lg2", "sin", "cos", "tanh":
-		return 0, 20
-	case "ld", "ldu":
-		switch {
-		case in.Mod("shared"):
-			return 0, 25
-		case in.Mod("param") || in.Mod("const"):
-			return 0, 30
-		}
-		return 0, 300
-	case "atom", "tex", "tld4", "suld", "txq":
-		return 0, 300
-	case "shfl", "vote", "match", "redux", "ldmatrix", "activemask":
-		return 0, 25
-	case "mma", "wmma":
-		return 0, 30
-	case "mov":
-		if special(in) {
-			return 0, 25
-		}
-		return 0, 5
-	case "call":
-		return 0, 100
-	}
-	if double {
-		return 0, 10
-	}
-	return 0, 5
-}
-
-// memory is what an instruction does to memory.
-func memory(in *ir.Instr) access {
-	switch head := in.Head(); head {
-	case "ld", "ldu", "ldmatrix":
-		switch {
-		case in.Mod("volatile") || in.Mod("acquire") || in.Mod("mmio"):
-			return ordered
-		case in.Mod("param") || in.Mod("const") || in.Mod("nc"):
-			return loads
-		case in.Mod("shared") || strings.HasPrefix(head, "ldm"):
-			return loadsShared
-		}
-		return loadsGlobal
-	case "tex", "tld4", "suld":
-		return loads
-	case "st":
-		switch {
-		case in.Mod("volatile") || in.Mod("release") || in.Mod("mmio"):
-			return ordered
-		case in.Mod("shared") || in.Mod("param"):
-			return storesShared
-		}
-		return storesGlobal
-	case "atom", "red":
-		if in.Mod("shared") {
-			return storesShared
-		}
-		return storesGlobal
-	}
-	if in.Has("pure") {
-		return untouched
-	}
-	switch in.Head() {
-	case "shfl", "vote", "match", "redux", "activemask", "mma", "elect", "bra", "setp", "movmatrix":
-		return untouched
-	}
-	return ordered
 }
