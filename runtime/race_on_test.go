@@ -1,8 +1,0 @@
-// Copyright 2026 The ptxdsl Authors
-// SPDX-License-Identifier: Apache-2.0
-
-//go:build race
-
-package runtime_test
-
-const raceDetector = true
