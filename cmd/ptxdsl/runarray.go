@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/internal/npy"
+	"github.com/ptxdsl/ptxdsl/internal/trial"
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
@@ -309,24 +310,11 @@ func (a *array) differs(want *array, tolerance float64) string {
 	if a.length() != want.length() {
 		return fmt.Sprintf("%d numbers, not %d", a.length(), want.length())
 	}
-	wrong, worst, distance := 0, 0, -1.0
-	for i := range a.length() {
+	same := func(i int) bool {
 		x, y := a.number(i), want.number(i)
-		if x == y && (a.float() || want.float() || a.text(i) == want.text(i)) || math.IsNaN(x) && math.IsNaN(y) {
-			continue
-		}
-		d := math.Abs(x-y) / math.Max(1, math.Abs(y))
-		if d <= tolerance && d > 0 {
-			continue
-		}
-		wrong++
-		if math.IsNaN(d) {
-			d = math.Inf(1)
-		}
-		if d > distance {
-			worst, distance = i, d
-		}
+		return x == y && (a.float() || want.float() || a.text(i) == want.text(i)) || math.IsNaN(x) && math.IsNaN(y)
 	}
+	wrong, worst := trial.Differences(a.length(), same, func(i int) (float64, float64) { return a.number(i), want.number(i) }, tolerance)
 	if wrong == 0 {
 		return ""
 	}

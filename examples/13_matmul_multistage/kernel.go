@@ -28,6 +28,9 @@ var Default = map[isa.Type]Tiling{
 	isa.F64:  {M: 64, N: 64, Stages: 4},
 }
 
+// Types are the element types, in the order of their size.
+var Types = []isa.Type{isa.F16, isa.Bf16, isa.Tf32, isa.S8, isa.U8, isa.S4, isa.U4, isa.B1, isa.F64}
+
 // Build makes D = A * B' for A m x k and B n x k of a type, with D m x n of the type of the sums, on the tensor cores of sm_80. All
 // sizes are multiples of the tile. Of numbers that are smaller than a byte, the first is in its lowest bits; single bits are
 // multiplied by and.

@@ -18,6 +18,9 @@ type Tiling struct {
 // Default is a tiling that fits into the shared memory of sm_80.
 var Default = Tiling{M: 128, N: 128, Stages: 3}
 
+// Types are the element types. Of E4m3, sm_89 is the first target.
+var Types = []isa.Type{isa.F16, isa.Bf16, isa.S8, isa.E4m3}
+
 // Build makes D = A * B' for A m x k and B n x k of a type, with D m x n of the type of the sums. Of each four neighbours in a row of A
 // two are zero; the other two, which Compress takes out, are a, m x k/2, and their places e, a bit for each column. All sizes are multiples of the
 // tile.

@@ -4,7 +4,6 @@
 package hopper
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
@@ -41,26 +40,6 @@ func Blocks(t Tiling, p trial.Product, multiprocessors int) int {
 
 // Multiply runs the kernel on random matrices, and holds the product.
 func Multiply(t *trial.T, k *runtime.Kernel, tiling Tiling, p trial.Product) error {
-	as, bs := t.Floats(p.M*p.K), t.Floats(p.N*p.K)
-	a, e1 := runtime.Upload(t.Device, trial.BF16(as))
-	b, e2 := runtime.Upload(t.Device, trial.BF16(bs))
-	d, e3 := runtime.Alloc[runtime.BF16](t.Device, p.M*p.N)
-	if err := errors.Join(e1, e2, e3); err != nil {
-		return err
-	}
-	mapA, e1 := k.TensorMap("a", a, p.M, p.K)
-	mapB, e2 := k.TensorMap("b", b, p.N, p.K)
-	mapD, e3 := k.TensorMap("d", d, p.M, p.N)
-	if err := errors.Join(e1, e2, e3); err != nil {
-		return err
-	}
-	if err := k.Launch(runtime.Grid(Blocks(tiling, p, t.Device.Info().SMs)), mapA, mapB, mapD, p.M, p.N, p.K); err != nil {
-		return err
-	}
-	ds, err := runtime.Download(d)
-	if err := errors.Join(err, a.Close(), b.Close(), d.Close()); err != nil {
-		return err
-	}
-	return t.Holds(p, func(row, col int) float64 { return float64(ds[row*p.N+col].Float32()) },
-		func(row, k int) float64 { return float64(as[row*p.K+k]) }, func(col, k int) float64 { return float64(bs[col*p.K+k]) }, 1.0/200)
+	grid := runtime.Grid(Blocks(tiling, p, t.Device.Info().SMs))
+	return trial.Multiply(t, k, grid, trial.Random(t, p.M, p.K, trial.Brain), trial.Random(t, p.N, p.K, trial.Brain), trial.Brain, 1.0/200, nil)
 }

@@ -16,12 +16,12 @@ type Format struct {
 	Scale dsl.BlockScale
 }
 
-// The formats that the kernel is built for.
-var (
-	NVFP4 = Format{"nvfp4", isa.E2m1, dsl.NVFP4}
-	MXFP4 = Format{"mxfp4", isa.E2m1, dsl.MXFP4}
-	MXFP8 = Format{"mxfp8", isa.E4m3, dsl.MXFP8}
-)
+// Formats are those that the kernel is built for.
+var Formats = []Format{
+	{"nvfp4", isa.E2m1, dsl.NVFP4},
+	{"mxfp4", isa.E2m1, dsl.MXFP4},
+	{"mxfp8", isa.E4m3, dsl.MXFP8},
+}
 
 // A Tiling is the shape of the work of one block, or of a pair of them.
 type Tiling struct {
@@ -31,8 +31,11 @@ type Tiling struct {
 	Pair   bool // two blocks multiply as one
 }
 
-// Default is a tiling that fits the shared and tensor memory of sm_100.
-var Default = Tiling{N: 128, Stages: 4, Group: 8}
+// Tilings that fit the shared and tensor memory of sm_100.
+var (
+	Default = Tiling{N: 128, Stages: 4, Group: 8}
+	Pair    = Tiling{N: 256, Stages: 3, Group: 8, Pair: true}
+)
 
 // Build makes D = (A * SFA) * (B * SFB)' for matrices of a block-scaled format, with D in bfloat16 and sums in F32. The scale
 // factors come as atoms (see dsl.BlockScale), by the TMA into shared memory and from there into tensor memory.

@@ -12,9 +12,8 @@ import (
 
 // TestBlockScaled holds the kernel of every format, on one multiprocessor and on two.
 func TestBlockScaled(t *testing.T) {
-	for _, f := range []Format{NVFP4, MXFP4, MXFP8} {
+	for _, f := range Formats {
 		exampletest.Check(t, f.Name, "sm_100a", func(m *dsl.Module) { Build(m, f, Default) })
-		pair := Tiling{N: 256, Stages: 3, Group: 8, Pair: true}
-		exampletest.Check(t, f.Name+"_pair", "sm_100a", func(m *dsl.Module) { Build(m, f, pair) })
+		exampletest.Check(t, f.Name+"_pair", "sm_100a", func(m *dsl.Module) { Build(m, f, Pair) })
 	}
 }

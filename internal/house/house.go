@@ -59,7 +59,7 @@ func Rooms() []Room {
 		{"internal/npy", "", ""},
 		{"internal/ptxas", "diag", ""},
 		{"internal/notation", "isa", ""},
-		{"internal/show", "dsl runtime internal/trial", ""},
+		{"internal/show", "dsl isa runtime internal/trial", ""},
 		{"internal/trial", "dsl runtime", ""},
 		{"internal/registers", "lift passes ptx internal/ptxas internal/roundtrip", ""},
 		{"internal/registers/cmd", Anything, ""},

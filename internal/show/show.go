@@ -10,9 +10,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
 	"github.com/ptxdsl/ptxdsl/internal/trial"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
@@ -42,17 +46,42 @@ func Main(name, target string, build func(*dsl.Module), check func(*trial.T) err
 	fmt.Print(text)
 }
 
-// Want ends the program where a flag is not as it should be.
-func Want(ok bool, format string, args ...any) {
-	if !ok {
-		fmt.Fprintf(os.Stderr, format+"\n", args...)
-		os.Exit(2)
+// Choice is a flag whose value is one of a few, the first of them unless the command line says otherwise. Word is how a value is written.
+func Choice[T any](name, usage string, word func(T) string, values ...T) *T {
+	chosen := new(T)
+	words := make([]string, len(values))
+	for i, v := range values {
+		words[i] = word(v)
 	}
+	*chosen = values[0]
+	list := strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+	flag.Func(name, usage+": "+list+"; "+words[0]+" without it", func(given string) error {
+		i := slices.Index(words, given)
+		if i < 0 {
+			return fmt.Errorf("%s is expected", list)
+		}
+		*chosen = values[i]
+		return nil
+	})
+	return chosen
+}
+
+// Type is a Choice of types, the flag -type.
+func Type(types ...isa.Type) *isa.Type {
+	return Choice("type", "type of the numbers", func(t isa.Type) string { return strings.TrimPrefix(t.String(), ".") }, types...)
+}
+
+// Number is a Choice of numbers.
+func Number(name, usage string, numbers ...int) *int {
+	return Choice(name, usage, strconv.Itoa, numbers...)
 }
 
 // try runs a check.
 func try(name, device string, check func(*trial.T) error) {
-	Want(check != nil, "%s has no check to run", name)
+	if check == nil {
+		fmt.Fprintf(os.Stderr, "%s has no check: no GPU of its kind was there to try one\n", name)
+		os.Exit(2)
+	}
 	d, err := runtime.Open(device)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -84,3 +84,31 @@ func TestRounding(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestKinds holds that numbers are worth what they say.
+func TestKinds(t *testing.T) {
+	for _, c := range []struct{ x, want float32 }{{0, 0}, {1, 1}, {-1, -1}, {0.5, 0.5}, {-0.25, -0.25}, {0.01, 0.125}, {0.8, 1}} {
+		if got := E4M3.Worth(E4M3.Near(c.x)); got != float64(c.want) {
+			t.Errorf("%v is %v in e4m3; %v is expected", c.x, got, c.want)
+		}
+	}
+	if got := TF32.Worth(TF32.Near(1.0001)); got != 1 {
+		t.Error("tf32 keeps ten bits:", got)
+	}
+	trial := &T{Rand: rand.New(rand.NewPCG(1, 2))}
+	m := RandomBits(trial, 4, 16, 4, func(x uint8) int { return int(int8(x<<4) >> 4) })
+	seen := make(map[float64]bool)
+	for row := range m.Rows {
+		for col := range m.Cols {
+			seen[m.worth(row, col)] = true
+		}
+	}
+	for x := range seen {
+		if x < -8 || x > 7 {
+			t.Errorf("%v in four bits", x)
+		}
+	}
+	if len(seen) < 12 {
+		t.Errorf("of 16 integers of four bits %d occur among 64", len(seen))
+	}
+}

@@ -14,11 +14,9 @@ import (
 )
 
 func main() {
-	word := flag.String("type", "f32", "f32, f16 or bf16")
+	t := show.Type(isa.F32, isa.F16, isa.Bf16)
 	cols := flag.Int("cols", 4096, "elements of a row")
 	show.Main("softmax", "sm_90", func(m *dsl.Module) {
-		t, ok := isa.ParseType("." + *word)
-		show.Want(ok && (t == isa.F32 || t == isa.F16 || t == isa.Bf16), "no softmax of %q; f32, f16 and bf16 are known", *word)
-		softmax.Build(m, t, *cols)
+		softmax.Build(m, *t, *cols)
 	}, softmax.Check)
 }

@@ -14,11 +14,9 @@ import (
 )
 
 func main() {
-	word := flag.String("type", "bf16", "f32, f16 or bf16")
+	t := show.Type(isa.Bf16, isa.F32, isa.F16)
 	hidden := flag.Int("hidden", 4096, "elements of a row")
 	show.Main("rmsnorm", "sm_90", func(m *dsl.Module) {
-		t, ok := isa.ParseType("." + *word)
-		show.Want(ok && (t == isa.F32 || t == isa.F16 || t == isa.Bf16), "no RMSNorm of %q; f32, f16 and bf16 are known", *word)
-		rmsnorm.Build(m, t, *hidden)
+		rmsnorm.Build(m, *t, *hidden)
 	}, rmsnorm.Check)
 }

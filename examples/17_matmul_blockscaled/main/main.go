@@ -14,21 +14,12 @@ import (
 
 func main() {
 	pair := flag.Bool("pair", false, "two blocks work as one")
-	name := flag.String("format", "nvfp4", "nvfp4, mxfp4 or mxfp8")
+	f := show.Choice("format", "format of the numbers", func(f blockscaled.Format) string { return f.Name }, blockscaled.Formats...)
 	show.Main("matmul_blockscaled", "sm_100a", func(m *dsl.Module) {
-		known := false
-		for _, f := range []blockscaled.Format{blockscaled.NVFP4, blockscaled.MXFP4, blockscaled.MXFP8} {
-			if f.Name != *name {
-				continue
-			}
-			known = true
-			t := blockscaled.Default
-			if t.Pair = *pair; t.Pair {
-				t.N = 256
-				t.Stages = 3
-			}
-			blockscaled.Build(m, f, t)
+		t := blockscaled.Default
+		if *pair {
+			t = blockscaled.Pair
 		}
-		show.Want(known, "no format %q; nvfp4, mxfp4 and mxfp8 are known", *name)
+		blockscaled.Build(m, *f, t)
 	}, nil)
 }
