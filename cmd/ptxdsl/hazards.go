@@ -41,10 +41,10 @@ func hazards(v *verified) (checked, not string) {
 	if len(r.Kernels) == 0 {
 		return "", "barriers, copies, fences and races: there is no kernel, or no rule of them is selected"
 	}
-	full, turns := 0, 0
+	full, turns, threads, cases := 0, 0, 0, 0
 	var why []string
 	for _, k := range r.Kernels {
-		turns = max(turns, k.Turns)
+		turns, threads, cases = max(turns, k.Turns), max(threads, k.Threads), max(cases, k.Cases)
 		if len(k.Missed) == 0 {
 			full++
 			continue
@@ -64,6 +64,12 @@ func hazards(v *verified) (checked, not string) {
 	}
 	if turns > 0 {
 		checked += fmt.Sprintf(" (loops for up to %d turns)", turns)
+	}
+	if threads > 0 {
+		checked += " (of as many threads as .maxntid allows)"
+	}
+	if cases > 0 {
+		checked += fmt.Sprintf(" (for small numbers in place of %s)", plural(cases, "parameter"))
 	}
 	if r.Suppressed > 0 {
 		checked += fmt.Sprintf(" (%d suppressed)", r.Suppressed)

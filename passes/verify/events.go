@@ -216,11 +216,17 @@ func (p *Pass) Everyone(e *trace.Event) bool {
 	if e.Kind != trace.BarrierSync {
 		return false
 	}
+	n, given := Count(e)
+	return !given || n > 0 && !p.Needs(trace.BarrierArrive) && (int(n) >= p.Pool.Threads || !p.Pool.Exact)
+}
+
+// Count is the number of threads that a barrier of the block names; 0 where it is not a constant.
+func Count(e *trace.Event) (n int64, given bool) {
 	for i := 1; i < len(e.In.Args); i++ {
 		if o := &e.In.Args[i]; o.Kind == ir.Int || o.Kind == ir.Register && o.Ref.(*ir.Reg).Type.Bits() == 32 {
-			n, ok := Number(e, i)
-			return ok && (int(n) >= p.Pool.Threads || !p.Pool.Exact)
+			n, _ = Number(e, i)
+			return n, true
 		}
 	}
-	return true
+	return 0, false
 }

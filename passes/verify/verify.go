@@ -53,6 +53,10 @@ type Result struct {
 	Verdict Verdict
 	Missed  []string // why it is incomplete
 	Turns   int      // of loops that were followed, where not all were; else 0
+	// Threads is the size that blocks were taken to have, the most that .maxntid allows; 0 where it is laid down.
+	Threads int
+	// Cases is for how many parameters small numbers were put in; else 0.
+	Cases int
 }
 
 // A Report is what came of a module.
@@ -83,6 +87,8 @@ type sheet struct {
 	list    []*Finding
 	missed  []string
 	turns   int
+	threads int
+	cases   int
 	rooms   map[*ir.Instr]int64 // see Pass.Room
 	regions map[spot]found      // see Pass.At
 }
@@ -158,6 +164,9 @@ func (f *Finding) On(t *trace.Trace, upto int) *Finding {
 		}
 		f.Also(c.In, "on the way that is shown this branch %s", word)
 	}
+	if t.Facts.With != "" {
+		f.Message += ", where " + t.Facts.With
+	}
 	return f
 }
 
@@ -230,6 +239,10 @@ func follow(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options) *sheet {
 	if k.Loops {
 		s.turns = k.Turns
 	}
+	if k.Most && len(k.Traces) > 0 {
+		s.threads = k.Pool.Threads
+	}
+	s.cases = k.Cases
 	// Traces are large, and are not needed any more.
 	s.regions = nil
 	return s
@@ -237,7 +250,7 @@ func follow(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options) *sheet {
 
 // add takes what was found in one kernel into the report.
 func (r *Report) add(m *ir.Module, f *ir.Func, s *sheet, opt Options, notes *notes) {
-	result := Result{Kernel: f.Name, Missed: s.missed, Turns: s.turns}
+	result := Result{Kernel: f.Name, Missed: s.missed, Turns: s.turns, Threads: s.threads, Cases: s.cases}
 	if len(s.missed) > 0 {
 		result.Verdict = Incomplete
 	}

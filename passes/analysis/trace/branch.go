@@ -152,9 +152,9 @@ func (w *walk) turn(s *state, l *graph.Loop, cond *value.Value, end bool) (stay,
 
 // choose notes which way was taken.
 func (w *walk) choose(s *state, in *ir.Instr, cond *value.Value, taken bool) {
-	c := Choice{In: in, Block: s.block, Cond: cond, Taken: taken}
+	c := Choice{In: in, Block: s.block, Cond: cond, Taken: taken, Soft: w.region(s.block).mild}
 	a, _ := cond.Condition()
-	before := s.threads
+	w.parts(s, &c)
 	if a.Tid {
 		where := w.pool.Where(cond, s.threads)
 		if !taken {
@@ -162,27 +162,69 @@ func (w *walk) choose(s *state, in *ir.Instr, cond *value.Value, taken bool) {
 		}
 		s.threads = where
 	} else {
-		s.facts.assume(cond, taken)
+		s.facts.assume(cond, taken, s.threads)
 	}
-	c.Splits, c.Maybe = w.splits(cond, before)
 	s.choices = append(s.choices, c)
 	if c.Splits || c.Maybe {
 		s.open = append(s.open, c)
 	}
 }
 
-// splits says whether a predicate holds for some and not for other lanes of one warp of s.
-func (w *walk) splits(cond *value.Value, s value.Set) (yes, maybe bool) {
-	if !cond.Tid() {
-		return false, cond.Level() == value.Lane
+// parts says whether lanes of one warp part at a choice: threads of other classes too that come to it together
+// with those of s.
+func (w *walk) parts(s *state, c *Choice) {
+	if !c.Cond.Tid() {
+		c.Maybe = c.Cond.Level() == value.Lane
+		return
 	}
-	where := w.pool.Where(cond, s)
+	where := w.pool.Where(c.Cond, w.pool.All())
+	c.Away = where
+	if c.Taken {
+		c.Away = w.pool.All().Minus(where)
+	}
+	here := w.pool.All()
+	for i := range s.open {
+		here = here.Minus(s.open[i].Away)
+	}
 	for n := range value.MaxThreads / 32 {
-		if got := where.Lanes(n); got != 0 && got != s.Lanes(n) {
-			return true, false
+		if got := where.Lanes(n) & here.Lanes(n); s.threads.Lanes(n) != 0 && got != 0 && got != here.Lanes(n) {
+			c.Splits = true
+			return
 		}
 	}
-	return false, false
+}
+
+// decided notes a branch that the number of the thread decides for a class: others of the same warps may go
+// the other way.
+func (w *walk) decided(s *state, in *ir.Instr, cond *value.Value, taken bool) {
+	c := Choice{In: in, Block: s.block, Cond: cond, Taken: taken, Soft: true}
+	if w.parts(s, &c); c.Splits {
+		s.choices = append(s.choices, c)
+		s.open = append(s.open, c)
+	}
+}
+
+// resolve is a predicate without the parts of it that are known for the threads of s.
+func (w *walk) resolve(s *state, v *value.Value) *value.Value {
+	if holds, known := s.facts.Decided(v, s.threads); known {
+		return w.pool.Bool(holds)
+	}
+	a, not := v.Condition()
+	if a == nil || a.Tid {
+		return v
+	}
+	switch a.Op {
+	case "and", "or", "xor":
+		v = w.pool.Binary(a.Op, 1, w.resolve(s, a.Args[0]), w.resolve(s, a.Args[1]))
+	case "select":
+		v = w.pool.Select(w.resolve(s, a.Args[0]), w.resolve(s, a.Args[1]), w.resolve(s, a.Args[2]))
+	default:
+		return v
+	}
+	if not {
+		return w.pool.Not(v)
+	}
+	return v
 }
 
 // fork goes to every target.
@@ -203,17 +245,20 @@ func (w *walk) region(block int) region {
 	}
 	r := region{end: w.post.Parent[block]}
 	if between, ok := graph.Between(w.flow.Succs, w.flow.Succs[block], r.end, 500); r.end != graph.None && ok {
-		r.ok, r.soft = true, true
+		r.ok, r.mild = true, true
+		loops := false
 		for _, b := range between {
-			r.soft = r.soft && b != block && !w.hard[b] && !w.traps(b)
+			loops = loops || b == block
+			r.mild = r.mild && !w.hard[b] && !w.traps(b)
 			if w.busy[b] || w.traps(b) {
 				r.ok = false
 			}
-			if !r.ok && !r.soft {
+			if !r.ok && !r.mild {
 				break
 			}
 			r.regs = append(r.regs, w.wrote[b]...)
 		}
+		r.soft = r.mild && !loops
 		w.inside(&r, between)
 		slices.Sort(r.regs)
 		r.regs = slices.Compact(r.regs)

@@ -17,22 +17,20 @@ import (
 func (w *walk) event(s *state, st *step) (gone bool, stop string) {
 	in := st.in
 	e := Event{Kind: st.kind, In: in, Block: s.block, Threads: s.threads, Parted: s.open}
-	if g := w.guard(s, in); g != nil {
-		holds, known := s.facts.Decided(g, s.threads)
-		switch {
-		case known && !holds:
+	if full := w.guard(s, in); full != nil {
+		g := w.resolve(s, full)
+		if g.Is(0) {
 			return false, ""
-		case known:
-		case g.Tid():
-			e.Threads = w.pool.Where(g, s.threads)
-			if split, _ := w.splits(g, s.threads); split {
-				e.Parted = append(slices.Clip(s.open), Choice{In: in, Block: s.block, Cond: g, Taken: true, Splits: true})
-			}
-		default:
+		}
+		if full.Tid() && !full.Const() {
+			e.Threads = w.pool.Where(full, s.threads)
+		} else if !g.Const() {
 			e.Guard = g
 			e.Threads = w.narrowed(g, s.threads)
-			if g.Level() == value.Lane {
-				e.Parted = append(slices.Clip(s.open), Choice{In: in, Block: s.block, Cond: g, Taken: true, Maybe: true})
+		}
+		if c := (Choice{In: in, Block: s.block, Cond: full, Taken: true}); !full.Const() {
+			if w.parts(s, &c); c.Splits || c.Maybe && e.Guard != nil {
+				e.Parted = append(slices.Clip(s.open), c)
 			}
 		}
 	}

@@ -34,10 +34,12 @@ func Follow(m *ir.Module, f *ir.Func, l Limits) *Kernel {
 		// Barriers alone are seen on few ways as well as on many.
 		l.Steps /= 8
 	}
-	start := &state{facts: newFacts(p.pool), regs: make([]*value.Value, len(f.Regs)), threads: p.pool.All(),
-		turns: make(map[*graph.Loop]int), times: make(map[*ir.Instr]int), pending: make(map[*ir.Instr]*value.Value)}
-	w := &walk{program: p, limits: l, work: []*state{start}, forks: make(map[*ir.Instr]int)}
-	w.run()
+	w := &walk{program: p, limits: l, forks: make(map[*ir.Instr]int)}
+	p.missed = slices.Clone(p.k.Missed)
+	w.start()
+	if len(p.k.Missed) > len(p.missed) || p.tangled() {
+		p.cases(l)
+	}
 	return p.k
 }
 
@@ -101,6 +103,9 @@ type walk struct {
 	forks  map[*ir.Instr]int
 	cond   *value.Value // holds where an instruction under a guard is computed
 	work   []*state
+	known  map[*value.Atom]int64 // what is put in for parameters and the like
+	with   string                // the same in words
+	pass   int                   // of those that put numbers in
 }
 
 func (w *walk) run() {
@@ -168,8 +173,12 @@ func (w *walk) leave(s *state) *state {
 		return w.enter(s, taken)
 	}
 	next := s.block + 1
-	if holds, known := s.facts.Decided(guard, s.threads); known {
-		if holds {
+	guard = w.resolve(s, guard)
+	if guard.Const() {
+		if full := w.guard(s, in); full.Tid() && !full.Const() {
+			w.decided(s, in, full, guard.K != 0)
+		}
+		if guard.K != 0 {
 			return w.enter(s, taken)
 		}
 		return w.enter(s, next)

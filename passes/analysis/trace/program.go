@@ -33,6 +33,7 @@ type program struct {
 	wrote  map[int][]int       // by block, registers written
 	skips  map[int]region
 	params map[*ir.Var]bool
+	missed []string // before anything was followed
 }
 
 // A step is one instruction to be followed.
@@ -52,7 +53,8 @@ type region struct {
 	end  int
 	regs []int
 	ok   bool // nothing there is of interest
-	soft bool // there are but reads and writes of memory
+	mild bool // there are but reads and writes of memory
+	soft bool // so it is, and the branch does not come back to itself
 	// reads are registers that are read there; apart says that lanes may differ whatever they hold.
 	reads []*ir.Reg
 	apart bool
@@ -67,6 +69,7 @@ func newProgram(m *ir.Module, f *ir.Func) *program {
 		turns: make(map[*graph.Loop]int), active: make(map[*graph.Loop]bool), quiet: make(map[*ir.Func]bool),
 		acc: make(map[*ir.Reg]bool), skips: make(map[int]region), wrote: make(map[int][]int), params: make(map[*ir.Var]bool)}
 	k.Pool = p.pool
+	k.Most = exact && f.Attr(".reqntid") == nil
 	for i, r := range f.Regs {
 		p.number[r] = i
 	}

@@ -80,15 +80,19 @@ func (p *program) ring(l *graph.Loop) int {
 	return n
 }
 
-// shape is the number of threads of a block, as directives lay it down.
+// shape is the number of threads of a block: as .reqntid lays it down, or the most that .maxntid allows,
+// which is taken then. It is not exact where neither says how threads lie along the axes that are used.
 func shape(f *ir.Func) (x, y, z int, exact bool) {
-	d := f.Attr(".reqntid")
-	exact = d != nil
+	flat := !axis(f, "%tid.y") && !axis(f, "%tid.z")
+	required := f.Attr(".reqntid")
+	d := required
 	if d == nil {
 		d = f.Attr(".maxntid")
 	}
-	if d == nil {
+	if d == nil && flat {
 		return value.MaxThreads, 1, 1, false
+	} else if d == nil {
+		return fold(f, value.MaxThreads)
 	}
 	n := []int{1, 1, 1}
 	for i, word := range strings.Split(d.Text, ",") {
@@ -99,7 +103,34 @@ func shape(f *ir.Func) (x, y, z int, exact bool) {
 	if n[0]*n[1]*n[2] > value.MaxThreads {
 		return value.MaxThreads, 1, 1, false
 	}
-	return n[0], n[1], n[2], exact
+	// .maxntid bounds the product: threads along one axis may lie along several.
+	if required == nil && !flat && n[1] == 1 && n[2] == 1 {
+		return fold(f, n[0])
+	}
+	return n[0], n[1], n[2], true
+}
+
+// fold spreads threads over the axes that a function uses, one warp along x.
+func fold(f *ir.Func, threads int) (x, y, z int, exact bool) {
+	x, y, z = min(32, threads), max(1, threads/32), 1
+	if axis(f, "%tid.z") {
+		y, z = max(1, y/4), min(4, y)
+	}
+	return x, y, z, false
+}
+
+// axis reports whether a function reads a special register.
+func axis(f *ir.Func, name string) bool {
+	for _, b := range f.Blocks {
+		for _, in := range b.Instrs {
+			for i := range in.Args {
+				if in.Args[i].Kind == ir.Special && in.Args[i].Text == name {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // clusterOf is the number of blocks in a cluster.

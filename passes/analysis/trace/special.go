@@ -37,6 +37,9 @@ func (w *walk) special(name string) *value.Value {
 		level = value.Lane
 	}
 	v := w.pool.Atom(width, "register", name, nil, level)
+	if n := w.told(v); n != v {
+		return n
+	}
 	if name == "%cluster_ctarank" && w.k.Cluster > 0 {
 		a := v.Single()
 		a.Bounded, a.Low, a.High = true, 0, int64(w.k.Cluster-1)
@@ -71,11 +74,11 @@ func (w *walk) parameter(s *state, in *ir.Instr, set func(*ir.Operand, *value.Va
 	name := func(i int) string { return o.Var().Name + "+" + strconv.FormatInt(o.Value+int64(i*width/8), 10) }
 	if to := &in.Args[0]; to.Kind == ir.Vector {
 		for i := range to.Args {
-			set(&to.Args[i], w.pool.Atom(width, "parameter", name(i), nil, value.Block))
+			set(&to.Args[i], w.told(w.pool.Atom(width, "parameter", name(i), nil, value.Block)))
 		}
 		return true
 	}
-	set(&in.Args[0], w.pool.Atom(width, "parameter", name(0), nil, value.Block))
+	set(&in.Args[0], w.told(w.pool.Atom(width, "parameter", name(0), nil, value.Block)))
 	return true
 }
 
@@ -95,7 +98,7 @@ func (w *walk) load(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value),
 	if where == "local" {
 		level = value.Lane
 	}
-	set(&in.Args[0], w.pool.Atom(width, "load", name, nil, level, a))
+	set(&in.Args[0], w.told(w.pool.Atom(width, "load", name, nil, level, a)))
 	return true
 }
 

@@ -36,8 +36,12 @@ type Choice struct {
 	Block int
 	Cond  *value.Value // holds where the branch is taken
 	Taken bool
-	// Splits says that lanes of one warp do part here; Maybe that it is not known.
+	// Splits says that lanes of one warp do part here, Away which threads go the other way then; Maybe that
+	// it is not known.
 	Splits, Maybe bool
+	Away          value.Set
+	// Soft says that nothing but reads and writes of memory hangs on the branch.
+	Soft bool
 }
 
 // A Trace is one way through the kernel.
@@ -69,6 +73,10 @@ type Kernel struct {
 	Loops bool
 	// Cluster is the number of blocks in a cluster: 0 not known, 1 none.
 	Cluster int
+	// Cases is for how many parameters and the like numbers were put in, several one after the other.
+	Cases int
+	// Most says that blocks are taken to be as large as .maxntid allows, since nothing lays their size down.
+	Most bool
 }
 
 // Needs reports whether any of the kinds is used.
@@ -92,7 +100,12 @@ func Default() Limits { return Limits{Steps: 200_000, Traces: 160} }
 
 // Facts are what the choices on a trace say of values.
 type Facts struct {
+	// With says which numbers were put in for parameters; "" where none were.
+	With string
+
 	pool    *value.Pool
+	turn    int  // which of several choices of numbers
+	empty   bool // one of them is zero
 	decided map[*value.Atom]bool
 	ranges  map[rangeKey]span
 }
@@ -105,12 +118,13 @@ type rangeKey struct {
 
 type span struct{ low, high int64 }
 
-func newFacts(p *value.Pool) *Facts {
-	return &Facts{pool: p, decided: make(map[*value.Atom]bool), ranges: make(map[rangeKey]span)}
+func newFacts(p *value.Pool, turn int) *Facts {
+	return &Facts{pool: p, turn: turn, decided: make(map[*value.Atom]bool), ranges: make(map[rangeKey]span)}
 }
 
 func (f *Facts) clone() *Facts {
-	g := newFacts(f.pool)
+	g := newFacts(f.pool, f.turn)
+	g.With, g.empty = f.With, f.empty
 	for a, b := range f.decided {
 		g.decided[a] = b
 	}
@@ -175,7 +189,7 @@ func (f *Facts) atom(a *value.Atom, s value.Set) (holds, known bool) {
 		if !ok {
 			return false, false
 		}
-		r, ok := f.ranges[key]
+		r, ok := f.between(key)
 		if !ok {
 			return false, false
 		}
@@ -205,7 +219,8 @@ func (f *Facts) atom(a *value.Atom, s value.Set) (holds, known bool) {
 // false), base = k.
 func (f *Facts) shape(a *value.Atom) (key rangeKey, k int64, less, ok bool) {
 	x, y := a.Args[0], a.Args[1]
-	signed := a.Name == "s" || a.Op == "eq"
+	// Numbers that are not negative are the same either way.
+	signed := a.Name == "s" || a.Op == "eq" || f.natural(x) && f.natural(y)
 	if !signed && (x.K < 0 || y.K < 0) {
 		return rangeKey{}, 0, false, false
 	}
@@ -213,17 +228,77 @@ func (f *Facts) shape(a *value.Atom) (key rangeKey, k int64, less, ok bool) {
 	if diff.Const() {
 		return rangeKey{}, 0, false, false
 	}
-	less = true
-	k = -diff.K
-	if diff.Terms[0].Factor < 0 {
-		diff, less, k = f.pool.Scale(64, diff, -1), false, -k
-	}
-	base := f.pool.Sub(64, diff, f.pool.Const(64, diff.K))
-	return rangeKey{base, signed}, k, less, true
+	base, k, sign := f.base(diff)
+	return rangeKey{base, signed}, -k * sign, sign > 0, true
 }
 
-// assume takes note that a predicate holds, or does not.
-func (f *Facts) assume(v *value.Value, holds bool) {
+// between is the range of a sum: what is known of it, and what follows from another that it differs from by
+// something bounded, as n from n - n%4.
+func (f *Facts) between(key rangeKey) (span, bool) {
+	r, found := f.ranges[key]
+	if !found {
+		r = span{-wide, wide}
+	}
+	if len(f.ranges) > 64 {
+		return r, found
+	}
+	for other, o := range f.ranges {
+		if other.signed != key.signed || other == key || len(other.of.Terms)+len(key.of.Terms) > 6 {
+			continue
+		}
+		diff := f.pool.Sub(64, key.of, other.of)
+		low, high, ok := diff.Spread()
+		if d, narrow := f.ranges[rangeKey{diff, key.signed}]; narrow {
+			low, high = max(low, d.low), min(high, d.high)
+		}
+		if !ok {
+			continue
+		}
+		found = true
+		if o.low > -wide {
+			r.low = max(r.low, o.low+low)
+		}
+		if o.high < wide {
+			r.high = min(r.high, o.high+high)
+		}
+	}
+	return r, found
+}
+
+// wide stands for no bound.
+const wide = int64(1) << 40
+
+// natural reports whether a value is not negative for certain, as a signed number.
+func (f *Facts) natural(v *value.Value) bool {
+	if v.Const() {
+		return v.K >= 0
+	}
+	if l, h, ok := v.Spread(); ok && l >= 0 && h < 1<<31 {
+		return true
+	}
+	key, k, sign := f.base(v)
+	r, ok := f.between(rangeKey{key, true})
+	switch {
+	case !ok:
+		return false
+	case sign < 0:
+		return r.high < wide && k-r.high >= 0
+	}
+	return r.low > -wide && r.low+k >= 0
+}
+
+// base is a sum as something that ranges are kept of, with its sign, and a constant.
+func (f *Facts) base(v *value.Value) (of *value.Value, k, sign int64) {
+	v, sign = f.pool.Resize(64, v, true), 1
+	k = v.K
+	if v.Terms[0].Factor < 0 {
+		v, sign = f.pool.Scale(64, v, -1), -1
+	}
+	return f.pool.Sub(64, v, f.pool.Const(64, v.K)), k, sign
+}
+
+// assume takes note that a predicate holds, or does not, for the threads of s.
+func (f *Facts) assume(v *value.Value, holds bool, s value.Set) {
 	a, not := v.Condition()
 	if a == nil {
 		return
@@ -232,8 +307,15 @@ func (f *Facts) assume(v *value.Value, holds bool) {
 	f.decided[a] = holds
 	switch {
 	case a.Op == "and" && holds, a.Op == "or" && !holds:
-		f.assume(a.Args[0], holds)
-		f.assume(a.Args[1], holds)
+		f.assume(a.Args[0], holds, s)
+		f.assume(a.Args[1], holds, s)
+	case a.Op == "and" || a.Op == "or":
+		// One of two: where the other is known not to be it, this one is.
+		for i := range 2 {
+			if other, known := f.Decided(a.Args[1-i], s); known && other != holds {
+				f.assume(a.Args[i], holds, s)
+			}
+		}
 	case (a.Op == "lt" || a.Op == "eq") && !a.Tid:
 		f.narrow(a, holds)
 	}
@@ -248,11 +330,9 @@ func (f *Facts) narrow(a *value.Atom, holds bool) {
 	if a.Op == "eq" {
 		keys = append(keys, rangeKey{key.of, false})
 	}
-	const wide = int64(1) << 40
 	for _, key := range keys {
-		r, ok := f.ranges[key]
+		r, ok := f.between(key)
 		if !ok {
-			r = span{-wide, wide}
 			if l, h, bounded := key.of.Bounds(); bounded {
 				r = span{l, h}
 			} else if !key.signed && len(key.of.Terms) == 1 && key.of.Terms[0].Factor > 0 {
@@ -282,9 +362,31 @@ func (f *Facts) narrow(a *value.Atom, holds bool) {
 	}
 }
 
+// Empty reports whether a parameter, or a number that is read, is zero or less: a kernel that has nothing to do
+// may not be meant to be launched.
+func (f *Facts) Empty() bool {
+	if f.empty {
+		return true
+	}
+	for k, r := range f.ranges {
+		if a := k.of.Single(); a != nil && (a.Op == "parameter" || a.Op == "load") && r.high <= 0 {
+			return true
+		}
+	}
+	for a, holds := range f.decided {
+		if one := a.Op == "eq" && holds && a.Args[1].Is(0); one && a.Args[0].Single() != nil && a.Args[0].Single().Op == "parameter" {
+			return true
+		}
+	}
+	return false
+}
+
 // Agree reports whether two ways can be taken at the same time by threads of one block: nothing that is
 // the same for all threads is decided one way here and the other way there.
 func (f *Facts) Agree(g *Facts) bool {
+	if f.turn != g.turn {
+		return false
+	}
 	if len(g.decided) < len(f.decided) {
 		f, g = g, f
 	}
@@ -293,8 +395,13 @@ func (f *Facts) Agree(g *Facts) bool {
 			return false
 		}
 	}
+	return f.meets(g) && g.meets(f)
+}
+
+// meets reports whether the ranges in f can hold where those in g do.
+func (f *Facts) meets(g *Facts) bool {
 	for k, r := range f.ranges {
-		if s, ok := g.ranges[k]; ok && k.of.Level() <= value.Block && (r.high < s.low || s.high < r.low) {
+		if s, ok := g.between(k); ok && k.of.Level() <= value.Block && (r.high < s.low || s.high < r.low) {
 			return false
 		}
 	}

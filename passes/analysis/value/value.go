@@ -218,19 +218,22 @@ func (v *Value) Zeros() int {
 
 // Bounds are the least and the greatest that v can be, as an unsigned number.
 func (v *Value) Bounds() (low, high int64, ok bool) {
+	low, high, ok = v.Spread()
+	if !ok || low < 0 || v.Width == 32 && high > 1<<32-1 {
+		return 0, 0, false
+	}
+	return low, high, true
+}
+
+// Spread is the least and the greatest that v can be, as a signed number.
+func (v *Value) Spread() (low, high int64, ok bool) {
 	low, high = v.K, v.K
 	for _, t := range v.Terms {
 		if !t.Atom.Bounded || t.Factor > 1<<31 || t.Factor < -1<<31 {
 			return 0, 0, false
 		}
-		if t.Factor > 0 {
-			low, high = low+t.Factor*t.Atom.Low, high+t.Factor*t.Atom.High
-		} else {
-			low, high = low+t.Factor*t.Atom.High, high+t.Factor*t.Atom.Low
-		}
-	}
-	if low < 0 || v.Width == 32 && high > 1<<32-1 {
-		return 0, 0, false
+		l, h := t.Factor*t.Atom.Low, t.Factor*t.Atom.High
+		low, high = low+min(l, h), high+max(l, h)
 	}
 	return low, high, true
 }

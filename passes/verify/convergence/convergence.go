@@ -228,11 +228,10 @@ func masked(p *verify.Pass, t *trace.Trace, i int) {
 		}
 		for w := range (p.Pool.Threads + 31) / 32 {
 			lanes := e.Threads.Lanes(w)
-			all := p.Pool.All()
 			if lanes == 0 {
 				continue
 			}
-			switch missing := uint32(mask) & all.Lanes(w) &^ lanes; {
+			switch missing := uint32(mask) & c.Away.Lanes(w); {
 			case lanes&^uint32(mask) != 0:
 				p.Report(&ruleMask, e.In, "lane %d executes %s and is not in the mask %#x", low(lanes&^uint32(mask)), e.In.Op, uint32(mask)).
 					Also(c.In, "lanes part here").On(t, i)

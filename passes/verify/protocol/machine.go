@@ -111,7 +111,9 @@ type machine struct {
 
 // A meeting is a barrier of threads.
 type meeting struct {
-	threads int
+	threads int  // that came
+	count   int  // that it waits for
+	all     bool // it waits for all that have not left
 	agents  []*agent
 	clock   *clock
 }

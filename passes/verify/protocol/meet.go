@@ -11,9 +11,9 @@ import (
 
 // leave lets barriers of all threads go on without those that have left.
 func (m *machine) leave() {
-	for id, g := range m.named {
-		if g != nil && id < 0 {
-			m.release(g, -1)
+	for _, g := range m.named {
+		if g.all {
+			m.release(g)
 		}
 	}
 }
@@ -27,7 +27,7 @@ func (m *machine) meet(a *agent, e, whole *trace.Event) bool {
 	switch e.Kind {
 	case trace.ClusterArrive:
 		if m.cluster == nil {
-			m.cluster = &meeting{clock: &clock{agents: make([]int, len(m.agents)), done: map[int]bool{}}}
+			m.cluster = m.meeting()
 		}
 		m.cluster.clock.join(a.clock)
 		a.at++
@@ -35,35 +35,32 @@ func (m *machine) meet(a *agent, e, whole *trace.Event) bool {
 	case trace.WarpSync:
 		return m.warp(a, whole)
 	case trace.ClusterWait:
-		return m.join(a, e, -2, m.p.Pool.Threads)
-	}
-	if m.p.Everyone(e) && e.Kind == trace.BarrierSync {
-		n, _ := verify.Number(e, 0)
-		return m.join(a, e, -10-n, m.p.Pool.Threads)
+		return m.join(a, e, ofCluster, 0)
 	}
 	number := verify.Val(e, 0)
 	id := int64(0)
 	if number != nil && number.Tid() {
 		id = m.p.Pool.At(number, e.Threads.Least())
 	}
-	count, _ := verify.Number(e, 1)
+	count, _ := verify.Count(e)
 	return m.join(a, e, id, int(count))
 }
 
-// join counts an agent at a barrier.
+// ofCluster is the number of the cluster's barrier, which no barrier of the block has.
+const ofCluster = -1
+
+// join counts an agent at a barrier, which waits for so many threads; 0 stands for all that have not left.
 func (m *machine) join(a *agent, e *trace.Event, id int64, count int) bool {
 	g := m.named[id]
 	if g == nil {
-		g = &meeting{clock: &clock{agents: make([]int, len(m.agents)), done: map[int]bool{}}}
+		g = m.meeting()
 		m.named[id] = g
 	}
+	g.count, g.all = max(g.count, count), g.all || count == 0
 	g.clock.join(a.clock)
 	g.threads += e.Threads.Len()
-	if id >= 0 {
-		// Warps count whole at numbered barriers.
-		if n := e.Threads.Len() % 32; n != 0 {
-			g.threads += 32 - n
-		}
+	if n := e.Threads.Len() % 32; count > 0 && n != 0 && !m.split(a, e) {
+		g.threads += 32 - n // warps count whole at numbered barriers
 	}
 	if e.Kind == trace.BarrierArrive {
 		a.at++
@@ -71,14 +68,34 @@ func (m *machine) join(a *agent, e *trace.Event, id int64, count int) bool {
 		g.agents = append(g.agents, a)
 		a.waiting = true
 	}
-	m.release(g, count)
+	m.release(g)
 	return e.Kind == trace.BarrierArrive || !a.waiting
 }
 
-// release lets a meeting go on when enough have come; -1 stands for all that have not left.
-func (m *machine) release(g *meeting, count int) {
-	here := g.threads
-	if count < 0 || count == m.p.Pool.Threads {
+// split reports whether other lanes of an agent's warp come to the same barrier apart from it.
+func (m *machine) split(a *agent, e *trace.Event) bool {
+	for _, o := range m.agents {
+		if o == a || o.warp != a.warp || o.left {
+			continue
+		}
+		for i := o.at; i < len(o.t.Events); i++ {
+			if x := &o.t.Events[i]; x.In == e.In && x.Threads.And(o.threads) != (value.Set{}) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// meeting is a new one.
+func (m *machine) meeting() *meeting {
+	return &meeting{clock: &clock{agents: make([]int, len(m.agents)), done: map[int]bool{}}}
+}
+
+// release lets a meeting go on when enough have come.
+func (m *machine) release(g *meeting) {
+	here, count := g.threads, g.count
+	if g.all {
 		count = m.p.Pool.Threads
 		for _, a := range m.agents {
 			if a.left {
@@ -94,7 +111,7 @@ func (m *machine) release(g *meeting, count int) {
 		a.waiting = false
 		a.at++
 	}
-	*g = meeting{clock: &clock{agents: make([]int, len(m.agents)), done: map[int]bool{}}}
+	*g = *m.meeting()
 }
 
 // warp is bar.warp.sync: it waits for the agents of the warp that come to it too.

@@ -39,7 +39,8 @@ func (m *machine) columns(a *agent, e *trace.Event, operation int, write bool) {
 		return
 	}
 	root := m.p.Pool.Rest(v)
-	column := m.p.Pool.Add(64, root, m.p.Pool.Const(64, v.K&0xffff))
+	own := m.p.Pool.Sub(v.Width, v, root) // lane and column, which may rest on the number of the warp
+	column := m.p.Pool.Add(64, root, m.p.Pool.Const(64, m.p.Pool.At(own, e.Threads.Least())&0xffff))
 	r, ok := memory.Of(m.p.Pool, column, 1, e.Threads)
 	if !ok {
 		return
@@ -267,10 +268,20 @@ func (m *machine) hang(stuck []*agent) {
 	for _, a := range stuck {
 		if a.at < len(a.t.Events) {
 			e := &a.t.Events[a.at]
-			m.p.Report(&ruleHang, e.In, "warp %d waits here for ever: not all that the barrier waits for come to it", a.warp).As(diag.Error).On(a.t, a.at)
+			m.p.Report(&ruleHang, e.In, "warp %d waits here for ever: not all that the barrier waits for come to it", a.warp).As(m.severity()).On(a.t, a.at)
 			return
 		}
 	}
+}
+
+// severity is that of a hang: a review where there is nothing to do, which may not be launched.
+func (m *machine) severity() diag.Severity {
+	for _, a := range m.agents {
+		if a.t.Facts.Empty() {
+			return diag.Review
+		}
+	}
+	return diag.Error
 }
 
 // begun reports whether the phase that a wait is for has some of its arrivals.
@@ -311,6 +322,9 @@ func (m *machine) stuckAt(a *agent, e *trace.Event, stuck []*agent) {
 			f = m.p.Report(&ruleBytes, e.In, "warp %d waits here for ever: phase %d still expects bytes, and no copy brings them", a.warp, o.phases)
 		default:
 			f = m.p.Report(&ruleHang, e.In, "warp %d waits here for ever", a.warp)
+		}
+		if f.Severity == diag.Error {
+			f.As(m.severity())
 		}
 		f.Also(o.init.In, "the object is made here, for %d arrivals", o.count)
 		if o.last != nil {

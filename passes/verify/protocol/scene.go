@@ -85,7 +85,7 @@ func next(p *verify.Pass, s *scene, left value.Set) *trace.Trace {
 func free(t *trace.Trace) bool {
 	for _, c := range t.Choices {
 		a, _ := c.Cond.Condition()
-		if a == nil || a.Tid || a.Op == "done" {
+		if a == nil || a.Tid || a.Op == "done" || c.Soft {
 			continue
 		}
 		if c.Cond.Level() > value.Block {

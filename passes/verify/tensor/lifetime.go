@@ -108,7 +108,11 @@ func freed(p *verify.Pass, t *trace.Trace, frees bool) {
 	}
 	var alloc *trace.Event
 	for i := range t.Events {
-		switch e := &t.Events[i]; e.Kind {
+		e := &t.Events[i]
+		if e.Threads.And(t.Threads) == (value.Set{}) {
+			continue // before these threads went their own way
+		}
+		switch e.Kind {
 		case trace.TensorAlloc:
 			alloc = e
 		case trace.TensorFree:

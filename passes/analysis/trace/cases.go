@@ -1,0 +1,245 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package trace
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/graph"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+)
+
+// What a kernel is told, its parameters and what it reads of the grid, is followed as a name first: a branch on
+// it goes both ways. Where that makes too many ways, or ways on which n and n%4 may disagree, numbers
+// are put in instead, one choice after the other. Branches are decided then, loops run to their end, and
+// roles that count the same thing in different ways agree.
+
+// sizes are the numbers that a parameter is taken to be, times what it is divided by.
+var sizes = [...]int64{9, 0, 1, 2, 3, 4, 5, 6, 7, 12, 17}
+
+// cases follows the kernel once for each choice of numbers. It is false where that tells no more.
+func (p *program) cases(l Limits) bool {
+	before := *p.k
+	chosen := make(map[*value.Atom]int64) // with what each is divided by
+	var order []*value.Atom
+	for range 3 {
+		found := p.leaves(chosen)
+		if len(found) == 0 {
+			break
+		}
+		order = append(order, found...)
+		p.k.Traces, p.k.Missed, p.k.Loops = nil, slices.Clone(p.missed), false
+		steps := 0
+		for i := range sizes {
+			w := &walk{program: p, limits: l, steps: steps, forks: make(map[*ir.Instr]int), known: make(map[*value.Atom]int64), pass: i + 1}
+			for j, a := range order {
+				w.known[a] = number(a, i, j, chosen[a])
+			}
+			w.with = text(order, w.known)
+			w.start()
+			steps = w.steps
+		}
+		p.k.Cases = len(order)
+	}
+	if len(order) == 0 {
+		return false
+	}
+	if len(p.k.Missed) > len(before.Missed) {
+		p.k.Traces, p.k.Missed, p.k.Loops, p.k.Cases = before.Traces, before.Missed, before.Loops, 0
+		return false
+	}
+	return true
+}
+
+// text says what was put in.
+func text(order []*value.Atom, known map[*value.Atom]int64) string {
+	var list []string
+	for _, a := range order {
+		name := strings.TrimSuffix(a.Name, "+0")
+		if a.Op == "load" {
+			name = "a number in memory"
+		}
+		list = append(list, name+" is "+strconv.FormatInt(known[a], 10))
+	}
+	return strings.Join(list, ", ")
+}
+
+// number is what the jth leaf is in case i.
+func number(a *value.Atom, i, j int, scale int64) int64 {
+	if name := a.Name; a.Op == "register" {
+		if strings.HasPrefix(name, "%n") || strings.Contains(name, "_n") {
+			return int64(1 + i%2)
+		}
+		return 0
+	}
+	n := sizes[(i*(2*j+1)+j)%len(sizes)] * scale
+	if i > 4 && i%2 != 0 {
+		n += scale / 2 // what is left over
+	}
+	return n
+}
+
+// leaves are parameters and the like that branches rest on and that are not among those chosen; to each is noted
+// what it is divided by.
+func (p *program) leaves(chosen map[*value.Atom]int64) []*value.Atom {
+	places := p.addresses()
+	var order []*value.Atom
+	seen := make(map[*value.Atom]bool)
+	steps := make(map[*value.Atom]int64)
+	for _, t := range p.k.Traces {
+		for _, c := range t.Choices {
+			a, _ := c.Cond.Condition()
+			if a == nil || seen[a] || a.Tid || a.Op == "done" || c.Soft {
+				continue
+			}
+			seen[a] = true
+			visit(a, 1, func(leaf *value.Atom, scale int64) {
+				if places[leaf] || leaf.Level > value.Block {
+					return
+				}
+				if _, known := chosen[leaf]; !known {
+					order = append(order, leaf)
+				}
+				chosen[leaf] = max(chosen[leaf], scale)
+				if k := stride(a, leaf); k > 1 {
+					steps[leaf] = gcd(steps[leaf], k)
+				}
+			})
+		}
+	}
+	for leaf, k := range steps {
+		chosen[leaf] = max(chosen[leaf], k)
+	}
+	slices.SortFunc(order, func(a, b *value.Atom) int { return cmp.Compare(a.ID, b.ID) })
+	return order
+}
+
+// visit calls found for every leaf of an atom, with what it is divided by on the way.
+func visit(a *value.Atom, scale int64, found func(*value.Atom, int64)) {
+	switch a.Op {
+	case "parameter", "load":
+		found(a, scale)
+		return
+	case "register":
+		if strings.HasPrefix(a.Name, "%ctaid") || strings.HasPrefix(a.Name, "%nctaid") || strings.HasPrefix(a.Name, "%clusterid") || strings.HasPrefix(a.Name, "%nclusterid") {
+			found(a, 1)
+		}
+		return
+	case "shr", "sar":
+		if k := a.Args[1]; k.Const() && k.K >= 0 && k.K < 16 {
+			scale <<= k.K
+		}
+	case "div", "sdiv":
+		if k := a.Args[1]; k.Const() && k.K > 0 && k.K < 1<<16 {
+			scale *= k.K
+		}
+	}
+	for _, arg := range a.Args {
+		for _, t := range arg.Terms {
+			visit(t.Atom, min(scale, 1<<16), found)
+		}
+	}
+}
+
+// stride is what a parameter is compared with, where it is compared alone with a constant: a multiple of a loop's
+// step.
+func stride(a, leaf *value.Atom) int64 {
+	if a.Op != "lt" || len(a.Args) != 2 {
+		return 0
+	}
+	for i := range 2 {
+		if a.Args[i].Single() == leaf && a.Args[1-i].Const() {
+			return a.Args[1-i].K
+		}
+	}
+	return 0
+}
+
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// addresses are the leaves that memory is reached through.
+func (p *program) addresses() map[*value.Atom]bool {
+	found := make(map[*value.Atom]bool)
+	for _, t := range p.k.Traces {
+		for i := range t.Events {
+			e := &t.Events[i]
+			for n, v := range e.Vals {
+				if v == nil || e.In.Args[n].Kind != ir.Address {
+					continue
+				}
+				for _, term := range v.Terms {
+					if term.Factor == 1 && v.Width == 64 {
+						found[term.Atom] = true
+					}
+				}
+			}
+		}
+	}
+	return found
+}
+
+// tangled reports whether some parameter is branched on both as it is and through an operation that is not
+// linear, so that ways may contradict themselves.
+func (p *program) tangled() bool {
+	direct, inside := make(map[*value.Atom]bool), make(map[*value.Atom]*value.Atom)
+	seen := make(map[*value.Atom]bool)
+	for _, t := range p.k.Traces {
+		for _, c := range t.Choices {
+			a, _ := c.Cond.Condition()
+			if a == nil || seen[a] || a.Tid || a.Op != "lt" && a.Op != "eq" {
+				continue
+			}
+			seen[a] = true
+			for _, arg := range a.Args {
+				for _, term := range arg.Terms {
+					if term.Atom.Op == "parameter" || term.Atom.Op == "load" {
+						direct[term.Atom] = true
+						continue
+					}
+					visit(term.Atom, 1, func(leaf *value.Atom, _ int64) {
+						if was := inside[leaf]; was != nil && was != term.Atom {
+							direct[leaf] = true
+						}
+						inside[leaf] = term.Atom
+					})
+				}
+			}
+		}
+	}
+	for leaf := range inside {
+		if direct[leaf] {
+			return true
+		}
+	}
+	return false
+}
+
+// start follows every thread from the first instruction.
+func (w *walk) start() {
+	facts := newFacts(w.pool, w.pass)
+	facts.With, facts.empty = w.with, slices.Contains(slices.Collect(maps.Values(w.known)), 0)
+	w.work = []*state{{facts: facts, regs: make([]*value.Value, len(w.k.Func.Regs)), threads: w.pool.All(),
+		turns: make(map[*graph.Loop]int), times: make(map[*ir.Instr]int), pending: make(map[*ir.Instr]*value.Value)}}
+	w.run()
+}
+
+// told is a value, as a number where one was put in.
+func (w *walk) told(v *value.Value) *value.Value {
+	if a := v.Single(); a != nil {
+		if n, ok := w.known[a]; ok {
+			return w.pool.Const(v.Width, n)
+		}
+	}
+	return v
+}
