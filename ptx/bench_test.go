@@ -49,3 +49,17 @@ func BenchmarkFormat(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkPrint(b *testing.B) {
+	asCommand(b)
+	text := generate(5 << 20)
+	f, errs := ptx.Parse("bench.ptx", text)
+	if len(errs) > 0 {
+		b.Fatal(errs[0])
+	}
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		ptx.Print(f)
+	}
+}

@@ -88,7 +88,7 @@ func (p *parser) statement() {
 		p.item(absent())
 	case '{':
 		b := p.block()
-		p.nodes = append(p.nodes, b)
+		p.keep(b)
 	case ';':
 		p.fail(first.at, first.to, syntax, "empty statement: %s follows nothing", quoted(";"))
 		p.advance()
@@ -112,7 +112,7 @@ func (p *parser) label(first token) {
 	}
 	l := p.labels.one()
 	l.Span, l.Name = Span{first.at, p.last}, w
-	p.nodes = append(p.nodes, l)
+	p.keep(l)
 }
 
 // labelled tells whether a directive takes the label before it as its name.
@@ -175,7 +175,7 @@ func (p *parser) instruction(start Pos, guard Guard, op token) {
 	p.operands = p.operands[:base]
 	if ok && p.semicolon(`"," or ";"`) {
 		in.To = p.last
-		p.nodes = append(p.nodes, in)
+		p.keep(in)
 		return
 	}
 	p.bad(in.At, p.skip())

@@ -50,7 +50,7 @@ func (p *parser) build(f frame, tree *item, span Span, label Word) {
 				p.fail(v.Linkage[0].At, v.Linkage[0].To, nesting, "variable inside a function takes no %s", v.Linkage[0].Text)
 			}
 		}
-		p.nodes = append(p.nodes, v)
+		p.keep(v)
 	case tree.Prototype != nil:
 		t := tree.Prototype
 		fn := &Func{Span: span, Kind: f.word(t.Kind), Label: label, Name: f.word(t.Name)}
@@ -58,7 +58,7 @@ func (p *parser) build(f frame, tree *item, span Span, label Word) {
 		if label.At < 0 {
 			p.fail(fn.Kind.At, fn.Kind.To, structure, "%s takes a label before it", fn.Kind.Text)
 		}
-		p.nodes = append(p.nodes, fn)
+		p.keep(fn)
 	case tree.Section != nil:
 		s := &Section{Span: span, Name: f.word(tree.Section.Name)}
 		s.Lines = p.section()
@@ -66,7 +66,7 @@ func (p *parser) build(f frame, tree *item, span Span, label Word) {
 		if p.depth > 0 {
 			p.fail(span.At, s.Name.To, nesting, "section inside a function")
 		}
-		p.nodes = append(p.nodes, s)
+		p.keep(s)
 	default:
 		d := p.buildDirective(f, tree.Directive)
 		d.Span, d.Label = span, label
@@ -78,7 +78,7 @@ func (p *parser) build(f frame, tree *item, span Span, label Word) {
 				p.fail(d.Name.At, d.Name.To, structure, "%s takes a label before it", d.Name.Text)
 			}
 		}
-		p.nodes = append(p.nodes, d)
+		p.keep(d)
 	}
 }
 
@@ -112,7 +112,7 @@ func (p *parser) buildFunction(f frame, tree *item, span Span) {
 			p.fail(end.at, end.to, syntax, "unexpected %s, expected the body of %s: directives belong to its definition",
 				quoted(";"), fn.Name.Text)
 		}
-		p.nodes = append(p.nodes, fn)
+		p.keep(fn)
 		return
 	}
 	if p.depth > 0 {
@@ -120,7 +120,7 @@ func (p *parser) buildFunction(f frame, tree *item, span Span) {
 	}
 	fn.Body = p.block()
 	fn.To = p.last
-	p.nodes = append(p.nodes, fn)
+	p.keep(fn)
 }
 
 func (p *parser) buildSignature(f frame, fn *Func, returns, params lexer.Token, notes []*directive) {

@@ -24,7 +24,7 @@ func (p *printer) specifiers(n *Var) {
 	p.word(n.Space)
 	if n.Bank != nil {
 		p.put("[")
-		p.operand(n.Bank, true)
+		p.buf = p.operand(p.buf, n.Bank, true)
 		p.put("]")
 	}
 	attrs := n.Attrs
@@ -70,17 +70,17 @@ func (p *printer) declarators(n *Var) {
 		p.word(d.Name)
 		if d.Count != nil {
 			p.put("<")
-			p.operand(d.Count, true)
+			p.buf = p.operand(p.buf, d.Count, true)
 			p.put(">")
 		}
 		for j := range d.Dims {
 			p.put("[")
-			p.operand(&d.Dims[j], true)
+			p.buf = p.operand(p.buf, &d.Dims[j], true)
 			p.put("]")
 		}
 		if d.Init != nil {
 			p.put(" = ")
-			p.operand(d.Init, false)
+			p.buf = p.operand(p.buf, d.Init, false)
 		}
 	}
 }

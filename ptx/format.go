@@ -25,6 +25,7 @@ func Format(name, text string) (string, diag.List) {
 // text only blank lines, and which comments share a line with code, are looked at.
 func Print(f *File) string {
 	p := printer{file: f, comments: f.Comments, spelled: map[string]string{}}
+	p.due = p.dueAt()
 	p.out = make([]byte, 0, room(f))
 	p.module()
 	p.flush()
@@ -48,8 +49,11 @@ func room(f *File) int {
 // aligned together is written when it ends.
 type printer struct {
 	file     *File
-	comments []Comment // not printed so far
+	comments []Comment
+	printed  int // of them
+	due      Pos // of the next one
 	spelled  map[string]string
+	recent   [64]struct{ op, spelled string }
 
 	out []byte // finished text
 
@@ -62,16 +66,27 @@ type printer struct {
 
 	indent int
 	open   bool // the last line opened a block: no blank line follows
-	inside bool // a line comment was printed inside the line being built
+
+	// Of the line being built.
+	inside  bool // a line comment was printed inside
+	foreign bool // text of more than letters of the language is in it
 }
 
-// op spells an opcode the manual's way.
+// op spells an opcode the manual's way. Opcodes come in clusters, so the few last ones are looked at first.
 func (p *printer) op(op string) string {
+	if op == "" {
+		return ""
+	}
+	recent := &p.recent[(len(op)+int(op[len(op)/2]))%len(p.recent)]
+	if recent.op == op {
+		return recent.spelled
+	}
 	s, ok := p.spelled[op]
 	if !ok {
 		s, _ = isa.Canonical(op)
 		p.spelled[op] = s
 	}
+	recent.op, recent.spelled = op, s
 	return s
 }
 
@@ -118,7 +133,9 @@ func tall(n Node) bool {
 
 // node prints a declaration or statement with the comments before it.
 func (p *printer) node(n Node) {
-	p.leading(n.Pos())
+	if at := n.Pos(); p.due < at {
+		p.leading(at)
+	}
 	switch n := n.(type) {
 	case *Instr:
 		p.instr(n)
@@ -194,7 +211,7 @@ func (p *printer) directiveText(n *Directive) {
 	}
 	p.word(n.Name)
 	p.put(n.between())
-	p.spaced(n.Args)
+	p.buf = p.spaced(p.buf, n.Args)
 }
 
 // between is what stands between a directive and its arguments: nothing before a parenthesis.
@@ -205,18 +222,19 @@ func (n *Directive) between() string {
 	return " "
 }
 
-// spaced prints arguments that are set off by white space or by commas.
-func (p *printer) spaced(args []Operand) {
+// spaced is b and behind it arguments that are set off by white space or by commas.
+func (p *printer) spaced(b []byte, args []Operand) []byte {
 	for i := range args {
 		switch {
 		case i == 0:
 		case args[i].Spaced:
-			p.put(" ")
+			b = append(b, ' ')
 		default:
-			p.put(", ")
+			b = append(b, ", "...)
 		}
-		p.operand(&args[i], false)
+		b = p.operand(b, &args[i], false)
 	}
+	return b
 }
 
 func (p *printer) block(n *Block) {
@@ -269,7 +287,7 @@ func (p *printer) section(n *Section) {
 
 // find finds the first c after from that is not in a comment.
 func (p *printer) find(from Pos, c byte) Pos {
-	comments := p.comments
+	comments := p.comments[p.printed:]
 	for i := from; int(i) < len(p.file.Text); i++ {
 		for len(comments) > 0 && comments[0].At < i {
 			comments = comments[1:]
@@ -289,6 +307,6 @@ func (p *printer) data(n *Data) {
 	p.begin(n.At, plainLine)
 	p.word(n.Type)
 	p.put(" ")
-	p.spaced(n.Args)
+	p.buf = p.spaced(p.buf, n.Args)
 	p.end(n.To)
 }

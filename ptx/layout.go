@@ -5,6 +5,7 @@ package ptx
 
 import (
 	"bytes"
+	"math"
 	"strings"
 	"unicode/utf8"
 )
@@ -22,9 +23,9 @@ const (
 // A line is one line of code: text [head:tail] and [tail:note] of the buffer, and the comment
 // [note:end] behind it.
 type line struct {
-	indent                int
-	head, tail, note, end int
-	before, behind        int  // widths of the two texts
+	head, tail, note, end int32
+	before, behind        int32 // widths of the two texts
+	indent                int16
 	raw                   bool // several lines in one: not to be aligned or wrapped
 }
 
@@ -56,9 +57,12 @@ func (p *printer) gap(pos Pos) {
 		p.open = false
 		return
 	}
+	if p.prev >= pos {
+		return
+	}
 	lines := 0
-	for i := p.prev; i < pos; i++ {
-		if p.file.Text[i] == '\n' {
+	for _, c := range []byte(p.file.Text[p.prev:pos]) {
+		if c == '\n' {
 			lines++
 		}
 	}
@@ -80,7 +84,7 @@ func (p *printer) begin(at Pos, kind lineKind) {
 		}
 		p.kind, p.level = kind, p.indent
 	}
-	p.run = append(p.run, line{indent: p.indent, head: len(p.buf), tail: -1, note: -1})
+	p.run = append(p.run, line{indent: int16(p.indent), head: int32(len(p.buf)), tail: -1, note: -1})
 }
 
 // noted reports whether the last line of the run has a comment behind it.
@@ -90,7 +94,7 @@ func (p *printer) noted() bool {
 }
 
 // tail marks the place where operands or names begin.
-func (p *printer) tail() { p.run[len(p.run)-1].tail = len(p.buf) }
+func (p *printer) tail() { p.run[len(p.run)-1].tail = int32(len(p.buf)) }
 
 func (p *printer) put(s string) { p.buf = append(p.buf, s...) }
 
@@ -101,24 +105,25 @@ func (p *printer) end(to Pos) {
 	if l.note >= 0 {
 		return
 	}
-	l.note = len(p.buf)
+	l.note = int32(len(p.buf))
+	l.end = l.note
 	if l.tail < 0 {
 		l.tail = l.note
 	}
-	l.before, l.behind = width(p.buf[l.head:l.tail]), width(p.buf[l.tail:l.note])
+	l.before, l.behind = l.tail-l.head, l.note-l.tail
+	if p.foreign {
+		l.before, l.behind = width(p.buf[l.head:l.tail]), width(p.buf[l.tail:l.note])
+	}
 	l.raw = p.inside
-	p.inside = false
+	p.inside, p.foreign = false, false
 	p.prev = to
-	for len(p.comments) > 0 {
-		c := p.comments[0]
-		if c.At < to || !between(p.file.Text[to:c.At]) {
-			break
-		}
-		if len(p.buf) > l.note {
+	for p.printed < len(p.comments) && to <= p.due && between(p.file.Text[to:p.due]) {
+		if int32(len(p.buf)) > l.note {
 			p.put(" ")
 		}
+		c := p.comment()
 		p.put(strings.TrimRight(c.Text, " \t\r"))
-		p.comments = p.comments[1:]
+		l.end = int32(len(p.buf))
 		to = c.At + Pos(len(c.Text))
 		p.prev = to
 		if strings.Contains(c.Text, "\n") {
@@ -128,7 +133,22 @@ func (p *printer) end(to Pos) {
 			break
 		}
 	}
-	l.end = len(p.buf)
+}
+
+// comment is the next comment, which its caller prints.
+func (p *printer) comment() *Comment {
+	c := &p.comments[p.printed]
+	p.printed++
+	p.due = p.dueAt()
+	return c
+}
+
+// dueAt is where the next comment is, behind everything if there is none.
+func (p *printer) dueAt() Pos {
+	if p.printed == len(p.comments) {
+		return math.MaxInt32
+	}
+	return p.comments[p.printed].At
 }
 
 // between reports whether text is what may stand between the end of a statement and a comment behind it.
@@ -145,9 +165,8 @@ func between(text string) bool {
 
 // leading prints the comments before pos, each on a line of its own.
 func (p *printer) leading(pos Pos) {
-	for len(p.comments) > 0 && p.comments[0].At < pos {
-		c := p.comments[0]
-		p.comments = p.comments[1:]
+	for p.due < pos {
+		c := p.comment()
 		p.gap(c.At)
 		p.flush()
 		p.indentBy(p.indent)
@@ -160,15 +179,14 @@ func (p *printer) leading(pos Pos) {
 // interior prints the comments before pos inside a line of code. What follows a line comment goes
 // to a line of its own.
 func (p *printer) interior(pos Pos) {
-	for len(p.comments) > 0 && p.comments[0].At < pos {
-		c := p.comments[0]
-		p.comments = p.comments[1:]
-		text := strings.TrimRight(c.Text, " \t\r")
+	for p.due < pos {
+		text := strings.TrimRight(p.comment().Text, " \t\r")
 		l := &p.run[len(p.run)-1]
-		if n := len(p.buf); n > max(l.head, l.tail) && !strings.ContainsRune(" \t([{@!", rune(p.buf[n-1])) {
+		if n := len(p.buf); n > int(max(l.head, l.tail)) && !strings.ContainsRune(" \t([{@!", rune(p.buf[n-1])) {
 			p.put(" ")
 		}
 		p.put(text)
+		p.foreign = true
 		if strings.HasPrefix(text, "//") {
 			p.put("\n")
 			for range p.indent + 1 {
@@ -183,9 +201,11 @@ func (p *printer) interior(pos Pos) {
 }
 
 func (p *printer) indentBy(n int) {
-	for range n {
-		p.out = append(p.out, '\t')
+	const tabs = "\t\t\t\t\t\t\t\t"
+	for ; n > len(tabs); n -= len(tabs) {
+		p.out = append(p.out, tabs...)
 	}
+	p.out = append(p.out, tabs[:n]...)
 }
 
 // flush writes the run of lines, aligned.
@@ -193,7 +213,7 @@ func (p *printer) flush() {
 	if len(p.run) == 0 {
 		return
 	}
-	column := 0
+	column := int32(0)
 	for i := range p.run {
 		l := &p.run[i]
 		if !l.raw && l.tail < l.note && l.before <= widestHead {
@@ -205,7 +225,7 @@ func (p *printer) flush() {
 		for j < len(p.run) && p.run[j].note < p.run[j].end {
 			j++
 		}
-		notes := 0
+		notes := int32(0)
 		for k := i; k < j; k++ {
 			if w := p.codeWidth(&p.run[k], column); w <= widestCode {
 				notes = max(notes, w)
@@ -226,7 +246,7 @@ func (p *printer) flush() {
 
 // codeWidth is the width of a line without its indent and comment, or more than widestCode for a
 // line whose comment is not aligned.
-func (p *printer) codeWidth(l *line, column int) int {
+func (p *printer) codeWidth(l *line, column int32) int32 {
 	if l.raw {
 		return widestCode + 1
 	}
@@ -237,19 +257,20 @@ func (p *printer) codeWidth(l *line, column int) int {
 }
 
 // write writes a line: head, operands at column, comment at notes.
-func (p *printer) write(l *line, column, notes int) {
-	p.indentBy(l.indent)
+func (p *printer) write(l *line, column, notes int32) {
+	indent := int(l.indent)
+	p.indentBy(indent)
 	p.out = append(p.out, p.buf[l.head:l.tail]...)
 	at := l.before
 	if tail := p.buf[l.tail:l.note]; len(tail) > 0 {
-		n := 1
+		n := int32(1)
 		if !l.raw && at < column {
 			n = column - at + 1
 		}
 		p.spaces(n)
 		at += n
-		if !l.raw && l.indent*tabWidth+at+l.behind > widestLine {
-			p.wrap(tail, l.indent+1, l.indent*tabWidth+at)
+		if !l.raw && indent*tabWidth+int(at+l.behind) > widestLine {
+			p.wrap(tail, indent+1, indent*tabWidth+int(at))
 			at = widestCode + 1
 		} else {
 			p.out = append(p.out, tail...)
@@ -257,7 +278,7 @@ func (p *printer) write(l *line, column, notes int) {
 		}
 	}
 	if l.note < l.end {
-		n := 2
+		n := int32(2)
 		if at < notes {
 			n += notes - at
 		}
@@ -275,15 +296,17 @@ func (p *printer) wrap(text []byte, indent, at int) {
 			piece = text[:i+1]
 		}
 		text = text[len(piece):]
-		if at+width(piece) > widestLine {
+		columns := int(width(piece))
+		if at+columns > widestLine {
 			p.out = bytes.TrimRight(p.out, " ")
 			p.out = append(p.out, '\n')
 			p.indentBy(indent)
 			at = indent * tabWidth
 			piece = bytes.TrimLeft(piece, " ")
+			columns = int(width(piece))
 		}
 		p.out = append(p.out, piece...)
-		at += width(piece)
+		at += columns
 	}
 }
 
@@ -311,18 +334,20 @@ func comma(text []byte) int {
 	return -1
 }
 
-func (p *printer) spaces(n int) {
-	for range n {
-		p.out = append(p.out, ' ')
+func (p *printer) spaces(n int32) {
+	const blanks = "                                "
+	for ; int(n) > len(blanks); n -= int32(len(blanks)) {
+		p.out = append(p.out, blanks...)
 	}
+	p.out = append(p.out, blanks[:n]...)
 }
 
 // width is the number of columns of text.
-func width(text []byte) int {
+func width(text []byte) int32 {
 	for _, c := range text {
 		if c >= utf8.RuneSelf {
-			return utf8.RuneCount(text)
+			return int32(utf8.RuneCount(text))
 		}
 	}
-	return len(text)
+	return int32(len(text))
 }

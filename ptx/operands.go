@@ -11,85 +11,94 @@ func (p *printer) word(w Word) {
 
 // operands prints a list with commas.
 func (p *printer) operands(list []Operand) {
-	for i := range list {
-		if i > 0 {
-			p.put(", ")
-		}
-		p.operand(&list[i], false)
-	}
+	p.buf = p.listed(p.buf, list, false)
 }
 
-// operand prints an operand. Operators are tight in addresses and indexes, where offsets are part of a name,
-// and spaced elsewhere.
-func (p *printer) operand(x *Operand, tight bool) {
-	p.interior(x.At)
+// listed is b and a list behind it.
+func (p *printer) listed(b []byte, list []Operand, tight bool) []byte {
+	for i := range list {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = p.operand(b, &list[i], tight)
+	}
+	return b
+}
+
+// operand is b and an operand behind it. Operators are tight in addresses and indexes, where offsets are part of a
+// name, and spaced elsewhere. It hands the line on from call to call, because most of a module is operands.
+func (p *printer) operand(b []byte, x *Operand, tight bool) []byte {
+	if p.due < x.At {
+		p.buf = b
+		p.interior(x.At)
+		b = p.buf
+	}
 	switch x.Kind {
 	case Empty:
-	case Name, Literal, String:
-		p.put(x.Text)
+	case Name, Literal:
+		b = append(b, x.Text...)
+	case String:
+		b = append(b, x.Text...)
+		p.foreign = true
 	case Unary:
-		p.put(x.Text)
-		p.operand(&x.Args[0], tight)
+		b = append(b, x.Text...)
+		b = p.operand(b, &x.Args[0], tight)
 	case Binary:
-		p.operand(&x.Args[0], tight)
+		b = p.operand(b, &x.Args[0], tight)
 		if tight {
-			p.put(x.Text)
+			b = append(b, x.Text...)
 		} else {
-			p.put(" ")
-			p.put(x.Text)
-			p.put(" ")
+			b = append(b, ' ')
+			b = append(b, x.Text...)
+			b = append(b, ' ')
 		}
-		p.operand(&x.Args[1], tight)
+		b = p.operand(b, &x.Args[1], tight)
 	case Cond:
-		p.operand(&x.Args[0], tight)
-		p.put(" ? ")
-		p.operand(&x.Args[1], tight)
-		p.put(" : ")
-		p.operand(&x.Args[2], tight)
+		b = p.operand(b, &x.Args[0], tight)
+		b = append(b, " ? "...)
+		b = p.operand(b, &x.Args[1], tight)
+		b = append(b, " : "...)
+		b = p.operand(b, &x.Args[2], tight)
 	case Cast:
-		p.put("(")
-		p.put(x.Text)
-		p.put(")")
-		p.operand(&x.Args[0], tight)
+		b = append(b, '(')
+		b = append(b, x.Text...)
+		b = append(b, ')')
+		b = p.operand(b, &x.Args[0], tight)
 	case Paren:
-		p.put("(")
-		p.operand(&x.Args[0], tight)
-		p.put(")")
+		b = append(b, '(')
+		b = p.operand(b, &x.Args[0], tight)
+		b = append(b, ')')
 	case Vector:
-		p.put("{")
-		p.operands(x.Args)
-		p.put("}")
+		b = append(b, '{')
+		b = p.listed(b, x.Args, false)
+		b = append(b, '}')
 	case Address:
-		p.put("[")
-		for i := range x.Args {
-			if i > 0 {
-				p.put(", ")
-			}
-			p.operand(&x.Args[i], true)
-		}
-		p.put("]")
-		p.put(x.Text) // .unified
+		b = append(b, '[')
+		b = p.listed(b, x.Args, true)
+		b = append(b, ']')
+		b = append(b, x.Text...) // .unified
 	case Pair:
-		p.operand(&x.Args[0], true)
-		p.put("|")
-		p.operand(&x.Args[1], true)
+		b = p.operand(b, &x.Args[0], true)
+		b = append(b, '|')
+		b = p.operand(b, &x.Args[1], true)
 	case List:
-		p.put("(")
-		p.operands(x.Args)
-		p.put(")")
+		b = append(b, '(')
+		b = p.listed(b, x.Args, false)
+		b = append(b, ')')
 	case Index:
-		p.operand(&x.Args[0], true)
-		p.put("[")
-		p.operand(&x.Args[1], true)
-		p.put("]")
+		b = p.operand(b, &x.Args[0], true)
+		b = append(b, '[')
+		b = p.operand(b, &x.Args[1], true)
+		b = append(b, ']')
 	case Call:
-		p.put(x.Text)
-		p.put("(")
-		p.operands(x.Args)
-		p.put(")")
+		b = append(b, x.Text...)
+		b = append(b, '(')
+		b = p.listed(b, x.Args, false)
+		b = append(b, ')')
 	case Tuple:
-		p.put(x.Text)
-		p.put(" ")
-		p.spaced(x.Args)
+		b = append(b, x.Text...)
+		b = append(b, ' ')
+		b = p.spaced(b, x.Args)
 	}
+	return b
 }

@@ -6,6 +6,7 @@ package ptx
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
@@ -57,7 +58,7 @@ type parser struct {
 	frame  framer
 	instrs slab[Instr]
 	labels slab[Label]
-	lines  slab[Data]
+	lines  slab[dataLine]
 	args   slab[Operand] // of instructions, and all that the parser reads by tokens
 	parts  slab[Operand] // inside of plain operands
 	notes  slab[Directive]
@@ -217,7 +218,15 @@ func opensStatement(word string) bool {
 
 // bad notes that the text from at to just before to could not be read.
 func (p *parser) bad(at, to Pos) {
-	p.nodes = append(p.nodes, &Bad{Span{at, max(at, to)}})
+	p.keep(&Bad{Span{at, max(at, to)}})
+}
+
+// keep puts a node on the stack.
+func (p *parser) keep(n Node) {
+	if len(p.nodes) == cap(p.nodes) {
+		p.nodes = slices.Grow(p.nodes, max(64, len(p.nodes)))
+	}
+	p.nodes = append(p.nodes, n)
 }
 
 // taken is what was put on the node stack since base.

@@ -27,25 +27,10 @@ func (p *parser) plain(start Pos, guard Guard, op token) bool {
 		return false
 	}
 	args := p.args.room(plainOperands)
-	n := 0
-	for {
-		for i < len(text) && (text[i] == '\t' || text[i] == ' ') {
-			i++
-		}
-		if n == len(args) {
-			return false
-		}
-		if i = p.plainOperand(i, &args[n]); i == none || i == len(text) {
-			return false
-		}
-		n++
-		if text[i] == ';' {
-			break
-		}
-		if text[i] != ',' {
-			return false
-		}
-		i++
+	n, i := p.plainOperands(args, i)
+	if i == none {
+		clear(args[:n]) // room is to be handed out as it was
+		return false
 	}
 	in := p.instrs.one()
 	in.Span = Span{start, Pos(i + 1)}
@@ -55,10 +40,32 @@ func (p *parser) plain(start Pos, guard Guard, op token) bool {
 	}
 	in.Op.Span, in.Op.Text = Span{op.at, op.to}, opcode
 	in.Args = p.args.take(n)
-	p.nodes = append(p.nodes, in)
+	p.keep(in)
 	p.scan.at, p.tok.to = i+1, Pos(i+1)
 	p.advance()
 	return true
+}
+
+// plainOperands reads operands into args, up to the semicolon. It gives their number and where the semicolon is.
+func (p *parser) plainOperands(args []Operand, i int) (n, end int) {
+	text := p.scan.text
+	for n < len(args) {
+		for i < len(text) && (text[i] == ' ' || text[i] == '\t') {
+			i++
+		}
+		n++
+		if i = p.plainOperand(i, &args[n-1]); i == none || i == len(text) {
+			break
+		}
+		if text[i] == ';' {
+			return n, i
+		}
+		if text[i] != ',' {
+			break
+		}
+		i++
+	}
+	return n, none
 }
 
 // plainOperand reads the operand at i into x and gives its end.
@@ -107,11 +114,10 @@ func plainField(text string, i int, x *Operand) int {
 	return end
 }
 
-// set makes x the word of text from at to just before to. It writes field by field, which costs less than a whole
-// operand while the collector runs.
+// set makes x, that has no arguments, the word of text from at to just before to. It writes field by field, which
+// costs less than a whole operand while the collector runs.
 func (x *Operand) set(k OperandKind, text string, at, to int) {
-	x.At, x.To, x.Kind, x.Spaced = Pos(at), Pos(to), k, false
-	x.Text, x.Args = text[at:to], nil
+	x.At, x.To, x.Kind, x.Text = Pos(at), Pos(to), k, text[at:to]
 }
 
 // plainNumber reads a number. What can follow one decides whether it ends where it seems to.
@@ -230,17 +236,24 @@ func (p *parser) plainData() bool {
 	if i+1 >= len(text) || text[i] != ' ' || leads[text[i+1]] != leadDigit {
 		return false
 	}
-	args := p.parts.room(1)
-	end := plainNumber(text, i+1, &args[0])
-	if end == none || end == len(text) || text[end] != '\n' || !isInteger(args[0].Text) {
+	line := p.lines.room(1)
+	x := &line[0].arg[0]
+	end := plainNumber(text, i+1, x)
+	if end == none || end == len(text) || text[end] != '\n' || !isInteger(x.Text) {
 		return false
 	}
-	line := p.lines.one()
-	line.At, line.To = p.tok.at, Pos(end)
-	line.Type.Span, line.Type.Text = Span{p.tok.at, p.tok.to}, p.textOf(p.tok)
-	line.Args = p.parts.take(1)
-	p.nodes = append(p.nodes, line)
+	d := &p.lines.take(1)[0].Data
+	d.At, d.To = p.tok.at, Pos(end)
+	d.Type.Span, d.Type.Text = Span{p.tok.at, p.tok.to}, p.textOf(p.tok)
+	d.Args = line[0].arg[:]
+	p.keep(d)
 	p.scan.at, p.tok.to = end, Pos(end)
 	p.advance()
 	return true
+}
+
+// A dataLine is a line of one number.
+type dataLine struct {
+	Data
+	arg [1]Operand
 }

@@ -3,8 +3,6 @@
 
 package ptx
 
-import "strings"
-
 // section reads the body of a .section, from the "{" on: labels, and lines of data that nothing
 // but the next dot-word, label or "}" ends.
 func (p *parser) section() []Node {
@@ -31,21 +29,21 @@ func (p *parser) section() []Node {
 			}
 			l := p.labels.one()
 			l.Span, l.Name = Span{t.at, p.last}, w
-			p.nodes = append(p.nodes, l)
+			p.keep(l)
 		case dot:
+			if isDataType(p.textOf(t)) {
+				p.data()
+				continue
+			}
 			if t.fresh && p.opensModule() {
 				p.fail(open.at, open.to, unclosed, "%s is not closed before %s",
 					quoted("{"), quoted(p.textOf(t)))
 				return p.taken(base)
 			}
-			if !isDataType(p.textOf(t)) {
-				p.unexpected("data or a label")
-				p.advance()
-				p.skipLine()
-				p.bad(t.at, p.last)
-				continue
-			}
-			p.data()
+			p.unexpected("data or a label")
+			p.advance()
+			p.skipLine()
+			p.bad(t.at, p.last)
 		default:
 			p.unexpected("data or a label")
 			p.advance()
@@ -57,7 +55,7 @@ func (p *parser) section() []Node {
 
 // isDataType tells whether a dot-word begins a line of data: it is a letter and a width.
 func isDataType(word string) bool {
-	return len(word) > 2 && strings.Trim(word[2:], "0123456789") == ""
+	return len(word) > 2 && digitsEnd(word, 2) == len(word)
 }
 
 // skipLine goes on to where a line of data, a label or the end of the section may be.
@@ -72,7 +70,7 @@ func (p *parser) data() {
 	if p.plainData() {
 		return
 	}
-	line := p.lines.one()
+	line := &p.lines.one().Data
 	line.At, line.Type = p.tok.at, p.word(p.tok)
 	p.advance()
 	base := len(p.operands)
@@ -96,7 +94,7 @@ func (p *parser) data() {
 	line.To = p.last
 	line.Args = p.args.list(p.operands[base:])
 	p.operands = p.operands[:base]
-	p.nodes = append(p.nodes, line)
+	p.keep(line)
 }
 
 // datum reads a number, label, label+number, label-label, section or section+number.
