@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -15,10 +16,11 @@ import (
 // and wants the same exit codes, the same lists of files, the same headers of diffs, and a word on
 // standard error in the same cases. What differs on purpose is in docs/rationale.md and not here.
 func TestLikeGofmt(t *testing.T) {
-	gofmt, err := exec.LookPath("gofmt")
+	root, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
-		t.Skip("no gofmt to compare with:", err)
+		t.Fatal("go env GOROOT:", err)
 	}
+	gofmt := filepath.Join(strings.TrimSpace(string(root)), "bin", "gofmt")
 	sources := map[string][2]string{ // Go, PTX
 		"good":   {"package a\n", ".version 8.0\n.target sm_90\n"},
 		"ugly":   {"package  a\nvar   x int\n", ".version   8.0\n.target   sm_90\n"},
