@@ -109,6 +109,9 @@ func (p *Pass) Report(rule *diag.Rule, in *ir.Instr, format string, args ...any)
 	if in != nil {
 		_, f.From = p.Module.At(in.Pos)
 	}
+	for _, call := range slices.Backward(p.Callers[in]) {
+		f.Also(call, "called from here")
+	}
 	p.sheet.list = append(p.sheet.list, f)
 	return f
 }
@@ -287,7 +290,7 @@ const few = 2
 // reviews of one rule a few.
 func (s *sheet) settle(rules map[string]bool) []*Finding {
 	type key struct {
-		in   *ir.Instr
+		at   ir.Pos // a function has one, in however many places it is called
 		rule string
 	}
 	best := make(map[key]int)
@@ -296,7 +299,10 @@ func (s *sheet) settle(rules map[string]bool) []*Finding {
 		if rules != nil && !rules[f.Rule] {
 			continue
 		}
-		k := key{f.in, f.Rule}
+		k := key{rule: f.Rule}
+		if f.in != nil {
+			k.at = f.in.Pos
+		}
 		if i, ok := best[k]; ok {
 			if f.Severity < list[i].Severity {
 				list[i] = f

@@ -15,6 +15,12 @@ import (
 // Of a kernel, Follow gives what threads do in it, within limits.
 func Follow(m *ir.Module, f *ir.Func, l Limits) *Kernel {
 	p := newProgram(m, f)
+	if p.k.Needs(Call) && !p.onlyQuietCalls() {
+		whole, callers := inline(m, f, func(g *ir.Func) bool { return p.isQuiet(g, 0) })
+		p = newProgram(m, whole)
+		p.k.Callers = callers
+		f = whole
+	}
 	interesting := false
 	for kind, used := range p.k.Uses {
 		switch Kind(kind) {

@@ -53,7 +53,8 @@ type Trace struct {
 	Facts   *Facts
 }
 
-// A Kernel is a kernel with its traces.
+// A Kernel is a kernel with its traces. Where it calls functions that take part, Func is a copy in which they stand in
+// place of their calls.
 type Kernel struct {
 	Module *ir.Module
 	Func   *ir.Func
@@ -73,6 +74,8 @@ type Kernel struct {
 	Loops bool
 	// Cluster is the number of blocks in a cluster: 0 not known, 1 none.
 	Cluster int
+	// Callers are, of an instruction of a device function, the calls through which it is reached.
+	Callers map[*ir.Instr][]*ir.Instr
 	// Cases is for how many parameters and the like numbers were put in, several one after the other.
 	Cases int
 	// Most says that blocks are taken to be as large as .maxntid allows, since nothing lays their size down.

@@ -22,6 +22,9 @@ func follow(t testing.TB, heads, body string) *trace.Kernel {
 	t.Helper()
 	text := ".version 8.6\n.target sm_90a\n.address_size 64\n.shared .align 1024 .b8 tile[8192];\n.shared .align 8 .b64 bars[8];\n" +
 		".func quiet(.reg .b32 %x) { .reg .b32 %y; add.u32 %y, %x, 1; ret; }\n.func loud() { bar.sync 1; ret; }\n" +
+		".func again() { bar.sync 1; call again; ret; }\n" +
+		".func arrive(.reg .b32 %x, .param .b32 y) { .reg .b32 %z; ld.param.b32 %z, [y]; add.u32 %z, %z, %x; mbarrier.arrive.shared.b64 _, [%z]; ret; }\n" +
+		".func (.param .b32 out) twice(.param .b32 in) { .reg .b32 %z; .reg .pred %p; ld.param.b32 %z, [in]; setp.eq.u32 %p, %z, 0; @%p bra ON; add.u32 %z, %z, %z; ON: bar.sync 2; st.param.b32 [out], %z; ret; }\n" +
 		".visible .entry k(.param .u64 p, .param .u32 n)\n" + heads + "\n{\n.reg .pred %p<8>;\n.reg .b32 %r<16>;\n.reg .b64 %rd<8>;\n" + body + "\nDONE: ret;\n}\n"
 	file, faults := ptx.Parse("k.ptx", text)
 	faults = append(faults, form.Check(file, form.Options{})...)
@@ -192,9 +195,9 @@ bar.sync 0;
 	if len(k.Traces) != 1 || len(k.Missed) > 0 {
 		t.Errorf("%d ways, missed %v", len(k.Traces), k.Missed)
 	}
-	k = follow(t, ".reqntid 32", "bar.sync 0;\ncall loud;\nbar.sync 0;\n")
+	k = follow(t, ".reqntid 32", "bar.sync 0;\ncall again;\nbar.sync 0;\n")
 	if len(k.Traces) != 1 || k.Traces[0].Stopped == "" || len(k.Missed) != 1 {
-		t.Errorf("a call of a function with a barrier: %d ways, missed %v", len(k.Traces), k.Missed)
+		t.Errorf("a call of a function with a barrier that calls itself: %d ways, missed %v", len(k.Traces), k.Missed)
 	}
 }
 
