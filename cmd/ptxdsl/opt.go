@@ -4,7 +4,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -69,21 +68,11 @@ func runOpt(c *call) int {
 	if err := f.choose(*names, *dump); err != nil {
 		return c.misuse("%v", err)
 	}
-	in := input{name: standardInput}
-	if path := c.flags.Arg(0); path != "-" {
-		walk([]string{path}, func(found input) bool {
-			in = found
-			if found.name != path {
-				in.err = errors.New(path + ": is a folder; one file is expected")
-			}
-			return false
-		})
-	}
-	text, err := in.read(c.stdin)
+	name, text, err := c.one(c.flags.Arg(0))
 	if err != nil {
 		return c.trouble(err)
 	}
-	return f.module(c, in.name, text)
+	return f.module(c, name, text)
 }
 
 // choose finds the passes that are named, and the places to print at.

@@ -97,7 +97,7 @@ func runRun(c *call) int {
 	if err != nil {
 		return c.misuse("%v", err)
 	}
-	text, err := c.one(path)
+	_, text, err := c.one(path)
 	if err != nil {
 		return c.trouble(err)
 	}
@@ -134,8 +134,8 @@ func (c *call) file() (path string, code int, ok bool) {
 	return path, exitClean, true
 }
 
-// one is the text of one file.
-func (c *call) one(path string) (string, error) {
+// one is what one file, or standard input, is called and says.
+func (c *call) one(path string) (name, text string, err error) {
 	in := input{name: standardInput}
 	if path != "-" {
 		walk([]string{path}, func(found input) bool {
@@ -146,8 +146,8 @@ func (c *call) one(path string) (string, error) {
 			return false
 		})
 	}
-	text, err := in.read(c.stdin)
-	return text, err
+	text, err = in.read(c.stdin)
+	return in.name, text, err
 }
 
 // device opens a device.

@@ -39,7 +39,11 @@ func (s *Spec) Emit() (map[string][]byte, error) {
 	f.Func().Id("instructions").Params().Index().Id("Instruction").Block(
 		jen.Return(jen.Qual("slices", "Concat").Types(jen.Index().Id("Instruction")).Call(tables...)))
 	files["ztable.go"] = f
+	return rendered(files)
+}
 
+// rendered is the text of files.
+func rendered(files map[string]*jen.File) (map[string][]byte, error) {
 	out := make(map[string][]byte, len(files))
 	for name, f := range files {
 		var b bytes.Buffer

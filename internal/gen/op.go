@@ -4,7 +4,6 @@
 package gen
 
 import (
-	"bytes"
 	"fmt"
 	"go/token"
 	"slices"
@@ -61,15 +60,7 @@ func (s *Spec) EmitOp() (map[string][]byte, error) {
 	for name, f := range families {
 		files["zins_"+name+".go"] = f
 	}
-	out := make(map[string][]byte, len(files))
-	for name, f := range files {
-		var b bytes.Buffer
-		if err := f.Render(&b); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		out[name] = b.Bytes()
-	}
-	return out, nil
+	return rendered(files)
 }
 
 func opFile() *jen.File {
