@@ -58,7 +58,7 @@ func (k *Kernel) barriers(name string, n, count int) Barrier {
 		s.store = k.newShared(unique("barriers", k.names), isa.B64, 8, []int{1})
 		s.store.Dims[0] = 0
 	}
-	spec := &barrierSpec{name: name, first: int(s.store.Dims[0]), n: n, count: count, pos: k.m.calls.here(1)}
+	spec := &barrierSpec{name: name, first: int(s.store.Dims[0]), n: n, count: count, pos: k.m.calls.here()}
 	s.store.Dims[0] += int64(n)
 	s.barriers = append(s.barriers, spec)
 	return Barrier{spec: spec, at: Addr{k: k, space: isa.SharedCTA, v: s.store, off: int64(8 * spec.first), align: 8}}

@@ -85,7 +85,7 @@ func (k *Kernel) Prototype(result isa.Type, arguments ...isa.Type) Operand {
 func (k *Kernel) targets(name string) *ir.Targets {
 	name = unique(name, k.names)
 	k.names[name] = true
-	return &ir.Targets{Name: name, Pos: k.m.calls.here(1)}
+	return &ir.Targets{Name: name, Pos: k.m.calls.here()}
 }
 
 // declare puts a list among the declarations of the kernel, unless something is wrong with it.

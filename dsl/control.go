@@ -20,7 +20,7 @@ type loop struct {
 func (k *Kernel) newBlock(hint string) *ir.Block {
 	name := unique(hint, k.names)
 	k.names[name] = true
-	return &ir.Block{Labels: []ir.Label{{Name: name, Pos: k.m.calls.here(1)}}}
+	return &ir.Block{Labels: []ir.Label{{Name: name, Pos: k.m.calls.here()}}}
 }
 
 // branch goes to a block, always.

@@ -12,7 +12,7 @@ import (
 
 // fault records a finding at the author's line of the builder call under way.
 func (m *Module) fault(r *diag.Rule, format string, args ...any) {
-	m.faultAt(m.calls.here(1), r, format, args...)
+	m.faultAt(m.calls.here(), r, format, args...)
 }
 
 // faultAt records a finding at a position of the module.
@@ -25,9 +25,9 @@ func (m *Module) faultAt(pos ir.Pos, r *diag.Rule, format string, args ...any) {
 
 // Fault records what a generator of kernels finds wrong with what it was asked for, at the line that called it.
 func (k *Kernel) Fault(format string, args ...any) {
-	k.m.faultAt(k.m.calls.here(1), &ruleAuthor, format, args...)
+	k.m.faultAt(k.m.calls.here(), &ruleAuthor, format, args...)
 }
 
 func (k *Kernel) fault(r *diag.Rule, format string, args ...any) {
-	k.m.faultAt(k.m.calls.here(1), r, format, args...)
+	k.m.faultAt(k.m.calls.here(), r, format, args...)
 }

@@ -140,7 +140,7 @@ func (m *Module) Kernel(name string, options ...KernelOption) *Kernel {
 
 // function starts a function of any kind.
 func (m *Module) function(name string) *Kernel {
-	pos := m.calls.here(2)
+	pos := m.calls.here()
 	f := &ir.Func{Name: name, Defined: true, Pos: pos}
 	k := &Kernel{m: m, f: f, names: make(map[string]bool), specials: make(map[string]*ir.Reg), starts: make(map[*ir.Var]*ir.Reg), head: &ir.Block{}, ops: make(map[opcode]string)}
 	switch {
@@ -244,7 +244,7 @@ func (k *Kernel) room() *ir.Instr {
 	}
 	in := &k.instrs[0]
 	k.instrs = k.instrs[1:]
-	in.Pos = k.m.calls.here(2)
+	in.Pos = k.m.calls.here()
 	in.Guard = k.guard
 	return in
 }

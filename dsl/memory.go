@@ -120,19 +120,24 @@ type Array[T Scalar] struct {
 
 // Global is a kernel parameter that points to numbers in global memory.
 func Global[T Scalar](k *Kernel, name string) Array[T] {
+	return Array[T]{at: k.pointer(name, TypeOf[T]())}
+}
+
+// pointer is a kernel parameter that points to global memory, with elements of a type.
+func (k *Kernel) pointer(name string, t isa.Type) Addr {
 	v := k.param(name, isa.U64, 0)
 	v.Ptr = &ir.Ptr{Space: isa.Global, Align: 16}
 	if k.elements == nil {
 		k.elements = make(map[string]isa.Type)
 	}
-	k.elements[v.Name] = TypeOf[T]()
+	k.elements[v.Name] = t
 	generic, p := fresh[U64](k), fresh[U64](k)
 	was, guard := k.toHead()
 	k.ins("ld.param.u64", k.arg(generic), address(v))
 	k.ins("cvta.to.global.u64", k.arg(p), k.arg(generic))
 	k.back(was, guard)
 	p.r.Name, p.scope = k.regName(name), 0
-	return Array[T]{at: Addr{k: k, space: isa.Global, reg: p.r, align: 16}}
+	return Addr{k: k, space: isa.Global, reg: p.r, align: 16}
 }
 
 // Param is a kernel parameter that is a number.
@@ -180,7 +185,7 @@ func (k *Kernel) param(name string, t isa.Type, bytes int64) *ir.Var {
 		name = unique(name, k.names)
 	}
 	k.names[name] = true
-	v := &ir.Var{Name: name, Space: isa.Param, Type: memory(t), Pos: k.m.calls.here(1)}
+	v := &ir.Var{Name: name, Space: isa.Param, Type: memory(t), Pos: k.m.calls.here()}
 	if bytes > 0 {
 		v.Dims = []int64{bytes}
 	}

@@ -73,7 +73,7 @@ func (k *Kernel) newShared(name string, t isa.Type, align int, dims []int) *ir.V
 		k.fault(&ruleSize, "%s takes %d bytes; a block of %s has %d bytes of shared memory", name, total, k.m.Target(), limit)
 		total = 1
 	}
-	v := &ir.Var{Name: name, Space: isa.Shared, Type: t, Align: max(align, int(size(t))), Dims: []int64{total / size(t)}, Pos: k.m.calls.here(1)}
+	v := &ir.Var{Name: name, Space: isa.Shared, Type: t, Align: max(align, int(size(t))), Dims: []int64{total / size(t)}, Pos: k.m.calls.here()}
 	k.shared.vars = append(k.shared.vars, v)
 	return v
 }
@@ -89,7 +89,7 @@ func Local[T Scalar](k *Kernel, name string, dims ...int) Array[T] {
 		name = unique("local", k.names)
 	}
 	k.names[name] = true
-	v := &ir.Var{Name: name, Space: isa.Local, Type: memory(TypeOf[T]()), Align: 16, Dims: []int64{n}, Pos: k.m.calls.here(0)}
+	v := &ir.Var{Name: name, Space: isa.Local, Type: memory(TypeOf[T]()), Align: 16, Dims: []int64{n}, Pos: k.m.calls.here()}
 	k.f.Vars = append(k.f.Vars, v)
 	return Array[T]{at: Addr{k: k, space: isa.Local, v: v, align: 16}, dims: dims}
 }

@@ -3,18 +3,18 @@
 
 #include "textflag.h"
 
-// func trail(pcs *stack)
+// func trail(pcs *stack) int
 //
 // The chain of frame pointers is walked here, and not in Go, because a goroutine is not moved to another stack while it runs
 // assembly.
-TEXT ·trail(SB), NOSPLIT|NOFRAME, $0-8
+TEXT ·trail(SB), NOSPLIT|NOFRAME, $0-16
 	MOVQ	pcs+0(FP), DI
 	MOVQ	BP, AX
 	XORL	CX, CX
 next:
 	TESTQ	AX, AX
 	JEQ	done
-	CMPQ	CX, $16
+	CMPQ	CX, $32
 	JGE	done
 	MOVQ	8(AX), DX
 	MOVQ	DX, (DI)(CX*8)
@@ -22,4 +22,5 @@ next:
 	MOVQ	(AX), AX
 	JMP	next
 done:
+	MOVQ	CX, ret+8(FP)
 	RET

@@ -3,21 +3,23 @@
 
 #include "textflag.h"
 
-// func trail(pcs *stack)
+// func trail(pcs *stack) int
 //
 // The chain of frame pointers is walked here, and not in Go, because a goroutine is not moved to another stack while it runs
 // assembly.
-TEXT ·trail(SB), NOSPLIT|NOFRAME, $0-8
+TEXT ·trail(SB), NOSPLIT|NOFRAME, $0-16
 	MOVD	pcs+0(FP), R0
 	MOVD	R29, R1
-	MOVD	$16, R2
+	MOVD	$0, R2
 next:
 	CBZ	R1, done
-	CBZ	R2, done
+	CMP	$32, R2
+	BGE	done
 	MOVD	8(R1), R3
 	MOVD.P	R3, 8(R0)
-	SUB	$1, R2
+	ADD	$1, R2
 	MOVD	(R1), R1
 	JMP	next
 done:
+	MOVD	R2, ret+8(FP)
 	RET

@@ -5,7 +5,7 @@
 
 package dsl
 
-func trail(*stack) {}
+import "runtime"
 
-// quick says that trail works.
-const quick = false
+// trail writes the return addresses of the calls that are under way, and returns how many there are.
+func trail(pcs *stack) int { return runtime.Callers(3, pcs[:]) }

@@ -32,11 +32,11 @@ type Arg struct {
 	Space   Space  // of a variable
 	Not     bool   // !p
 	Minus   bool   // -%r1, as vmad takes it
-	Part    string // of a register: .h1, as video instructions take it
 	Plus    bool   // with an offset outside an address: %r1+4, var+4
+	Unified bool   // [a].unified
 	Count   int    // elements of a vector register or variable; 0 or 1 for one
 	Value   int64  // of an integer constant; the offset of an address
-	Unified bool   // [a].unified
+	Part    string // of a register: .h1, as video instructions take it
 	Elems   []Arg  // of a vector, address, pair or list
 }
 

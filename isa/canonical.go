@@ -3,7 +3,10 @@
 
 package isa
 
-import "slices"
+import (
+	"iter"
+	"strings"
+)
 
 // Canonical spells an opcode with its modifiers in the manual's order. It reports false, and returns
 // op as it is, when no form has these modifiers or when one of them is written twice or means
@@ -14,11 +17,11 @@ func (s *Set) Canonical(op string) (string, bool) {
 	if list == nil || !ok {
 		return op, false
 	}
+	a := assignment{mods: mods}
+	a.done = func() bool { return a.form.Allows(a.slots) }
 	for _, ins := range list {
 		for i := range ins.Forms {
-			f := &ins.Forms[i]
-			a := assignment{form: f, mods: mods, slots: make([]Mod, len(f.Slots))}
-			a.done = func() bool { return f.Allows(a.slots) }
+			a.begin(&ins.Forms[i])
 			if !a.place(0) {
 				continue
 			}
@@ -35,14 +38,30 @@ func (s *Set) Canonical(op string) (string, bool) {
 // parseMods looks up the modifiers of rest, which begins with a dot or is empty.
 func (s *Set) parseMods(rest string) ([]Mod, bool) {
 	var mods []Mod
-	for _, w := range words(rest) {
-		m, ok := s.mods["."+w]
+	for word := range words(rest) {
+		m, ok := s.mods[word]
 		if !ok {
 			return nil, false
 		}
 		mods = append(mods, m)
 	}
-	return slices.Clip(mods), true
+	return mods, true
+}
+
+// words are the modifiers of rest, which begins with a dot or is empty, each with its dot.
+func words(rest string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for rest != "" {
+			word := rest
+			if dot := strings.IndexByte(rest[1:], '.'); dot >= 0 {
+				word = rest[:dot+1]
+			}
+			if !yield(word) {
+				return
+			}
+			rest = rest[len(word):]
+		}
+	}
 }
 
 // Canonical spells an opcode of the standard instruction set with its modifiers in the manual's

@@ -119,10 +119,8 @@ func (m *Matcher) closed(name, what string, g Gate) Problem {
 		subject = what + " of " + name
 	}
 	rule := "F402"
-	for _, c := range g.Clauses {
-		if c.Targets.Has(m.target) {
-			rule = "F401"
-		}
+	if g.reaches(m.target) {
+		rule = "F401"
 	}
 	return problem(rule, -1, "%s needs %s; this file says PTX %s, %s", subject, g, m.version, m.target)
 }
@@ -133,16 +131,6 @@ func (m *Matcher) gone(name, what string, g Gate) Problem {
 		subject = what + " of " + name
 	}
 	return problem("F403", -1, "%s is gone from %s; this file says PTX %s, %s", subject, g, m.version, m.target)
-}
-
-// easiest picks the gate problem that is easiest to mend: a version before a target.
-func easiest(list []Problem) Problem {
-	for _, p := range list {
-		if p.Rule == "F401" {
-			return p
-		}
-	}
-	return list[0]
 }
 
 // A miss is how a list of modifiers fails a form.

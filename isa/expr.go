@@ -59,6 +59,16 @@ func (x Expr) Operands() bool {
 	return false
 }
 
+// compares reports whether x looks at the values of constants.
+func (x Expr) compares() bool {
+	for _, op := range x {
+		if op.Code == OpAtMost {
+			return true
+		}
+	}
+	return false
+}
+
 // holds evaluates x. The stack is 64 truth values deep, one bit each; the generator refuses
 // expressions that nest deeper.
 func (x Expr) holds(slots []Mod, given *tally) bool {

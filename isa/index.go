@@ -18,6 +18,8 @@ type Set struct {
 	names   map[string][]*Instruction
 	longest int // of the names, in bytes
 	mods    map[string]Mod
+	// meanings are what the words of Mods say.
+	meanings []meaning
 }
 
 // Standard is the instruction set of the generated tables.
@@ -36,8 +38,10 @@ func (s *Set) build() {
 			s.longest = max(s.longest, len(ins.Name))
 		}
 		s.mods = make(map[string]Mod, len(s.Mods))
+		s.meanings = make([]meaning, len(s.Mods))
 		for i, m := range s.Mods {
 			s.mods[m] = Mod(i)
+			s.meanings[i] = meaningOf(m)
 		}
 	})
 }

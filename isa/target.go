@@ -147,6 +147,16 @@ func (g Gate) Open(v Version, t Target) bool {
 	return false
 }
 
+// reaches reports whether g opens for t at some version.
+func (g Gate) reaches(t Target) bool {
+	for _, c := range g.Clauses {
+		if c.Targets.Has(t) {
+			return true
+		}
+	}
+	return false
+}
+
 // String is the gate in words: "PTX 8.6 on sm_100a, or PTX 8.8 on sm_100f".
 func (g Gate) String() string {
 	if len(g.Clauses) == 0 {

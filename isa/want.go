@@ -8,22 +8,30 @@ import (
 	"strings"
 )
 
-// wants works out the operands of a Candidate: types from slots, lengths from slots and tables,
-// presence from conditions over modifiers.
-func (c *Candidate) wants(set *Set, list []Operand, lengths [][]int) []Want {
-	out := make([]Want, len(list))
+// A settler works out the operands of a candidate of an opcode: types from slots, lengths from slots and tables, presence from
+// conditions over modifiers.
+type settler struct {
+	m       *Matcher
+	o       *opcode
+	c       *Candidate
+	lengths [][]int // a row of each table
+}
+
+func (s *settler) wants(list []Operand) []Want {
+	out := s.m.wants.Many(len(list))
 	for i := range list {
-		out[i] = c.want(set, &list[i], lengths)
+		s.want(&out[i], &list[i])
 	}
 	return out
 }
 
-func (c *Candidate) want(set *Set, o *Operand, lengths [][]int) Want {
-	w := Want{Operand: o, Presence: o.Presence}
-	if (o.Presence == PresentIf || o.Presence == PresentWhen) && !o.If.Operands() {
-		holds := o.If.holds(c.Slots, nil)
+func (s *settler) want(w *Want, o *Operand) {
+	w.Operand, w.Presence = o, o.Presence
+	if o.Presence == PresentIf || o.Presence == PresentWhen {
 		switch {
-		case !holds:
+		case o.If.Operands():
+			s.o.valued = s.o.valued || o.If.compares()
+		case !o.If.holds(s.c.Slots, nil):
 			w.Presence = Never
 		case o.Presence == PresentIf:
 			w.Presence = Always
@@ -31,49 +39,69 @@ func (c *Candidate) want(set *Set, o *Operand, lengths [][]int) Want {
 			w.Presence = Maybe
 		}
 	}
+	w.Kinds = s.m.kinds.Many(len(o.Kinds))
 	for i := range o.Kinds {
-		k := &o.Kinds[i]
-		wk := WantKind{Kind: k, Settled: k.Type.Type, Len: -1, In: k.Space.Space}
-		if s := k.Type.Slot; s >= 0 {
-			wk.Settled, _ = ParseType(set.Mods[c.Slots[s]])
-		}
-		if k.Type.Scale != 0 {
-			wk.Settled = wk.Settled.scaled(int(k.Type.Scale))
-		}
-		if s := k.Space.Slot; s >= 0 {
-			wk.In, _ = ParseSpace(set.Mods[c.Slots[s]])
-		}
-		switch k.Count.From {
-		case Fixed:
-			wk.Len = k.Count.N
-		case FromSlot:
-			wk.Len = trailingNumber(set.Mods[c.Slots[k.Count.N]])
-		case FromTable:
-			wk.Len = lengths[k.Count.In][k.Count.N]
-		}
-		if k.Parts != nil {
-			wk.Fields = c.wants(set, k.Parts, lengths)
-		}
-		w.Kinds = append(w.Kinds, wk)
+		s.kind(&w.Kinds[i], &o.Kinds[i])
 	}
 	if o.Inside != nil {
-		w.Inside = c.wants(set, o.Inside, lengths)
+		w.Inside = s.wants(o.Inside)
 	}
 	if o.Pair != nil {
-		p := c.want(set, o.Pair, lengths)
-		w.Pair = &p
+		w.Pair = s.m.wants.One()
+		s.want(w.Pair, o.Pair)
 	}
+}
+
+func (s *settler) kind(w *WantKind, k *Kind) {
+	w.Kind, w.Settled, w.Len, w.In = k, k.Type.Type, -1, k.Space.Space
+	if at := k.Type.Slot; at >= 0 {
+		w.Settled = s.meaning(int(at)).typ
+	}
+	if k.Type.Scale != 0 {
+		w.Settled = w.Settled.scaled(int(k.Type.Scale))
+	}
+	if at := k.Space.Slot; at >= 0 {
+		w.In = s.meaning(int(at)).space
+	}
+	switch k.Count.From {
+	case Fixed:
+		w.Len = k.Count.N
+	case FromSlot:
+		w.Len = s.meaning(k.Count.N).number
+	case FromTable:
+		w.Len = s.lengths[k.Count.In][k.Count.N]
+	}
+	if k.Parts != nil {
+		w.Fields = s.wants(k.Parts)
+	}
+	s.o.valued = s.o.valued || len(k.Range) > 0
+}
+
+// meaning is what the modifier in a slot says.
+func (s *settler) meaning(slot int) *meaning { return &s.m.set.meanings[s.c.Slots[slot]] }
+
+// A meaning is what a modifier says of operands: a type, a state space, a number of elements.
+type meaning struct {
+	typ    Type
+	space  Space
+	number int
+}
+
+func meaningOf(word string) (w meaning) {
+	w.typ, _ = ParseType(word)
+	w.space, _ = ParseSpace(word)
+	w.number = trailingNumber(word)
 	return w
 }
 
 // trailingNumber reads the length in a modifier: 4 of .v4, 16 of .x16, 2 of .2d; -1 (a scalar) of a
 // slot that is not written.
 func trailingNumber(word string) int {
-	word = strings.TrimLeft(strings.TrimSuffix(strings.TrimSuffix(word, "d"), "D"), ".abcdefghijklmnopqrstuvwxyz")
-	n, err := strconv.Atoi(word)
-	if err != nil {
+	digits := strings.TrimLeft(strings.TrimSuffix(strings.TrimSuffix(word, "d"), "D"), ".abcdefghijklmnopqrstuvwxyz")
+	if digits == "" || strings.Trim(digits, "0123456789") != "" {
 		return -1
 	}
+	n, _ := strconv.Atoi(digits) // of at most three digits
 	return n
 }
 

@@ -27,7 +27,7 @@ func Rooms() []Room {
 	)
 	return []Room{
 		{"diag", "", ""},
-		{"isa", "diag", ""},
+		{"isa", "diag internal/slab", ""},
 		{"ptx", "diag isa", participle},
 		{"form", "diag isa ptx", ""},
 		{"ir", "diag isa", ""},
@@ -60,6 +60,7 @@ func Rooms() []Room {
 		{"internal/ptxas", "diag", ""},
 		{"internal/notation", "isa", ""},
 		{"internal/show", "dsl isa runtime internal/trial", ""},
+		{"internal/slab", "", ""},
 		{"internal/trial", "dsl runtime", ""},
 		{"internal/registers", "lift passes ptx internal/ptxas internal/roundtrip", ""},
 		{"internal/registers/cmd", Anything, ""},

@@ -1,0 +1,310 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package isa
+
+import (
+	"slices"
+	"strings"
+)
+
+// resolve finds the forms that the modifiers of op fit, at the matcher's version and target.
+func (m *Matcher) resolve(op string) *opcode {
+	o := m.opcodes.One()
+	list, name, rest := m.set.split(op)
+	if list == nil {
+		o.problems = []Problem{m.unknownName(op)}
+		return o
+	}
+	skip := strings.Count(name, ".")
+	mods := m.mods[:0]
+	for word := range words(rest) {
+		mod, ok := m.set.mods[word]
+		if !ok {
+			o.problems = append(o.problems, m.unknownMod(list, word, skip+len(mods)))
+		}
+		mods = append(mods, mod)
+	}
+	m.mods = mods
+	if o.problems != nil {
+		return o
+	}
+	var shut []shutGate
+	a := assignment{ignored: m.set.ignored(list, mods), mods: mods}
+	a.done = func() bool {
+		before := len(o.fits)
+		if gate := m.settle(o, a.form, a.slots); gate != nil {
+			shut = append(shut, *gate)
+		}
+		return len(o.fits) > before
+	}
+	for _, ins := range list {
+		a.repeats = ins.Repeats
+		for i := range ins.Forms {
+			a.begin(&ins.Forms[i])
+			a.place(0)
+			if a.spare != NoMod && len(o.fits) > 0 && o.problems == nil {
+				o.problems = []Problem{spareMod(m.set, a.spare, mods, skip)}
+			}
+		}
+	}
+	switch {
+	case len(o.fits) > 0:
+	case shut != nil:
+		o.problems = []Problem{m.easiest(name, shut)}
+	default:
+		o.problems = m.explainMods(list, name, mods, skip)
+	}
+	return o
+}
+
+// ignored are those of mods that the assembler skips on the instructions of list: words it skips
+// everywhere, unless they mean something in one of the forms.
+func (s *Set) ignored(list []*Instruction, mods []Mod) []Mod {
+	var skipped []Mod
+	for _, mod := range mods {
+		if slices.Contains(s.Ignored, mod) && !slices.ContainsFunc(list, func(ins *Instruction) bool { return ins.has(mod) }) {
+			skipped = append(skipped, mod)
+		}
+	}
+	return skipped
+}
+
+// has reports whether mod means something in a form of ins.
+func (ins *Instruction) has(mod Mod) bool {
+	for i := range ins.Forms {
+		f := &ins.Forms[i]
+		if slices.ContainsFunc(f.Slots, func(s Slot) bool { return s.has(mod) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// An assignment tries to put every written modifier into a slot of a form.
+type assignment struct {
+	form    *Form
+	repeats []Mod
+	ignored []Mod
+	mods    []Mod
+	slots   []Mod
+	spare   Mod         // a modifier the assembler takes and does not heed
+	done    func() bool // called with every slot settled; true ends the search
+}
+
+// begin turns to another form.
+func (a *assignment) begin(f *Form) {
+	a.form, a.spare = f, NoMod
+	a.slots = append(a.slots[:0], make([]Mod, len(f.Slots))...)
+}
+
+func (a *assignment) place(i int) bool {
+	if i == len(a.mods) {
+		for j := range a.form.Slots {
+			if a.form.Slots[j].Required && a.slots[j] == NoMod {
+				return false
+			}
+		}
+		return a.done()
+	}
+	mod := a.mods[i]
+	for j := range a.form.Slots {
+		s := &a.form.Slots[j]
+		if a.slots[j] != NoMod || !s.has(mod) || a.passed(j) {
+			continue
+		}
+		a.slots[j] = mod
+		if a.place(i + 1) {
+			return true
+		}
+		a.slots[j] = NoMod
+	}
+	if slices.Contains(a.repeats, mod) && slices.Contains(a.slots, mod) || slices.Contains(a.form.Ignored, mod) || slices.Contains(a.ignored, mod) {
+		if a.place(i + 1) {
+			a.spare = mod
+			return true
+		}
+	}
+	return false
+}
+
+// passed reports whether a slot after j that must keep its place with j is filled already.
+func (a *assignment) passed(j int) bool {
+	order := a.form.Slots[j].Order
+	if order == 0 {
+		return false
+	}
+	for k := j + 1; k < len(a.slots); k++ {
+		if a.form.Slots[k].Order == order && a.slots[k] != NoMod {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Slot) has(m Mod) bool { return s.value(m) != nil }
+
+func (s *Slot) value(m Mod) *Value {
+	for i := range s.Values {
+		if s.Values[i].Mod == m {
+			return &s.Values[i]
+		}
+	}
+	return nil
+}
+
+// settle adds the candidates that a filled form makes to o, one for each choice of table rows. There is none where a rule or
+// table forbids the combination, or a gate is shut: that gate is returned.
+func (m *Matcher) settle(o *opcode, f *Form, slots []Mod) *shutGate {
+	late := 0
+	for i := range f.Rules {
+		if r := &f.Rules[i]; r.Holds.Operands() {
+			late++
+		} else if !r.Holds.holds(slots, nil) {
+			return nil
+		}
+	}
+	lengths, shut, ok := m.rows(f, slots)
+	switch {
+	case !ok:
+		return nil
+	case shut != nil:
+		return shut
+	}
+	if shut := m.gates(f, slots); shut != nil {
+		return shut
+	}
+	c := Candidate{Form: f, Slots: m.slots.Copy(slots)}
+	if late > 0 {
+		c.rules = make([]Rule, 0, late)
+		for i := range f.Rules {
+			if r := &f.Rules[i]; r.Holds.Operands() {
+				c.rules = append(c.rules, *r)
+				o.valued = o.valued || r.Holds.compares()
+			}
+		}
+	}
+	for i := range f.When {
+		if w := &f.When[i]; w.If.Operands() {
+			c.when = append(c.when, *w)
+			o.valued = o.valued || w.If.compares()
+		}
+	}
+	for _, l := range lengths {
+		s := settler{m: m, o: o, c: &c, lengths: l}
+		c.Args = s.wants(f.Operands)
+		o.fits = append(o.fits, c)
+	}
+	return nil
+}
+
+// unmeasured is the choice of rows of a form without tables.
+var unmeasured = [][][]int{nil}
+
+// rows finds the rows of each table that fit. A result per choice of rows holds their lengths.
+func (m *Matcher) rows(f *Form, slots []Mod) (lengths [][][]int, shut *shutGate, ok bool) {
+	lengths = unmeasured
+	for i := range f.Tables {
+		t := &f.Tables[i]
+		var fit [][]int
+		var closed *Gate
+		for j := range t.Rows {
+			r := &t.Rows[j]
+			if !r.fits(t, slots) {
+				continue
+			}
+			if !r.Gate.Open(m.version, m.target) {
+				closed = &r.Gate
+				continue
+			}
+			if !slices.ContainsFunc(fit, func(l []int) bool { return slices.Equal(l, r.Lengths) }) {
+				fit = append(fit, r.Lengths)
+			}
+		}
+		if fit == nil {
+			if closed == nil {
+				return nil, nil, false
+			}
+			return nil, &shutGate{what: combined, gate: *closed}, true
+		}
+		next := make([][][]int, 0, len(lengths)*len(fit))
+		for _, l := range lengths {
+			for _, row := range fit {
+				next = append(next, append(slices.Clip(l), row))
+			}
+		}
+		lengths = next
+	}
+	return lengths, nil, true
+}
+
+func (r *Row) fits(t *Table, slots []Mod) bool {
+	for i, cell := range r.Cells {
+		if cell == nil {
+			continue
+		}
+		c := t.Columns[i]
+		have := NoMod
+		if c.Slot >= 0 {
+			have = slots[c.Slot]
+		} else if slices.Contains(slots, c.Mod) {
+			have = c.Mod
+		}
+		if !slices.Contains(cell, have) {
+			return false
+		}
+	}
+	return true
+}
+
+// A shutGate keeps a form from the matcher's version or target.
+type shutGate struct {
+	what string // what needs the gate, "" for the instruction
+	gate Gate
+	gone bool // it is open, and what it opens was taken away
+}
+
+const combined = "this combination of modifiers"
+
+// gates finds a gate of a filled form that is shut.
+func (m *Matcher) gates(f *Form, slots []Mod) *shutGate {
+	for _, g := range f.Gates {
+		if !g.Open(m.version, m.target) {
+			return &shutGate{gate: g}
+		}
+	}
+	for _, g := range f.Gone {
+		if g.Open(m.version, m.target) {
+			return &shutGate{gate: g, gone: true}
+		}
+	}
+	for i, mod := range slots {
+		if mod == NoMod {
+			continue
+		}
+		if g := f.Slots[i].value(mod).Gate; !g.Open(m.version, m.target) {
+			return &shutGate{what: m.set.Mods[mod], gate: g}
+		}
+	}
+	for i := range f.When {
+		if w := &f.When[i]; !w.If.Operands() && w.If.holds(slots, nil) && w.Gate.Open(m.version, m.target) == w.Gone {
+			return &shutGate{what: combined, gate: w.Gate, gone: w.Gone}
+		}
+	}
+	return nil
+}
+
+// easiest tells of the gate that is easiest to open: by a version rather than by a target.
+func (m *Matcher) easiest(name string, shut []shutGate) Problem {
+	best := &shut[0]
+	for i := range shut {
+		if s := &shut[i]; !s.gone && s.gate.reaches(m.target) {
+			best = s
+			break
+		}
+	}
+	if best.gone {
+		return m.gone(name, best.what, best.gate)
+	}
+	return m.closed(name, best.what, best.gate)
+}
