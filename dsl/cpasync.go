@@ -3,7 +3,10 @@
 
 package dsl
 
-import "github.com/ptxdsl/ptxdsl/isa"
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
 
 // An AsyncPipeline is a ring of stages in shared memory that all threads of the block fill with cp.async (sm_80), some stages ahead of
 // the one that they compute on.
@@ -100,8 +103,13 @@ func (p *AsyncPipeline) Run(steps Reg[U32], load, use func(step Reg[U32], s Asyn
 }
 
 // CopyAsync starts the copy of a tile from a matrix in global memory, by all threads of the block, 16 bytes at a time: from is the
-// address of the tile's first element, and pitch the bytes from a row of the matrix to the next.
+// address of the tile's first element, and pitch the bytes from a row of the matrix to the next. The whole tile is there; a Matrix copies
+// tiles that reach over its edges.
 func (k *Kernel) CopyAsync(to SharedTile, from Addr, pitch Reg[U64], mods ...Mod) {
+	k.copyAsync(to, from, pitch, nil, mods)
+}
+
+func (k *Kernel) copyAsync(to SharedTile, from Addr, pitch Reg[U64], c *clip, mods []Mod) {
 	threads := k.BlockThreads()
 	units := to.RowBytes() / 16
 	switch {
@@ -120,29 +128,39 @@ func (k *Kernel) CopyAsync(to SharedTile, from Addr, pitch Reg[U64], mods ...Mod
 	lines := threads / units // rows that all threads copy at once
 	r := to.reader(row, k.U32(0))
 	at := r.row.add(r.unit.Xor(unit))
-	source := from.Value64().Add(To[U64](row).Mul(pitch)).Add(To[U64](unit))
-	step := pitch.MulI(int64(lines))
 	even := lines*to.Pitch()%max(1, to.Swizzle.Period()) == 0
+	op := "cp.async.cg.shared.global"
+	for _, m := range mods {
+		op += "." + string(m)
+	}
+	source := from.Value64().Add(To[U64](unit))
+	line := func(row Reg[U32]) Reg[U64] { return source.Add(To[U64](row).Mul(pitch)) }
+	there, step := line(row), pitch.MulI(int64(lines))
+	var left Reg[U32]
+	if c != nil {
+		left = c.bytes(unit)
+	}
 	for i := 0; i < to.Rows; i += lines {
 		place := at.Plus(int64(i * to.Pitch()))
 		if !even {
 			r := to.reader(row.AddI(int64(i)), k.U32(0))
 			place = r.row.add(r.unit.Xor(unit))
 		}
-		op := "cp.async.cg.shared.global"
-		for _, m := range mods {
-			op += "." + string(m)
+		args := []ir.Operand{k.arg(place), {}, number(16)}
+		if c != nil {
+			args = append(args, k.arg(c.of(row.AddI(int64(i)), left)))
+			if c.m.last {
+				there = line(c.row(row.AddI(int64(i))))
+			}
 		}
-		copyUnit := func() {
-			k.ins(op, k.arg(place), k.arg(Addr{k: k, space: isa.Global, reg: source.r, scope: source.scope}), number(16))
-		}
+		args[1] = k.arg(Addr{k: k, space: isa.Global, reg: there.r, scope: there.scope})
 		if lines > to.Rows {
-			k.When(row.LtI(int64(to.Rows)), copyUnit)
+			k.When(row.LtI(int64(to.Rows)), func() { k.ins(op, args...) })
 		} else {
-			copyUnit()
+			k.ins(op, args...)
 		}
 		if i+lines < to.Rows {
-			source = source.Add(step)
+			there = there.Add(step)
 		}
 	}
 }

@@ -49,10 +49,21 @@ func (m *Module) Box(kernel, param string) (ptx string, rows, cols, swizzle int,
 	for _, t := range k.maps {
 		if t.name == param {
 			box := t.CopyBox()
-			return strings.TrimPrefix(t.tile.Type.String(), "."), box.Rows, box.Cols, int(t.tile.Swizzle), true
+			return t.element(), box.Rows, box.Cols, int(t.tile.Swizzle), true
 		}
 	}
 	return "", 0, 0, 0, false
+}
+
+// element is what tensor maps call the type of the numbers.
+func (m *TensorMap) element() string {
+	switch t := m.tile; {
+	case t.Type.Bits() == 6:
+		return "b6x16_p32"
+	case t.Padded:
+		return "b4x16_p64"
+	}
+	return strings.TrimPrefix(m.tile.Type.String(), ".")
 }
 
 // kernel is the kernel of a name, nil where there is none.

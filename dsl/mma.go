@@ -17,6 +17,7 @@ type MMA struct {
 	C       isa.Type
 	Bit     BitOp // what single bits are multiplied by; nothing for other types
 	Sparse  bool  // half of A is zero and left out: see SparseMMAFor
+	Split   bool  // F32 as the sum of two TF32 each, multiplied in three products
 }
 
 // A BitOp joins two bits, of which mma.sync counts those that are one (PTX ISA 9.1, section 9.7.14.5.14).
@@ -28,7 +29,9 @@ const (
 	BitXor BitOp = "xor"
 )
 
-// MMAFor is the shape that multiplies numbers of a type fastest, with sums in another.
+// MMAFor is the shape that multiplies numbers of a type fastest, with sums in another. For F32 that is three products of TF32: each number
+// is split into what TF32 has of it and what TF32 has of the rest, and only the product of the two rests is left out. That keeps about as much
+// of finite numbers as F32 does; an infinity becomes NaN.
 func MMAFor(t, sums isa.Type) MMA {
 	s := MMA{M: 16, N: 8, K: 16, A: t, B: t, C: sums}
 	switch t {
@@ -36,6 +39,8 @@ func MMAFor(t, sums isa.Type) MMA {
 		s.M, s.K = 8, 4
 	case isa.Tf32:
 		s.K = 8
+	case isa.F32:
+		s.A, s.B, s.K, s.Split = isa.Tf32, isa.Tf32, 8, true
 	case isa.S8, isa.U8, isa.E4m3, isa.E5m2:
 		s.K = 32
 	case isa.S4, isa.U4:
@@ -148,8 +153,41 @@ func (w *WarpTile[C]) MMA(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[
 			q := k.ldmatrix(atB.Plus(int64(j * y.Pitch())))
 			fb = append(fb, q[:2], q[2:])
 		}
-		w.multiply(fa, fb, nil)
+		if s.Split {
+			w.multiplySplit(fa, fb)
+		} else {
+			w.multiply(fa, fb, nil)
+		}
 	}
+}
+
+// multiplySplit multiplies fragments of F32, the smallest products first.
+func (w *WarpTile[C]) multiplySplit(fa, fb [][]ir.Operand) {
+	a, restA := w.k.split(fa)
+	b, restB := w.k.split(fb)
+	w.multiply(restA, b, nil)
+	w.multiply(a, restB, nil)
+	w.multiply(a, b, nil)
+}
+
+// split is fragments of F32 as two of TF32 each, whose sum they are, but for the last bits.
+func (k *Kernel) split(fragments [][]ir.Operand) (most, rest [][]ir.Operand) {
+	narrow := func(x ir.Operand) ir.Operand {
+		r := ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B32)}
+		k.ins("cvt.rna.tf32.f32", r, x)
+		return r
+	}
+	for _, f := range fragments {
+		upper, lower := make([]ir.Operand, len(f)), make([]ir.Operand, len(f))
+		for i, x := range f {
+			upper[i] = narrow(x)
+			left := ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.F32)}
+			k.ins("sub.rn.f32", left, x, upper[i])
+			lower[i] = narrow(left)
+		}
+		most, rest = append(most, upper), append(rest, lower)
+	}
+	return most, rest
 }
 
 // multiply issues the multiplications of fragments. More is the operands that follow those of a row of fragments, if there are any.
@@ -227,6 +265,15 @@ func (k *Kernel) ldmatrix(at Addr) []ir.Operand {
 	}
 	k.ins("ldmatrix.sync.aligned.m8n8.x4.shared.b16", vector(regs...), k.arg(at))
 	return regs
+}
+
+// Place is where the tile of a warp begins in that of the block, whose warps stand side by side, so many across.
+func (w *WarpTile[C]) Place(warp Reg[U32], across int) (row, col Reg[U32]) {
+	if across < 1 {
+		w.k.fault(&ruleShape, "%d warps across; a positive number is expected", across)
+		across = 1
+	}
+	return warp.DivI(int64(across)).MulI(int64(w.rows)), warp.RemI(int64(across)).MulI(int64(w.cols))
 }
 
 // Each visits the sums of the lane two neighbours at a time: x stands at row and col of the warp's tile, y in the column behind it.

@@ -49,7 +49,7 @@ func (k *Kernel) Pipeline(name string, stages int, feeds ...Feed) *Pipeline {
 		p.bytes = (p.bytes + a - 1) / a * a
 		p.offsets = append(p.offsets, p.bytes)
 		p.bytes += t.Bytes()
-		p.expect += t.Bytes()
+		p.expect += t.Copied()
 		align = max(align, a)
 		if f.multicast {
 			p.far = p.far || k.clusterSize() > 1

@@ -25,6 +25,19 @@ var (
 	NVFP4 = BlockScale{isa.Ue4m3, 16} // with e2m1
 )
 
+// Offset is where the scale factor of a number lies in global memory, in bytes, for a matrix of so many columns.
+func (b BlockScale) Offset(row, col, cols int) int {
+	atoms := (cols + 4*b.Vector - 1) / (4 * b.Vector) // along a row
+	factor := col / b.Vector
+	return 512*(row/128*atoms+factor/4) + row%32*16 + row%128/32*4 + factor%4
+}
+
+// Bytes is the bytes of the scale factors of a matrix, whose rows and columns are rounded up to whole atoms. Factors of what the matrix does
+// not have are numbers too: zero times NaN would be NaN.
+func (b BlockScale) Bytes(rows, cols int) int {
+	return b.Offset((rows-1)/128*128+127, cols-1, cols)/512*512 + 512
+}
+
 // ScaleMap is a parameter for the scale factors of a tile of rows and columns: the tensor map moves whole atoms, as bytes.
 func (k *Kernel) ScaleMap(name string, b BlockScale, rows, cols int) *TensorMap {
 	atoms := cols / (4 * max(1, b.Vector))
@@ -36,15 +49,16 @@ func (k *Kernel) ScaleMap(name string, b BlockScale, rows, cols int) *TensorMap 
 }
 
 // scaledKind is the kind of tcgen05.mma for block-scaled types, and its vector qualifier.
-func scaledKind(a, b isa.Type, s BlockScale) (kind tensorKind, vec string, ok bool) {
-	x, ok1 := kinds8[a]
-	y, ok2 := kinds8[b]
+func scaledKind(a, b Tile, s BlockScale) (kind tensorKind, vec string, ok bool) {
+	x, ok1 := kinds8[a.Type]
+	y, ok2 := kinds8[b.Type]
+	fours := a.Type == isa.E2m1 && b.Type == isa.E2m1 && !a.Padded && !b.Padded
 	switch {
-	case a == isa.E2m1 && b == isa.E2m1 && s.Vector == 16:
+	case fours && s.Vector == 16:
 		return tensorKind{"mxf4nvf4", 1, 1, 64}, "scale_vec::4X", true
-	case a == isa.E2m1 && b == isa.E2m1 && s.Vector == 32 && s.Type == isa.Ue8m0:
+	case fours && s.Vector == 32 && s.Type == isa.Ue8m0:
 		return tensorKind{"mxf4", 1, 1, 64}, "scale_vec::2X", true
-	case ok1 && ok2 && s.Vector == 32 && s.Type == isa.Ue8m0 && a.Bits() == 8 && b.Bits() == 8:
+	case ok1 && ok2 && s.Vector == 32 && s.Type == isa.Ue8m0 && a.wide() == 8 && b.wide() == 8:
 		return tensorKind{"mxf8f6f4", x, y, 32}, "scale_vec::1X", true
 	}
 	return tensorKind{}, "", false
@@ -62,9 +76,9 @@ func (t *TMEM) Scales(b BlockScale, cols int) *TMEM {
 // from shared to tensor memory before it, by the same thread, which keeps the order.
 func (a *AccumulatorStage) ScaledMMA(b BlockScale, x, y, scaleX, scaleY SharedTile) {
 	k := a.t.k
-	kind, vec, ok := scaledKind(x.Type, y.Type, b)
+	kind, vec, ok := scaledKind(x.Tile, y.Tile, b)
 	if !ok {
-		k.fault(&ruleShape, "block-scaled MMA of %s and %s with a %s for %d numbers: tcgen05 has no kind for it", x.Tile, y.Tile, b.Type, b.Vector)
+		k.fault(&ruleShape, "block-scaled MMA of %s and %s with a %s for %d numbers: tcgen05 has no kind for it; with numbers of 6 and 8 bits, those of 4 are padded", x.Tile, y.Tile, b.Type, b.Vector)
 		return
 	}
 	if !a.fits(x, y, kind.depth) {

@@ -38,21 +38,35 @@ func (s *Schedule) Each() iter.Seq[TileAt] {
 		}
 		total := rows.Mul(s.cols)
 		for id := range k.RangeStep(first, total, step) {
-			// Within a group of rows, tiles go down the rows first. The last group may have fewer.
-			span := s.cols.MulI(int64(s.group))
-			g := id.Div(span)
-			base := g.MulI(int64(s.group))
-			height := rows.Sub(base).MinI(int64(s.group))
-			in := id.Sub(g.Mul(span))
-			col := in.Div(height)
-			row := base.Add(in.Sub(col.Mul(height)))
+			at := grouped(id, rows, s.cols, s.group)
 			if size > 1 {
-				row = row.MadI(size, k.ClusterRank())
+				at.Row = at.Row.MadI(size, k.ClusterRank())
 			}
-			if !yield(TileAt{Row: row, Col: col}) {
+			if !yield(at) {
 				k.fault(&ruleLoop, "a Go break or return left the body of Each, which is built once")
 				return
 			}
 		}
 	}
+}
+
+// Grouped is the tile of the block in a grid with a block for each tile, numbered along x: as Persistent deals them, in groups of
+// so many rows.
+func (k *Kernel) Grouped(rows, cols Reg[U32], group int) TileAt {
+	if group < 1 {
+		k.fault(&ruleProtocol, "groups of %d rows of tiles; a positive number is expected", group)
+		group = 1
+	}
+	return grouped(k.CTAID().X, rows, cols, group)
+}
+
+// grouped is the tile of a number. Within a group of rows, tiles go down the rows first. The last group may have fewer.
+func grouped(id, rows, cols Reg[U32], group int) TileAt {
+	span := cols.MulI(int64(group))
+	g := id.Div(span)
+	base := g.MulI(int64(group))
+	height := rows.Sub(base).MinI(int64(group))
+	in := id.Sub(g.Mul(span))
+	col := in.Div(height)
+	return TileAt{Row: base.Add(in.Sub(col.Mul(height))), Col: col}
 }

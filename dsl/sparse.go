@@ -8,8 +8,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// SparseMMAFor is the shape that multiplies a matrix A of which two of four neighbours in a row are zero (PTX ISA 9.1, section 9.7.14.6),
-// for types of 8 and 16 bits. Its K counts the columns of A with the zeros.
+// SparseMMAFor is the shape that multiplies a matrix A of which two of four neighbours in a row are zero (PTX ISA 9.1, section 9.7.14.6). Of
+// numbers of 4 bits neighbours are pairs, of which two of four are zero; of TF32 they are halves of numbers, that is, one of two numbers is
+// zero. Its K counts the columns of A with the zeros.
 func SparseMMAFor(t, sums isa.Type) MMA {
 	s := MMAFor(t, sums)
 	s.K *= 2
@@ -17,8 +18,19 @@ func SparseMMAFor(t, sums isa.Type) MMA {
 	return s
 }
 
+// unit is the bits of what the places of zeros are told for.
+func (s MMA) unit() int {
+	if s.A.Bits() > 8 {
+		return 16
+	}
+	return 8
+}
+
+// units is how many of them so many numbers are.
+func (s MMA) units(numbers int) int { return numbers * s.A.Bits() / s.unit() }
+
 // MMASparse adds the product of rows of x, from a row on, and the transpose of rows of y, from a row on. The tiles of y lie side by side;
-// x has half their columns, since of each four neighbours it holds two. Which these are is in meta, a bit for each column of y: for
+// x has half their columns, since of each four neighbours it holds two. Which these are is in meta, a bit for each neighbour: for
 // every four, the places of the two, two bits each, the first in the lowest.
 func (w *WarpTile[C]) MMASparse(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32]) {
 	k, s := w.k, w.shape
@@ -35,7 +47,7 @@ func (w *WarpTile[C]) MMASparse(x SharedTile, fromX Reg[U32], meta SharedTile, y
 	perTile := y[0].RowBytes() / 64
 	var places []ir.Operand
 	for step := range x.RowBytes() / 32 {
-		col := step * s.K
+		col := s.units(step * s.K)
 		if col%64 == 0 {
 			places = told(col / 8)
 		}
@@ -67,28 +79,28 @@ func (w *WarpTile[C]) sparse(x, meta SharedTile, y []SharedTile) bool {
 		cols += t.Cols
 	}
 	switch {
-	case s.A.Bits() != 8 && s.A.Bits() != 16:
-		k.fault(&ruleShape, "MMASparse of %s, whose zeros lie in another way; types of 8 and 16 bits are expected", s.A)
+	case s.Split || s.A.Bits() != 4 && s.A.Bits() != 8 && s.A.Bits() != 16 && s.A != isa.Tf32:
+		k.fault(&ruleShape, "MMASparse of %s, of which the tensor cores leave no zeros out; .tf32 and types of 4, 8 and 16 bits are expected", s)
 	case !s.Sparse:
 		k.fault(&ruleShape, "MMASparse with %s of %s, which takes no zeros; SparseMMAFor gives a shape that does", s, s.A)
 	case x.Type.Bits() != s.A.Bits() || y[0].Type.Bits() != s.B.Bits():
 		k.fault(&ruleShape, "MMASparse of %s and %s with %s of %s: the element types differ", x.Tile, y[0].Tile, s, s.A)
-	case cols != 2*x.Cols || y[0].RowBytes()%64 != 0 || cols%64 != 0 || x.Rows < w.rows || y[0].Rows < w.cols:
+	case cols != 2*x.Cols || y[0].RowBytes()%64 != 0 || s.units(cols)%64 != 0 || x.Rows < w.rows || y[0].Rows < w.cols:
 		k.fault(&ruleShape, "MMASparse of %s and %d tiles of %s into %dx%d: half as many columns as those together, whose rows have a multiple of 64 bytes, and at least so many rows are expected", x.Tile, len(y), y[0].Tile, w.rows, w.cols)
 	case x.Slabs() > 1 || y[0].Slabs() > 1:
 		k.fault(&ruleShape, "MMASparse of %s and %s: tiles no wider than their swizzle are expected", x.Tile, y[0].Tile)
-	case meta.RowBytes() != cols/8 || meta.Rows != x.Rows || meta.Swizzle != NoSwizzle:
-		k.fault(&ruleShape, "MMASparse told by %s where the zeros are; %d rows of %d bytes without a swizzle are expected", meta.Tile, x.Rows, cols/8)
+	case meta.RowBytes() != s.units(cols)/8 || meta.Rows != x.Rows || meta.Swizzle != NoSwizzle:
+		k.fault(&ruleShape, "MMASparse told by %s where the zeros are; %d rows of %d bytes without a swizzle are expected", meta.Tile, x.Rows, s.units(cols)/8)
 	default:
 		return true
 	}
 	return false
 }
 
-// teller gives the registers that tell the zeros of 64 columns, which begin so many bytes further on in the rows of meta: one for
-// each M rows of the tile. Four lanes share two rows, eight apart, and the 64 columns, which are two steps of 16-bit types and one of
-// 8-bit types. Of 16-bit types a lane tells 16 columns of both rows, in the halves of its register; of 8-bit types the even lanes tell the
-// upper row, the odd ones the lower, 32 columns each.
+// teller gives the registers that tell the zeros of 64 units, which begin so many bytes further on in the rows of meta: one for
+// each M rows of the tile. Four lanes share two rows, eight apart, and the 64 units, which are two steps of 16-bit units and one of
+// 8-bit units. Of 16-bit units a lane tells 16 of both rows, in the halves of its register; of 8-bit units the even lanes tell the
+// upper row, the odd ones the lower, 32 each.
 func (w *WarpTile[C]) teller(meta SharedTile, from Reg[U32]) func(bytes int) []ir.Operand {
 	k := w.k
 	lane := k.Lane()
@@ -98,7 +110,7 @@ func (w *WarpTile[C]) teller(meta SharedTile, from Reg[U32]) func(bytes int) []i
 		k.ins("ld.shared"+t.String(), r, k.arg(at))
 		return r
 	}
-	if w.shape.A.Bits() == 8 {
+	if w.shape.unit() == 8 {
 		row = row.Add(lane.AndI(1).ShlI(3))
 		at := meta.at.add(row.MulI(int64(meta.Pitch())).Add(lane.AndI(2).ShlI(1)))
 		return func(bytes int) (list []ir.Operand) {

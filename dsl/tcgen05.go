@@ -67,6 +67,10 @@ func (k *Kernel) tensorDescriptor(t SharedTile) Reg[U64] {
 func (a *AccumulatorStage) MMA(x, y SharedTile) {
 	k := a.t.k
 	kind, ok := denseKind(x.Type, y.Type)
+	if ok && kind.name == "f8f6f4" && (x.wide() != 8 || y.wide() != 8) {
+		k.fault(&ruleShape, "MMA of %s and %s: tcgen05 reads numbers of 4 bits padded here (Box.Padded)", x.Tile, y.Tile)
+		return
+	}
 	if !ok {
 		k.fault(&ruleShape, "MMA of %s and %s: tcgen05 has no kind for these types", x.Tile, y.Tile)
 		return

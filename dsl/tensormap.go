@@ -21,25 +21,30 @@ type TensorMap struct {
 }
 
 // Box is the rows and columns of a tile, as TensorMap takes them.
-type Box struct{ Rows, Cols int }
+type Box struct {
+	Rows, Cols int
+	Padded     bool // see Tile.Padded
+}
 
 // TensorMap is a parameter for a matrix of rows whose neighbours lie side by side, to be moved in tiles. A tile that is wider than
 // its swizzle takes a copy for each part as wide as that.
 func (k *Kernel) TensorMap(name string, t isa.Type, box Box, s Swizzle) *TensorMap {
-	m := &TensorMap{k: k, name: name, tile: Tile{Type: t, Rows: box.Rows, Cols: box.Cols, Swizzle: s}}
+	m := &TensorMap{k: k, name: name, tile: Tile{Type: t, Rows: box.Rows, Cols: box.Cols, Swizzle: s, Padded: box.Padded}}
 	if !k.m.Has(90) {
 		k.fault(&ruleLacks, "%s has no tensor maps; they came with sm_90, and before it cp.async copies tiles", k.m.Target())
 	}
 	problem := m.tile.check()
 	m.box = box.Cols
 	if s != NoSwizzle && t.Bits() > 0 && m.tile.RowBytes() > int(s) {
-		m.box = int(s) * 8 / t.Bits()
+		m.box = int(s) * 8 / m.tile.wide()
 	}
 	switch {
 	case problem != "":
 	case box.Rows > 256 || m.box > 256:
 		problem = m.tile.String() + ": a copy moves at most 256 rows and 256 columns"
-	case m.box*t.Bits()/8%16 != 0:
+	case m.tile.wide() != t.Bits() && (m.box != 128 || s != NoSwizzle && s != Swizzle128):
+		problem = m.tile.String() + ": copies of padded numbers move 128 of a row, with a swizzle of 128 bytes or none"
+	case m.tile.wide() == t.Bits() && m.box*t.Bits()/8%16 != 0:
 		problem = m.tile.String() + ": the rows of a copy have a multiple of 16 bytes"
 	}
 	if problem != "" {

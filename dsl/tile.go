@@ -61,10 +61,21 @@ type Tile struct {
 	Rows, Cols int
 	Swizzle    Swizzle
 	Pad        int // bytes behind each row, in place of a swizzle
+	// Numbers of 4 bits sixteen to sixteen bytes, as products with numbers of other widths want them; numbers of 6 bits always are. They
+	// fill the first bytes of the sixteen, and the TMA leaves the others free (PTX ISA 9.1, section 5.5.1).
+	Padded bool
+}
+
+// wide is the bits that a number takes in shared memory.
+func (t Tile) wide() int {
+	if n := t.Type.Bits(); !t.Padded && n != 6 {
+		return n
+	}
+	return 8
 }
 
 // RowBytes is the bytes of a row, without its pad.
-func (t Tile) RowBytes() int { return t.Cols * t.Type.Bits() / 8 }
+func (t Tile) RowBytes() int { return t.Cols * t.wide() / 8 }
 
 // Slabs is the number of parts that a swizzled tile comes in.
 func (t Tile) Slabs() int {
@@ -88,12 +99,18 @@ func (t Tile) SlabBytes() int { return t.Rows * t.Pitch() }
 // Bytes is the bytes of the whole tile.
 func (t Tile) Bytes() int { return t.Slabs() * t.SlabBytes() }
 
+// Copied is the bytes that copies of the tile bring, which is what a barrier expects: all but those that stay free between padded numbers.
+func (t Tile) Copied() int { return t.Rows * t.Cols * t.Type.Bits() / 8 }
+
 // Align is what the address of the tile must be a multiple of.
 func (t Tile) Align() int { return max(16, t.Swizzle.Period()) }
 
-// Offset is where an element lies, in bytes from the start of the tile.
+// Offset is where an element lies, in bytes from the start of the tile; of numbers smaller than a byte, where its first bit does.
 func (t Tile) Offset(row, col int) int {
 	b := col * t.Type.Bits() / 8
+	if t.wide() != t.Type.Bits() {
+		b = col/16*16 + col%16*t.Type.Bits()/8
+	}
 	if t.Swizzle == NoSwizzle {
 		return row*t.Pitch() + b
 	}
@@ -104,6 +121,9 @@ func (t Tile) Offset(row, col int) int {
 // String is the tile as messages name it: 128x64 .bf16 with a swizzle of 128 bytes.
 func (t Tile) String() string {
 	s := fmt.Sprintf("%dx%d %s", t.Rows, t.Cols, t.Type)
+	if t.Padded {
+		s += ", padded,"
+	}
 	if t.Swizzle != NoSwizzle {
 		s += " with " + t.Swizzle.String()
 	}
@@ -117,6 +137,10 @@ func (t Tile) check() string {
 		return fmt.Sprintf("a tile of %dx%d", t.Rows, t.Cols)
 	case t.Cols*t.Type.Bits()%8 != 0:
 		return fmt.Sprintf("%s: a row is no whole number of bytes", t)
+	case t.Padded && t.Type.Bits() != 4 && t.Type.Bits() != 6:
+		return fmt.Sprintf("%s: numbers of 4 and 6 bits are padded", t)
+	case t.wide() != t.Type.Bits() && t.Cols%16 != 0:
+		return fmt.Sprintf("%s: padded numbers come in sixteens", t)
 	case t.Swizzle != NoSwizzle && t.Swizzle.mask() == 0:
 		return fmt.Sprintf("%s: swizzles have 32, 64 or 128 bytes", t)
 	case t.Swizzle != NoSwizzle && t.Pad != 0:

@@ -121,7 +121,7 @@ func (k *Kernel) accumulate(op string, a *Accumulator, x, y SharedTile, dx, dy R
 
 // Offset0 is where column col of the first row lies, before the swizzle: what a descriptor advances by.
 func (t Tile) Offset0(col int) int {
-	b := col * t.Type.Bits() / 8
+	b := col * t.wide() / 8
 	if t.Swizzle == NoSwizzle {
 		return b
 	}

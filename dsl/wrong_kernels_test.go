@@ -232,8 +232,8 @@ var wrongKernels = []wrongKernel{
 		w.MMASparse(z[0], k.U32(0), z[1], z[2:], k.U32(0)) // want `D401: MMASparse told by 64x8 \.b8 where the zeros are; 64 rows of 16 bytes without a swizzle`
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
-		w, z := sparse(k, dsl.SparseMMAFor(isa.Tf32, isa.F32), 32, isa.Tf32, 8)
-		w.MMASparse(z[0], k.U32(0), z[1], z[2:], k.U32(0)) // want `D401: MMASparse of \.tf32, whose zeros lie in another way; types of 8 and 16 bits are expected`
+		w, z := sparse(k, dsl.SparseMMAFor(isa.F32, isa.F32), 32, isa.F32, 8)
+		w.MMASparse(z[0], k.U32(0), z[1], z[2:], k.U32(0)) // want `D401: MMASparse of m16n8k16, of which the tensor cores leave no zeros out; \.tf32 and types of 4, 8 and 16 bits are expected`
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		w, z := sparse(k, dsl.SparseMMAFor(isa.F16, isa.F32), 64, isa.F16, 16)

@@ -17,7 +17,11 @@ import (
 	"github.com/ptxdsl/ptxdsl/dsl"
 )
 
-const wrongFile = "wrong_kernels_test.go"
+// wrongFiles are the files with wrong kernels.
+var wrongFiles = map[string][]wrongKernel{
+	"wrong_kernels_test.go":   wrongKernels,
+	"wrong_protocols_test.go": wrongProtocols,
+}
 
 var bless = flag.Bool("bless", false, "print what wrong kernels say at lines that want nothing")
 
@@ -25,57 +29,65 @@ var wants = regexp.MustCompile("// want `([^`]*)`")
 
 // TestWrong builds wrong kernels: each finding must be at a line that wants it.
 func TestWrong(t *testing.T) {
-	text, err := os.ReadFile(wrongFile)
+	n := 0
+	for file, kernels := range wrongFiles {
+		n += testWrong(t, file, kernels)
+	}
+	if n < 100 {
+		t.Errorf("%d wrong kernels; at least 100 are expected", n)
+	}
+}
+
+// testWrong builds the wrong kernels of a file, and returns how many findings it wants.
+func testWrong(t *testing.T, file string, kernels []wrongKernel) (n int) {
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(string(text), "\n")
 	met := make(map[int]bool)
-	for i, w := range wrongKernels {
+	for i, w := range kernels {
 		m := dsl.New("wrong", w.target)
 		k := m.Kernel("k", dsl.Threads(256))
 		w.build(m, k)
 		_, list := m.Build()
 		if list.Errors() == 0 {
-			t.Errorf("wrong kernel %d, for %s, is built without a word", i, w.target)
+			t.Errorf("%s: wrong kernel %d, for %s, is built without a word", file, i, w.target)
 		}
 		for _, d := range list {
 			at := d.Place
-			if filepath.Base(at.File) != wrongFile {
+			if filepath.Base(at.File) != file {
 				t.Errorf("%s: %s: not in the kernel", at, d.Message)
 				continue
 			}
 			got := fmt.Sprintf("%s: %s", d.Rule, d.Message)
 			for _, from := range d.From {
-				if filepath.Base(from.File) == wrongFile {
+				if filepath.Base(from.File) == file {
 					got += " from " + strconv.Itoa(from.Line-at.Line)
 				}
 			}
 			want := wants.FindStringSubmatch(lines[at.Line-1])
 			switch {
 			case want == nil && *bless:
-				fmt.Printf("BLESS %d %s\n", at.Line, got)
+				fmt.Printf("BLESS %s:%d %s\n", file, at.Line, got)
 			case want == nil:
-				t.Errorf("line %d wants nothing, got %s", at.Line, got)
+				t.Errorf("%s: line %d wants nothing, got %s", file, at.Line, got)
 			case !regexp.MustCompile(want[1]).MatchString(got):
-				t.Errorf("line %d wants %q, got %q", at.Line, want[1], got)
+				t.Errorf("%s: line %d wants %q, got %q", file, at.Line, want[1], got)
 			default:
 				met[at.Line] = true
 			}
 		}
 	}
-	n := 0
 	for i, line := range lines {
 		if wants.MatchString(line) {
 			n++
 			if !met[i+1] {
-				t.Errorf("line %d: nothing was found: %s", i+1, strings.TrimSpace(line))
+				t.Errorf("%s: line %d: nothing was found: %s", file, i+1, strings.TrimSpace(line))
 			}
 		}
 	}
-	if n < 100 {
-		t.Errorf("%d wrong kernels; at least 100 are expected", n)
-	}
+	return n
 }
 
 // TestError holds the text of an error: places, callers, how many are left out.

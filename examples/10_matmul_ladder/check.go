@@ -25,7 +25,7 @@ func Check(t *trial.T) error {
 			if err != nil {
 				return err
 			}
-			for _, p := range []trial.Product{{M: tiling.M, N: tiling.N, K: tiling.K}, {M: 3 * tiling.M, N: 5 * tiling.N, K: 7 * tiling.K}, {M: 2048, N: 1280, K: 2048}} {
+			for _, p := range []trial.Product{{M: tiling.M, N: tiling.N, K: tiling.K}, {M: 3 * tiling.M, N: 5 * tiling.N, K: 7 * tiling.K}, {M: 2048, N: 1280, K: 2048}, {M: 1, N: 2, K: 8}, {M: 333, N: 514, K: 200}} {
 				if err := Multiply(t, k, tiling, p); err != nil {
 					return fmt.Errorf("%s with a swizzle of %d: %w", name, s, err)
 				}
@@ -37,6 +37,9 @@ func Check(t *trial.T) error {
 
 // Multiply runs a version on random matrices, and holds the product.
 func Multiply(t *trial.T, k *runtime.Kernel, tiling Tiling, p trial.Product) error {
-	grid := runtime.Grid(p.M / tiling.M * (p.N / tiling.N))
-	return trial.Multiply(t, k, grid, trial.Random(t, p.M, p.K, trial.Brain), trial.Random(t, p.N, p.K, trial.Brain), trial.Brain, 1.0/200, nil)
+	blocks, err := tiling.Blocks(p.M, p.N, p.K)
+	if err != nil {
+		return err
+	}
+	return trial.Multiply(t, k, runtime.Grid(blocks), trial.Random(t, p.M, p.K, trial.Brain), trial.Random(t, p.N, p.K, trial.Brain), trial.Brain, 1.0/200, nil)
 }

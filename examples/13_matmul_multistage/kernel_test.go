@@ -13,6 +13,6 @@ import (
 // TestMultistage holds the kernel of every type.
 func TestMultistage(t *testing.T) {
 	for _, e := range Types {
-		exampletest.Check(t, "matmul"+name(e), "sm_80", func(m *dsl.Module) { Build(m, e, Default[e]) })
+		exampletest.Check(t, "matmul"+name(e), "sm_80", func(m *dsl.Module) { Build(m, e, Default(e)) })
 	}
 }

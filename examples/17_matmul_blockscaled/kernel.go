@@ -1,7 +1,7 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package blockscaled multiplies matrices of a block-scaled format (nvfp4, mxfp4, mxfp8) with tcgen05.
+// Package blockscaled multiplies matrices of block-scaled formats (nvfp4, mxfp4, mxfp6, mxfp8, and mixed ones) with tcgen05.
 package blockscaled
 
 import (
@@ -9,18 +9,38 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Format is a block-scaled format: the type of the numbers, and how they share scale factors.
+// A Format is a block-scaled format: the types of the numbers of A and B, and how they share scale factors.
 type Format struct {
 	Name  string
-	Type  isa.Type
+	A, B  isa.Type
 	Scale dsl.BlockScale
+}
+
+// packed reports whether numbers lie two to a byte in shared memory, as they do where both matrices have four bits. In every other format a
+// number takes a byte there, whatever it takes in global memory.
+func (f Format) packed() bool { return f.A == isa.E2m1 && f.B == isa.E2m1 }
+
+// box is a tile of so many rows of 128 bytes, of numbers of a type.
+func (f Format) box(t isa.Type, rows int) dsl.Box {
+	return dsl.Box{Rows: rows, Cols: f.depth(), Padded: t.Bits() < 8 && !f.packed()}
+}
+
+// depth is how many numbers 128 bytes of a row are.
+func (f Format) depth() int {
+	if f.packed() {
+		return 256
+	}
+	return 128
 }
 
 // Formats are those that the kernel is built for.
 var Formats = []Format{
-	{"nvfp4", isa.E2m1, dsl.NVFP4},
-	{"mxfp4", isa.E2m1, dsl.MXFP4},
-	{"mxfp8", isa.E4m3, dsl.MXFP8},
+	{"nvfp4", isa.E2m1, isa.E2m1, dsl.NVFP4},
+	{"mxfp4", isa.E2m1, isa.E2m1, dsl.MXFP4},
+	{"mxfp6", isa.E2m3, isa.E2m3, dsl.MXFP6},
+	{"mxfp6_e3m2", isa.E3m2, isa.E3m2, dsl.MXFP6},
+	{"mxfp8", isa.E4m3, isa.E4m3, dsl.MXFP8},
+	{"mxfp8_mxfp4", isa.E4m3, isa.E2m1, dsl.MXFP8}, // activations of eight bits, weights of four
 }
 
 // A Tiling is the shape of the work of one block, or of a pair of them.
@@ -38,9 +58,11 @@ var (
 )
 
 // Build makes D = (A * SFA) * (B * SFB)' for matrices of a block-scaled format, with D in bfloat16 and sums in F32. The scale
-// factors come as atoms (see dsl.BlockScale), by the TMA into shared memory and from there into tensor memory.
+// factors come as atoms (see dsl.BlockScale), by the TMA into shared memory and from there into tensor memory. Sizes are whatever the TMA takes: it
+// reads zeros beyond the edges, and writes nothing there. That is n a multiple of 8, and k of 16 bytes; of 128 where numbers of 4 or 6 bits
+// take a byte in shared memory.
 func Build(m *dsl.Module, f Format, t Tiling) {
-	depth := 128 * 8 / f.Type.Bits() // a row of 128 bytes
+	depth := f.depth()
 	options := []dsl.KernelOption{dsl.Threads(256)}
 	share := 1
 	if t.Pair {
@@ -51,10 +73,13 @@ func Build(m *dsl.Module, f Format, t Tiling) {
 	if t.Pair {
 		k.Pair()
 	}
-	a := k.TensorMap("a", f.Type, dsl.Box{Rows: 128, Cols: depth}, dsl.Swizzle128)
-	b := k.TensorMap("b", f.Type, dsl.Box{Rows: t.N / share, Cols: depth}, dsl.Swizzle128)
+	if t.N%128 != 0 {
+		k.Fault("tiles of %d columns; a multiple of 128 is expected, as many as scale factors come for", t.N)
+	}
+	a := k.TensorMap("a", f.A, f.box(f.A, 128), dsl.Swizzle128)
+	b := k.TensorMap("b", f.B, f.box(f.B, t.N/share), dsl.Swizzle128)
 	sfa := k.ScaleMap("sfa", f.Scale, 128, depth)
-	sfb := k.ScaleMap("sfb", f.Scale, (t.N+127)/128*128, depth)
+	sfb := k.ScaleMap("sfb", f.Scale, t.N, depth)
 	d := k.TensorMap("d", isa.Bf16, dsl.Box{Rows: 128, Cols: t.N}, dsl.Swizzle128)
 	rows, cols, length := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
 
@@ -65,8 +90,8 @@ func Build(m *dsl.Module, f Format, t Tiling) {
 	}
 	acc := k.TMEM("acc", 128*share, t.N, results).Scales(f.Scale, depth)
 	out := k.Output("out", d, 1)
-	tiles := k.Persistent(rows.DivI(128), cols.DivI(int64(t.N)), t.Group)
-	steps := length.DivI(int64(depth))
+	tiles := k.Persistent(rows.CeilDiv(128), cols.CeilDiv(int64(t.N)), t.Group)
+	steps := length.CeilDiv(int64(depth))
 
 	k.Roles(
 		dsl.OnWarp(0, "load", func() {

@@ -17,6 +17,12 @@ type Product struct{ M, N, K int }
 // String is the size.
 func (p Product) String() string { return fmt.Sprintf("%dx%dx%d", p.M, p.N, p.K) }
 
+// Deep is the product with its sums so long that their length is a multiple of n.
+func (p Product) Deep(n int) Product {
+	p.K = (p.K + n - 1) / n * n
+	return p
+}
+
 // Holds compares random elements of a product, and its corners, with sums in double precision. The tolerance is for numbers in [-1, 1]: it is
 // taken times the root of the length of a sum, which such sums grow with.
 func (t *T) Holds(p Product, at func(row, col int) float64, a, b func(row, k int) float64, tolerance float64) error {

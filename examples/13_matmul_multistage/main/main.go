@@ -13,6 +13,6 @@ import (
 func main() {
 	t := show.Type(multistage.Types...)
 	show.Main("matmul_multistage", "sm_80", func(m *dsl.Module) {
-		multistage.Build(m, *t, multistage.Default[*t])
+		multistage.Build(m, *t, multistage.Default(*t))
 	}, multistage.Check)
 }

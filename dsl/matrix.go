@@ -1,0 +1,163 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// A Matrix is numbers in global memory by rows, as many as a launch says. Copies and stores of tiles that reach over its edges are
+// clipped: what lies beyond is read as zeros, and not written. Rows have a multiple of 16 bytes where they are copied from, and an even
+// number of columns where they are written to; anything else is a misaligned access, which stops the kernel.
+type Matrix struct {
+	k          *Kernel
+	name       string
+	typ        isa.Type
+	at         Addr
+	rows, cols Reg[U32]
+	pitch      Reg[U64] // bytes from a row to the next
+	last       bool     // rows beyond the last are the last again, instead of zeros
+}
+
+// Matrix is a kernel parameter that points to a matrix. Sized says how large it is. Numbers of fewer than eight bits are packed, the first in
+// the lowest bits.
+func (k *Kernel) Matrix(name string, t isa.Type) *Matrix {
+	element := t
+	switch {
+	case t.Bits() < 1 || t.Bits() > 64 || t == isa.Predicate || 8%t.Bits() != 0 && t.Bits()%8 != 0:
+		k.fault(&ruleOperand, "a matrix of %s; numbers of 1, 2, 4, 8, 16, 32 or 64 bits are expected", t)
+		t, element = isa.F32, isa.F32
+	case t.Bits() < 8:
+		element = isa.B8
+	}
+	return &Matrix{k: k, name: name, typ: t, at: k.pointer(name, element)}
+}
+
+// Sized says how many rows and columns the matrix has.
+func (m *Matrix) Sized(rows, cols Reg[U32]) *Matrix {
+	sized := *m
+	sized.rows, sized.cols = rows, cols
+	sized.pitch = To[U64](sized.bytes(cols))
+	return &sized
+}
+
+// From is the part of the matrix that begins at a row.
+func (m *Matrix) From(row Reg[U32]) *Matrix {
+	if !m.known("From") {
+		return m
+	}
+	part := *m
+	part.at = At(m.at.Value64().Add(To[U64](row).Mul(m.pitch)), 0)
+	part.at.space = m.at.space
+	part.rows = m.rows.Sub(row.Min(m.rows))
+	return &part
+}
+
+// Repeated is the matrix with its last row again and again beyond it, for numbers of which zero is none that may be read.
+func (m *Matrix) Repeated() *Matrix {
+	part := *m
+	part.last = true
+	return &part
+}
+
+// bytes is the bytes of so many numbers of a row.
+func (m *Matrix) bytes(cols Reg[U32]) Reg[U32] {
+	if n := m.typ.Bits(); n < 8 {
+		return cols.DivI(int64(8 / n))
+	}
+	return cols.MulI(int64(m.typ.Bits() / 8))
+}
+
+// known reports whether the size was told.
+func (m *Matrix) known(what string) bool {
+	if m.rows.k == nil || m.cols.k == nil {
+		m.k.fault(&ruleShape, "%s of matrix %s, whose size nobody said; Sized does", what, m.name)
+		return false
+	}
+	return true
+}
+
+// CopyAsync starts the copy of the part of the matrix that begins at its first row and at a column into a tile, by all threads of the block. The
+// column is a multiple of 16 bytes.
+func (m *Matrix) CopyAsync(to SharedTile, col Reg[U32], mods ...Mod) {
+	k := m.k
+	if !m.known("CopyAsync") {
+		return
+	}
+	if to.Type.Bits() != m.typ.Bits() && to.at.k != nil {
+		k.fault(&ruleShape, "matrix %s of %s is copied into %s: the element types differ", m.name, m.typ, to.Tile)
+		return
+	}
+	first := m.bytes(col)
+	k.copyAsync(to, At(m.at.Value64().Add(To[U64](first)), 0), m.pitch, &clip{m, first}, mods)
+}
+
+// A clip is what a copy is clipped by: the rows and bytes of a matrix that are left.
+type clip struct {
+	m     *Matrix
+	first Reg[U32] // byte of a row that the copy begins with
+}
+
+// bytes is how many of the 16 bytes at an offset from the copy's first there are.
+func (c *clip) bytes(unit Reg[U32]) Reg[U32] {
+	width, at := c.m.bytes(c.m.cols), c.first.Add(unit)
+	return width.Sub(at.Min(width)).MinI(16)
+}
+
+// of is how many bytes of a row are copied, where bytes are left of each.
+func (c *clip) of(row, bytes Reg[U32]) Reg[U32] {
+	if c.m.last {
+		return bytes
+	}
+	return Select(row.Lt(c.m.rows), bytes, c.m.k.U32(0))
+}
+
+// row is the row that is copied for one, as far as there is one.
+func (c *clip) row(row Reg[U32]) Reg[U32] { return row.Min(c.m.rows.MaxI(1).SubI(1)) }
+
+// Store writes the sums to a matrix, where the first of them has a row and a column. Sums of F32 become numbers of half precision where the
+// matrix has them.
+func (w *WarpTile[C]) Store(d *Matrix, row, col Reg[U32]) {
+	k, s := w.k, w.shape
+	if !d.known("Store") {
+		return
+	}
+	if d.typ != s.C && !(s.C == isa.F32 && d.typ.Class() == isa.Half) {
+		k.fault(&ruleShape, "sums of %s are stored to matrix %s of %s", s.C, d.name, d.typ)
+		return
+	}
+	lane := k.Lane()
+	row, col = row.Add(lane.ShrI(2)), col.Add(lane.AndI(3).ShlI(1))
+	at := d.at.Value64().Add(To[U64](row).Mul(d.pitch)).Add(To[U64](d.bytes(col)))
+	left := d.cols.Sub(col.Min(d.cols))
+	step := d.pitch.MulI(8) // from each row of a lane to its next
+	for i, line := range w.regs {
+		for h := 0; h+1 < len(line[0]); h += 2 {
+			if down := i*s.M + h*4; down > 0 {
+				at = at.Add(step)
+				row = row.AddI(8)
+			}
+			k.If(row.Lt(d.rows), func() {
+				for j, cell := range line {
+					to := At(at, int64(j*s.N*d.typ.Bits()/8))
+					k.When(left.GtI(int64(j*s.N)), func() { d.put(to, k.arg(cell[h]), k.arg(cell[h+1])) })
+				}
+			})
+		}
+	}
+}
+
+// put writes two neighbours at an address.
+func (m *Matrix) put(at Addr, x, y ir.Operand) {
+	k := m.k
+	at.space = isa.Global
+	if m.typ.Class() != isa.Half {
+		k.ins(access("st", isa.Global, nil, 2, m.typ), k.arg(at), vector(x, y))
+		return
+	}
+	pair := ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B32)}
+	k.ins("cvt.rn"+packedPair(m.typ).String()+".f32", pair, y, x)
+	k.ins("st.global.b32", k.arg(at), pair)
+}

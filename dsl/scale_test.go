@@ -1,0 +1,69 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl_test
+
+import (
+	"testing"
+
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// TestScaleOffset builds the scale factors of a matrix the way that the manual draws them, atom by atom, and finds each where Offset says.
+func TestScaleOffset(t *testing.T) {
+	const rows, cols = 300, 640
+	for _, b := range []dsl.BlockScale{dsl.MXFP8, dsl.NVFP4} {
+		factors := (cols + b.Vector - 1) / b.Vector
+		type factor struct{ row, col int }
+		var memory []factor // by bytes
+		for top := 0; top < rows; top += 128 {
+			for left := 0; left < factors; left += 4 {
+				// 32 lines of 16 bytes: of four rows, 32 apart, four factors each.
+				for line := range 32 {
+					for part := range 4 {
+						for c := range 4 {
+							memory = append(memory, factor{top + 32*part + line, left + c})
+						}
+					}
+				}
+			}
+		}
+		if got := b.Bytes(rows, cols); got != len(memory) {
+			t.Errorf("%s: %d bytes; %d are expected", b, got, len(memory))
+		}
+		for row := range rows {
+			for col := 0; col < cols; col += 7 {
+				if got := memory[b.Offset(row, col, cols)]; got != (factor{row, col / b.Vector}) {
+					t.Fatalf("%s: the factor of %d, %d is said to be where that of row %d, block %d is", b, row, col, got.row, got.col)
+				}
+			}
+		}
+	}
+}
+
+// TestPadded holds padded tiles: sixteen numbers to sixteen bytes, of which the first are taken, and no two at one place.
+func TestPadded(t *testing.T) {
+	for _, tile := range []dsl.Tile{
+		{Type: isa.E2m3, Rows: 16, Cols: 128, Swizzle: dsl.Swizzle128},
+		{Type: isa.E2m1, Rows: 16, Cols: 256, Swizzle: dsl.Swizzle128, Padded: true},
+		{Type: isa.E3m2, Rows: 16, Cols: 128},
+	} {
+		if tile.RowBytes() != tile.Cols || tile.Bytes() != tile.Rows*tile.Cols || tile.Copied() != tile.Bytes()*tile.Type.Bits()/8 {
+			t.Errorf("%s: %d bytes a row, %d in all, of which copies bring %d", tile, tile.RowBytes(), tile.Bytes(), tile.Copied())
+		}
+		seen := make(map[int]bool) // where sixteen begin
+		for row := range tile.Rows {
+			for col := 0; col < tile.Cols; col += 16 {
+				at := tile.Offset(row, col)
+				if at%16 != 0 || at >= tile.Bytes() || seen[at] {
+					t.Errorf("%s: %d, %d lies at %d", tile, row, col, at)
+				}
+				seen[at] = true
+				if last := tile.Offset(row, col+15) - at; last != 15*tile.Type.Bits()/8 {
+					t.Errorf("%s: the last of sixteen lies %d bytes behind the first", tile, last)
+				}
+			}
+		}
+	}
+}
