@@ -225,6 +225,16 @@ func (p *program) tangled() bool {
 	return false
 }
 
+// loose reports whether some way of a class of threads has none of another that goes with it, as where roles were
+// followed for different numbers of turns.
+func (p *program) loose() bool {
+	if len(p.k.Traces) < 2 || !p.k.Needs(Wait, BarrierSync) {
+		return false
+	}
+	_, whole := p.k.Scenes(0)
+	return !whole
+}
+
 // start follows every thread from the first instruction.
 func (w *walk) start() {
 	facts := newFacts(w.pool, w.pass)

@@ -43,7 +43,7 @@ func Follow(m *ir.Module, f *ir.Func, l Limits) *Kernel {
 	w := &walk{program: p, limits: l, forks: make(map[*ir.Instr]int)}
 	p.missed = slices.Clone(p.k.Missed)
 	w.start()
-	if len(p.k.Missed) > len(p.missed) || p.tangled() {
+	if len(p.k.Missed) > len(p.missed) || p.tangled() || p.loose() {
 		p.cases(l)
 	}
 	return p.k

@@ -124,10 +124,10 @@ type completion struct {
 	ready func() bool
 }
 
-func newMachine(p *verify.Pass, s scene, work *int) *machine {
+func newMachine(p *verify.Pass, s []*trace.Trace, work *int) *machine {
 	m := &machine{p: p, work: work, joints: make(map[joint]int), lanes: make(map[int]int), objects: make(map[verify.Object]*object), named: make(map[int64]*meeting),
 		past: make(map[bin][]access)}
-	for _, t := range s.traces {
+	for _, t := range s {
 		for w := range value.MaxThreads / 32 {
 			if t.Threads.Lanes(w) == 0 {
 				continue

@@ -40,10 +40,13 @@ func run(p *verify.Pass) {
 		missed(why)
 		return
 	}
-	list, _ := scenes(p, 8)
+	list, whole := p.Scenes(24)
 	if len(list) == 0 {
 		missed("no traces of all warps that go together")
 		return
+	}
+	if !whole {
+		missed("ways of some warps that none of others goes with")
 	}
 	if apart(p) {
 		missed("lanes that a warp-wide wait leaves apart, and one of them arriving for all (B7)")
@@ -212,10 +215,10 @@ func alike(rank *value.Value) bool {
 }
 
 // units settles what a copy of unknown size stands for: its share of what is expected.
-func (m *machine) units(s scene) bool {
+func (m *machine) units(s []*trace.Trace) bool {
 	expected := make(map[verify.Object]int64)
 	copies := make(map[verify.Object]int64)
-	for _, t := range s.traces {
+	for _, t := range s {
 		for i := range t.Events {
 			e := &t.Events[i]
 			n := verify.Target(e)

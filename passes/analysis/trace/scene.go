@@ -1,0 +1,89 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package trace
+
+import (
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+)
+
+// Scenes puts traces together, one for every thread of the block, none of which contradicts another: at most so many
+// times, and the longest traces first, which tell most. It is whole where all that is done in some trace is done in
+// a scene too, as often as in turns of a loop around others.
+func (k *Kernel) Scenes(most int) (list [][]*Trace, whole bool) {
+	scenes := make(map[*ir.Instr]int)
+	seen := make(map[string]bool)
+	seeds := slices.Clone(k.Traces)
+	slices.SortStableFunc(seeds, func(a, b *Trace) int { return len(b.Events) - len(a.Events) })
+	for _, first := range seeds {
+		scene := k.scene(first)
+		if scene == nil {
+			continue
+		}
+		for _, t := range scene {
+			count(t, scenes)
+		}
+		key := make([]byte, len(k.Traces))
+		for i, t := range k.Traces {
+			if slices.Contains(scene, t) {
+				key[i] = 1
+			}
+		}
+		if !seen[string(key)] && len(list) < most {
+			seen[string(key)] = true
+			list = append(list, scene)
+		}
+	}
+	all := make(map[*ir.Instr]int)
+	for _, t := range k.Traces {
+		count(t, all)
+	}
+	for in, n := range all {
+		if scenes[in] < min(n, around) {
+			return list, false
+		}
+	}
+	return list, true
+}
+
+// count notes how often each instruction is done in a trace, where that is more than was noted.
+func count(t *Trace, most map[*ir.Instr]int) {
+	n := make(map[*ir.Instr]int)
+	for i := range t.Events {
+		in := t.Events[i].In
+		n[in]++
+		most[in] = max(most[in], n[in])
+	}
+}
+
+// scene is the traces that go with one, or nil where threads are left over.
+func (k *Kernel) scene(first *Trace) []*Trace {
+	list := []*Trace{first}
+	left := k.Pool.All().Minus(first.Threads)
+	for !left.Empty() {
+		t := k.beside(list, left)
+		if t == nil {
+			return nil
+		}
+		list = append(list, t)
+		left = left.Minus(t.Threads)
+	}
+	return list
+}
+
+// beside is a trace for the lowest thread that is left, which agrees with those of a scene.
+func (k *Kernel) beside(scene []*Trace, left value.Set) *Trace {
+	lowest := left.Least()
+	for _, t := range k.Traces {
+		if !t.Threads.Has(lowest) || t.Threads.Minus(left) != (value.Set{}) {
+			continue
+		}
+		if !slices.ContainsFunc(scene, func(o *Trace) bool { return !o.Facts.Agree(t.Facts) }) {
+			return t
+		}
+	}
+	return nil
+}
