@@ -109,6 +109,15 @@ func (k *Kernel) RangeI(lo, hi int) iter.Seq[Reg[U32]] { return Count(k.U32(lo),
 // RangeStep counts from lo up to hi in steps.
 func (k *Kernel) RangeStep(lo, hi, step Reg[U32]) iter.Seq[Reg[U32]] { return Count(lo, hi, step) }
 
+// Rolled is a loop that the assembler is told not to unroll: for i := range k.Rolled(k.Range(lo, hi)). Without it the assembler
+// decides; a loop of Go unrolls whatever it says.
+func (k *Kernel) Rolled(loop iter.Seq[Reg[U32]]) iter.Seq[Reg[U32]] {
+	return func(yield func(Reg[U32]) bool) {
+		k.rolled = true
+		loop(yield)
+	}
+}
+
 // GridStride gives each thread of the grid every n-th index below n, n being the number of threads in the grid: all
 // indices are met once, whatever the launch.
 func (k *Kernel) GridStride(n Reg[U32]) iter.Seq[Reg[U32]] {
@@ -130,6 +139,10 @@ func Count[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
 			k.branchIf(i.Ge(hi), false, l.end)
 		}
 		k.place(top)
+		if k.rolled {
+			k.rolled = false
+			k.Pragma("nounroll")
+		}
 		k.enter("a loop")
 		if !yield(i) {
 			k.fault(&ruleLoop, "a Go break or return left the body of this loop, which is built once; use k.Break or k.BreakIf")

@@ -6,6 +6,7 @@ package dsl
 import (
 	"slices"
 
+	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
@@ -42,7 +43,13 @@ func To[D, S Scalar](x Reg[S], mods ...Mod) Reg[D] {
 		op += "." + string(m)
 	}
 	op += cvtType(to).String() + cvtType(from).String()
-	k.ins(op, k.arg(d), k.arg(x.register()))
+	source := k.arg(x.register())
+	if from == isa.E2m1x2 {
+		byte := ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B8)}
+		k.ins("cvt.u8.u16", byte, source)
+		source = byte
+	}
+	k.narrow(op, k.arg(d), to, source)
 	return d
 }
 
@@ -62,8 +69,32 @@ func Pack[D, S Scalar](a, b Reg[S], mods ...Mod) Reg[D] {
 	for _, m := range rounding(from, to, mods) {
 		op += "." + string(m)
 	}
-	k.ins(op+to.String()+from.String(), k.arg(d), k.arg(b.register()), k.arg(a.register()))
+	k.narrow(op+to.String()+from.String(), k.arg(d), to, k.arg(b.register()), k.arg(a.register()))
 	return d
+}
+
+// narrow is a conversion. Two numbers of four bits are converted to and from a register of eight bits, and held in one of sixteen.
+func (k *Kernel) narrow(op string, d ir.Operand, to isa.Type, from ...ir.Operand) {
+	if to != isa.E2m1x2 {
+		k.ins(op, append([]ir.Operand{d}, from...)...)
+		return
+	}
+	byte := ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B8)}
+	k.ins(op, append([]ir.Operand{byte}, from...)...)
+	k.ins("cvt.u16.u8", d, byte)
+}
+
+// PackRandom is four numbers in one register, a in its lowest bits, each rounded up or down by chance: random has the bits that
+// decide (cvt.rs, sm_100a). D is a type of four numbers of 4, 6 or 8 bits.
+func PackRandom[D Scalar](a, b, c, d Reg[F32], random Reg[U32]) Reg[D] {
+	k := either(a, b)
+	if k == nil {
+		return Reg[D]{}
+	}
+	out := fresh[D](k)
+	k.ins("cvt.rs.satfinite"+TypeOf[D]().String()+".f32", k.arg(out),
+		vector(k.arg(d.register()), k.arg(c.register()), k.arg(b.register()), k.arg(a.register())), k.arg(random.register()))
+	return out
 }
 
 // Unpack is the two halves of a register, the lower one first: lo, hi := Unpack[BF16](x).
@@ -140,6 +171,10 @@ func rounding(from, to isa.Type, mods []Mod) []Mod {
 			round = RN
 		case to == isa.Tf32:
 			round = RNA
+		case to == isa.Ue8m0x2:
+			round = RP // what is divided by a power of two that is too large still fits
+		case to.Class() != isa.Packed && from.Class() == isa.Packed:
+			round = RN // exact, and said all the same
 		case to.Bits()/packed(to) < from.Bits()/packed(from):
 			round = RN
 		}

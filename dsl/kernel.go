@@ -38,6 +38,7 @@ type Kernel struct {
 	scopeNames []string
 	loops      []*loop
 	guard      ir.Guard
+	rolled     bool // the next loop is not unrolled
 	shared     sharedMemory
 	ops        map[opcode]string
 	instrs     []ir.Instr   // room for more

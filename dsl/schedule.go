@@ -12,6 +12,11 @@ type Schedule struct {
 	group      int
 }
 
+// Tiles are a Schedule or a Dynamic, where a kernel is built for either.
+type Tiles interface {
+	Each() iter.Seq[TileAt]
+}
+
 // A TileAt is where a tile stands, counted in tiles.
 type TileAt struct{ Row, Col Reg[U32] }
 

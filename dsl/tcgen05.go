@@ -62,6 +62,19 @@ func (k *Kernel) tensorDescriptor(t SharedTile) Reg[U64] {
 	return k.descriptor(t.at, mode<<61|1<<46|uint64(8*t.Pitch()>>4)<<32|1<<16)
 }
 
+// Descriptor is the tile as wgmma takes it on sm_90a, and as tcgen05 takes it elsewhere, for instructions that are written out with Ins. A
+// step along the rows adds Offset0 of the column, in units of 16 bytes.
+func (t SharedTile) Descriptor() Reg[U64] {
+	k := t.at.k
+	switch {
+	case k == nil:
+		return Reg[U64]{}
+	case k.m.Is("sm_90a"):
+		return k.wgmmaDescriptor(t)
+	}
+	return k.tensorDescriptor(t)
+}
+
 // MMA adds the product of x and the transpose of y: x has a row for each row of the accumulator, y one for each column; in a pair,
 // each block holds half of the rows of both.
 func (a *AccumulatorStage) MMA(x, y SharedTile) {

@@ -147,6 +147,16 @@ func (k *Kernel) copySpace(mask []Reg[U16]) string {
 // Store starts the copies of a tile from shared memory to a row and column of the matrix. One thread does this, after a proxy
 // fence of all that wrote the tile. They are part of the thread's next CommitStores.
 func (m *TensorMap) Store(from SharedTile, row, col Reg[U32]) {
+	m.store("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group", from, row, col)
+}
+
+// Reduce is Store that combines the tile with what the matrix holds: how is add, min, max, inc, dec, and, or, xor. Elements are
+// combined one by one, in any order, so that several blocks may reduce into one tile.
+func (m *TensorMap) Reduce(how Mod, from SharedTile, row, col Reg[U32]) {
+	m.store("cp.reduce.async.bulk.tensor.2d.global.shared::cta."+string(how)+".bulk_group", from, row, col)
+}
+
+func (m *TensorMap) store(op string, from SharedTile, row, col Reg[U32]) {
 	k := m.k
 	if k == nil || from.at.k == nil {
 		return
@@ -157,7 +167,7 @@ func (m *TensorMap) Store(from SharedTile, row, col Reg[U32]) {
 	}
 	for slab := range m.tile.Slabs() {
 		c := col.AddI(int64(slab * m.box))
-		k.ins("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group", m.bracket(c, row), k.arg(from.at.Plus(int64(slab*m.tile.SlabBytes()))))
+		k.ins(op, m.bracket(c, row), k.arg(from.at.Plus(int64(slab*m.tile.SlabBytes()))))
 	}
 }
 

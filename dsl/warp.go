@@ -137,6 +137,23 @@ func (k *Kernel) vote(how string, p Reg[Pred]) Reg[Pred] {
 	return d
 }
 
+// ActiveLanes is a bit for each lane of the warp that is here.
+func (k *Kernel) ActiveLanes() Reg[U32] {
+	d := fresh[U32](k)
+	k.ins("activemask.b32", k.arg(d))
+	return d
+}
+
+// MatchAny is a bit for each lane of the warp that has the same x (sm_70).
+func (x Reg[T]) MatchAny() Reg[U32] {
+	if x.k == nil {
+		return Reg[U32]{}
+	}
+	d := fresh[U32](x.k)
+	x.k.ins(x.k.op("match.any.sync", bits(x.Type().Bits())), x.k.arg(d), x.k.arg(x.register()), number(fullWarp))
+	return d
+}
+
 // Elect picks one lane of the warp, which alone gets true. On targets before sm_90 it is lane 0.
 func (k *Kernel) Elect() Reg[Pred] {
 	if !k.m.Has(90) {

@@ -1,0 +1,144 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"iter"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// A Dynamic is a schedule that the hardware deals (cluster launch control, sm_100): the grid has a block for each tile, and a block that is
+// done with its own takes over one that has not started. Slow tiles hold nobody up so, and blocks of another kernel get their turn.
+// PTX ISA 9.1, section 9.7.13.17.
+type Dynamic struct {
+	ring
+	rows, cols Reg[U32] // tiles
+	group      int
+	answers    Addr // 16 bytes for each stage
+}
+
+// Dynamic is a schedule over so many rows and columns of tiles, in the order of Persistent. A role of one warp does nothing but Deal; every
+// role that works on tiles goes over Each. The launch has as many blocks along x as there are tiles, rows rounded up to the cluster.
+func (k *Kernel) Dynamic(rows, cols Reg[U32], group int) *Dynamic {
+	if !k.m.Has(100) {
+		k.fault(&ruleLacks, "%s cannot take over blocks that have not started; that came with sm_100, and Persistent deals tiles everywhere", k.m.Target())
+	}
+	if group < 1 {
+		k.fault(&ruleProtocol, "groups of %d rows of tiles; a positive number is expected", group)
+		group = 1
+	}
+	const stages = 2 // one answer is worked on while the next is asked for
+	return &Dynamic{ring: k.newRing(unique("tiles", k.names), stages), rows: rows, cols: cols, group: group,
+		answers: k.SharedBytes(unique("answers", k.names), 16*stages, 16)}
+}
+
+// Deal asks for tiles until there are none, and tells the other roles.
+func (d *Dynamic) Deal() {
+	k := d.k
+	if k.role == nil {
+		k.fault(&ruleProtocol, "Deal outside of a role; one warp does nothing else")
+		return
+	}
+	k.role.single = true
+	state, leader := d.state(1), k.Leader()
+	k.Loop(func() {
+		full, empty := d.barriers(state)
+		at := d.answer(state)
+		ask := func() {
+			k.ins("clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128", k.arg(at), k.arg(full.at))
+		}
+		if k.clusterSize() == 1 {
+			empty.Wait(state.parity)
+			k.When(leader, func() {
+				full.Expect(k.U32(16))
+				ask()
+			})
+		} else {
+			ask = func() {
+				k.ins("clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.multicast::cluster::all.b128", k.arg(at), k.arg(full.at))
+			}
+			k.Comment("the first block asks for the cluster; each gets the answer")
+			k.When(leader, func() { full.Expect(k.U32(16)) })
+			k.If(k.ClusterRank().EqI(0), func() {
+				empty.Wait(state.parity)
+				k.When(leader, ask)
+			})
+		}
+		full.Wait(state.parity.XorI(1))
+		_, more := d.read(at)
+		state.next(&d.ring)
+		k.BreakIf(more.Not())
+	})
+}
+
+// Each is the tiles of the block, one a turn.
+func (d *Dynamic) Each() iter.Seq[TileAt] {
+	return func(yield func(TileAt) bool) {
+		k := d.k
+		size := int64(k.clusterSize())
+		rows := d.rows
+		if size > 1 {
+			rows = rows.CeilDiv(size)
+		}
+		state := d.state(0)
+		id := k.CTAID().X.DivI(size).Var()
+		k.Loop(func() {
+			at := grouped(id, rows, d.cols, d.group)
+			if size > 1 {
+				at.Row = at.Row.MadI(size, k.ClusterRank())
+			}
+			if !yield(at) {
+				k.fault(&ruleLoop, "a Go break or return left the body of Each, which is built once")
+			}
+			full, empty := d.barriers(state)
+			full.Wait(state.parity)
+			next, more := d.read(d.answer(state))
+			k.FenceAsync() // the next answer is written another way than this one was read
+			k.SyncWarp()
+			arrive := empty.Arrive
+			if size > 1 {
+				arrive = func() { empty.ArriveAt(k.U32(0)) }
+			}
+			k.When(k.Leader(), arrive)
+			d.arrives(d.empty, d.arrivals())
+			state.next(&d.ring)
+			id.Set(next.DivI(size))
+			k.BreakIf(more.Not())
+		})
+	}
+}
+
+// arrivals is how many warps of the cluster tell that they have read an answer, for the role that is being built.
+func (d *Dynamic) arrivals() int {
+	k := d.k
+	warps := k.roleWarps()
+	switch {
+	case k.role == nil:
+		return warps * k.clusterSize()
+	case k.role.single:
+		warps = 1
+	}
+	if k.role.even {
+		return warps * k.clusterSize() / 2
+	}
+	return warps * k.clusterSize()
+}
+
+// answer is where the answer of a stage is.
+func (d *Dynamic) answer(at *place) Addr { return d.answers.add(at.stage.ShlI(4)) }
+
+// read is the first block of the cluster that was taken over, if one was.
+func (d *Dynamic) read(at Addr) (first Reg[U32], more Reg[Pred]) {
+	k := d.k
+	answer := ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B128)}
+	k.ins("ld.shared.b128", answer, k.arg(at))
+	more, first = fresh[Pred](k), fresh[U32](k)
+	k.ins("clusterlaunchcontrol.query_cancel.is_canceled.pred.b128", k.arg(more), answer)
+	k.When(more, func() {
+		k.ins("clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128", k.arg(first), answer)
+	})
+	return first, more
+}

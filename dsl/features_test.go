@@ -1,0 +1,153 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/internal/ptxas"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// features are kernels that are right, and what their PTX says.
+var features = []struct {
+	name, target string
+	build        func(m *dsl.Module)
+	says         string
+}{
+	{"tables", "sm_80", func(m *dsl.Module) {
+		roots := dsl.Table[dsl.F32](m, "roots", 1, 1.5, -2)
+		halves := dsl.Table[dsl.F16](m, "halves", 1, 2)
+		seen := dsl.GlobalVariable[dsl.U32](m, "seen", 4)
+		k := m.Kernel("k", dsl.Threads(32))
+		out := dsl.Global[dsl.F32](k, "out")
+		i := k.TID().X.RemI(3)
+		x := roots.In(k).Load(i).Add(roots.In(k).LoadI(1)).Add(dsl.To[dsl.F32](halves.In(k).LoadI(1)))
+		out.Store(k.TID().X, x)
+		seen.In(k).Reduce("add", i, k.U32(1))
+	}, ".visible .const .align 16 .f32 roots[3] = {0f3F800000, 0f3FC00000, 0fC0000000};"},
+	{"struct", "sm_80", func(m *dsl.Module) {
+		type pair struct {
+			Low  dsl.Reg[dsl.U8]
+			High dsl.Reg[dsl.U64]
+		}
+		type arguments struct {
+			Scale dsl.Reg[dsl.F32]
+			Bias  [3]dsl.Reg[dsl.F16]
+			Pair  pair
+			Last  dsl.Reg[dsl.U8]
+		}
+		k := m.Kernel("k", dsl.Threads(32))
+		out := dsl.Global[dsl.F32](k, "out")
+		s := dsl.Struct[arguments](k, "s")
+		x := s.Scale.Add(dsl.To[dsl.F32](s.Bias[2])).Add(dsl.To[dsl.F32](s.Pair.High)).Add(dsl.To[dsl.F32](s.Last))
+		out.Store(k.TID().X, x)
+	}, "[s+24]"},
+	{"cluster", "sm_90", func(m *dsl.Module) {
+		k := m.Kernel("k", dsl.Threads(128), dsl.Cluster(4))
+		x, out := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "out")
+		k.LaunchDependents()
+		k.WaitDependencies()
+		add := func(a, b f32) f32 { return a.Add(b) }
+		i := k.CTAID().X.MadI(128, k.TID().X)
+		sum := dsl.ClusterReduce(dsl.BlockReduce(x.Load(i), "parts", add), "mine", add)
+		out.Store(i, sum)
+	}, "ld.shared::cluster.f32"},
+	{"reduce", "sm_90", func(m *dsl.Module) {
+		k := m.Kernel("k", dsl.Threads(32))
+		d := k.TensorMap("d", isa.F32, dsl.Box{Rows: 16, Cols: 32}, dsl.Swizzle128)
+		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 32)
+		t := k.SharedTile("t", d.Tile())
+		w.Put(t, k.U32(0))
+		k.FenceAsync()
+		k.Sync()
+		k.When(k.TID().X.EqI(0), func() {
+			d.Reduce("add", t, k.U32(0), k.U32(0))
+			k.CommitStores()
+			k.WaitStores(0)
+		})
+	}, "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group"},
+	{"rolled", "sm_80", func(m *dsl.Module) {
+		k := m.Kernel("k", dsl.Threads(32))
+		out := dsl.Global[dsl.U32](k, "out")
+		for i := range k.Rolled(k.RangeI(0, 16)) {
+			out.Store(i, i)
+		}
+	}, `.pragma "nounroll";`},
+	{"opened", "sm_90a", func(m *dsl.Module) {
+		k := m.Kernel("k", dsl.Threads(128))
+		out := dsl.Global[dsl.U64](k, "out")
+		t := k.SharedTile("t", dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
+		k.Sync()
+		f := t.Matrices(k.Lane().AndI(15), k.Lane().ShrI(4))
+		out.Store(k.TID().X, t.Descriptor().Add(dsl.To[dsl.U64](dsl.Bits[dsl.U32](f[3]))).Add(dsl.To[dsl.U64](k.ActiveLanes().MatchAny())))
+		if a, b, c := dsl.MMAFor(isa.Bf16, isa.F32).Registers(); a != 4 || b != 2 || c != 4 {
+			k.Fault("%d, %d and %d registers", a, b, c)
+		}
+	}, "ldmatrix.sync.aligned.m8n8.x4.shared.b16"},
+	{"packed", "sm_100a", func(m *dsl.Module) {
+		k := m.Kernel("k", dsl.Threads(32))
+		x, out := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.U32](k, "out")
+		v := x.LoadVec(k.TID().X.ShlI(2), 4)
+		four := dsl.Pack[dsl.E2M1x2](v[0], v[1])
+		six := dsl.Pack[dsl.E3M2x2](v[0], v[1])
+		scale := dsl.Pack[dsl.UE8M0x2](v[2], v[3])
+		chance := dsl.PackRandom[dsl.E2M1x4](v[0], v[1], v[2], v[3], k.TID().X)
+		back := dsl.Bits[dsl.U32](dsl.To[dsl.F16x2](four)).Add(dsl.Bits[dsl.U32](dsl.To[dsl.F16x2](six)))
+		up := dsl.Bits[dsl.U32](dsl.To[dsl.BF16x2](scale))
+		out.Store(k.TID().X, back.Add(up).Add(dsl.To[dsl.U32](dsl.Bits[dsl.U16](chance))))
+	}, "cvt.rp.satfinite.ue8m0x2.f32"},
+	{"dealt", "sm_100", func(m *dsl.Module) { dealt(m.Kernel("k", dsl.Threads(192))) }, "clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128"},
+	{"dealt to clusters", "sm_100a", func(m *dsl.Module) { dealt(m.Kernel("k", dsl.Threads(192), dsl.Cluster(2))) }, ".multicast::cluster::all"},
+}
+
+// dealt is a kernel with two roles that work on tiles, and one that asks for them.
+func dealt(k *dsl.Kernel) {
+	out := dsl.Global[dsl.U32](k, "out")
+	tiles := k.Dynamic(k.U32(4), k.U32(4), 2)
+	k.Roles(
+		dsl.OnWarpgroup(0, "store", func() {
+			for at := range tiles.Each() {
+				out.Store(at.Row.MadI(4, at.Col), k.TID().X)
+			}
+		}),
+		dsl.OnWarp(4, "deal", tiles.Deal),
+		dsl.OnWarp(5, "count", func() {
+			for at := range tiles.Each() {
+				out.Reduce("add", at.Col, k.U32(1))
+			}
+		}),
+	)
+}
+
+// TestFeatures builds each, with its hazards looked for, and has ptxas take it.
+func TestFeatures(t *testing.T) {
+	tool, err := ptxas.Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range features {
+		m := dsl.New("m", f.target, dsl.Verify())
+		f.build(m)
+		_, list := m.Build()
+		for _, d := range list {
+			if d.Rule == "V101" { // cluster launch control is not modelled, which it says
+				continue
+			}
+			t.Errorf("%s: %s: %s: %s", f.name, d.Place, d.Rule, d.Message)
+		}
+		text, err := m.Text()
+		if err != nil {
+			continue
+		}
+		if !strings.Contains(text, f.says) {
+			t.Errorf("%s: the PTX does not say %q:\n%s", f.name, f.says, text)
+		}
+		if _, verdict, err := tool.Assemble(t.Context(), text, ptxas.Options{}); err != nil || !verdict.OK() {
+			t.Errorf("%s: ptxas: %v %s\n%s", f.name, err, verdict, text)
+		}
+	}
+}

@@ -1,0 +1,43 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+// Put writes the sums of the warp to rows of a tile in shared memory, from a row on that is a multiple of eight, as the TMA stores and
+// reduces them from there. The tile has numbers of the sums' type, and the columns of the warp's tile.
+func (w *WarpTile[C]) Put(to SharedTile, from Reg[U32]) {
+	k, s := w.k, w.shape
+	switch {
+	case to.at.k == nil:
+		k.fault(&ruleValue, "Put into a tile that no builder call made")
+		return
+	case to.Type != s.C || to.Cols != w.cols || to.Rows < w.rows:
+		k.fault(&ruleShape, "sums of %dx%d %s are put into %s", w.rows, w.cols, s.C, to.Tile)
+		return
+	}
+	bytes := s.C.Bits() / 8
+	lane := k.Lane()
+	row := from.Add(lane.ShrI(2))
+	// The rows of a lane are multiples of eight apart, so that one swizzle holds for all of them.
+	pair := lane.AndI(3).MulI(int64(2 * bytes))
+	if mask := to.Swizzle.mask(); mask != 0 {
+		pair = pair.Xor(row.MulI(int64(to.Pitch())).ShrI(3).AndI(int64(mask)))
+	}
+	at := to.at.add(row.MulI(int64(to.Pitch())))
+	for j := range w.cols / s.N {
+		b := j * s.N * bytes
+		here := at
+		if to.Swizzle == NoSwizzle {
+			here = at.add(pair).Plus(int64(b))
+		} else {
+			slab, in := b/int(to.Swizzle), b%int(to.Swizzle)
+			here = at.add(pair.XorI(int64(in))).Plus(int64(slab * to.SlabBytes()))
+		}
+		for i := range w.regs {
+			cell := w.regs[i][j]
+			for h := 0; h+1 < len(cell); h += 2 {
+				Array[C]{at: here.Plus(int64((i*s.M + h*4) * to.Pitch()))}.PutVec([]Reg[C]{cell[h], cell[h+1]})
+			}
+		}
+	}
+}

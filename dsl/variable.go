@@ -1,0 +1,105 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"math"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// constantLimit is the most memory that the variables in .const of a module may take.
+const constantLimit = 64 << 10
+
+// A Variable is numbers that belong to the module, not to a launch: every kernel of the module may read them, each through In. The host finds
+// one by its name, with runtime.Variable.
+type Variable[T Scalar] struct {
+	m    *Module
+	v    *ir.Var
+	dims []int
+}
+
+// Table is constants of a module, in .const memory. That is fast where all threads of a warp read the same one.
+func Table[T Scalar](m *Module, name string, values ...float64) Variable[T] {
+	v := m.variable(name, isa.Const, TypeOf[T](), len(values))
+	list := make([]ir.Operand, len(values))
+	for i, x := range values {
+		c, ok := constantOf(TypeOf[T](), x)
+		if !ok {
+			m.fault(&ruleConstant, "%v is no %s", x, TypeOf[T]())
+		}
+		list[i] = ir.Operand{Kind: c.kind, Value: c.bits}
+	}
+	v.Init = &ir.Operand{Kind: ir.Vector, Args: list}
+	var all int64
+	for _, d := range m.ir.Decls {
+		if other, ok := d.(*ir.Var); ok && other.Space == isa.Const {
+			all += other.Size()
+		}
+	}
+	if all > constantLimit {
+		m.fault(&ruleSize, "the tables of %s take %d bytes; a module has %d bytes of constant memory", m.Name(), all, constantLimit)
+	}
+	return Variable[T]{m: m, v: v, dims: []int{len(values)}}
+}
+
+// GlobalVariable is n numbers of a module in global memory, zero when it is loaded. They stay from launch to launch.
+func GlobalVariable[T Scalar](m *Module, name string, n int) Variable[T] {
+	return Variable[T]{m: m, v: m.variable(name, isa.Global, TypeOf[T](), n), dims: []int{n}}
+}
+
+// In is the variable as an array of a kernel.
+func (x Variable[T]) In(k *Kernel) Array[T] {
+	switch {
+	case x.m == nil:
+		k.fault(&ruleValue, "a variable that no builder call made is used")
+		return Array[T]{}
+	case x.m != k.m:
+		k.fault(&ruleForeign, "variable %s of another module is used in %s", x.v.Name, k.Name())
+		return Array[T]{}
+	}
+	at := Addr{k: k, space: x.v.Space, v: x.v, align: x.v.Align}
+	if x.v.Space == isa.Global {
+		// Global addresses have 64 bits.
+		p := fresh[U64](k)
+		p.scope = 0
+		was, guard := k.toHead()
+		k.ins("mov.u64", k.arg(p), ir.Operand{Kind: ir.Variable, Ref: x.v})
+		k.back(was, guard)
+		at.v, at.reg = nil, p.r
+	}
+	return Array[T]{at: at, dims: x.dims}
+}
+
+// variable declares a variable of the module.
+func (m *Module) variable(name string, space isa.Space, t isa.Type, n int) *ir.Var {
+	switch {
+	case !identifier(name):
+		m.fault(&ruleKernel, "%q is no name for a variable", name)
+		name = m.claim("variable")
+	case m.names[name]:
+		m.fault(&ruleKernel, "%s is taken: two things of a module cannot have one name", name)
+		name = m.claim(name)
+	}
+	m.names[name] = true
+	if n < 1 || int64(n) > 1<<31 {
+		m.fault(&ruleMemory, "%s has %d elements; a positive number, less than 2^31, is expected", name, n)
+		n = 1
+	}
+	v := &ir.Var{Name: name, Linkage: ".visible", Space: space, Type: memory(t), Align: 16, Dims: []int64{int64(n)}, Pos: m.calls.here()}
+	m.ir.Decls = append(m.ir.Decls, v)
+	return v
+}
+
+// constantOf is v as an initial value of type t.
+func constantOf(t isa.Type, v float64) (constant, bool) {
+	if floating(t) || t == isa.Tf32 {
+		return floatConstant(t, v)
+	}
+	if v != math.Trunc(v) || math.Abs(v) > 1<<53 {
+		return constant{kind: ir.Int}, false
+	}
+	return wholeConstant(t, int64(v))
+}
