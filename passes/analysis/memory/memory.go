@@ -212,6 +212,15 @@ func Descriptor(p *value.Pool, v *value.Value) (address *value.Value, ok bool) {
 	return nil, false
 }
 
+// bare is an address without a mask that leaves its bits 10 to 17, which are those of shared memory, as they are.
+func bare(v *value.Value) *value.Value {
+	const kept = 0x3fc00
+	if a := v.Single(); a != nil && a.Op == "and" && a.Args[1].Const() && a.Args[1].K&kept == kept {
+		return a.Args[0]
+	}
+	return v
+}
+
 // unshift is 16 times a sum of things that were shifted right by four.
 func unshift(p *value.Pool, v *value.Value) (*value.Value, bool) {
 	out := p.Const(64, 16*v.K)
@@ -219,7 +228,7 @@ func unshift(p *value.Pool, v *value.Value) (*value.Value, bool) {
 	for _, t := range v.Terms {
 		a := t.Atom
 		if a.Op == "shr" && a.Args[1].Is(4) {
-			out = p.Add(64, out, p.Scale(64, p.Resize(64, a.Args[0], true), t.Factor))
+			out = p.Add(64, out, p.Scale(64, p.Resize(64, bare(a.Args[0]), true), t.Factor))
 			found = true
 			continue
 		}

@@ -5,6 +5,7 @@
 package convergence
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
@@ -222,21 +223,25 @@ func masked(p *verify.Pass, t *trace.Trace, i int) {
 	if !ok || !strings.Contains(e.In.Op, ".sync") {
 		return
 	}
+	parts := slices.ContainsFunc(e.Parted, func(c trace.Choice) bool { return c.Splits })
+	for w := range (p.Pool.Threads + 31) / 32 {
+		if !p.Pool.Exact && !parts {
+			break // lanes that are not named may not be there
+		}
+		if strange := e.Threads.Lanes(w) &^ uint32(mask); strange != 0 {
+			p.Report(&ruleMask, e.In, "lane %d executes %s and is not in the mask %#x", low(strange), e.In.Op, uint32(mask)).On(t, i)
+			return
+		}
+	}
 	for _, c := range e.Parted {
 		if !c.Splits {
 			continue
 		}
 		for w := range (p.Pool.Threads + 31) / 32 {
-			lanes := e.Threads.Lanes(w)
-			if lanes == 0 {
+			if e.Threads.Lanes(w) == 0 {
 				continue
 			}
-			switch missing := uint32(mask) & c.Away.Lanes(w); {
-			case lanes&^uint32(mask) != 0:
-				p.Report(&ruleMask, e.In, "lane %d executes %s and is not in the mask %#x", low(lanes&^uint32(mask)), e.In.Op, uint32(mask)).
-					Also(c.In, "lanes part here").On(t, i)
-				return
-			case missing != 0:
+			if missing := uint32(mask) & c.Away.Lanes(w); missing != 0 {
 				f := p.Report(&ruleMask, e.In, "%s names lane %d in its mask %#x, which went another way", e.In.Op, low(missing), uint32(mask)).Also(c.In, "lanes part here")
 				if p.Quits(c) || elsewhere(p, e) {
 					f.As(diag.Review)

@@ -69,7 +69,7 @@ func small(p *verify.Pass, t *trace.Trace) {
 			list = append(list, f)
 		case trace.CopyCommit:
 			for _, f := range list {
-				if covers(e, f.e) {
+				if covers(t, e, f.e) {
 					f.groups++
 				}
 			}
@@ -79,7 +79,7 @@ func small(p *verify.Pass, t *trace.Trace) {
 				pending, _ = verify.Number(e, 0)
 			}
 			for _, f := range list {
-				if !covers(e, f.e) {
+				if !covers(t, e, f.e) {
 					continue
 				}
 				if !f.done && (e.In.Mod("wait_all") || f.groups > int(pending)) {
@@ -118,9 +118,9 @@ func (f *flight) group() int {
 	return 1
 }
 
-// covers reports whether all threads that made a copy come to an instruction: groups are each thread's own.
-func covers(e, made *trace.Event) bool {
-	return made.Threads.Minus(e.Threads) == value.Set{}
+// covers reports whether all threads of a trace that made a copy come to an instruction: groups are each thread's own.
+func covers(t *trace.Trace, e, made *trace.Event) bool {
+	return made.Threads.And(t.Threads).Minus(e.Threads) == value.Set{}
 }
 
 // copied is the bytes of one cp.async.
@@ -217,7 +217,7 @@ func bulk(p *verify.Pass, t *trace.Trace) {
 			list = append(list, &out{e: e, regions: p.Reads(e)})
 		case trace.BulkCommit:
 			for _, o := range list {
-				if covers(e, o.e) {
+				if covers(t, e, o.e) {
 					o.groups++
 				}
 			}
@@ -225,7 +225,7 @@ func bulk(p *verify.Pass, t *trace.Trace) {
 			pending, _ := verify.Number(e, 0)
 			kept := list[:0]
 			for _, o := range list {
-				if o.groups > int(pending) && covers(e, o.e) {
+				if o.groups > int(pending) && covers(t, e, o.e) {
 					if !e.In.Mod("read") {
 						continue
 					}

@@ -64,6 +64,7 @@ func totals(p *verify.Pass, births map[verify.Object]*birth, order []verify.Obje
 		}
 	}
 	crowds(p)
+	boxes(p)
 	for _, class := range done {
 		for o, n := range class {
 			most[o] += n
@@ -188,7 +189,7 @@ func rooms(p *verify.Pass, s *total) {
 		return
 	}
 	const slack = 1024 // tiles are aligned to as much
-	if s.expected > s.room || s.expected <= s.room-slack*s.expects {
+	if s.expected > s.room || 2*s.expected <= s.room+slack*s.expects {
 		p.Report(&ruleBytes, s.first.In, "%d bytes are expected for each %d copies, which seem to have room for %d", s.expected/s.expects, s.copies/s.expects, s.room/s.expects).
 			As(diag.Review).Also(s.load.In, "a copy")
 	}

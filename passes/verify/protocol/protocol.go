@@ -23,7 +23,7 @@ func Analyzer() *verify.Analyzer {
 traces that do not contradict one another. Blocks of a cluster are taken to do alike. A copy of a tensor is taken to
 bring its share of the bytes that are expected.`,
 		Rules:    diag.Rules{ruleHang, ruleLap, rulePlain},
-		Requires: []trace.Kind{trace.Wait, trace.Store},
+		Requires: []trace.Kind{trace.Wait, trace.Store, trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply},
 		Run:      run,
 	}
 }
@@ -32,7 +32,7 @@ func run(p *verify.Pass) {
 	rules := "B8"
 	if p.Needs(trace.Wait) {
 		rules = "B8, M4, M6, M7, M11"
-	} else if !p.Shares {
+	} else if !p.Shares && !p.Needs(trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply) {
 		return
 	}
 	missed := func(why string) { p.Missed("the order of warps among themselves (%s): %s", rules, why) }

@@ -125,7 +125,7 @@ func follow(p *verify.Pass, t *trace.Trace, engines []engine) {
 			list = note(p, e, list)
 		case trace.ProxyFence:
 			if e.Guard == nil && e.In.Mod("async") {
-				fence(e, list)
+				fence(t, e, list)
 			}
 		case trace.BarrierSync, trace.BarrierArrive, trace.ClusterArrive, trace.Arrive, trace.WarpSync, trace.CopyArrive:
 			if e.Kind == trace.Arrive || e.Kind == trace.BarrierArrive {
@@ -192,7 +192,7 @@ func peer(p *verify.Pass, e *trace.Event) (memory.Region, bool) {
 }
 
 // fence moves on what a fence covers.
-func fence(e *trace.Event, list []*plain) {
+func fence(t *trace.Trace, e *trace.Event, list []*plain) {
 	all := !strings.Contains(e.In.Op, "async.") || e.In.Mod("shared::cta") || e.In.Mod("shared::cluster") || e.In.Mod("shared")
 	for _, a := range list {
 		if a.state == settled || a.state == fenced {
@@ -204,7 +204,7 @@ func fence(e *trace.Event, list []*plain) {
 			if a.state == bare || a.state == exposed {
 				a.state = narrower
 			}
-		case a.e.Threads.Minus(e.Threads) != value.Set{}:
+		case a.e.Threads.And(t.Threads).Minus(e.Threads) != value.Set{}:
 			// Some who accessed do not fence.
 			if a.state == exposed {
 				a.state = late
