@@ -152,7 +152,7 @@ func (w *walk) turn(s *state, l *graph.Loop, cond *value.Value, end bool) (stay,
 
 // choose notes which way was taken.
 func (w *walk) choose(s *state, in *ir.Instr, cond *value.Value, taken bool) {
-	c := Choice{In: in, Block: s.block, Cond: cond, Taken: taken, Soft: w.region(s.block).mild}
+	c := Choice{In: in, Block: s.block, Cond: cond, Taken: taken, Soft: w.region(s.block).mild, At: len(s.events)}
 	a, _ := cond.Condition()
 	w.parts(s, &c)
 	if a.Tid {
@@ -197,7 +197,7 @@ func (w *walk) parts(s *state, c *Choice) {
 // decided notes a branch that the number of the thread decides for a class: others of the same warps may go
 // the other way.
 func (w *walk) decided(s *state, in *ir.Instr, cond *value.Value, taken bool) {
-	c := Choice{In: in, Block: s.block, Cond: cond, Taken: taken, Soft: true}
+	c := Choice{In: in, Block: s.block, Cond: cond, Taken: taken, Soft: true, At: len(s.events)}
 	if w.parts(s, &c); c.Splits {
 		s.choices = append(s.choices, c)
 		s.open = append(s.open, c)

@@ -40,6 +40,8 @@ type Choice struct {
 	// it is not known.
 	Splits, Maybe bool
 	Away          value.Set
+	// At is how many events came before.
+	At int
 	// Soft says that nothing but reads and writes of memory hangs on the branch.
 	Soft bool
 }

@@ -19,14 +19,15 @@ func Analyzer() *verify.Analyzer {
 		Name: "cluster",
 		Doc: `Cluster looks for memory of other blocks that is used before a barrier of the cluster says that
 they have started, and for blocks that leave while others may still use theirs.`,
-		Rules: diag.Rules{rulePhase, ruleRelaxed, ruleEntry, ruleExit},
+		Rules: diag.Rules{rulePhase, ruleRelaxed, ruleEntry, ruleExit, ruleCancel},
 		Requires: []trace.Kind{trace.ClusterArrive, trace.ClusterWait, trace.Arrive, trace.RemoteStore, trace.BulkLoad,
-			trace.Store, trace.Load, trace.Atomic, trace.TensorCommit},
+			trace.Store, trace.Load, trace.Atomic, trace.TensorCommit, trace.Answer},
 		Run: run,
 	}
 }
 
 func run(p *verify.Pass) {
+	cancels(p)
 	if p.Cluster == 1 {
 		return
 	}

@@ -21,7 +21,7 @@ func Analyzer() *verify.Analyzer {
 		Name: "convergence",
 		Doc: `Convergence looks at the branches on which lanes of a warp part, and at what warps come to which
 barrier. What branches on data do is not known: such a branch before a barrier is a review.`,
-		Rules: diag.Rules{ruleCount, ruleAligned, ruleShared, ruleMask, ruleElect},
+		Rules: diag.Rules{ruleCount, ruleAligned, ruleShared, ruleMask, ruleElect, ruleLaggard},
 		Requires: []trace.Kind{trace.BarrierSync, trace.BarrierArrive, trace.WarpSync, trace.Collective, trace.ClusterArrive, trace.ClusterWait,
 			trace.TensorAlloc, trace.TensorFree, trace.TensorLoad, trace.TensorStore, trace.TensorWait, trace.GroupMultiply},
 		Run: run,
@@ -51,6 +51,9 @@ func run(p *verify.Pass) {
 				}
 			}
 		}
+	}
+	for _, t := range p.Traces {
+		laggards(p, t)
 	}
 	named(p)
 }

@@ -20,7 +20,7 @@ func Analyzer() *verify.Analyzer {
 		Doc: `Groups follows what each thread has copied in the background and not waited for. A read of
 such bytes, and a second write to them, is an error; so is a source that is rewritten while it is copied.
 Copies are told apart by their addresses: those that are not known are passed over, and said so.`,
-		Rules:    diag.Rules{ruleWait, ruleDepth, ruleRead, ruleSource, ruleBytes},
+		Rules:    diag.Rules{ruleWait, ruleDepth, ruleRead, ruleSource, ruleBytes, ruleOrder},
 		Requires: []trace.Kind{trace.Copy, trace.BulkLoad, trace.BulkStore},
 		Run:      run,
 	}
@@ -45,6 +45,7 @@ func run(p *verify.Pass) {
 	for _, t := range p.Traces {
 		small(p, t)
 		bulk(p, t)
+		order(p, t)
 	}
 	for _, t := range p.Traces {
 		for i := range t.Events {

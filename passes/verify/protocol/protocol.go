@@ -48,9 +48,6 @@ func run(p *verify.Pass) {
 	if !whole {
 		missed("ways of some warps that none of others goes with")
 	}
-	if apart(p) {
-		missed("lanes that a warp-wide wait leaves apart, and one of them arriving for all (B7)")
-	}
 	work := 0
 	near := engines(p)
 	for i, s := range list {
@@ -94,32 +91,6 @@ func engines(p *verify.Pass) []memory.Region {
 		}
 	}
 	return list
-}
-
-// apart reports whether a few lanes of a warp arrive behind a wait of all of them, with nothing between
-// that brings the lanes together: the others may be overtaken.
-func apart(p *verify.Pass) bool {
-	for _, t := range p.Traces {
-		var wait *trace.Event
-		for i := range t.Events {
-			e := &t.Events[i]
-			switch e.Kind {
-			case trace.Wait:
-				wait = e
-			case trace.Arrive, trace.TensorCommit:
-				if wait != nil && e.Threads != wait.Threads && e.Threads.Warps() == wait.Threads.Warps() && e.Threads.Len() < wait.Threads.Len() {
-					return true
-				}
-			case trace.WarpSync, trace.BarrierSync, trace.Collective:
-				wait = nil
-			default:
-				if e.In != nil && e.In.Mod("aligned") {
-					wait = nil
-				}
-			}
-		}
-	}
-	return false
 }
 
 // unfit says why a kernel cannot be run so, or is empty.

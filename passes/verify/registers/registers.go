@@ -21,7 +21,7 @@ func Analyzer() *verify.Analyzer {
 		Name: "registers",
 		Doc: `Registers adds up what setmaxnreg leaves each warpgroup with, and asks that whole warpgroups come
 to it. The pool is what the kernel is launched with: .maxnreg, or the most that the block size allows.`,
-		Rules:    diag.Rules{ruleNumber, ruleWhole, ruleWay, rulePool, rulePinned},
+		Rules:    diag.Rules{ruleNumber, ruleWhole, ruleWay, rulePool, rulePinned, ruleGained},
 		Requires: []trace.Kind{trace.Registers},
 		Run:      run,
 	}
@@ -80,6 +80,7 @@ func run(p *verify.Pass) {
 		p.Report(&rulePinned, order[0].In, "setmaxnreg in a kernel whose number of registers at launch is not laid down: neither .maxnreg nor .reqntid or .maxntid")
 	}
 	pool(p, launch, pinned, most, asked, shrinks)
+	gained(p)
 }
 
 // way asks that dec goes down and inc goes up.

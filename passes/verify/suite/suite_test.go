@@ -56,6 +56,39 @@ func TestList(t *testing.T) {
 	}
 }
 
+// TestRules wants every rule of the design's table that can be told from text to have an analyzer, or to be told
+// under another rule that has one, and a page with an example wrong and one right, which cmd/ptxdsl tries.
+func TestRules(t *testing.T) {
+	told := map[string]string{ // rules whose findings have the id of another
+		"B4":  "B3", // several places of one barrier are found as arrivals that can mix
+		"T11": "A1", // operands of tcgen05 are read through the async proxy like any others
+		"A3":  "A1", // nothing to find: completion is taken to make results visible
+	}
+	table := map[string]int{"B": 8, "C": 5, "M": 11, "A": 12, "W": 5, "T": 12, "R": 6}
+	have := make(map[string]diag.Rule)
+	for _, r := range suite.Rules() {
+		have[r.ID] = r
+	}
+	for class, n := range table {
+		for i := 1; i <= n; i++ {
+			id := fmt.Sprint(class, i)
+			if other := told[id]; other != "" {
+				if have[id].ID != "" {
+					t.Errorf("%s has a page, and is said to be told under %s", id, other)
+				}
+				id = other
+			}
+			r, ok := have[id]
+			if !ok {
+				t.Errorf("%s has no analyzer", id)
+			} else if forms := id == "R1"; r.What == "" || r.Why == "" || r.Fix == "" || r.Section == "" || (r.Wrong == "" || r.Right == "") && !forms {
+				// A wrong number for R1 does not pass the form checks, so no PTX shows it.
+				t.Errorf("the page of %s is not whole", id)
+			}
+		}
+	}
+}
+
 const head = ".version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry k()\n.reqntid 64\n{\n\t.reg .pred %p<4>;\n\t.reg .b32 %r<4>;\n\tmov.u32 %r1, %tid.x;\n\tsetp.ne.u32 %p1, %r1, 5;\n"
 
 // TestVerdicts are the verdicts on a kernel, and what suppressions make of them.

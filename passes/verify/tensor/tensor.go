@@ -21,7 +21,7 @@ func Analyzer() *verify.Analyzer {
 		Doc: `Tensor follows, on each trace, what tcgen05 operations are under way: loads and stores up to their
 wait, matrix operations up to a commit and a wait for its object. Allocations are held against frees over all
 traces. Columns that matrix operations cover are in a descriptor and are not known.`,
-		Rules: diag.Rules{ruleAlloc, ruleAddress, ruleFree, ruleEarly, rulePair, ruleOrder, ruleCommit, ruleWait, ruleFence, ruleLanes},
+		Rules: diag.Rules{ruleAlloc, ruleAddress, ruleFree, ruleEarly, rulePair, ruleOrder, ruleCommit, ruleWait, ruleFence, ruleLanes, ruleColumns},
 		Requires: []trace.Kind{trace.TensorAlloc, trace.TensorFree, trace.TensorLoad, trace.TensorStore, trace.TensorMultiply,
 			trace.TensorCopy, trace.TensorShift, trace.TensorCommit},
 		Run: run,
@@ -37,6 +37,7 @@ func run(p *verify.Pass) {
 		lanes(p, t)
 	}
 	lifetimes(p)
+	columns(p)
 }
 
 // moves follows tcgen05.ld and .st up to their waits.

@@ -1,0 +1,137 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// cancels holds requests for the work of other clusters against what was answered, and against blocks that may have
+// left.
+func cancels(p *verify.Pass) {
+	if !p.Needs(trace.Answer) {
+		return
+	}
+	for _, t := range p.Traces {
+		refused := -1
+		var where trace.Choice
+		for _, c := range t.Choices {
+			if a, not := c.Cond.Condition(); a != nil && refused < 0 && answered(a) && c.Taken == not {
+				refused, where = c.At, c
+			}
+		}
+		for i := range t.Events {
+			e := &t.Events[i]
+			if e.Kind != trace.Answer {
+				continue
+			}
+			if refused >= 0 && i >= refused {
+				p.Report(&ruleCancel, e.In, "another request behind one that was refused").Also(where.In, "the refusal is seen here").On(t, i)
+				break
+			}
+			if e.In.Mod("multicast::cluster::all") && p.Cluster != 1 {
+				early(p, t, e)
+			}
+		}
+	}
+}
+
+// answered reports whether a predicate is that a request was granted.
+func answered(a *value.Atom) bool {
+	if strings.HasPrefix(a.Name, "clusterlaunchcontrol.query_cancel.is_canceled") {
+		return true
+	}
+	for _, arg := range a.Args {
+		for _, t := range arg.Terms {
+			if answered(t.Atom) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// early looks for a way, for all threads of a block, out of the kernel that meets the cluster nowhere: blocks that
+// go it have left when others request for all.
+func early(p *verify.Pass, t *trace.Trace, request *trace.Event) {
+	for _, o := range p.Traces {
+		if o.Stopped != "" || o.Threads != p.Pool.All() || o == t {
+			continue
+		}
+		meets := false
+		for i := range o.Events {
+			switch o.Events[i].Kind {
+			case trace.Answer, trace.ClusterArrive, trace.ClusterWait, trace.Wait:
+				meets = true
+			}
+		}
+		if n := len(o.Events); !meets && n > 0 {
+			p.Report(&ruleCancel, request.In, "a request for all blocks of the cluster, and a block may have left it early").
+				As(diag.Review).Also(o.Events[n-1].In, "here a block leaves that met no other")
+			return
+		}
+	}
+}
+
+var ruleCancel = diag.Rule{
+	ID: "C5", Layer: "cluster", Severity: diag.Error, Title: "a request for more work that may not be made",
+	What: "clusterlaunchcontrol.try_cancel behind a request that is seen to have been refused; or with .multicast::cluster::all where a block of the cluster may have left.",
+	Why:  "The answer is undefined: blocks work on what is not theirs, or wait for ever.",
+	Wrong: `
+.reqntid 32
+.explicitcluster
+elect.sync _|%p1, 0xffffffff;
+@%p1 mbarrier.init.shared.b64 [bars], 1;
+fence.mbarrier_init.release.cluster;
+bar.sync 0;
+@%p1 mbarrier.arrive.expect_tx.shared.b64 _, [bars], 16;
+@%p1 clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [tile], [bars];
+WAIT:
+mbarrier.try_wait.parity.shared.b64 %p2, [bars], 0;
+@!%p2 bra WAIT;
+{ .reg .b128 %answer;
+ld.shared.b128 %answer, [tile];
+clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p3, %answer;
+}
+fence.proxy.async.shared::cta;
+@%p3 bra DONE;
+@%p1 mbarrier.arrive.expect_tx.shared.b64 _, [bars], 16;
+@%p1 clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [tile], [bars];
+AGAIN:
+mbarrier.try_wait.parity.shared.b64 %p2, [bars], 1;
+@!%p2 bra AGAIN;
+`,
+	Right: `
+.reqntid 32
+.explicitcluster
+elect.sync _|%p1, 0xffffffff;
+@%p1 mbarrier.init.shared.b64 [bars], 1;
+fence.mbarrier_init.release.cluster;
+bar.sync 0;
+@%p1 mbarrier.arrive.expect_tx.shared.b64 _, [bars], 16;
+@%p1 clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [tile], [bars];
+WAIT:
+mbarrier.try_wait.parity.shared.b64 %p2, [bars], 0;
+@!%p2 bra WAIT;
+{ .reg .b128 %answer;
+ld.shared.b128 %answer, [tile];
+clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p3, %answer;
+}
+fence.proxy.async.shared::cta;
+@!%p3 bra DONE;
+@%p1 mbarrier.arrive.expect_tx.shared.b64 _, [bars], 16;
+@%p1 clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [tile], [bars];
+AGAIN:
+mbarrier.try_wait.parity.shared.b64 %p2, [bars], 1;
+@!%p2 bra AGAIN;
+`,
+	Fix:     "Stop asking when a request was refused, and let no block of the cluster leave before that.",
+	Gaps:    "Answers that are kept in memory, and a refusal that one thread sees for others.",
+	Section: "9.7.13.19 clusterlaunchcontrol",
+}

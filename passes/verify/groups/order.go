@@ -1,0 +1,113 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package groups
+
+import (
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// order looks for two bulk copies under way that write the same memory.
+func order(p *verify.Pass, t *trace.Trace) {
+	type in struct {
+		e      *trace.Event
+		region memory.Region
+	}
+	type out struct {
+		e      *trace.Event
+		to     *value.Value
+		groups int
+	}
+	var loads []in
+	var stores []out
+	for i := range t.Events {
+		e := &t.Events[i]
+		switch e.Kind {
+		case trace.Wait:
+			if holds, known := t.Facts.Decided(e.Done, e.Threads); holds || !known {
+				loads = nil
+			}
+		case trace.BarrierSync, trace.ClusterWait:
+			loads = nil // another thread may have waited for them
+		case trace.Expect, trace.Arrive:
+			loads = nil // copies of different phases are the protocol's (M7)
+		case trace.BulkLoad:
+			bytes, ok := verify.Number(e, 2)
+			if !ok || verify.Tensor(e.In) || e.Threads.Len() != 1 {
+				continue
+			}
+			r, ok := p.Region(e, 0, bytes)
+			if !ok || !r.Shared() {
+				continue
+			}
+			for k := range loads {
+				if sure, _ := loads[k].region.Meets(&r); sure {
+					p.Report(&ruleOrder, e.In, "a bulk copy writes shared memory that another one, which is not waited for, writes too: which comes last is not laid down").
+						Also(loads[k].e.In, "the other copy").On(t, i)
+				}
+			}
+			loads = append(loads, in{e, r})
+		case trace.BulkStore:
+			to := verify.Val(e, 0)
+			if verify.Tensor(e.In) || to == nil || e.In.Head() != "cp" || e.In.Mod("reduce") || e.Threads.Len() != 1 {
+				continue
+			}
+			for k := range stores {
+				if stores[k].to == to {
+					p.Report(&ruleOrder, e.In, "a bulk copy writes global memory that another one, which is not complete, writes too: which comes last is not laid down").
+						Also(stores[k].e.In, "the other copy").On(t, i)
+				}
+			}
+			stores = append(stores, out{e: e, to: to})
+		case trace.BulkCommit:
+			for k := range stores {
+				stores[k].groups++
+			}
+		case trace.BulkWait:
+			if pending, _ := verify.Number(e, 0); !e.In.Mod("read") {
+				kept := stores[:0]
+				for _, s := range stores {
+					if s.groups <= int(pending) {
+						kept = append(kept, s)
+					}
+				}
+				stores = kept
+			}
+		}
+	}
+}
+
+var ruleOrder = diag.Rule{
+	ID: "A10", Layer: "groups", Severity: diag.Error, Title: "two bulk copies to the same memory at once",
+	What: "A bulk copy that writes memory which an earlier one of the same thread writes too, with no wait for that one between.",
+	Why:  "Operations of a bulk group, and of several groups, have no order among themselves: what the memory holds then is chance.",
+	Wrong: `
+.reqntid 32
+mov.u32 %r1, %tid.x;
+setp.ne.u32 %p1, %r1, 0;
+@%p1 bra DONE;
+cp.async.bulk.global.shared::cta.bulk_group [%rd1], [tile], 256;
+cp.async.bulk.global.shared::cta.bulk_group [%rd1], [tile+256], 256;
+cp.async.bulk.commit_group;
+cp.async.bulk.wait_group 0;
+`,
+	Right: `
+.reqntid 32
+mov.u32 %r1, %tid.x;
+setp.ne.u32 %p1, %r1, 0;
+@%p1 bra DONE;
+cp.async.bulk.global.shared::cta.bulk_group [%rd1], [tile], 256;
+cp.async.bulk.commit_group;
+cp.async.bulk.wait_group 0;
+cp.async.bulk.global.shared::cta.bulk_group [%rd1], [tile+256], 256;
+cp.async.bulk.commit_group;
+cp.async.bulk.wait_group 0;
+`,
+	Fix:     "Wait for the first, without .read, before the second.",
+	Gaps:    "Copies of tensors, whose coordinates and boxes are not compared; places that overlap and do not begin alike, in global memory; copies of several threads.",
+	Section: "9.7.9.25.4 Bulk copy",
+}

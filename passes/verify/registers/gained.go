@@ -1,0 +1,117 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package registers
+
+import (
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// gained looks for registers that are read behind setmaxnreg.inc and that no way to there writes. What a matrix
+// operation adds to may be left out by its predicate, so operands that are read and written do not count.
+func gained(p *verify.Pass) {
+	f := p.Func
+	number := make(map[*ir.Reg]int, len(f.Regs))
+	for i, r := range f.Regs {
+		number[r] = i
+	}
+	words := (len(f.Regs) + 63) / 64
+	// What may have been written where a block begins, and the last setmaxnreg.inc that may have come before.
+	written := make([][]uint64, len(f.Blocks))
+	raised := make([]*ir.Instr, len(f.Blocks))
+	seen := make([]bool, len(f.Blocks))
+	work := []int{0}
+	written[0], seen[0] = make([]uint64, words), true
+	for len(work) > 0 {
+		b := work[len(work)-1]
+		work = work[:len(work)-1]
+		now, inc := append([]uint64(nil), written[b]...), raised[b]
+		for _, in := range f.Blocks[b].Instrs {
+			inc = step(in, number, now, inc)
+		}
+		for _, s := range p.Flow.Succs[b] {
+			changed := !seen[s] || raised[s] == nil && inc != nil
+			seen[s] = true
+			if written[s] == nil {
+				written[s] = make([]uint64, words)
+			}
+			if raised[s] == nil {
+				raised[s] = inc
+			}
+			for i, w := range now {
+				changed = changed || w&^written[s][i] != 0
+				written[s][i] |= w
+			}
+			if changed {
+				work = append(work, s)
+			}
+		}
+	}
+	told := make(map[*ir.Reg]bool)
+	for b, block := range f.Blocks {
+		if !seen[b] {
+			continue
+		}
+		now, inc := append([]uint64(nil), written[b]...), raised[b]
+		for _, in := range block.Instrs {
+			in.Registers(func(r *ir.Reg, a isa.Access) {
+				n, own := number[r]
+				if own && inc != nil && a == isa.Read && now[n/64]>>(n%64)&1 == 0 && !told[r] && !parameter(f, r) {
+					told[r] = true
+					p.Report(&ruleGained, in, "%s is read behind setmaxnreg.inc, and nothing has written it: registers that are gained hold no value", r.Name).Also(inc, "raised here")
+				}
+			})
+			inc = step(in, number, now, inc)
+		}
+	}
+}
+
+// step is one instruction: what it writes, and whether it raises the number of registers.
+func step(in *ir.Instr, number map[*ir.Reg]int, now []uint64, inc *ir.Instr) *ir.Instr {
+	in.Registers(func(r *ir.Reg, a isa.Access) {
+		if n, own := number[r]; own && a != isa.Read {
+			now[n/64] |= 1 << (n % 64)
+		}
+	})
+	if in.Head() == "setmaxnreg" && in.Mod("inc") {
+		return in
+	}
+	return inc
+}
+
+// parameter reports whether a register comes with the call.
+func parameter(f *ir.Func, r *ir.Reg) bool {
+	for _, v := range f.Params {
+		if v.Reg == r {
+			return true
+		}
+	}
+	return false
+}
+
+var ruleGained = diag.Rule{
+	ID: "R6", Layer: "registers", Severity: diag.Error, Title: "a register read behind setmaxnreg.inc that nothing wrote",
+	What: "A register that is read where setmaxnreg.inc has come before, and that no instruction on any way to there writes.",
+	Why:  "What a thread gains by setmaxnreg.inc holds undefined values.",
+	Wrong: `
+.maxnreg 96
+.reqntid 128
+setmaxnreg.inc.sync.aligned.u32 96;
+add.u32 %r2, %r1, 1;
+st.shared.b32 [tile], %r2;
+`,
+	Right: `
+.maxnreg 96
+.reqntid 128
+setmaxnreg.inc.sync.aligned.u32 96;
+mov.u32 %r1, 0;
+add.u32 %r2, %r1, 1;
+st.shared.b32 [tile], %r2;
+`,
+	Fix:     "Write the register first.",
+	Gaps:    "Registers that are written on some ways and not on others. Accumulators, which a matrix operation may overwrite or add to as a predicate says.",
+	Section: "9.7.19.5 setmaxnreg",
+}

@@ -1,0 +1,111 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tensor
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// columns holds the columns that operations begin at, and how far loads and stores go, against what was allocated.
+func columns(p *verify.Pass) {
+	sizes := make(map[*value.Value]*trace.Event) // by where the address is stored
+	for _, t := range p.Traces {
+		for i := range t.Events {
+			e := &t.Events[i]
+			if e.Kind != trace.TensorAlloc {
+				continue
+			}
+			slot := verify.Val(e, verify.Address(e.In, 0))
+			if was := sizes[slot]; slot == nil || was != nil && was.In != e.In {
+				return // several allocations to one place
+			}
+			sizes[slot] = e
+		}
+	}
+	for _, t := range p.Traces {
+		for i := range t.Events {
+			e := &t.Events[i]
+			width := int64(1)
+			switch e.Kind {
+			case trace.TensorLoad, trace.TensorStore:
+				width = covered(e.In)
+			case trace.TensorMultiply, trace.TensorCopy:
+			default:
+				continue
+			}
+			v := verify.Val(e, verify.Address(e.In, 0))
+			if v == nil {
+				continue
+			}
+			for _, term := range v.Terms {
+				a := term.Atom
+				if a.Op != "load" || term.Factor != 1 || len(a.Args) != 1 || sizes[a.Args[0]] == nil {
+					continue
+				}
+				alloc := sizes[a.Args[0]]
+				n, known := verify.Number(alloc, verify.Address(alloc.In, 0)+1)
+				rest := p.Pool.Sub(64, v, p.Pool.Alone(a))
+				if !known || !rest.Const() {
+					break
+				}
+				if low := rest.K & 0xffff; low+width > n {
+					p.Report(&ruleColumns, e.In, "%s works on columns %d to %d of %d that are allocated", e.In.Head(), low, low+width-1, n).Also(alloc.In, "the allocation").On(t, i)
+				}
+			}
+		}
+	}
+}
+
+// covered is how many columns a load or store of tensor memory covers.
+func covered(in *ir.Instr) int64 {
+	shape, times := int64(1), int64(1)
+	for word := range strings.SplitSeq(in.Op, ".") {
+		switch word {
+		case "16x64b":
+			shape = 2
+		case "16x128b":
+			shape = 4
+		case "16x256b":
+			shape = 8
+		}
+		if n, err := strconv.Atoi(strings.TrimPrefix(word, "x")); err == nil && strings.HasPrefix(word, "x") {
+			times = int64(n)
+		}
+	}
+	return shape * times
+}
+
+var ruleColumns = diag.Rule{
+	ID: "T12", Layer: "tensor", Severity: diag.Error, Title: "columns of tensor memory outside of the allocation",
+	What: "A tcgen05 operation that begins at a column behind those that were allocated, or a load or store that goes on past them.",
+	Why:  "It works on the memory of another block, or traps.",
+	Wrong: `
+.reqntid 32
+tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
+bar.sync 0;
+ld.shared.b32 %r1, [slot];
+tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r2, %r3}, [%r1+31];
+tcgen05.wait::ld.sync.aligned;
+tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 32;
+`,
+	Right: `
+.reqntid 32
+tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
+bar.sync 0;
+ld.shared.b32 %r1, [slot];
+tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r2, %r3}, [%r1+30];
+tcgen05.wait::ld.sync.aligned;
+tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 32;
+`,
+	Fix:     "Allocate more columns, or begin further in.",
+	Gaps:    "How many columns a matrix operation writes is in its instruction descriptor; columns that rest on data or on the number of the thread; addresses that were passed through more than one place.",
+	Section: "9.7.16.2 Tensor memory addressing",
+}
