@@ -108,21 +108,29 @@ func (c *checker) branchList(d *ptx.Directive) {
 	c.listLabel(d)
 	for i := range d.Args {
 		o := &d.Args[i]
-		if o.Kind != ptx.Name {
-			continue
-		}
-		sym := c.find(o.Text, o.At)
-		switch {
-		case sym == nil && o.Text == d.Label.Text:
-		case sym == nil:
-			c.unknown(o, o.Text, func(s *symbol) bool { return s.kind == label })
-		case sym.kind == variable || sym.kind == routine:
-			c.fault(&ruleTargets, o, "%s is %s; a branch goes to a label", clip(o.Text), kindWords[sym.kind])
+		for name := range o.Names() {
+			if !c.branchTarget(d, o, name) {
+				break
+			}
 		}
 	}
 	if sym := c.label(d.Label, branchTargets); sym != nil {
 		sym.arg.Kind = isa.ArgTargets
 	}
+}
+
+// branchTarget checks one name of o in a list of targets, and reports whether there is such a name.
+func (c *checker) branchTarget(d *ptx.Directive, o *ptx.Operand, name string) bool {
+	sym := c.find(name, o.At)
+	switch {
+	case sym == nil && name == d.Label.Text:
+	case sym == nil:
+		c.unknown(o, name, func(s *symbol) bool { return s.kind == label })
+		return false
+	case sym.kind == variable || sym.kind == routine:
+		c.fault(&ruleTargets, o, "%s is %s; a branch goes to a label", clip(name), kindWords[sym.kind])
+	}
+	return true
 }
 
 // callList checks .calltargets, whose functions are declared before it.
@@ -132,14 +140,18 @@ func (c *checker) callList(d *ptx.Directive) {
 	sym := c.label(d.Label, callTargets)
 	for i := range d.Args {
 		o := &d.Args[i]
-		f := c.find(o.Text, o.At)
-		switch {
-		case f == nil:
-			c.unknown(o, o.Text, func(s *symbol) bool { return s.kind == routine })
-		case f.kind != routine:
-			c.fault(&ruleTargets, o, "%s is %s; .calltargets lists functions", clip(o.Text), kindWords[f.kind])
-		case sym != nil:
-			sym.targets = append(sym.targets, f.fn)
+		for name := range o.Names() {
+			f := c.find(name, o.At)
+			if f == nil {
+				c.unknown(o, name, func(s *symbol) bool { return s.kind == routine })
+				break
+			}
+			switch {
+			case f.kind != routine:
+				c.fault(&ruleTargets, o, "%s is %s; .calltargets lists functions", clip(name), kindWords[f.kind])
+			case sym != nil:
+				sym.targets = append(sym.targets, f.fn)
+			}
 		}
 	}
 	if sym != nil {

@@ -184,3 +184,16 @@ func said(list diag.List) string {
 	}
 	return b.String()
 }
+
+// TestLongSeries: a series of more names than could be looked up is reported at its first unknown one, at once.
+func TestLongSeries(t *testing.T) {
+	f, errs := ptx.Parse("long.ptx", ".version 9.0\n.target sm_90\n.address_size 64\n"+
+		".entry k()\n{\nL0:\nt: .branchtargets L<18446744073709551615>;\n\tret;\n}\n")
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	found := Check(f, Options{})
+	if len(found) != 1 || found[0].Rule != "F501" {
+		t.Error("found", found)
+	}
+}

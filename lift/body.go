@@ -202,24 +202,38 @@ func (l *lifter) instr(n *ptx.Instr) {
 	l.add(in)
 }
 
+// target adds what is called name, in o, to the list of targets that n is, or reports that it cannot.
+func (l *lifter) target(t *ir.Targets, n *ptx.Directive, o *ptx.Operand, name string) bool {
+	switch ref := l.find(name, o.At).(type) {
+	case *ir.Block:
+		t.Blocks = append(t.Blocks, ref)
+	case *ir.Func:
+		t.Funcs = append(t.Funcs, ref)
+	default:
+		if name == n.Label.Text {
+			l.fault(&ruleOdd, o, "%s names itself", name)
+		} else {
+			l.fault(&ruleName, o, "%s is not declared", name)
+		}
+		return false
+	}
+	return true
+}
+
 // bodyDirective is a list of targets, or stays where it is.
 func (l *lifter) bodyDirective(n *ptx.Directive) {
 	switch n.Name.Text {
 	case ".branchtargets", ".calltargets":
 		t := &ir.Targets{Name: l.unique(n.Label.Text), Pos: position(n), Doc: l.before(n.At)}
+		if n.Name.Text == ".calltargets" {
+			t.Funcs = []*ir.Func{}
+		}
 		for i := range n.Args {
 			o := &n.Args[i]
-			switch ref := l.find(o.Text, o.At).(type) {
-			case *ir.Block:
-				t.Blocks = append(t.Blocks, ref)
-			case *ir.Func:
-				t.Funcs = append(t.Funcs, ref)
-			default:
-				if o.Text == n.Label.Text {
-					l.fault(&ruleOdd, o, "%s names itself", o.Text)
-					continue
+			for name := range o.Names() {
+				if !l.target(t, n, o, name) {
+					break
 				}
-				l.fault(&ruleName, o, "%s is not declared", o.Text)
 			}
 		}
 		t.Note = l.note(n.To, &t.Doc)

@@ -52,5 +52,9 @@ func (w *writer) targets(t *ir.Targets) ptx.Node {
 	for _, f := range t.Funcs {
 		d.Args = append(d.Args, ptx.Operand{Span: s, Kind: ptx.Name, Text: f.Name})
 	}
+	if len(d.Args) == 0 { // only as a series of none can a list be empty
+		none := ptx.Operand{Span: s, Kind: ptx.Literal, Text: "0"}
+		d.Args = []ptx.Operand{{Span: s, Kind: ptx.Series, Text: t.Name, Args: []ptx.Operand{none}}}
+	}
 	return d
 }

@@ -174,6 +174,7 @@ const (
 	List                       // (x, y): argument lists of call
 	Index                      // x[y] outside a bracket: Args are x and y
 	Call                       // generic(x), 0xff(x), .unified(1, 2): Text is the word or the mask
+	Series                     // x<n> in .branchtargets and .calltargets, x0 to x(n-1): Text is x, Args the number
 	Tuple                      // a worded group in a directive: Text is the word
 )
 

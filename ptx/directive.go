@@ -31,7 +31,14 @@ func (p *parser) buildDirective(f frame, t *directive) *Directive {
 		p.directiveArgs(f, t.Texts.Args)
 	case t.Targets != nil:
 		d.Name, d.Semi = f.word(t.Targets.Word), true
-		p.directiveArgs(f, t.Targets.Args)
+		for _, a := range t.Targets.Args {
+			x := f.operand(a.Name)
+			if written(a.Count) {
+				x.Kind, x.Args = Series, p.args.list([]Operand{f.operand(a.Count)})
+				x.To = f.tokens[a.Count.Pos.Offset+1].to
+			}
+			p.operands = append(p.operands, x)
+		}
 	case t.Alias != nil:
 		d.Name, d.Semi = f.word(t.Alias.Word), true
 		p.directiveArgs(f, t.Alias.Args)

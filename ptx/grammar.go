@@ -163,9 +163,14 @@ type (
 	}
 
 	targetDirective struct {
-		Word lexer.Token   `parser:"@('.branchtargets' | '.calltargets')"`
-		Args []lexer.Token `parser:"@(Name ( ',' Name )*)"`
-		End  lexer.Token   `parser:"@';'"`
+		Word lexer.Token `parser:"@('.branchtargets' | '.calltargets')"`
+		Args []*target   `parser:"@@ ( ',' @@ )*"`
+		End  lexer.Token `parser:"@';'"`
+	}
+
+	target struct {
+		Name  lexer.Token `parser:"@Name"`
+		Count lexer.Token `parser:"( '<' @(Number | 'WARP_SZ') '>' )?"`
 	}
 
 	aliasDirective struct {

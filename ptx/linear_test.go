@@ -11,8 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// TestLinear: text made to hurt takes time in proportion to its length. A long text may take eight times its share,
-// for the sake of caches and of a busy machine; what is quadratic takes 32 times it.
+// TestLinear: text made to hurt takes time in proportion to its length. A long text may take sixteen times its share,
+// for the sake of caches and of a busy machine; what is quadratic takes 32.
 func TestLinear(t *testing.T) {
 	body := func(s string) func(int) string {
 		return func(n int) string { return ".entry k()\n{\n" + strings.Repeat(s, n) + "\nret;\n}\n" }
@@ -84,25 +84,26 @@ func TestLinear(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			const short, long = 1_500, 48_000
-			ratio := 0.0
-			for range 3 { // other work on the machine makes a run long, never short
-				few, many := fastest(text(short)), fastest(text(long))
-				if ratio = many.Seconds() / max(few.Seconds(), 1e-4); ratio < 8*long/short {
+			few := time.Hour
+			for range 5 {
+				few = min(few, took(text(short)))
+			}
+			most := 16 * long / short * max(few, 200*time.Microsecond)
+			many := took(text(long))
+			for range 8 { // other work on the machine makes a run long, never short
+				if many <= most {
 					return
 				}
+				many = min(many, took(text(long)))
 			}
-			t.Errorf("%d times the text takes %.0f times as long", long/short, ratio)
+			t.Errorf("%d times the text takes %d times as long", long/short, many/few)
 		})
 	}
 }
 
-// fastest is the shortest of a few times to format text, or to find what is wrong with it.
-func fastest(text string) time.Duration {
-	best := time.Hour
-	for range 3 {
-		start := time.Now()
-		ptx.Format("hostile", text)
-		best = min(best, time.Since(start))
-	}
-	return best
+// took is how long it takes to format text, or to find what is wrong with it.
+func took(text string) time.Duration {
+	start := time.Now()
+	ptx.Format("hostile", text)
+	return time.Since(start)
 }

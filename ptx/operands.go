@@ -95,6 +95,11 @@ func (p *printer) operand(b []byte, x *Operand, tight bool) []byte {
 		b = append(b, '(')
 		b = p.listed(b, x.Args, false)
 		b = append(b, ')')
+	case Series:
+		b = append(b, x.Text...)
+		b = append(b, '<')
+		b = p.operand(b, &x.Args[0], true)
+		b = append(b, '>')
 	case Tuple:
 		b = append(b, x.Text...)
 		b = append(b, ' ')

@@ -1,0 +1,36 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ptx
+
+import (
+	"iter"
+	"strconv"
+	"strings"
+)
+
+// Names are the names that an operand of .branchtargets or .calltargets stands for: its own, or those of a
+// Series. A series may be longer than any module: who meets a name that does not exist stops.
+func (x *Operand) Names() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if x.Kind != Series {
+			yield(x.Text)
+			return
+		}
+		for i := range x.count() {
+			if !yield(x.Text + strconv.FormatUint(i, 10)) {
+				return
+			}
+		}
+	}
+}
+
+// count is how many names a series has.
+func (x *Operand) count() uint64 {
+	digits := strings.TrimSuffix(x.Args[0].Text, "U")
+	if digits == "WARP_SZ" {
+		return 32
+	}
+	n, _ := strconv.ParseUint(digits, 0, 64) // of more than 64 bits, the largest
+	return n
+}
