@@ -102,13 +102,8 @@ func (b Barrier) Arrive() {
 
 // Expect counts the thread as arrived and makes the phase wait for bytes that asynchronous copies will bring.
 func (b Barrier) Expect(bytes Reg[U32]) {
-	b.expect(bytes, "")
-}
-
-// expect is Expect with a comment behind the instruction.
-func (b Barrier) expect(bytes Reg[U32], note string) {
 	if k := b.at.k; k != nil {
-		k.ins("mbarrier.arrive.expect_tx.shared::cta.b64", ir.Operand{Kind: ir.Sink}, k.arg(b.at), k.arg(bytes)).Note = note
+		k.ins("mbarrier.arrive.expect_tx.shared::cta.b64", ir.Operand{Kind: ir.Sink}, k.arg(b.at), k.arg(bytes))
 	}
 }
 

@@ -32,7 +32,9 @@
 //
 // [Global] is a pointer parameter, [Shared] and [Local] are variables, [Param] is a number. An [Array] loads and stores elements, and vectors
 // of up to 16 bytes. Shared variables are laid out when all are known; beyond 48 KB they become one dynamic array whose size
-// [Kernel.DynamicShared] tells.
+// [Kernel.DynamicShared] tells. [Table] and [GlobalVariable] belong to the module, [Struct] is a parameter of several values, and
+// [Array.In] reaches the shared memory of another block of a [Cluster]. A [Matrix] knows its edges: copies and stores of tiles are
+// clipped there.
 //
 // # Tiles and protocols
 //
@@ -55,6 +57,10 @@
 //			}
 //		}),
 //	)
+//
+// A [Schedule] deals tiles of a result to blocks that stay ([Kernel.Persistent]), or lets the hardware do it ([Kernel.Dynamic], sm_100);
+// [Kernel.Grouped] is the tile of a block that does not stay. [TensorMap.Reduce] adds tiles up in memory. [Kernel.LaunchDependents] and
+// [Kernel.WaitDependencies] let one kernel begin before another is done.
 //
 // Each part can be opened: [Stage.Full], [Stage.Empty] and [Stage.Tile] are the barriers and tiles themselves, and [Kernel.Ins] appends any
 // instruction of PTX by its text, held against the instruction set like every other. Package dsl/op has each of them as a method, with

@@ -15,6 +15,7 @@ import (
 
 // finish does what can be done only when everything is known.
 func (m *Module) finish() {
+	m.checkNames()
 	for _, k := range m.kernels {
 		k.finish()
 	}
@@ -29,6 +30,21 @@ func (m *Module) finish() {
 	}
 	if m.verify {
 		m.faults = append(m.faults, suite.Run(m.ir, verify.Options{}).Findings...)
+	}
+}
+
+// checkNames reports parameters that are named after a function of the module. PTX allows that, but ptxas 13.5 crashes on some of them.
+func (m *Module) checkNames() {
+	functions := make(map[string]bool)
+	for _, k := range m.kernels {
+		functions[k.f.Name] = true
+	}
+	for _, k := range m.kernels {
+		for _, v := range k.f.Params {
+			if functions[v.Name] {
+				m.faultAt(v.Pos, &ruleKernel, "parameter %s of %s has the name of a function of the module, at which the assembler may crash", v.Name, k.Name())
+			}
+		}
 	}
 }
 

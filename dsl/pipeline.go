@@ -13,10 +13,9 @@ import (
 type Pipeline struct {
 	ring
 	feeds   []Feed
-	offsets []int  // of each feed within a stage
-	bytes   int    // of a stage
-	expect  int    // bytes that complete a stage
-	note    string // why these are fewer than the tiles have
+	offsets []int // of each feed within a stage
+	bytes   int   // of a stage
+	expect  int   // bytes that complete a stage
 	store   Addr
 	far     bool // a feed goes to the whole cluster
 }
@@ -51,9 +50,6 @@ func (k *Kernel) Pipeline(name string, stages int, feeds ...Feed) *Pipeline {
 		p.offsets = append(p.offsets, p.bytes)
 		p.bytes += t.Bytes()
 		p.expect += t.Copied()
-		if t.Copied() != t.Bytes() {
-			p.note = "// ptxdsl:ignore M5 what stays free between padded numbers does not count"
-		}
 		align = max(align, a)
 		if f.multicast {
 			p.far = p.far || k.clusterSize() > 1
@@ -149,9 +145,9 @@ func (p *Pipeline) Produce(n Reg[U32]) iter.Seq[*Stage] {
 			s.Empty().Wait(state.parity)
 			if p.pair {
 				// The even block's barrier counts the bytes of both.
-				k.When(leader.And(k.ClusterRank().EqI(0)), func() { s.Full().expect(k.U32(2*p.expect), p.note) })
+				k.When(leader.And(k.ClusterRank().EqI(0)), func() { s.Full().Expect(k.U32(2 * p.expect)) })
 			} else {
-				k.When(leader, func() { s.Full().expect(k.U32(p.expect), p.note) })
+				k.When(leader, func() { s.Full().Expect(k.U32(p.expect)) })
 			}
 			if !yield(s) {
 				k.fault(&ruleLoop, "a Go break or return left the body of Produce, which is built once")

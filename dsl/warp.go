@@ -195,15 +195,15 @@ func BlockReduce[T Scalar](x Reg[T], name string, combine func(a, b Reg[T]) Reg[
 	parts := Shared[T](k, unique(name, k.names), warps)
 	k.If(k.Lane().EqI(0), func() { parts.Store(k.WarpIndex(), x) })
 	k.Sync()
-	out := parts.LoadI(0)
-	if warps&(warps-1) == 0 && warps <= 32 {
+	if warps&(warps-1) == 0 {
 		// A lane for each warp; the others repeat them.
-		out = parts.Load(k.Lane().AndI(int64(warps - 1)))
+		out := parts.Load(k.Lane().AndI(int64(warps - 1)))
 		for mask := int64(warps / 2); mask > 0; mask /= 2 {
 			out = combine(out, out.ShuffleXor(mask))
 		}
 		return out
 	}
+	out := parts.LoadI(0)
 	for i := 1; i < warps; i++ {
 		out = combine(out, parts.LoadI(int64(i)))
 	}

@@ -108,4 +108,8 @@ var wrongProtocols = []wrongKernel{
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Pack[dsl.E2M1x2](k.F32(1), k.F32(2)) }}, // want `F402: cvt needs`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F16(1).Var().MatchAny() }},                // want `F203: match has no modifier \.b16; expected one of \.b32 \.b64`
+	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) {
+		m.Kernel("sums")
+		dsl.Global[dsl.F32](k, "sums") // want `D103: parameter sums of k has the name of a function of the module, at which the assembler may crash`
+	}},
 }

@@ -14,6 +14,9 @@ type Tiling struct {
 	N, K   int // of a tile; it has 128 rows
 	Stages int
 	Group  int // rows of tiles that are dealt together
+	// Blocks get their tiles from the hardware, one after the other, and the launch has a block for each tile. Otherwise the launch has
+	// a block for each multiprocessor, and all tiles are dealt beforehand.
+	Dynamic bool
 }
 
 // Default is a tiling that fits the shared and tensor memory of sm_100.
@@ -32,10 +35,17 @@ func Build(m *dsl.Module, t Tiling) {
 	ab := k.Pipeline("ab", t.Stages, a.Feed(), b.Feed())
 	acc := k.TMEM("acc", 128, t.N, 2)
 	out := k.Output("out", d, 1)
-	tiles := k.Persistent(rows.CeilDiv(128), cols.CeilDiv(int64(t.N)), t.Group)
+	down, across := rows.CeilDiv(128), cols.CeilDiv(int64(t.N))
 	steps := depth.CeilDiv(int64(t.K))
+	var tiles dsl.Tiles = k.Persistent(down, across, t.Group)
+	var roles []dsl.Role
+	if t.Dynamic {
+		dealt := k.Dynamic(down, across, t.Group)
+		roles = append(roles, dsl.OnWarp(2, "deal", dealt.Deal))
+		tiles = dealt
+	}
 
-	k.Roles(
+	k.Roles(append(roles,
 		dsl.OnWarp(0, "load", func() {
 			for at := range tiles.Each() {
 				for s := range ab.Produce(steps) {
@@ -61,5 +71,5 @@ func Build(m *dsl.Module, t Tiling) {
 			}
 			out.Drain()
 		}),
-	)
+	)...)
 }

@@ -14,5 +14,8 @@ import (
 func TestBlackwell(t *testing.T) {
 	for _, target := range []string{"sm_100a", "sm_103a"} {
 		exampletest.Check(t, "matmul", target, func(m *dsl.Module) { Build(m, Default) })
+		dynamic := Default
+		dynamic.Dynamic = true
+		exampletest.Check(t, "matmul_dynamic", target, func(m *dsl.Module) { Build(m, dynamic) })
 	}
 }

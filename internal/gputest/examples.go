@@ -14,6 +14,8 @@ import (
 	rmsnorm "github.com/ptxdsl/ptxdsl/examples/08_rmsnorm"
 	simt "github.com/ptxdsl/ptxdsl/examples/09_matmul_simt"
 	ladder "github.com/ptxdsl/ptxdsl/examples/10_matmul_ladder"
+	clusters "github.com/ptxdsl/ptxdsl/examples/11_clusters"
+	splitk "github.com/ptxdsl/ptxdsl/examples/12_matmul_splitk"
 	multistage "github.com/ptxdsl/ptxdsl/examples/13_matmul_multistage"
 	sparse "github.com/ptxdsl/ptxdsl/examples/14_matmul_sparse"
 	hopper "github.com/ptxdsl/ptxdsl/examples/15_matmul_hopper"
@@ -37,6 +39,8 @@ func exampleChecks() []Check {
 		{"08_rmsnorm", rmsnorm.Check},
 		{"09_matmul_simt", simt.Check},
 		{"10_matmul_ladder", ladder.Check},
+		{"11_clusters", clusters.Check},
+		{"12_matmul_splitk", splitk.Check},
 		{"13_matmul_multistage", multistage.Check},
 		{"14_matmul_sparse", sparse.Check},
 		{"15_matmul_hopper", hopper.Check},

@@ -5,11 +5,18 @@
 package main
 
 import (
+	"flag"
+
 	"github.com/ptxdsl/ptxdsl/dsl"
 	blackwell "github.com/ptxdsl/ptxdsl/examples/16_matmul_blackwell"
 	"github.com/ptxdsl/ptxdsl/internal/show"
 )
 
 func main() {
-	show.Main("matmul_blackwell", "sm_100a", func(m *dsl.Module) { blackwell.Build(m, blackwell.Default) }, nil)
+	dynamic := flag.Bool("dynamic", false, "blocks get their tiles from the hardware, one after the other")
+	show.Main("matmul_blackwell", "sm_100a", func(m *dsl.Module) {
+		t := blackwell.Default
+		t.Dynamic = *dynamic
+		blackwell.Build(m, t)
+	}, nil)
 }

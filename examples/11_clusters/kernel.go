@@ -1,0 +1,70 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package clusters divides the rows of a matrix by their sums: a cluster of blocks sums a row through distributed shared memory, and the kernel
+// that divides begins before the one that sums is done.
+package clusters
+
+import "github.com/ptxdsl/ptxdsl/dsl"
+
+const (
+	threads = 256
+	cluster = 4 // blocks that share a row
+)
+
+// Build makes both kernels: sum_rows writes the sum of each row of x, n numbers long, and scale_rows divides the rows by them.
+func Build(m *dsl.Module) {
+	buildSums(m)
+	buildScale(m)
+}
+
+// buildSums has a cluster for each row.
+func buildSums(m *dsl.Module) {
+	k := m.Kernel("sum_rows", dsl.Threads(threads), dsl.Cluster(cluster))
+	x, sums := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "sums")
+	n := dsl.Param[dsl.U32](k, "n")
+	k.Comment("scale_rows may begin: it waits for what it needs")
+	k.LaunchDependents()
+	row := k.CTAID().X.DivI(cluster)
+	xs := x.At64(dsl.To[dsl.U64](row).Mul(dsl.To[dsl.U64](n)))
+	total := k.F32(0).Var()
+	first := k.ClusterRank().MadI(threads, k.TID().X)
+	for i := range k.RangeStep(first, n, k.U32(cluster*threads)) {
+		total.Set(total.Add(xs.Load(i, dsl.NC)))
+	}
+	add := func(a, b dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return a.Add(b) }
+	sum := dsl.ClusterReduce(dsl.BlockReduce(total, "warps", add), "block", add)
+	k.If(first.EqI(0), func() { sums.Store(row, sum) })
+}
+
+// buildScale has a block for each row. It asks for its numbers before it waits for the sum of them.
+func buildScale(m *dsl.Module) {
+	k := m.Kernel("scale_rows", dsl.Threads(threads))
+	x, sums, y := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "sums"), dsl.Global[dsl.F32](k, "y")
+	n := dsl.Param[dsl.U32](k, "n")
+	row := k.CTAID().X
+	top := dsl.To[dsl.U64](row).Mul(dsl.To[dsl.U64](n))
+	xs, ys := x.At64(top), y.At64(top)
+	next := k.F32(0).Var()
+	k.If(k.TID().X.Lt(n), func() { next.Set(xs.Load(k.TID().X, dsl.NC)) })
+	k.WaitDependencies()
+	factor := sums.Load(row).Rcp()
+	for i := range k.RangeStep(k.TID().X, n, k.U32(threads)) {
+		ys.Store(i, next.Mul(factor))
+		ahead := i.AddI(threads)
+		k.If(ahead.Lt(n), func() { next.Set(xs.Load(ahead, dsl.NC)) })
+	}
+}
+
+// Reference is what the kernels make of a row.
+func Reference(row []float32) []float32 {
+	var sum float64
+	for _, v := range row {
+		sum += float64(v)
+	}
+	out := make([]float32, len(row))
+	for i, v := range row {
+		out[i] = float32(float64(v) / sum)
+	}
+	return out
+}

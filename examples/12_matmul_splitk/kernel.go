@@ -1,0 +1,75 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package splitk multiplies matrices of bfloat16 whose product is small and whose sums are long: several blocks make parts of the same sums,
+// and the TMA adds them up in memory.
+package splitk
+
+import (
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// A Tiling is the shape of the work of one block of eight warps that multiply, in two rows and four columns, and one that loads.
+type Tiling struct {
+	M, N, K int
+	Stages  int
+}
+
+// Default is a tiling that fits the shared memory of sm_90 and sm_100.
+var Default = Tiling{M: 128, N: 128, K: 64, Stages: 2}
+
+// Blocks is the grid of a launch: the tiles of the product along x, and along y so many parts of each sum that there is a block for each
+// multiprocessor, but no parts of fewer than four steps.
+func (t Tiling) Blocks(m, n, k, multiprocessors int) (x, y int) {
+	x = (m + t.M - 1) / t.M * ((n + t.N - 1) / t.N)
+	steps := (k + t.K - 1) / t.K
+	return x, max(1, min(multiprocessors/x, steps/4))
+}
+
+// Build adds A * B' to D for bfloat16 matrices A (m x k) and B (n x k), with D (m x n) in F32, which the launch finds zero or holding what
+// is added to. The grid's height is the parts that each sum comes in. Sizes are whatever the TMA takes, n a multiple of 4 and k of 8.
+func Build(m *dsl.Module, t Tiling) {
+	// As in the ladder, ptxas 13.5 wants a bound to do well with 288 threads.
+	k := m.Kernel("splitk", dsl.Threads(288), dsl.MaxRegs(160))
+	a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: t.M, Cols: t.K}, dsl.Swizzle128)
+	b := k.TensorMap("b", isa.Bf16, dsl.Box{Rows: t.N, Cols: t.K}, dsl.Swizzle128)
+	d := k.TensorMap("d", isa.F32, dsl.Box{Rows: t.M, Cols: t.N / 4}, dsl.Swizzle128)
+	rows, cols, depth := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
+
+	at := k.Grouped(rows.CeilDiv(int64(t.M)), cols.CeilDiv(int64(t.N)), 8)
+	all := depth.CeilDiv(int64(t.K))
+	parts := k.NCTAID().Y
+	first, last := all.Mul(k.CTAID().Y).Div(parts), all.Mul(k.CTAID().Y.AddI(1)).Div(parts)
+	steps := last.Sub(first)
+
+	ab := k.Pipeline("ab", t.Stages, a.Feed(), b.Feed())
+	out := k.SharedTiles("out", d.Tile(), 4) // one for each column of warps
+	math := k.NamedBarrier(256)
+	k.Roles(
+		dsl.OnWarp(8, "load", func() {
+			for s := range ab.Produce(steps) {
+				step := first.Add(s.Index())
+				s.Load(a, at.Row, step)
+				s.Load(b, at.Col, step)
+			}
+		}),
+		dsl.OnWarps(0, 8, "multiply", func(warp dsl.Reg[dsl.U32]) {
+			w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Bf16, isa.F32), t.M/2, t.N/4)
+			fromA, fromB := w.Place(warp, 4)
+			for s := range ab.Consume(steps) {
+				w.MMA(s.Tile(a), fromA, s.Tile(b), fromB)
+			}
+			w.Put(out.Stage(warp.AndI(3)), fromA)
+			k.FenceAsync()
+			math.Sync()
+			k.When(k.TID().X.EqI(0), func() {
+				for j := range 4 {
+					d.Reduce("add", out.Stage(k.U32(j)), at.Row.MulI(int64(t.M)), at.Col.MulI(4).AddI(int64(j)).MulI(int64(t.N/4)))
+				}
+				k.CommitStores()
+				k.WaitStores(0)
+			})
+		}),
+	)
+}
