@@ -75,6 +75,28 @@ func (p *Pass) At(address *value.Value, bytes int64, s value.Set) (memory.Region
 	return f.region, f.ok
 }
 
+// Peer is where in another block's shared memory an access is: the place that mapa was given.
+func (p *Pass) Peer(e *trace.Event, bytes int64) (memory.Region, bool) {
+	v := Val(e, Address(e.In, 0))
+	if v == nil || len(v.Terms) == 0 {
+		return memory.Region{}, false
+	}
+	inner := p.Pool.Const(64, v.K)
+	found := false
+	for _, t := range v.Terms {
+		one := p.Pool.Alone(t.Atom)
+		if t.Atom.Op == "mapa" && t.Factor == 1 {
+			one, found = t.Atom.Args[0], true
+		}
+		inner = p.Pool.Add(64, inner, p.Pool.Scale(64, p.Pool.Resize(64, one, true), t.Factor))
+	}
+	if !found {
+		return memory.Region{}, false
+	}
+	r, ok := p.At(inner, bytes, e.Threads)
+	return r, ok && r.Shared()
+}
+
 // Least is the least that a background access of unknown size is known to take: one element row of a tile.
 const Least = 16
 
@@ -143,6 +165,12 @@ func (p *Pass) Writes(e *trace.Event) []memory.Region {
 			bytes = n
 		}
 	case trace.Answer:
+	case trace.RemoteStore:
+		// Blocks of a cluster are taken to do alike: what this one stores in another, another stores here.
+		if r, ok := p.Peer(e, memory.Bytes(e.In)); ok {
+			return []memory.Region{r}
+		}
+		return nil
 	case trace.Copy:
 		if n, ok := Number(e, 2); ok {
 			bytes = n

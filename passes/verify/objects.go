@@ -33,8 +33,9 @@ func (p *Pass) Objects(e *trace.Event, v *value.Value) (list []Touch, ok bool) {
 	var rank *value.Value
 	for _, t := range v.Terms {
 		one := k.Alone(t.Atom)
-		if t.Atom.Op == "mapa" && t.Factor == 1 {
-			rank, one = t.Atom.Args[1], t.Atom.Args[0]
+		at, of := remote(k, t.Atom)
+		if at != nil && t.Factor == 1 {
+			rank, one = of, at
 			for _, u := range one.Terms {
 				term := k.Scale(64, k.Alone(u.Atom), u.Factor)
 				if u.Atom.Tid {
@@ -71,6 +72,19 @@ func (p *Pass) Objects(e *trace.Event, v *value.Value) (list []Touch, ok bool) {
 		list[i].Threads.Add(t)
 	})
 	return list, true
+}
+
+// remote is the place in a block's own memory that an address in the cluster stands for, and the rank of the block: what
+// mapa gives, or an address without the bit that tells the blocks of a pair apart, which is the first's.
+func remote(p *value.Pool, a *value.Atom) (at, rank *value.Value) {
+	const pair = 1 << 24
+	switch {
+	case a.Op == "mapa":
+		return a.Args[0], a.Args[1]
+	case a.Op == "and" && a.Args[1].Is(^pair):
+		return a.Args[0], p.Const(32, 0)
+	}
+	return nil, nil
 }
 
 // named reports whether an address is made from a variable's.

@@ -239,6 +239,11 @@ func (w *walk) result(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 		}
 	}
 	w.opaque(s, in, set)
+	if r := in.Args; st.kind == Arrive && len(s.events) > 0 && r[0].Kind == ir.Register {
+		if e := &s.events[len(s.events)-1]; e.In == in {
+			e.Done = w.reg(s, r[0].Reg())
+		}
+	}
 }
 
 // move is mov, which also packs and takes apart.

@@ -82,8 +82,11 @@ func (p *program) ring(l *graph.Loop) int {
 
 // shape is the number of threads of a block: as .reqntid lays it down, or the most that .maxntid allows,
 // which is taken then. It is not exact where neither says how threads lie along the axes that are used.
-func shape(f *ir.Func) (x, y, z int, exact bool) {
-	flat := !axis(f, "%tid.y") && !axis(f, "%tid.z")
+func shape(f *ir.Func) (nx, ny, nz int, exact bool) {
+	// A kernel that reads all axes of its threads and one of its blocks works out the number of the thread, whichever
+	// way threads lie: cooperative groups do so.
+	y, z := axis(f, "%tid.y"), axis(f, "%tid.z")
+	flat := !y && !z || y && z && !axis(f, "%ctaid.y") && !axis(f, "%ctaid.z")
 	required := f.Attr(".reqntid")
 	d := required
 	if d == nil {

@@ -24,7 +24,7 @@ type Event struct {
 	Guard   *value.Value
 	// Vals is what the operands hold: a register's value, the address in brackets; nil for others.
 	Vals []*value.Value
-	// Done is the predicate that a wait gives.
+	// Done is the predicate that a wait gives, or the state that an arrival does.
 	Done *value.Value
 	// Parted are the branches not joined again at which lanes of one warp may have gone apart.
 	Parted []Choice

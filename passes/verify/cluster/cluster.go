@@ -67,7 +67,7 @@ func follow(p *verify.Pass, t *trace.Trace) {
 			if arrived != nil {
 				p.Report(&rulePhase, arrived.In, "an arrival at the cluster's barrier that is not waited for before the threads leave").As(diag.Review).On(t, i)
 			}
-			if last != nil {
+			if last != nil && !awaited(p, t, last) {
 				p.Report(&ruleExit, last.In, "other blocks' memory is used, and this block leaves with no barrier of the cluster behind: theirs, or this one's, may be gone").
 					As(grade(last)).Also(e.In, "the block leaves here").On(t, i)
 			}
@@ -82,6 +82,32 @@ func follow(p *verify.Pass, t *trace.Trace) {
 			last = e
 		}
 	}
+}
+
+// awaited reports whether the threads wait, behind an operation that completes at an object of another block, for their
+// own such object: blocks do alike, so the other one waits for this one's operation before it leaves.
+func awaited(p *verify.Pass, t *trace.Trace, last *trace.Event) bool {
+	n := verify.Target(last)
+	if last.Kind != trace.RemoteStore && last.Kind != trace.BulkLoad || n < 0 {
+		return false
+	}
+	goes, ok := p.Objects(last, verify.Val(last, n))
+	if !ok || len(goes) != 1 {
+		return false
+	}
+	behind := false
+	for i := range t.Events {
+		e := &t.Events[i]
+		behind = behind || e == last
+		if !behind || e.Kind != trace.Wait {
+			continue
+		}
+		list, _ := p.Objects(e, verify.Val(e, verify.Target(e)))
+		if len(list) == 1 && list[0].Object == goes[0].Object {
+			return true
+		}
+	}
+	return false
 }
 
 // grade is an error for what a thread reads and writes itself. For arrivals and engines it is a review: a

@@ -179,7 +179,7 @@ func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers
 			}
 			b := births[o.Object]
 			if b == nil {
-				if near(births, o.Object) && o.Rank == nil && len(p.Kernel.Missed) == 0 {
+				if (near(births, o.Object) || declared(o.Object)) && o.Rank == nil && len(p.Kernel.Missed) == 0 {
 					f := p.Report(&ruleLife, e.In, "a barrier object is used that nobody makes, at %d", o.At).On(t, i)
 					if p.Loops && looped(p) {
 						f.As(diag.Review) // a turn that was not followed may make it
@@ -197,6 +197,12 @@ func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers
 			}
 		}
 	}
+}
+
+// declared reports whether an object is counted from a variable, which nobody but the kernel can make objects in.
+func declared(o verify.Object) bool {
+	a := o.Root.Single()
+	return a != nil && a.Op == "variable"
 }
 
 // near reports whether objects are made in the same variable: the one that is not was forgotten.
@@ -244,7 +250,10 @@ func waited(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, peers map[ver
 		}
 	}
 	if from := peers[o.Object]; from != nil && !strings.Contains(e.In.Op, "acquire.cluster") {
-		p.Report(&ruleScope, e.In, "a wait of scope cta for data of another block, expected .acquire.cluster").Also(from, "the other block arrives here, behind its stores")
+		f := p.Report(&ruleScope, e.In, "a wait of scope cta for data of another block, expected .acquire.cluster").Also(from, "what the other block does, which the wait is for")
+		if from.Head() != "mbarrier" {
+			f.As(diag.Review) // its own completion makes it visible
+		}
 	}
 }
 
@@ -260,6 +269,13 @@ func peerData(p *verify.Pass) map[verify.Object]*ir.Instr {
 				v := verify.Val(e, verify.Address(e.In, 0))
 				for _, term := range terms(v) {
 					stored = stored || term.Atom.Op == "mapa"
+				}
+			case trace.RemoteStore:
+				list, _ := p.Objects(e, verify.Val(e, verify.Target(e)))
+				for _, o := range list {
+					if o.Rank != nil && found[o.Object] == nil {
+						found[o.Object] = e.In
+					}
 				}
 			case trace.Arrive:
 				list, _ := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))

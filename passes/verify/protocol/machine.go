@@ -48,6 +48,7 @@ type agent struct {
 	wgmma, bulk, copies []*operation
 	waiting             bool // at a barrier, counted there
 	passed              map[*object]*passage
+	tokens              map[*value.Value]int // phases that arrivals were for, by the state that they gave
 	left                bool
 }
 
@@ -142,7 +143,7 @@ func newMachine(p *verify.Pass, s []*trace.Trace, work *int) *machine {
 	for i, a := range m.agents {
 		a.id = i
 		m.lanes[a.warp]++
-		a.passed = make(map[*object]*passage)
+		a.passed, a.tokens = make(map[*object]*passage), make(map[*value.Value]int)
 		a.clock = &clock{agents: make([]int, len(m.agents)), done: make(map[int]bool)}
 	}
 	return m

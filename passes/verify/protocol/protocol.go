@@ -23,7 +23,7 @@ func Analyzer() *verify.Analyzer {
 traces that do not contradict one another. Blocks of a cluster are taken to do alike. A copy of a tensor is taken to
 bring its share of the bytes that are expected.`,
 		Rules:    diag.Rules{ruleHang, ruleLap, rulePlain},
-		Requires: []trace.Kind{trace.Wait, trace.Store, trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply},
+		Requires: []trace.Kind{trace.Wait, trace.Store, trace.Copy, trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply},
 		Run:      run,
 	}
 }
@@ -32,7 +32,7 @@ func run(p *verify.Pass) {
 	rules := "B8"
 	if p.Needs(trace.Wait) {
 		rules = "B8, M4, M6, M7, M11"
-	} else if !p.Shares && !p.Needs(trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply) {
+	} else if !p.Shares && !p.Needs(trace.Copy, trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply) {
 		return
 	}
 	missed := func(why string) { p.Missed("the order of warps among themselves (%s): %s", rules, why) }
@@ -64,6 +64,8 @@ func run(p *verify.Pass) {
 		}
 		if len(stuck) > 0 {
 			m.hang(stuck)
+		} else {
+			m.rest(s)
 		}
 	}
 }
@@ -100,7 +102,7 @@ func unfit(p *verify.Pass) string {
 		return "not every way through the kernel is known"
 	case !p.Pool.Exact:
 		return "the size of the block is not laid down"
-	case p.Needs(trace.RemoteStore, trace.Answer, trace.CopyArrive, trace.Complete, trace.Call):
+	case p.Needs(trace.Call) && entered(p):
 		return "instructions that are not modelled"
 	}
 	for _, t := range p.Traces {
@@ -111,7 +113,7 @@ func unfit(p *verify.Pass) string {
 			return "threads of a block that choose apart"
 		}
 		for i := range t.Events {
-			if why := strange(p, &t.Events[i]); why != "" {
+			if why := strange(p, t, &t.Events[i]); why != "" {
 				return why
 			}
 		}
@@ -119,8 +121,20 @@ func unfit(p *verify.Pass) string {
 	return ""
 }
 
-// strange says why an event cannot be run, or is empty.
-func strange(p *verify.Pass, e *trace.Event) string {
+// entered reports whether a call is among what threads do.
+func entered(p *verify.Pass) bool {
+	for _, t := range p.Traces {
+		for i := range t.Events {
+			if t.Events[i].Kind == trace.Call {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// strange says why an event of a trace cannot be run, or is empty.
+func strange(p *verify.Pass, t *trace.Trace, e *trace.Event) string {
 	n := verify.Target(e)
 	if n >= 0 {
 		list, ok := p.Objects(e, verify.Val(e, n))
@@ -142,21 +156,18 @@ func strange(p *verify.Pass, e *trace.Event) string {
 			return "counts that are not constants, or cannot be"
 		}
 	case trace.Arrive:
-		if e.In.Mod("noComplete") || e.In.Op != "" && (dropped(e)) {
-			return "instructions that are not modelled"
-		}
 		if _, ok := verify.Arrivals(e); !ok {
 			return "counts that are not constants"
 		}
 		if _, ok := verify.Number(e, n+1); e.In.Mod("expect_tx") && !ok {
 			return "byte counts that are not constants"
 		}
-	case trace.Expect:
+	case trace.Expect, trace.Complete:
 		if _, ok := verify.Number(e, n+1); !ok {
 			return "byte counts that are not constants"
 		}
 	case trace.Wait:
-		if _, ok := verify.Number(e, n+1); !ok || !e.In.Mod("parity") {
+		if _, ok := verify.Number(e, n+1); e.In.Mod("parity") && !ok || !e.In.Mod("parity") && !token(t, verify.Val(e, n+1)) {
 			return "waits whose phase is not a constant"
 		}
 	case trace.BarrierSync, trace.BarrierArrive:
@@ -167,7 +178,15 @@ func strange(p *verify.Pass, e *trace.Event) string {
 	return ""
 }
 
-func dropped(e *trace.Event) bool { return len(e.In.Op) > 20 && e.In.Op[:20] == "mbarrier.arrive_drop" }
+// token reports whether a value is the state that an arrival of the trace gave.
+func token(t *trace.Trace, v *value.Value) bool {
+	for i := range t.Events {
+		if e := &t.Events[i]; e.Kind == trace.Arrive && e.Done != nil && e.Done == v {
+			return true
+		}
+	}
+	return false
+}
 
 // alike reports whether every block gets as many arrivals as it sends.
 func alike(rank *value.Value) bool {

@@ -274,6 +274,36 @@ func (m *machine) hang(stuck []*agent) {
 	}
 }
 
+// rest looks for bytes that an object still expects, or got too many of, when all is over.
+func (m *machine) rest(s []*trace.Trace) {
+	for m.complete() {
+	}
+	if m.p.Found("M1", "M2", "M4", "M5", "M6", "M7") {
+		return
+	}
+	for _, t := range s {
+		for i := range t.Events {
+			e := &t.Events[i]
+			if e.Kind != trace.Expect && (e.Kind != trace.Arrive || !e.In.Mod("expect_tx")) {
+				continue
+			}
+			list, _ := m.p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
+			for _, at := range list {
+				o := m.objects[at.Object]
+				if o == nil || o.tx == 0 {
+					continue
+				}
+				word, n := "fewer bytes are expected than come", -o.tx
+				if n < 0 {
+					word, n = "more bytes are expected than come", -n
+				}
+				m.p.Report(&ruleBytes, e.In, "%s: the object is %d off when all threads have left", word, n).Also(o.init.In, "the object is made here").On(t, i)
+				return
+			}
+		}
+	}
+}
+
 // severity is that of a hang: a review where there is nothing to do, which may not be launched.
 func (m *machine) severity() diag.Severity {
 	for _, a := range m.agents {
@@ -302,10 +332,9 @@ func (m *machine) stuckAt(a *agent, e *trace.Event, stuck []*agent) {
 	one := *e
 	one.Threads = e.Threads.And(a.threads)
 	list, _ := m.p.Objects(&one, verify.Val(e, verify.Address(e.In, 0)))
-	parity, _ := verify.Number(e, verify.Address(e.In, 0)+1)
 	for _, at := range list {
 		o := m.objects[at.Object]
-		if o == nil || int64(o.phases&1) != parity {
+		if o == nil || !m.pends(a, e, o) {
 			continue
 		}
 		var f *verify.Finding

@@ -5,7 +5,9 @@ package protocol
 
 import (
 	"slices"
+	"strings"
 
+	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
@@ -49,17 +51,13 @@ func (m *machine) wait(a *agent, e *trace.Event) bool {
 	if !known || !holds {
 		return true // a try that failed, or whose result nothing rests on
 	}
-	parity, ok := verify.Number(e, verify.Address(e.In, 0)+1)
 	list, _ := m.p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
 	for _, at := range list {
 		o := m.objects[at.Object]
 		if o == nil {
 			continue
 		}
-		if !e.In.Mod("parity") || !ok {
-			continue
-		}
-		if int64(o.phases&1) == parity {
+		if m.pends(a, e, o) {
 			return false
 		}
 		if o.released != nil {
@@ -78,6 +76,18 @@ func (m *machine) wait(a *agent, e *trace.Event) bool {
 		seen.phases = o.phases
 	}
 	return true
+}
+
+// pends reports whether the phase that a wait is for is not complete: the one of its parity, or of the arrival whose
+// state it has.
+func (m *machine) pends(a *agent, e *trace.Event, o *object) bool {
+	n := verify.Address(e.In, 0) + 1
+	if !e.In.Mod("parity") {
+		phase, known := a.tokens[verify.Val(e, n)]
+		return known && o.phases <= phase
+	}
+	parity, known := verify.Number(e, n)
+	return known && int64(o.phases&1) == parity
 }
 
 // whole is the event that an agent is at.
@@ -103,8 +113,19 @@ func (m *machine) do(a *agent, e *trace.Event) {
 		}
 	case trace.Arrive, trace.Expect:
 		m.arrival(a, e)
-	case trace.BulkLoad:
+	case trace.BulkLoad, trace.RemoteStore, trace.Answer:
 		m.load(a, e)
+	case trace.CopyArrive:
+		m.copied(a, e)
+	case trace.Complete:
+		n, _ := verify.Number(e, verify.Address(e.In, 0)+1)
+		list, _ := m.p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
+		for _, at := range list {
+			if o := m.objects[at.Object]; o != nil {
+				o.tx -= n * int64(at.Threads.Len())
+				o.flipIfBegun()
+			}
+		}
 	case trace.TensorMultiply, trace.TensorCopy, trace.TensorShift:
 		op := m.new(a, e)
 		a.copies = append(a.copies, op)
@@ -184,6 +205,14 @@ func (m *machine) arrival(a *agent, e *trace.Event) {
 			}
 		}
 		if e.Kind == trace.Arrive {
+			if e.Done != nil {
+				a.tokens[e.Done] = o.phases
+			}
+			if strings.HasPrefix(e.In.Op, "mbarrier.arrive_drop") {
+				o.count -= n * threads // of the phases to come
+				o.arrive(n*threads, a.clock, e)
+				continue
+			}
 			m.arrive(o, n*threads, a.clock, e)
 		}
 	}
@@ -225,7 +254,13 @@ func (m *machine) load(a *agent, e *trace.Event) {
 	}
 	m.reads(a, e, op.id)
 	bytes, known := verify.Number(e, 2)
-	list, _ := m.p.Objects(e, verify.Val(e, verify.Address(e.In, 2)))
+	switch e.Kind {
+	case trace.RemoteStore:
+		bytes, known = memory.Bytes(e.In), true // of other blocks as many come here
+	case trace.Answer:
+		bytes, known = 16, true
+	}
+	list, _ := m.p.Objects(e, verify.Val(e, verify.Target(e)))
 	for _, at := range list {
 		o := m.objects[at.Object]
 		if o == nil {
@@ -249,6 +284,24 @@ func (m *machine) load(a *agent, e *trace.Event) {
 			}
 			o.flipIfBegun()
 		}})
+	}
+}
+
+// copied is an arrival that comes when the copies of its thread before it have ended.
+func (m *machine) copied(a *agent, e *trace.Event) {
+	a.clock.agents[a.id] = a.at + 1
+	know := a.clock.clone()
+	list, _ := m.p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
+	for _, at := range list {
+		o := m.objects[at.Object]
+		if o == nil {
+			continue
+		}
+		n := int64(at.Threads.Len())
+		if !e.In.Mod("noinc") {
+			o.pending += n
+		}
+		m.due = append(m.due, &completion{run: func() { m.arrive(o, n, know, e) }})
 	}
 }
 

@@ -154,7 +154,7 @@ func note(p *verify.Pass, e *trace.Event, list []*plain) []*plain {
 	}
 	remote := false
 	if !ok {
-		if r, ok = peer(p, e); !ok {
+		if r, ok = p.Peer(e, memory.Bytes(e.In)); !ok {
 			return list
 		}
 		remote = true
@@ -167,28 +167,6 @@ func note(p *verify.Pass, e *trace.Event, list []*plain) []*plain {
 		}
 	}
 	return append(list, &plain{e: e, region: r, write: write, remote: remote})
-}
-
-// peer is where in another block's shared memory an access is: the place that mapa was given.
-func peer(p *verify.Pass, e *trace.Event) (memory.Region, bool) {
-	v := verify.Val(e, verify.Address(e.In, 0))
-	if v == nil || len(v.Terms) == 0 {
-		return memory.Region{}, false
-	}
-	inner := p.Pool.Const(64, v.K)
-	found := false
-	for _, t := range v.Terms {
-		one := p.Pool.Alone(t.Atom)
-		if t.Atom.Op == "mapa" && t.Factor == 1 {
-			one, found = t.Atom.Args[0], true
-		}
-		inner = p.Pool.Add(64, inner, p.Pool.Scale(64, p.Pool.Resize(64, one, true), t.Factor))
-	}
-	if !found {
-		return memory.Region{}, false
-	}
-	r, ok := memory.Of(p.Pool, inner, memory.Bytes(e.In), e.Threads)
-	return r, ok && r.Shared()
 }
 
 // fence moves on what a fence covers.
