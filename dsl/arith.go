@@ -167,7 +167,7 @@ func MulWide[D, S Scalar](x, y Reg[S]) Reg[D] {
 		return Reg[D]{}
 	}
 	d := fresh[D](k)
-	k.ins(k.op("mul.wide", x.Type()), k.arg(d), k.arg(x), k.arg(y))
+	k.ins(k.op("mul.wide", x.Type()), d.in(k), x.in(k), y.in(k))
 	return d
 }
 
@@ -179,7 +179,7 @@ func counted[T Scalar](x Reg[T], head string) Reg[U32] {
 		return Reg[U32]{}
 	}
 	d := fresh[U32](x.k)
-	x.k.ins(x.k.op(head, bits(x.Type().Bits())), x.k.arg(d), x.k.arg(x))
+	x.k.ins(x.k.op(head, bits(x.Type().Bits())), d.in(x.k), x.in(x.k))
 	return d
 }
 
@@ -226,6 +226,7 @@ var rough = []string{"rsqrt", "ex2", "lg2", "sin", "cos", "tanh"}
 
 // spelled is the head and modifiers of an operation on values of t.
 func (k *Kernel) spelled(head string, t isa.Type, mods []Mod) string {
+	var room [4]Mod
 	switch {
 	case integer(t):
 		switch head {
@@ -241,10 +242,10 @@ func (k *Kernel) spelled(head string, t isa.Type, mods []Mod) string {
 			return m == RN || m == RZ || m == RM || m == RP || m == Approx || m == Full
 		})
 		if !told {
-			return k.op(head+".rn", t, mods...)
+			mods = append(append(room[:0], RN), mods...)
 		}
 	case slices.Contains(rough, head) && !slices.Contains(mods, Approx):
-		return k.op(head+".approx", t, mods...)
+		mods = append(append(room[:0], Approx), mods...)
 	}
 	return k.op(head, t, mods...)
 }
@@ -254,7 +255,7 @@ func (x Reg[T]) unary(head string, mods []Mod) Reg[T] {
 		return x
 	}
 	d := fresh[T](x.k)
-	x.k.ins(x.k.spelled(head, TypeOf[T](), mods), x.k.arg(d), x.k.arg(x.register()))
+	x.k.ins(x.k.spelled(head, TypeOf[T](), mods), d.in(x.k), x.register().in(x.k))
 	return d
 }
 
@@ -270,7 +271,7 @@ func (x Reg[T]) binary(head string, y Reg[T], mods []Mod) Reg[T] {
 		return z
 	}
 	d := fresh[T](k)
-	k.ins(k.spelled(head, TypeOf[T](), mods), k.arg(d), k.arg(x), k.arg(y))
+	k.ins(k.spelled(head, TypeOf[T](), mods), d.in(k), x.in(k), y.in(k))
 	return d
 }
 
@@ -294,7 +295,7 @@ func (x Reg[T]) shift(head string, n Reg[U32]) Reg[T] {
 		}
 	}
 	d := fresh[T](k)
-	k.ins(k.spelled(head, TypeOf[T](), nil), k.arg(d), k.arg(x), k.arg(n))
+	k.ins(k.spelled(head, TypeOf[T](), nil), d.in(k), x.in(k), n.in(k))
 	return d
 }
 
@@ -313,7 +314,7 @@ func (x Reg[T]) ternary(y, z Reg[T], mods []Mod) Reg[T] {
 		return x.Mul(y).Add(z)
 	}
 	d := fresh[T](k)
-	k.ins(k.spelled(head, TypeOf[T](), mods), k.arg(d), k.arg(x), k.arg(y), k.arg(z))
+	k.ins(k.spelled(head, TypeOf[T](), mods), d.in(k), x.in(k), y.in(k), z.in(k))
 	return d
 }
 

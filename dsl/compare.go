@@ -44,7 +44,7 @@ func (x Reg[T]) GeI(n int64) Reg[Pred] { return x.Ge(x.like(n)) }
 // IsNaN is whether a float is no number.
 func (x Reg[T]) IsNaN() Reg[Pred] { return x.compare("nan", x) }
 
-func (x Reg[T]) compare(how string, y Reg[T]) Reg[Pred] {
+func (x Reg[T]) compare(how Mod, y Reg[T]) Reg[Pred] {
 	k := either(x, y)
 	if k == nil {
 		return Reg[Pred]{}
@@ -58,7 +58,7 @@ func (x Reg[T]) compare(how string, y Reg[T]) Reg[Pred] {
 		return Reg[Pred]{k: k, r: d.r, c: d.c, scope: d.scope}
 	}
 	p := fresh[Pred](k)
-	k.ins(k.op("setp."+how, t), k.arg(p), k.arg(x), k.arg(y))
+	k.ins(k.op("setp", t, how), p.in(k), x.in(k), y.in(k))
 	return p
 }
 
@@ -76,6 +76,6 @@ func Select[T Scalar](p Reg[Pred], x, y Reg[T]) Reg[T] {
 	if !integer(t) && t.Class() != isa.Float {
 		t = bits(t.Bits())
 	}
-	k.ins(k.op("selp", t), k.arg(d), k.arg(x), k.arg(y), k.arg(p))
+	k.ins(k.op("selp", t), d.in(k), x.in(k), y.in(k), p.in(k))
 	return d
 }

@@ -38,18 +38,15 @@ func To[D, S Scalar](x Reg[S], mods ...Mod) Reg[D] {
 		p := x.NeI(0)
 		return Reg[D]{k: k, r: p.r, scope: p.scope}
 	}
-	op := "cvt"
-	for _, m := range rounding(from, to, mods) {
-		op += "." + string(m)
-	}
-	op += cvtType(to).String() + cvtType(from).String()
-	source := k.arg(x.register())
+	var room [4]Mod
+	op := k.conversion("cvt", cvtType(to), cvtType(from), rounding(room[:0], from, to, mods))
+	source := x.register().in(k)
 	if from == isa.E2m1x2 {
 		byte := ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B8)}
 		k.ins("cvt.u8.u16", byte, source)
 		source = byte
 	}
-	k.narrow(op, k.arg(d), to, source)
+	k.narrow(op, d.in(k), to, source)
 	return d
 }
 
@@ -62,25 +59,23 @@ func Pack[D, S Scalar](a, b Reg[S], mods ...Mod) Reg[D] {
 	d := fresh[D](k)
 	from, to := TypeOf[S](), TypeOf[D]()
 	if 2*from.Bits() == to.Bits() {
-		k.ins(k.op("mov", bits(to.Bits())), k.arg(d), vector(k.arg(a.register()), k.arg(b.register())))
+		k.ins(k.op("mov", bits(to.Bits())), d.in(k), k.vector(a.register().in(k), b.register().in(k)))
 		return d
 	}
-	op := "cvt"
-	for _, m := range rounding(from, to, mods) {
-		op += "." + string(m)
-	}
-	k.narrow(op+to.String()+from.String(), k.arg(d), to, k.arg(b.register()), k.arg(a.register()))
+	var room [4]Mod
+	k.narrow(k.conversion("cvt", to, from, rounding(room[:0], from, to, mods)), d.in(k), to, b.register().in(k), a.register().in(k))
 	return d
 }
 
 // narrow is a conversion. Two numbers of four bits are converted to and from a register of eight bits, and held in one of sixteen.
 func (k *Kernel) narrow(op string, d ir.Operand, to isa.Type, from ...ir.Operand) {
+	var room [4]ir.Operand
 	if to != isa.E2m1x2 {
-		k.ins(op, append([]ir.Operand{d}, from...)...)
+		k.ins(op, append(append(room[:0], d), from...)...)
 		return
 	}
 	byte := ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B8)}
-	k.ins(op, append([]ir.Operand{byte}, from...)...)
+	k.ins(op, append(append(room[:0], byte), from...)...)
 	k.ins("cvt.u16.u8", d, byte)
 }
 
@@ -108,7 +103,7 @@ func Unpack[D, S Scalar](x Reg[S]) (lo, hi Reg[D]) {
 		k.fault(&ruleOperand, "a %s has no two halves of type %s", from, to)
 		return lo, hi
 	}
-	k.ins(k.op("mov", bits(x.Type().Bits())), vector(k.arg(lo), k.arg(hi)), k.arg(x.register()))
+	k.ins(k.op("mov", bits(x.Type().Bits())), k.vector(lo.in(k), hi.in(k)), x.register().in(k))
 	return lo, hi
 }
 
@@ -128,7 +123,7 @@ func Bits[D, S Scalar](x Reg[S]) Reg[D] {
 		return Reg[D]{k: k, r: x.r, scope: x.scope}
 	}
 	d := fresh[D](k)
-	k.ins(k.op("mov", bits(to.Bits())), k.arg(d), k.arg(x))
+	k.ins(k.op("mov", bits(to.Bits())), d.in(k), x.in(k))
 	return d
 }
 
@@ -150,42 +145,56 @@ func cvtType(t isa.Type) isa.Type {
 	return t
 }
 
-// rounding adds to mods how a conversion rounds, where it must say so and does not. The rounding stands first.
-func rounding(from, to isa.Type, mods []Mod) []Mod {
-	known := []Mod{RN, RZ, RM, RP, RNA, RNI, RZI, RMI, RPI, "rs"}
-	var round Mod
-	rest := make([]Mod, 0, len(mods)+2)
+// rounding appends the modifiers of a conversion: how it rounds, where it must say so, then the others.
+func rounding(list []Mod, from, to isa.Type, mods []Mod) []Mod {
+	round := nearest(from, to)
 	for _, m := range mods {
-		if slices.Contains(known, m) {
+		if rounds(m) {
 			round = m
-		} else {
-			rest = append(rest, m)
 		}
 	}
-	if round == "" {
-		switch {
-		case whole(from) && whole(to):
-		case whole(to):
-			round = RZI
-		case whole(from):
-			round = RN
-		case to == isa.Tf32:
-			round = RNA
-		case to == isa.Ue8m0x2:
-			round = RP // what is divided by a power of two that is too large still fits
-		case to.Class() != isa.Packed && from.Class() == isa.Packed:
-			round = RN // exact, and said all the same
-		case to.Bits()/packed(to) < from.Bits()/packed(from):
-			round = RN
+	if round != "" {
+		list = append(list, round)
+	}
+	if to.Class() == isa.Packed && !slices.Contains(mods, SatF) && from.Class() != isa.Packed {
+		list = append(list, SatF) // the only way there is
+	}
+	for _, m := range mods {
+		if !rounds(m) {
+			list = append(list, m)
 		}
 	}
-	if to.Class() == isa.Packed && !slices.Contains(rest, SatF) && from.Class() != isa.Packed {
-		rest = append([]Mod{SatF}, rest...) // the only way there is
+	return list
+}
+
+// nearest is how a conversion rounds where the author does not say; "" where it does not round.
+func nearest(from, to isa.Type) Mod {
+	switch {
+	case whole(from) && whole(to):
+		return ""
+	case whole(to):
+		return RZI
+	case whole(from):
+		return RN
+	case to == isa.Tf32:
+		return RNA
+	case to == isa.Ue8m0x2:
+		return RP // what is divided by a power of two that is too large still fits
+	case to.Class() != isa.Packed && from.Class() == isa.Packed:
+		return RN // exact, and said all the same
+	case to.Bits()/packed(to) < from.Bits()/packed(from):
+		return RN
 	}
-	if round == "" {
-		return rest
+	return ""
+}
+
+// rounds reports whether m says how to round.
+func rounds(m Mod) bool {
+	switch m {
+	case RN, RZ, RM, RP, RNA, RNI, RZI, RMI, RPI, "rs":
+		return true
 	}
-	return append([]Mod{round}, rest...)
+	return false
 }
 
 // Widen is the two numbers of a pair of half-precision numbers as F32, the lower one first.

@@ -101,6 +101,9 @@ func (k *Kernel) checkSpecial(name string) {
 	k.fault(&ruleOperand, "%s is no special register%s", name, hint)
 }
 
+// vector is {list}, of operands that need not stay.
+func (k *Kernel) vector(list ...ir.Operand) ir.Operand { return vector(k.args.Copy(list)...) }
+
 // vector is {list}.
 func vector(list ...ir.Operand) ir.Operand { return ir.Operand{Kind: ir.Vector, Args: list} }
 

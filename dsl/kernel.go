@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/internal/slab"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -40,10 +41,9 @@ type Kernel struct {
 	guard      ir.Guard
 	rolled     bool // the next loop is not unrolled
 	shared     sharedMemory
-	ops        map[opcode]string
-	instrs     []ir.Instr   // room for more
-	args       []ir.Operand // likewise
-	regs       []ir.Reg
+	instrs     slab.Of[ir.Instr]
+	args       slab.Of[ir.Operand]
+	regs       slab.Of[ir.Reg]
 	doc        []string
 }
 
@@ -143,7 +143,7 @@ func (m *Module) Kernel(name string, options ...KernelOption) *Kernel {
 func (m *Module) function(name string) *Kernel {
 	pos := m.calls.here()
 	f := &ir.Func{Name: name, Defined: true, Pos: pos}
-	k := &Kernel{m: m, f: f, names: make(map[string]bool), specials: make(map[string]*ir.Reg), starts: make(map[*ir.Var]*ir.Reg), head: &ir.Block{}, ops: make(map[opcode]string)}
+	k := &Kernel{m: m, f: f, names: make(map[string]bool), specials: make(map[string]*ir.Reg), starts: make(map[*ir.Var]*ir.Reg), head: &ir.Block{}}
 	switch {
 	case !identifier(name):
 		m.faultAt(pos, &ruleKernel, "%q is no name for a kernel; one starts with a letter and goes on with letters, digits, _ and $", name)
@@ -208,64 +208,19 @@ func (k *Kernel) Pragma(text string) {
 	k.append(in)
 }
 
-// An opcode is the parts of an opcode's text, by which the text is found again.
-type opcode struct {
-	head string
-	mods [4]Mod
-	typ  isa.Type
-}
-
-// op is head with modifiers and a type: "add" + RN + F32 is "add.rn.f32".
-func (k *Kernel) op(head string, t isa.Type, mods ...Mod) string {
-	key := opcode{head: head, typ: t}
-	if copy(key.mods[:], mods) == len(mods) {
-		if s, ok := k.ops[key]; ok {
-			return s
-		}
-	}
-	s := head
-	for _, m := range mods {
-		if m != "" {
-			s += "." + string(m)
-		}
-	}
-	if t != 0 {
-		s += t.String()
-	}
-	if len(mods) <= len(key.mods) {
-		k.ops[key] = s
-	}
-	return s
-}
-
 // room is a new instruction at the author's line, under the guard that holds.
 func (k *Kernel) room() *ir.Instr {
-	if len(k.instrs) == 0 {
-		k.instrs = make([]ir.Instr, 64)
-	}
-	in := &k.instrs[0]
-	k.instrs = k.instrs[1:]
+	in := k.instrs.One()
 	in.Pos = k.m.calls.here()
 	in.Guard = k.guard
 	return in
-}
-
-// operands copies args to where they can stay.
-func (k *Kernel) operands(args []ir.Operand) []ir.Operand {
-	if len(args) > len(k.args) {
-		k.args = make([]ir.Operand, max(256, len(args)))
-	}
-	to := k.args[:len(args):len(args)]
-	k.args = k.args[len(args):]
-	copy(to, args)
-	return to
 }
 
 // ins appends an instruction and holds it against the instruction set.
 func (k *Kernel) ins(op string, args ...ir.Operand) *ir.Instr {
 	in := k.room()
 	in.Op = op
-	in.Args = k.operands(args)
+	in.Args = k.args.Copy(args)
 	k.append(in)
 	return in
 }

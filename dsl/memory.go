@@ -4,8 +4,6 @@
 package dsl
 
 import (
-	"strings"
-
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -58,7 +56,7 @@ func addressValue[T Scalar](a Addr) Reg[T] {
 		return x.Add(Const[T](k, a.off))
 	}
 	d := fresh[T](k)
-	k.ins(k.op("mov", TypeOf[T]()), k.arg(d), ir.Operand{Kind: ir.Variable, Ref: a.v, Value: a.off})
+	k.ins(k.op("mov", TypeOf[T]()), d.in(k), ir.Operand{Kind: ir.Variable, Ref: a.v, Value: a.off})
 	return d
 }
 
@@ -83,7 +81,9 @@ func (a Addr) add(n Reg[U32]) Addr { return Array[B8]{at: a}.At(n).at }
 // operand is [a].
 func (a Addr) operand(k *Kernel) (ir.Operand, bool) {
 	o, ok := a.inner(k)
-	return ir.Operand{Kind: ir.Address, Args: []ir.Operand{o}}, ok
+	part := k.args.Many(1)
+	part[0] = o
+	return ir.Operand{Kind: ir.Address, Args: part}, ok
 }
 
 // inner is what stands in the bracket.
@@ -146,7 +146,7 @@ func Param[T Scalar](k *Kernel, name string) Reg[T] {
 	v := k.param(name, t, 0)
 	d := fresh[T](k)
 	was, guard := k.toHead()
-	k.ins(k.op("ld.param", memory(t)), k.arg(d), address(v))
+	k.ins(k.op("ld.param", memory(t)), d.in(k), address(v))
 	k.back(was, guard)
 	d.r.Name, d.scope = k.regName(name), 0
 	return d
@@ -234,9 +234,9 @@ func (a Array[T]) At(i Reg[U32]) Array[T] {
 		}
 		if n == 1 {
 			w := To[U64](i)
-			k.ins("add.u64", k.arg(d), o, k.arg(w))
+			k.ins("add.u64", d.in(k), o, w.in(k))
 		} else {
-			k.ins("mad.wide.u32", k.arg(d), k.arg(i), number(n), o)
+			k.ins("mad.wide.u32", d.in(k), i.in(k), number(n), o)
 		}
 		a.at.reg, a.at.scope = d.r, d.scope
 	} else {
@@ -328,7 +328,7 @@ func (a Array[T]) Get(mods ...Mod) Reg[T] {
 		return Reg[T]{}
 	}
 	d := fresh[T](k)
-	k.ins(access("ld", a.at.space, mods, 1, memory(TypeOf[T]())), k.arg(d), k.arg(a.at))
+	k.ins(k.access("ld", a.at.space, mods, 1, memory(TypeOf[T]())), d.in(k), k.arg(a.at))
 	return d
 }
 
@@ -348,31 +348,7 @@ func (a Array[T]) Put(x Reg[T], mods ...Mod) {
 	if floating(TypeOf[T]()) && TypeOf[T]().Class() == isa.Half {
 		x = x.register()
 	}
-	k.ins(access("st", a.at.space, mods, 1, memory(TypeOf[T]())), k.arg(a.at), k.arg(x))
-}
-
-// access is the opcode of a load or store. The order of modifiers is the manual's.
-func access(head string, space isa.Space, mods []Mod, n int, t isa.Type) string {
-	var b strings.Builder
-	b.WriteString(head)
-	late := ""
-	for _, m := range mods {
-		switch {
-		case m == Weak || m == Volatile || m == Relaxed || m == Acquire || m == Release || m == InCTA || m == InCluster || m == InGPU || m == InSystem:
-			b.WriteString("." + string(m))
-		default:
-			late += "." + string(m)
-		}
-	}
-	if space != isa.Generic {
-		b.WriteString(space.String())
-	}
-	b.WriteString(late)
-	if n > 1 {
-		b.WriteString([]string{2: ".v2", 4: ".v4", 8: ".v8"}[n])
-	}
-	b.WriteString(t.String())
-	return b.String()
+	k.ins(k.access("st", a.at.space, mods, 1, memory(TypeOf[T]())), k.arg(a.at), x.in(k))
 }
 
 // As is the memory of an array taken for elements of another type: pairs of BF16, say, for BF16. Indices count the new elements.

@@ -195,9 +195,9 @@ func (w *WarpTile[C]) multiply(fa, fb [][]ir.Operand, more func(row int) []ir.Op
 	k, op := w.k, w.shape.op()
 	for i := range fa {
 		for j := range fb {
-			c := make([]ir.Operand, len(w.regs[i][j]))
+			c := k.args.Many(len(w.regs[i][j]))
 			for n, r := range w.regs[i][j] {
-				c[n] = k.arg(r)
+				c[n] = r.in(k)
 			}
 			args := []ir.Operand{vector(c...), vector(fa[i]...), vector(fb[j]...), vector(c...)}
 			if more != nil {
@@ -279,7 +279,7 @@ func (t SharedTile) Matrices(row, unit Reg[U32]) (list [4]Reg[B32]) {
 
 // ldmatrix reads four 8x8 matrices of 16 bits, of which each lane gives the address of a row.
 func (k *Kernel) ldmatrix(at Addr) []ir.Operand {
-	regs := make([]ir.Operand, 4)
+	regs := k.args.Many(4)
 	for i := range regs {
 		regs[i] = ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B32)}
 	}

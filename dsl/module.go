@@ -24,6 +24,8 @@ type Module struct {
 	verify  bool
 	kernels []*Kernel
 	built   bool
+	// spellings are the opcodes that were written out.
+	spellings spellings
 }
 
 // An Option changes how a Module is built.

@@ -40,6 +40,9 @@ func (c *calls) here() ir.Pos {
 	}
 	at := c.slot(s)
 	if c.index[at] == ir.NoPos {
+		if cap(c.pcs)-len(c.pcs) < len(s) {
+			c.pcs = slices.Grow(c.pcs, max(512, len(c.pcs)))
+		}
 		c.pcs = append(c.pcs, s...)
 		c.ends = append(c.ends, len(c.pcs))
 		c.index[at] = ir.Pos(len(c.ends))

@@ -60,11 +60,7 @@ func fresh[T Scalar](k *Kernel) Reg[T] {
 
 // newReg is a new register of a type that registers can have.
 func (k *Kernel) newReg(t isa.Type) *ir.Reg {
-	if len(k.regs) == 0 {
-		k.regs = make([]ir.Reg, 64)
-	}
-	r := &k.regs[0]
-	k.regs = k.regs[1:]
+	r := k.regs.One()
 	r.Type = t
 	k.f.Regs = append(k.f.Regs, r)
 	return r
@@ -92,17 +88,32 @@ func (x Reg[T]) operand(k *Kernel) (ir.Operand, bool) {
 	return ir.Operand{Kind: ir.Register, Ref: x.r}, true
 }
 
-// arg is an operand where only whether it works matters little: what is wrong is recorded.
-func (k *Kernel) arg(x Operand) ir.Operand {
-	o, _ := k.given(x)
+// in is operand where whether it works matters little: what is wrong is recorded. Of a value whose type is open it costs less than
+// arg, which must put it into an interface.
+func (x Reg[T]) in(k *Kernel) ir.Operand {
+	o, _ := x.operand(k)
 	return o
+}
+
+// arg is an operand where whether it works matters little: what is wrong is recorded.
+func (k *Kernel) arg(x Operand) ir.Operand {
+	if x == nil {
+		return k.missing()
+	}
+	o, _ := x.operand(k)
+	return o
+}
+
+// missing is what stands for an operand that is nil.
+func (k *Kernel) missing() ir.Operand {
+	k.fault(&ruleOperand, "an operand is nil")
+	return ir.Operand{}
 }
 
 // given is an operand, unless it is nil.
 func (k *Kernel) given(x Operand) (ir.Operand, bool) {
 	if x == nil {
-		k.fault(&ruleOperand, "an operand is nil")
-		return ir.Operand{}, false
+		return k.missing(), false
 	}
 	return x.operand(k)
 }
@@ -138,7 +149,7 @@ func (x Reg[T]) Set(y Reg[T]) {
 		k.fault(&ruleValue, "Set of a constant; begin with Var")
 		return
 	}
-	k.ins(k.op("mov", moved(x.r.Type)), k.arg(x), k.arg(y))
+	k.ins(k.op("mov", moved(x.r.Type)), x.in(k), y.in(k))
 }
 
 // moved is the type that mov is written with for a register type.

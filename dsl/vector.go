@@ -29,20 +29,20 @@ func (a Array[T]) GetVec(n int, mods ...Mod) []Reg[T] {
 		}
 		return list
 	}
-	regs := make([]ir.Operand, w.count)
+	regs := k.args.Many(w.count)
 	for i := range regs {
 		if w.each == 1 {
 			list[i] = fresh[T](k)
-			regs[i] = k.arg(list[i])
+			regs[i] = list[i].in(k)
 		} else {
 			regs[i] = ir.Operand{Kind: ir.Register, Ref: k.newReg(w.typ)}
 		}
 	}
-	k.ins(access("ld", a.at.space, mods, w.count, w.typ), oneOrMany(regs), k.arg(a.at))
+	k.ins(k.access("ld", a.at.space, mods, w.count, w.typ), oneOrMany(regs), k.arg(a.at))
 	if w.each == 2 {
 		for i, r := range regs {
 			list[2*i], list[2*i+1] = fresh[T](k), fresh[T](k)
-			k.ins("mov.b32", vector(k.arg(list[2*i]), k.arg(list[2*i+1])), r)
+			k.ins("mov.b32", k.vector(list[2*i].in(k), list[2*i+1].in(k)), r)
 		}
 	}
 	return list
@@ -58,16 +58,16 @@ func (a Array[T]) PutVec(x []Reg[T], mods ...Mod) {
 	if !ok {
 		return
 	}
-	regs := make([]ir.Operand, w.count)
+	regs := k.args.Many(w.count)
 	for i := range regs {
 		if w.each == 1 {
-			regs[i] = k.arg(x[i].register())
+			regs[i] = x[i].register().in(k)
 			continue
 		}
 		regs[i] = ir.Operand{Kind: ir.Register, Ref: k.newReg(w.typ)}
-		k.ins("mov.b32", regs[i], vector(k.arg(x[2*i].register()), k.arg(x[2*i+1].register())))
+		k.ins("mov.b32", regs[i], k.vector(x[2*i].register().in(k), x[2*i+1].register().in(k)))
 	}
-	k.ins(access("st", a.at.space, mods, w.count, w.typ), k.arg(a.at), oneOrMany(regs))
+	k.ins(k.access("st", a.at.space, mods, w.count, w.typ), k.arg(a.at), oneOrMany(regs))
 }
 
 func oneOrMany(regs []ir.Operand) ir.Operand {
@@ -117,7 +117,7 @@ func (a Array[T]) Atomic(how Mod, i Reg[U32], x Reg[T], mods ...Mod) Reg[T] {
 	}
 	d := fresh[T](k)
 	at := a.At(i).at
-	k.ins(a.atomic("atom", how, mods), k.arg(d), k.arg(at), k.arg(x.register()))
+	k.ins(a.atomic("atom", how, mods), d.in(k), k.arg(at), x.register().in(k))
 	return d
 }
 
@@ -125,7 +125,7 @@ func (a Array[T]) Atomic(how Mod, i Reg[U32], x Reg[T], mods ...Mod) Reg[T] {
 func (a Array[T]) Reduce(how Mod, i Reg[U32], x Reg[T], mods ...Mod) {
 	if k := a.at.k; k != nil {
 		at := a.At(i).at
-		k.ins(a.atomic("red", how, mods), k.arg(at), k.arg(x.register()))
+		k.ins(a.atomic("red", how, mods), k.arg(at), x.register().in(k))
 	}
 }
 
@@ -137,7 +137,7 @@ func (a Array[T]) CompareAndSwap(i Reg[U32], expected, x Reg[T], mods ...Mod) Re
 	}
 	d := fresh[T](k)
 	at := a.At(i).at
-	k.ins(a.atomic("atom", "cas", mods), k.arg(d), k.arg(at), k.arg(expected), k.arg(x))
+	k.ins(a.atomic("atom", "cas", mods), d.in(k), k.arg(at), expected.in(k), x.in(k))
 	return d
 }
 

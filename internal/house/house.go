@@ -28,7 +28,7 @@ func Rooms() []Room {
 	return []Room{
 		{"diag", "", ""},
 		{"isa", "diag internal/slab", ""},
-		{"ptx", "diag isa", participle},
+		{"ptx", "diag isa internal/slab", participle},
 		{"form", "diag isa ptx", ""},
 		{"ir", "diag isa", ""},
 		{"lift", "diag isa ptx form ir", ""}, // form: one evaluator for constant expressions
@@ -36,7 +36,7 @@ func Rooms() []Room {
 		{"passes", "diag isa ir", ""},
 		{"passes/analysis", "diag isa ir", ""},
 		{"passes/verify", "diag isa ir passes passes/analysis", ""},
-		{"dsl", "diag isa ir passes passes/verify lower", ""},
+		{"dsl", "diag isa ir passes passes/verify lower internal/slab", ""},
 		{"dsl/op", "dsl isa", ""},
 		{"runtime", "diag ptx runtime/device runtime/driver", ""}, // ptx: parameters of kernels
 		{"runtime/device", "diag", ""},

@@ -1,27 +1,53 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package slab makes many small values in a few large allocations. What is made lives as long as any of its neighbours.
+// Package slab makes many small values in a few large allocations. What is made lives as long as any of its neighbours,
+// or until all of them are taken back at once.
 package slab
 
 // An Of hands out values of one type from arrays that grow, so that little is too much for a small module, and there are few
 // for a large one. The zero Of is ready for use.
 type Of[T any] struct {
-	free []T
-	next int // size of the next array
+	free   []T   // of the array in use
+	arrays [][]T // all that were made
+	used   int   // how many of them were in use since the last Reset
 }
 
 const (
 	least = 16
-	most  = 2048
+	most  = 512
 )
 
 // Grow makes room for n values at once.
 func (s *Of[T]) Grow(n int) {
 	if len(s.free) < n {
-		s.next = min(max(least, 2*s.next), most)
-		s.free = make([]T, max(s.next, n))
+		s.free = s.array(n)
 	}
+}
+
+// array is the next array that has room for n values.
+func (s *Of[T]) array(n int) []T {
+	for s.used < len(s.arrays) {
+		s.used++
+		if next := s.arrays[s.used-1]; len(next) >= n {
+			return next
+		}
+	}
+	size := least
+	if s.used > 0 {
+		size = min(2*len(s.arrays[s.used-1]), most)
+	}
+	s.arrays = append(s.arrays, make([]T, max(size, n)))
+	s.used++
+	return s.arrays[s.used-1]
+}
+
+// Reset takes everything back, to hand it out again.
+func (s *Of[T]) Reset() {
+	for _, a := range s.arrays[:s.used] {
+		clear(a)
+	}
+	s.free, s.used = nil, 0
 }
 
 // One is a zero value.
@@ -32,7 +58,14 @@ func (s *Of[T]) One() *T {
 	return v
 }
 
-// Many is a list of n zero values. Appending to it does not touch its neighbours.
+// Room is a list of the next n values, to be written before Many hands out some of them or all. What it does not hand
+// out is in the next Room as it was left.
+func (s *Of[T]) Room(n int) []T {
+	s.Grow(n)
+	return s.free[:n:n]
+}
+
+// Many is a list of n values, zero unless Room has lent them. Appending to it does not touch its neighbours.
 func (s *Of[T]) Many(n int) []T {
 	s.Grow(n)
 	to := s.free[:n:n]

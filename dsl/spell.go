@@ -1,0 +1,110 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// An opcode is the parts of an opcode's text.
+type opcode struct {
+	head  string
+	space isa.Space // of a memory access
+	count uint8     // elements of a vector; 0 or 1 for one
+	typ   isa.Type
+	from  isa.Type // what a conversion is from
+	some  uint8    // how many modifiers there are
+	mods  [4]Mod
+}
+
+// A spelling is an opcode and its text; "" where nobody has written it out.
+type spelling struct {
+	opcode
+	text string
+}
+
+// spellings are opcodes by a hash of their parts: a kernel writes the same ones again and again.
+type spellings [128]spelling
+
+// of is the spelling of o with modifiers.
+func (s *spellings) of(o opcode, mods []Mod) *spelling {
+	if copy(o.mods[:], mods) < len(mods) {
+		return &spelling{opcode: o}
+	}
+	o.some = uint8(len(mods))
+	h := uint(len(o.head)) + uint(o.head[0])<<1 + uint(o.head[len(o.head)-1])<<3 + uint(o.typ)*5 + uint(o.from)*11 + uint(o.count)*17 + uint(o.space)*23
+	for _, m := range mods {
+		if m != "" {
+			h = h*3 + uint(m[0]) + uint(m[len(m)-1])
+		}
+	}
+	known := &s[h%uint(len(s))]
+	if known.opcode != o {
+		*known = spelling{opcode: o}
+	}
+	return known
+}
+
+// op is head with modifiers and a type: "add" + RN + F32 is "add.rn.f32".
+func (k *Kernel) op(head string, t isa.Type, mods ...Mod) string {
+	s := k.m.spellings.of(opcode{head: head, typ: t}, mods)
+	if s.text == "" {
+		s.text = head + dotted(mods)
+		if t != 0 {
+			s.text += t.String()
+		}
+	}
+	return s.text
+}
+
+// conversion is head with modifiers and two types: "cvt" + RN + F32 from F64 is "cvt.rn.f32.f64".
+func (k *Kernel) conversion(head string, to, from isa.Type, mods []Mod) string {
+	s := k.m.spellings.of(opcode{head: head, typ: to, from: from}, mods)
+	if s.text == "" {
+		s.text = head + dotted(mods) + to.String() + from.String()
+	}
+	return s.text
+}
+
+// access is the opcode of a load or store of n elements. The order of modifiers is the manual's.
+func (k *Kernel) access(head string, space isa.Space, mods []Mod, n int, t isa.Type) string {
+	s := k.m.spellings.of(opcode{head: head, space: space, count: uint8(n), typ: t}, mods)
+	if s.text != "" {
+		return s.text
+	}
+	early, late := "", ""
+	for _, m := range mods {
+		switch m {
+		case Weak, Volatile, Relaxed, Acquire, Release, InCTA, InCluster, InGPU, InSystem:
+			early += "." + string(m)
+		default:
+			late += "." + string(m)
+		}
+	}
+	s.text = head + early
+	if space != isa.Generic {
+		s.text += space.String()
+	}
+	s.text += late
+	if n > 1 {
+		s.text += ".v" + strconv.Itoa(n)
+	}
+	s.text += t.String()
+	return s.text
+}
+
+// dotted is modifiers as they stand in an opcode.
+func dotted(mods []Mod) string {
+	var b strings.Builder
+	for _, m := range mods {
+		if m != "" {
+			b.WriteByte('.')
+			b.WriteString(string(m))
+		}
+	}
+	return b.String()
+}
