@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 )
 
 // copies finds the instructions that move words about without making any: moves between registers that
@@ -44,7 +45,7 @@ func (s *words) copied(in *ir.Instr) bool {
 		return s.upper(in, d, from)
 	case "ld":
 		// Constants, and the parameters of a kernel, lie where most instructions can take them from.
-		return (s.f.Kernel && in.Mod("param") || in.Mod("const")) && s.fixed(from) && s.constant(d)
+		return (s.f.Kernel && in.Mod("param") || in.Mod("const")) && s.fixed(from) && !s.kept(d) && s.constant(d)
 	}
 	return false
 }
@@ -87,8 +88,13 @@ func (s *words) constant(d *ir.Operand) bool {
 // moved makes one register a copy of what an operand is.
 func (s *words) moved(d, from *ir.Operand) bool {
 	switch from.Kind {
-	case ir.Int, ir.Single, ir.Double, ir.Variable, ir.Function:
+	case ir.Int, ir.Single, ir.Double, ir.Function:
 		return s.constant(d)
+	case ir.Variable:
+		if v := from.Var(); v == nil || v.Space == isa.Shared || v.Space == isa.Local {
+			return s.constant(d)
+		}
+		return !s.kept(d) && s.constant(d)
 	case ir.Special:
 		if strings.HasPrefix(from.Text, "%ntid") || strings.HasPrefix(from.Text, "%nctaid") || from.Text == "WARP_SZ" || strings.HasPrefix(from.Text, "%dynamic_smem") {
 			return s.constant(d)

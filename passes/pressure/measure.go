@@ -26,6 +26,9 @@ type measure struct {
 	order, loops     peak // in the order of the text; and with loops' counters in registers of the warp
 	lean, leanLoops  int
 	early            [len(rooms)]int
+	seats            [3]int // registers taken, by style
+	seatsLoops       int    // with the counters of loops in registers of the warp
+	slow             int    // ops that call a subroutine in rare cases
 	earlyLoops       int
 	earlyFull        int // ordered for as many registers as all threads leave each
 	earlyLoopsFull   int
@@ -55,7 +58,7 @@ func Names() []string {
 	names := []string{
 		"number", "full", "order", "orderwarp", "loops", "loopswarp", "lean", "leanloops", "early", "early20", "early42", "early58", "early74",
 		"early122", "earlyloops", "earlyfull", "earlyloopsfull", "blocks", "ops", "largest", "back", "unrolled", "crossing", "limit", "threads",
-		"callee", "outside", "calls", "local", "params", "widest", "loads", "loadwords", "across", "pairs", "vectors",
+		"callee", "outside", "calls", "local", "params", "widest", "loads", "loadwords", "across", "pairs", "vectors", "dense", "banked", "rested", "restedloops", "slow",
 	}
 	return append(names, kindNames[:]...)
 }
@@ -65,7 +68,7 @@ func (x *measure) features() []float64 {
 	list := []int{
 		x.number, x.full, x.order.count, x.order.warp, x.loops.count, x.loops.warp, x.lean, x.leanLoops, x.early[0], x.early[1], x.early[2], x.early[3],
 		x.early[4], x.early[5], x.earlyLoops, x.earlyFull, x.earlyLoopsFull, x.blocks, x.ops, x.largest, x.back, x.unrolled, x.crossing, x.limit, x.threads,
-		x.callee, x.outside, x.calls, x.local, x.params, x.widest, x.loads, x.loadWords, x.across, x.pairs, x.vectors,
+		x.callee, x.outside, x.calls, x.local, x.params, x.widest, x.loads, x.loadWords, x.across, x.pairs, x.vectors, x.seats[0], x.seats[1], x.seats[2], x.seatsLoops, x.slow,
 	}
 	list = append(list, x.kinds[:]...)
 	values := make([]float64, len(list))
@@ -81,7 +84,7 @@ const (
 	featureEarlyFull = 15
 	featureOps       = 18
 	featureLimit     = 23
-	featureKinds     = 36
+	featureKinds     = 41
 )
 
 // A measurer measures the functions of a module, each once.
@@ -111,15 +114,21 @@ func (r *measurer) measure(f *ir.Func) *measure {
 	x.graph, x.out = g, out
 	g.natures(x.number, true)
 	x.loops = g.inOrder(out)
-	least, peaks := g.scheduled(out, []int{math.MaxInt, x.full - margin})
+	seats := g.seats(x.full, rested)
+	least, peaks := g.scheduled(out, []int{math.MaxInt, x.full - margin}, seats...)
+	x.seatsLoops = seats[0].most
 	x.leanLoops, x.earlyLoops, x.earlyLoopsFull = least, peaks[0], peaks[1]
 	g.natures(x.number, false)
 	x.order = g.inOrder(out)
-	least, peaks = g.scheduled(out, append(rooms[:], x.full-margin))
+	seats = g.seats(x.full, dense, banked, rested)
+	least, peaks = g.scheduled(out, append(rooms[:], x.full-margin), seats...)
+	for i, a := range seats {
+		x.seats[i] = a.most
+	}
 	x.lean, x.earlyFull = least, peaks[len(rooms)]
 	copy(x.early[:], peaks)
 	x.pairs = g.pairsAt(out, x.order)
-	x.unrolled = g.unrolled
+	x.unrolled, x.slow = g.unrolled, g.slow
 	for b := range out {
 		n := 0
 		for _, w := range out[b] {

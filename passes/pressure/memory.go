@@ -161,29 +161,50 @@ func (s *words) held(in *ir.Instr) int {
 	return n
 }
 
+// slow reports whether an instruction is many, of which some are a subroutine that rare operands need. They end
+// the block as far as the order of instructions goes.
+func slow(in *ir.Instr) bool {
+	switch in.Head() {
+	case "div", "rem":
+		return in.Mod("f64") || in.Mod("s64") || in.Mod("u64") || in.Mod("f32") && !in.Mod("approx") && !in.Mod("full")
+	case "sqrt", "rcp":
+		return !in.Mod("approx")
+	}
+	return false
+}
+
 // cost is about how many registers an instruction needs for itself, and how many cycles pass until its
-// results are there.
+// results are there. The registers of what is slow are those that ptxas takes for it, measured one by one.
 func cost(in *ir.Instr) (temps, latency int) {
 	double := in.Mod("f64")
-	switch in.Head() {
+	switch head := in.Head(); head {
 	case "div", "rem":
 		switch {
 		case double:
-			return 12, 200
+			return 15, 200
 		case in.Mod("s64") || in.Mod("u64"):
-			return 14, 300
-		case in.Mod("f32") && in.Mod("rn"):
-			return 6, 80
+			if head == "rem" {
+				return 9, 300
+			}
+			return 13, 300
+		case in.Mod("f32") && slow(in):
+			return 9, 80
 		case in.Mod("f32"):
-			return 2, 40
+			return 1, 40
 		}
-		return 5, 60
+		return 4, 60
 	case "sqrt", "rcp", "rsqrt":
 		switch {
-		case double:
+		case head == "rsqrt" && double:
 			return 8, 120
-		case in.Mod("rn"):
-			return 4, 60
+		case double && head == "rcp":
+			return 6, 120
+		case double:
+			return 11, 120
+		case head == "rcp" && slow(in):
+			return 7, 60
+		case slow(in):
+			return 3, 60
 		}
 		return 0, 20
 	case "ex2", "lg2", "sin", "cos", "tanh":

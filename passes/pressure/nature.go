@@ -31,7 +31,7 @@ func (g *graph) natures(number int, loops bool) {
 				if len(o.defs) == 0 {
 					continue
 				}
-				same := warpWide(o.in, number)
+				same := warpWide(o.in, number) && !s.loads(o)
 				for _, u := range o.uses {
 					same = same && (s.nature[u] == uniform || s.nature[u] == predicate && !differs[u])
 				}
@@ -53,12 +53,22 @@ func (g *graph) natures(number int, loops bool) {
 	}
 }
 
+// loads reports whether an op puts a constant into registers of the thread.
+func (s *words) loads(o *op) bool {
+	for _, d := range o.defs {
+		if s.loaded[s.owner[d]] != unloaded {
+			return true
+		}
+	}
+	return false
+}
+
 // warpWide reports whether an instruction has a twin that works on one value per warp.
 func warpWide(in *ir.Instr, number int) bool {
 	switch in.Head() {
 	case "mov":
 		if special(in) {
-			return strings.Contains(in.Args[1].Text, "cta")
+			return number >= constantFree && strings.Contains(in.Args[1].Text, "cta")
 		}
 		return true
 	case "ld":

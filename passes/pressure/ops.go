@@ -16,6 +16,7 @@ type op struct {
 	temps   int // registers it needs for itself while it works: a division is many instructions
 	latency int // cycles until what it makes can be used, about
 	memory  access
+	slow    bool  // rare cases are a subroutine: nothing is moved across
 	base    word  // what the address of a load or store is made of, or nothing
 	offset  int64 // and what is added
 	size    int64 // bytes
@@ -29,11 +30,13 @@ type graph struct {
 	point    Point    // where most words are in use in the order of the text
 	behind   [][]word // what is read behind each block, before blocks are merged
 	unrolled int      // loops
+	slow     int      // ops that call a subroutine in rare cases
 }
 
 func newGraph(f *ir.Func, number int) *graph {
 	s := newWords(f)
 	skip := make(map[*ir.Instr]bool)
+	s.bases(number)
 	s.copies(skip)
 	wide := s.addresses(skip)
 	g := &graph{words: s, flow: ir.FlowOf(f), ops: make([][]op, len(f.Blocks))}
@@ -44,11 +47,19 @@ func newGraph(f *ir.Func, number int) *graph {
 			if in.Directive() || skip[in] {
 				continue
 			}
-			list = append(list, s.op(in, wide, arena))
+			list = append(list, s.op(in, number, wide, arena))
 		}
 		g.ops[i] = list
 	}
+	g.reload()
 	g.sweep()
+	for b := range g.ops {
+		for i := range g.ops[b] {
+			if g.ops[b][i].slow {
+				g.slow++
+			}
+		}
+	}
 	g.behind = g.live()
 	g.natures(number, false)
 	p := g.inOrder(g.behind)
@@ -73,17 +84,20 @@ func (a *arena) keep(list []word) []word {
 }
 
 // op is what an instruction needs and makes.
-func (s *words) op(in *ir.Instr, wide map[int]*ir.Instr, a *arena) op {
+func (s *words) op(in *ir.Instr, number int, wide map[int]*ir.Instr, a *arena) op {
 	var uses, defs [64]word
 	u, d := uses[:0], defs[:0]
+	product, constant := false, false
 	in.Registers(func(r *ir.Reg, access isa.Access) {
 		i, ok := s.of(r)
 		if !ok {
 			return
 		}
 		if access != isa.Write {
+			constant = constant || s.find(s.first[i]) == nothing
 			if from := wide[i]; from != nil && in.Head() == "add" {
 				// The product goes into the sum: what it is made of is read here.
+				product = true
 				from.Registers(func(r *ir.Reg, access isa.Access) {
 					if j, ok := s.of(r); ok && access == isa.Read {
 						u = s.add(u, j)
@@ -100,6 +114,13 @@ func (s *words) op(in *ir.Instr, wide map[int]*ir.Instr, a *arena) op {
 	o := op{in: in, uses: a.keep(u), defs: a.keep(d)}
 	o.temps, o.latency = cost(in)
 	o.temps += s.held(in)
+	o.slow = slow(in)
+	if in.Mod("cas") && len(o.defs) > 0 {
+		o.temps += len(o.defs) // what it compares with lies beside what it writes: a copy
+	}
+	if number < constantFree && in.Head() == "add" && product && constant {
+		o.temps++ // the size that the index is multiplied by: an instruction takes one constant
+	}
 	o.memory = memory(in)
 	s.locate(&o)
 	return o

@@ -4,9 +4,10 @@
 package pressure
 
 // scheduled is the peak of a function whose blocks are ordered for speed with a number of registers in
-// mind, for each such number; and the least peak that was found.
-func (g *graph) scheduled(out [][]word, rooms []int) (leanest int, peaks []int) {
+// mind, for each such number; and the least peak that was found. In the order for the last number, words take their seats.
+func (g *graph) scheduled(out [][]word, rooms []int, seats ...*seats) (leanest int, peaks []int) {
 	p := g.planner()
+	p.seats = seats
 	peaks = make([]int, len(rooms))
 	for b := range g.ops {
 		if len(g.ops[b]) > 0 {
@@ -25,6 +26,7 @@ type planner struct {
 	users   map[word][]int32
 	uses    []int32
 	stamp   []bool // what is read behind the block
+	seats   []*seats
 }
 
 func (g *graph) planner() *planner {
@@ -65,7 +67,15 @@ func (p *planner) block(ops []op, out []word, rooms, peaks []int) int {
 	for i, room := range rooms {
 		p.count(ops, 0)
 		p.count(ops, 1)
-		peaks[i] = max(peaks[i], p.most(ops, out, early(ops, e, p.g.words, p.uses, p.stamp, room, entered, base)))
+		order := early(ops, e, p.g.words, p.uses, p.stamp, room, entered, base)
+		peaks[i] = max(peaks[i], p.most(ops, out, order))
+		if i == len(rooms)-1 {
+			for _, a := range p.seats {
+				p.count(ops, 0)
+				p.count(ops, 1)
+				a.block(ops, order, p.t, out, p.uses, p.stamp, p.users)
+			}
+		}
 	}
 	p.count(ops, 0)
 	for _, w := range out {

@@ -49,12 +49,12 @@ func kernel(target, attributes, body string) string {
 func TestPoint(t *testing.T) {
 	for _, test := range []struct{ name, body, want string }{
 		{"nothing", "ret;", "0:"},
-		{"parameters and constants need some only where memory is reached", `
+		{"the address is held, the value put into a register for the store", `
 ld.param.u64 %rd1, [p];
 cvta.to.global.u64 %rd2, %rd1;
 mov.u32 %r1, 7;
 st.global.u32 [%rd2], %r1;
-ret;`, "3: st.global.u32"},
+ret;`, "3: st.global.u32 %rd1*2"},
 		{"an index and a value", `
 ld.param.u64 %rd1, [p];
 mov.u32 %r1, %tid.x;
@@ -69,7 +69,7 @@ mov.u32 %r1, %tid.x;
 add.u32 %r2, %r1, 1;
 mul.lo.u32 %r3, %r1, %r2;
 st.global.u32 [%rd1], %r1;
-ret;`, "3: st.global.u32 %r1"},
+ret;`, "3: st.global.u32 %r1 %rd1*2"},
 		{"moves are copies", `
 ld.param.u64 %rd1, [p];
 mov.u32 %r1, %tid.x;
@@ -77,18 +77,18 @@ mov.u32 %r2, %r1;
 mov.b32 %f1, %r2;
 st.global.u32 [%rd1], %r1;
 st.global.f32 [%rd1+4], %f1;
-ret;`, "3: st.global.f32 %r1"},
+ret;`, "3: st.global.f32 %r1 %rd1*2"},
 		{"parts of a pair are its words", `
 ld.param.u64 %rd1, [p];
 ld.global.u64 %rd2, [%rd1];
 mov.b64 {%r1, %r2}, %rd2;
 st.global.u32 [%rd1], %r2;
-ret;`, "4: ld.global.u64 %rd2*2"},
+ret;`, "4: ld.global.u64 %rd1*2 %rd2*2"},
 		{"128 bits are four words", `
 ld.param.u64 %rd1, [p];
 ld.global.b128 %q1, [%rd1];
 st.global.b128 [%rd1+16], %q1;
-ret;`, "6: st.global.b128 %q1*4"},
+ret;`, "6: st.global.b128 %rd1*2 %q1*4"},
 		{"a value of the warp needs no register of the thread", `
 ld.param.u64 %rd1, [p];
 mov.u32 %r1, %ctaid.x;
@@ -96,7 +96,7 @@ add.u32 %r2, %r1, 3;
 mov.u32 %r3, %tid.x;
 add.u32 %r4, %r2, %r3;
 st.global.u32 [%rd1], %r4;
-ret;`, "3: st.global.u32 %r4"},
+ret;`, "3: st.global.u32 %r4 %rd1*2"},
 	} {
 		m := module(t, test.name, kernel("sm_90", "", test.body))
 		k := pressure.Of(m)[0]

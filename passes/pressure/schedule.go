@@ -123,9 +123,19 @@ func (g *graph) order(ops []op, last map[word]int32, readers map[word][]int32) *
 			}
 		}
 	}
+	wall := int32(-1) // the last op that nothing is moved across
 	for i := range ops {
 		o := &ops[i]
 		n := int32(i)
+		if o.slow {
+			for j := wall + 1; j < n; j++ {
+				add(j, n)
+			}
+		}
+		add(wall, n)
+		if o.slow {
+			wall = n
+		}
 		for _, u := range o.uses {
 			if d, ok := last[u]; ok {
 				add(d, n)

@@ -9,57 +9,66 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// How the assembler unrolls: loops of one block that count, if they are short and no pragma forbids it.
+// How the assembler unrolls: loops of one block that count by a constant, if they are short and no pragma
+// forbids it. What is known to run a number of times it repeats as often; here some of them do, since the registers
+// they need no longer grow.
 const (
 	unrollTimes = 4
-	unrollOps   = 60
+	unrollMost  = 12
+	unrollOps   = 48 // of a body that waits for memory
+	unrollShort = 21 // of any other
 )
 
 // unroll does to loops of one block what the assembler does: it repeats short bodies.
 func (g *graph) unroll() int {
 	n := 0
 	for b := range g.ops {
-		if g.counted(b) {
-			g.repeat(b)
+		if times := g.counted(b); times > 1 {
+			g.repeat(b, times)
 			n++
 		}
 	}
 	return n
 }
 
-// counted reports whether block b is a loop that the assembler unrolls: short, and left when something
+// counted is how many times the assembler repeats block b, if that is a loop that it unrolls: short, and left when something
 // that grows by the same amount each time reaches what does not change.
-func (g *graph) counted(b int) bool {
+func (g *graph) counted(b int) int {
 	ops := g.ops[b]
 	if len(ops) < 2 || len(ops) > unrollOps {
-		return false
+		return 0
 	}
 	last := &ops[len(ops)-1]
 	if last.in.Head() != "bra" || last.in.Guard.Reg == nil {
-		return false
+		return 0
 	}
 	self := false
 	for _, s := range g.flow.Succs[b] {
 		self = self || s == b
 	}
 	if !self {
-		return false
+		return 0
 	}
 	for _, in := range g.words.f.Blocks[b].Instrs {
 		if in.Op == ".pragma" && len(in.Args) > 0 && strings.Contains(in.Args[0].Text, "nounroll") {
-			return false
+			return 0
 		}
 	}
+	waits := false
 	for i := range ops[:len(ops)-1] {
 		o := &ops[i]
-		if o.memory == ordered {
-			return false
+		waits = waits || o.memory != untouched
+		if o.memory == ordered || o.slow {
+			return 0
 		}
+	}
+	if !waits && len(ops) > unrollShort {
+		return 0
 	}
 	// The guard is a comparison with something that the loop does not write.
 	guard, ok := g.words.of(last.in.Guard.Reg)
 	if !ok {
-		return false
+		return 0
 	}
 	for i := range ops {
 		in := ops[i].in
@@ -70,22 +79,28 @@ func (g *graph) counted(b int) bool {
 			continue
 		}
 		if in.Mod("f32") || in.Mod("f64") {
-			return false
+			return 0
 		}
-		fixed := 0
-		for _, a := range in.Args[1:3] {
+		fixed, times := 0, unrollTimes
+		for i, a := range in.Args[1:3] {
 			switch {
 			case a.Kind == ir.Int:
 				fixed++
+				if g.starts(in.Args[2-i].Reg()) {
+					times = unrollMost
+				}
 			case a.Kind == ir.Register && !g.writes(b, a.Reg()):
 				fixed++
 			case a.Kind == ir.Register && !g.steps(b, a.Reg()):
-				return false
+				return 0
 			}
 		}
-		return fixed == 1
+		if fixed == 1 {
+			return times
+		}
+		return 0
 	}
-	return false
+	return 0
 }
 
 // writes reports whether an op of block b writes a register.
@@ -106,23 +121,54 @@ func (g *graph) writes(b int, r *ir.Reg) bool {
 	return false
 }
 
-// steps reports whether a register of block b is made by adding.
+// steps reports whether a register of block b is made by adding a constant.
 func (g *graph) steps(b int, r *ir.Reg) bool {
+	for range len(g.ops[b]) {
+		o := g.maker(b, r)
+		if o == nil || len(o.in.Args) < 2 {
+			return false
+		}
+		switch o.in.Head() {
+		case "mov":
+			r = o.in.Args[1].Reg()
+		case "add", "sub":
+			return len(o.in.Args) == 3 && o.in.Args[2].Kind == ir.Int
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+// maker is the op of block b that makes a register last.
+func (g *graph) maker(b int, r *ir.Reg) *op {
+	i, ok := g.words.of(r)
+	if !ok {
+		return nil
+	}
+	w := g.words.find(g.words.first[i])
+	for i := len(g.ops[b]) - 1; i >= 0 && w != nothing; i-- {
+		if has(g.ops[b][i].defs, w) {
+			return &g.ops[b][i]
+		}
+	}
+	return nil
+}
+
+// starts reports whether a register is given a constant somewhere.
+func (g *graph) starts(r *ir.Reg) bool {
 	i, ok := g.words.of(r)
 	if !ok {
 		return false
 	}
 	w := g.words.find(g.words.first[i])
-	for i := range g.ops[b] {
-		o := &g.ops[b][i]
-		if w == nothing || !has(o.defs, w) {
-			continue
+	for b := range g.ops {
+		for i := range g.ops[b] {
+			o := &g.ops[b][i]
+			if has(o.defs, w) && o.in.Head() == "mov" && len(o.in.Args) == 2 && o.in.Args[1].Kind == ir.Int {
+				return true
+			}
 		}
-		switch o.in.Head() {
-		case "add", "sub", "mov", "mad":
-			return true
-		}
-		return false
 	}
 	return false
 }
@@ -137,8 +183,8 @@ func (s *words) fresh(w word) word {
 	return n
 }
 
-// repeat puts the body of a loop several times in a row, each with words of its own.
-func (g *graph) repeat(b int) {
+// repeat puts the body of a loop so many times in a row, each with words of its own.
+func (g *graph) repeat(b, times int) {
 	s := g.words
 	body := g.ops[b]
 	count := len(body)
@@ -178,8 +224,8 @@ func (g *graph) repeat(b int) {
 		}
 	}
 	var all []op
-	for k := range unrollTimes {
-		final := k == unrollTimes-1
+	for k := range times {
+		final := k == times-1
 		for i := range body {
 			o := body[i]
 			if !final {

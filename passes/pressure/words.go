@@ -37,6 +37,7 @@ type words struct {
 	from   []int32 // the register that a register is plus a number, and the number: addresses
 	plus   []int64
 	made   []bool // made while loops were unrolled, in one place
+	loaded []load // registers with a constant that is needed in registers of the thread
 }
 
 // widthOf is the number of words of a register.
@@ -56,6 +57,7 @@ func newWords(f *ir.Func) *words {
 	w.owner = make([]int32, n)
 	w.nature = make([]nature, n)
 	w.made = make([]bool, n)
+	w.loaded = make([]load, len(f.Regs))
 	w.from, w.plus = make([]int32, len(f.Regs)), make([]int64, len(f.Regs))
 	for i := range w.from {
 		w.from[i] = -1

@@ -59,6 +59,8 @@ func (o *options) run(ctx context.Context, paths []string) error {
 		if err := registers.Write(o.keep, list); err != nil {
 			return err
 		}
+		fmt.Printf("%d samples\n", len(list))
+		return nil
 	}
 	if o.fit != "" {
 		m := registers.Standard.Model(list)
