@@ -82,6 +82,9 @@ func made(p *verify.Pass, t *trace.Trace, i, syncs int, births map[verify.Object
 		if r := o.Root.Single(); r != nil && r.Op == "variable" && r.Zeros >= 3 && o.At%8 != 0 {
 			p.Report(&ruleMade, e.In, "a barrier object is made %d bytes past a multiple of 8", o.At%8)
 		}
+		if n := o.Threads.Len(); n > 1 && p.Pool.Exact && e.Guard == nil {
+			p.Report(&ruleLife, e.In, "a barrier object is made by %s at once, expected one", verify.Threads(n)).On(t, i)
+		}
 		if b := births[o.Object]; b != nil {
 			b.by = b.by.Or(o.Threads)
 			continue

@@ -102,6 +102,8 @@ func unfit(p *verify.Pass) string {
 		return "not every way through the kernel is known"
 	case !p.Pool.Exact:
 		return "the size of the block is not laid down"
+	case told(p):
+		return "warps that choose by what others tell them in shared memory"
 	case p.Needs(trace.Call) && entered(p):
 		return "instructions that are not modelled"
 	}

@@ -174,6 +174,9 @@ func (m *machine) race(y, x *access) {
 		severity = diag.Review // as far as a tile seems to go
 	}
 	if !x.engine() && !y.engine() {
+		if (x.e.Kind == trace.Copy || y.e.Kind == trace.Copy) && m.p.Found("A5", "A7") {
+			return // told there
+		}
 		m.p.Report(&rulePlain, x.e.In, "warp %d %s shared memory that warp %d %s, with no barrier between", x.by.warp, did(x), y.by.warp, did(y)).
 			Also(y.e.In, "the other access").On(x.by.t, x.by.at)
 		return

@@ -6,6 +6,7 @@ package protocol
 import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
 // free reports whether what a trace decided is the same for the whole block: where single threads choose
@@ -21,4 +22,35 @@ func free(t *trace.Trace) bool {
 		}
 	}
 	return true
+}
+
+// told reports whether some threads of the block choose by what they read in shared memory: others, who read it too or
+// wrote it, may have to choose alike, and their ways cannot be told apart.
+func told(p *verify.Pass) bool {
+	for _, t := range p.Traces {
+		if t.Threads == p.Pool.All() {
+			continue
+		}
+		for _, c := range t.Choices {
+			if a, _ := c.Cond.Condition(); a != nil && !c.Soft && private(a) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// private reports whether a value rests on a load that is not of global memory.
+func private(a *value.Atom) bool {
+	if a.Op == "load" && a.Name != "global" && a.Name != "const" {
+		return true
+	}
+	for _, arg := range a.Args {
+		for _, t := range arg.Terms {
+			if private(t.Atom) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -35,6 +35,23 @@ func lifetimes(p *verify.Pass) {
 		freed(p, t, frees)
 	}
 	early(p)
+	unmade(p)
+}
+
+// unmade looks for tensor memory that is used where nothing allocates any.
+func unmade(p *verify.Pass) {
+	if len(p.Kernel.Missed) > 0 || p.Needs(trace.TensorAlloc) {
+		return
+	}
+	for _, t := range p.Traces {
+		for i := range t.Events {
+			switch e := &t.Events[i]; e.Kind {
+			case trace.TensorLoad, trace.TensorStore, trace.TensorMultiply, trace.TensorCopy, trace.TensorFree:
+				p.Report(&ruleFree, e.In, "tensor memory is used, and the kernel allocates none").On(t, i)
+				return
+			}
+		}
+	}
 }
 
 // allocations looks at the allocations of one trace.
@@ -73,6 +90,9 @@ func allocations(p *verify.Pass, t *trace.Trace) {
 		case trace.TensorLoad, trace.TensorStore, trace.TensorMultiply, trace.TensorCopy, trace.TensorCommit:
 			used = e
 		case trace.TensorFree:
+			if e.Threads.Warps() > 1 && p.Pool.Exact {
+				p.Report(&ruleAlloc, e.In, "tensor memory is freed by %d warps with one instruction, expected one", e.Threads.Warps()).On(t, i)
+			}
 			if e.In.Mod("cta_group::2") && used != nil {
 				p.Report(&rulePair, e.In, "tensor memory of a pair of blocks is freed with no barrier of the cluster behind its use").Also(used.In, "the last use here").On(t, i)
 			}
@@ -163,8 +183,27 @@ func early(p *verify.Pass) {
 				waits = true
 			case trace.TensorFree:
 				if !waits {
+					beside(p, t, i)
 					later(p, t, i, syncs)
 				}
+			}
+		}
+	}
+}
+
+// beside reports a use of tensor memory by other warps that go the same way, with no barrier of the block between it and
+// the free.
+func beside(p *verify.Pass, t *trace.Trace, i int) {
+	free := &t.Events[i]
+	for j := i - 1; j >= 0; j-- {
+		e := &t.Events[j]
+		switch e.Kind {
+		case trace.BarrierSync, trace.ClusterWait, trace.Wait:
+			return
+		case trace.TensorLoad, trace.TensorStore, trace.TensorMultiply:
+			if all := e.Threads.Or(free.Threads); p.Pool.Exact && all.Warps() > free.Threads.Warps() {
+				p.Report(&ruleEarly, free.In, "tensor memory is freed while another warp may work on it: no barrier puts its use before").Also(e.In, "the use").On(t, i)
+				return
 			}
 		}
 	}

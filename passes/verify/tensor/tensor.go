@@ -48,6 +48,10 @@ func moves(p *verify.Pass, t *trace.Trace) {
 		e := &t.Events[i]
 		switch e.Kind {
 		case trace.TensorLoad:
+			if store != nil && meet(p, e, store) {
+				p.Report(&ruleWait, e.In, "tensor memory is loaded while a store to it is under way, with no tcgen05.wait::st between").Also(store.In, "the store").On(t, i)
+				store = nil
+			}
 			load = e
 			for a := range e.In.Args {
 				if e.In.Args[a].Kind == ir.Vector {
@@ -59,6 +63,11 @@ func moves(p *verify.Pass, t *trace.Trace) {
 				}
 			}
 		case trace.TensorStore:
+			if load != nil && meet(p, e, load) {
+				p.Report(&ruleWait, e.In, "tensor memory is stored to while a load of it is under way, with no tcgen05.wait::ld between").
+					As(diag.Review).Also(load.In, "the load").On(t, i)
+				load = nil
+			}
 			store = e
 		case trace.TensorWait:
 			if e.In.Mod("wait::ld") {
@@ -91,6 +100,13 @@ func moves(p *verify.Pass, t *trace.Trace) {
 			})
 		}
 	}
+}
+
+// meet reports whether two loads or stores of tensor memory have a column in common for certain.
+func meet(p *verify.Pass, a, b *trace.Event) bool {
+	ra, la := place(p, a)
+	rb, lb := place(p, b)
+	return ra != nil && ra == rb && la < lb+covered(b.In) && lb < la+covered(a.In)
 }
 
 // grade is an error where memory is handed over for certain.
