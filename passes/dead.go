@@ -27,17 +27,18 @@ func dropDead() *Pass {
 }
 
 // dead drops what is dead in f, round after round: what is dropped in one block makes dead what feeds it
-// from another. A value that a loop computes for nobody but itself counts as read.
+// from another.
 func dead(f *ir.Func) int {
 	g := ir.FlowOf(f)
 	total := 0
 	for {
 		n := 0
 		l := LivenessOf(g)
+		needed := needs(f, l)
 		live := make(Set, (len(f.Regs)+63)/64)
 		for i, b := range f.Blocks {
 			copy(live, l.Out[i])
-			n += deadIn(b, l, live)
+			n += deadIn(b, l, live, needed)
 		}
 		if n == 0 {
 			return total
@@ -46,14 +47,58 @@ func dead(f *ir.Func) int {
 	}
 }
 
+// needs is the registers that something with an effect rests on. A value that a loop computes for nobody but itself is
+// read in each turn, and not among them.
+func needs(f *ir.Func, l *Liveness) Set {
+	needed := make(Set, (len(f.Regs)+63)/64)
+	writers := make([][]*ir.Instr, len(f.Regs))
+	var work []int
+	want := func(in *ir.Instr) {
+		in.Registers(func(r *ir.Reg, a isa.Access) {
+			if n, ok := l.Number[r]; ok && a != isa.Write && !needed.Has(n) {
+				needed.Add(n)
+				work = append(work, n)
+			}
+		})
+	}
+	for _, b := range f.Blocks {
+		for _, in := range b.Instrs {
+			if !free(in) {
+				want(in)
+				continue
+			}
+			in.Registers(func(r *ir.Reg, a isa.Access) {
+				if n, ok := l.Number[r]; ok && a != isa.Read {
+					writers[n] = append(writers[n], in)
+				}
+			})
+		}
+	}
+	// What a function gives back is read by its caller.
+	for _, v := range f.Results {
+		if n, ok := l.Number[v.Reg]; ok && !needed.Has(n) {
+			needed.Add(n)
+			work = append(work, n)
+		}
+	}
+	for len(work) > 0 {
+		n := work[len(work)-1]
+		work = work[:len(work)-1]
+		for _, in := range writers[n] {
+			want(in)
+		}
+	}
+	return needed
+}
+
 // deadIn drops what is dead in a block, from its end on, where live is what is read behind it.
-func deadIn(b *ir.Block, l *Liveness, live Set) int {
+func deadIn(b *ir.Block, l *Liveness, live, needed Set) int {
 	kept := make([]*ir.Instr, 0, len(b.Instrs))
 	n := 0
 	for i := len(b.Instrs) - 1; i >= 0; i-- {
 		in := b.Instrs[i]
 		// Comments before an instruction may speak of all that follows, so they go to the next one.
-		if free(in) && !wanted(in, l, live) && (len(in.Doc) == 0 || len(kept) > 0) {
+		if free(in) && (!wanted(in, l, live) || !wanted(in, l, needed)) && (len(in.Doc) == 0 || len(kept) > 0) {
 			if len(in.Doc) > 0 {
 				next := kept[len(kept)-1]
 				next.Doc = append(slices.Clone(in.Doc), next.Doc...)
