@@ -24,9 +24,10 @@ func statsCommand() *command {
 		long: `
 Stats predicts, for every kernel, the registers that each thread will need: the
 number that "ptxas -v" reports for the target that the file names. It says where
-in the text most registers are in use and what is in them, how many warps run at
-once on a multiprocessor of that target, whether the kernel may spill, and for
-setmaxnreg what the launch gives and the budgets take. A path is a file, or a
+in the text most registers are in use and what is in them (and of which line of
+the program that is, if .loc says so), how many warps run at once on a
+multiprocessor of that target, whether the kernel may spill, and for setmaxnreg
+what the launch gives and the budgets take. A path is a file, or a
 folder, which stands for all .ptx files in and under it; without a path, standard
 input is read.
 
@@ -139,6 +140,7 @@ type statsObject struct {
 
 type statsPoint struct {
 	Line        int         `json:"line"`
+	Origin      string      `json:"origin,omitempty"` // the line of the program, from .loc
 	Instruction string      `json:"instruction"`
 	Words       int         `json:"words"`
 	Live        []statsLive `json:"live"`
@@ -177,7 +179,7 @@ func (r *counted) object(k *pressure.Kernel) statsObject {
 		Threads: k.Threads, Shared: k.Shared, Occupancy: statsWarps{k.Occupancy.Warps, k.Occupancy.Of, k.Occupancy.Blocks, k.Occupancy.Bound},
 	}
 	if in := k.Peak.Instr; in != nil {
-		o.Hottest = &statsPoint{Line: r.line(in), Instruction: in.Op, Words: k.Peak.Words, Live: []statsLive{}}
+		o.Hottest = &statsPoint{Line: r.line(in), Origin: r.origin(k.Func, in), Instruction: in.Op, Words: k.Peak.Words, Live: []statsLive{}}
 		for _, l := range k.Peak.Live {
 			o.Hottest.Live = append(o.Hottest.Live, statsLive{l.Reg.Name, l.Words})
 		}

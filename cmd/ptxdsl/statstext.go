@@ -46,7 +46,11 @@ func (r *counted) hottest(k *pressure.Kernel) string {
 	if k.Peak.Instr == nil {
 		return "-"
 	}
-	return fmt.Sprintf("%d: %s, %d in use", r.line(k.Peak.Instr), k.Peak.Instr.Op, k.Peak.Words)
+	from := ""
+	if at := r.origin(k.Func, k.Peak.Instr); at != "" {
+		from = " of " + at
+	}
+	return fmt.Sprintf("%d: %s%s, %d in use", r.line(k.Peak.Instr), k.Peak.Instr.Op, from, k.Peak.Words)
 }
 
 // remarks are the lines under a kernel.

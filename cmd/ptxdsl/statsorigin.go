@@ -1,0 +1,50 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+)
+
+// origin is the line of the program that an instruction was compiled from, "kernels.py:20", as the last .loc
+// before it says; empty where there is none.
+func (r *counted) origin(f *ir.Func, in *ir.Instr) string {
+	at := ""
+	for _, b := range f.Blocks {
+		for _, other := range b.Instrs {
+			if other == in {
+				return at
+			}
+			if other.Op == ".loc" && len(other.Args) > 0 {
+				at = r.place(other.Args[0].Text)
+			}
+		}
+	}
+	return ""
+}
+
+// place is what the operands of a .loc stand for: a number of a file, and a line of it.
+func (r *counted) place(text string) string {
+	words := strings.Fields(text)
+	if len(words) < 2 {
+		return ""
+	}
+	for _, d := range r.module.Decls {
+		d, ok := d.(*ir.Directive)
+		if !ok || d.Name != ".file" {
+			continue
+		}
+		number, rest, _ := strings.Cut(strings.TrimSpace(d.Text), " ")
+		name := strings.TrimSpace(rest)
+		if quoted, err := strconv.QuotedPrefix(name); err == nil && number == words[0] {
+			name, _ = strconv.Unquote(quoted)
+			return path.Base(strings.ReplaceAll(name, `\`, "/")) + ":" + words[1]
+		}
+	}
+	return ""
+}
