@@ -30,8 +30,8 @@ const (
 )
 
 // MMAFor is the shape that multiplies numbers of a type fastest, with sums in another. For F32 that is three products of TF32: each number
-// is split into what TF32 has of it and what TF32 has of the rest, and only the product of the two rests is left out. That keeps about as much
-// of finite numbers as F32 does; an infinity becomes NaN.
+// is split into what TF32 has of it and what TF32 has of the rest, and only the product of the two rests is left out. Products of finite numbers
+// are about as exact as those of F32, and what a MMA adds is summed apart before it is added; an infinity becomes NaN.
 func MMAFor(t, sums isa.Type) MMA {
 	s := MMA{M: 16, N: 8, K: 16, A: t, B: t, C: sums}
 	switch t {
@@ -94,19 +94,25 @@ func NewWarpTile[C Scalar](k *Kernel, shape MMA, rows, cols int) *WarpTile[C] {
 		k.fault(&ruleShape, "a warp's tile of %dx%d %s for %s with %s; a multiple of %d rows and %d columns is expected", rows, cols, TypeOf[C](), shape, shape.C, shape.M, 2*shape.N)
 		w.rows, w.cols = shape.M, 2*shape.N
 	}
-	_, _, n, _, _ := shape.registers()
-	for range w.rows / shape.M {
+	w.regs = w.zeros()
+	return w
+}
+
+// zeros are sums to begin with.
+func (w *WarpTile[C]) zeros() (sums [][][]Reg[C]) {
+	_, _, n, _, _ := w.shape.registers()
+	for range w.rows / w.shape.M {
 		var line [][]Reg[C]
-		for range w.cols / shape.N {
+		for range w.cols / w.shape.N {
 			cell := make([]Reg[C], n)
 			for i := range cell {
-				cell[i] = Const[C](k, 0).Var()
+				cell[i] = Const[C](w.k, 0).Var()
 			}
 			line = append(line, cell)
 		}
-		w.regs = append(w.regs, line)
+		sums = append(sums, line)
 	}
-	return w
+	return sums
 }
 
 // Registers is the number of 32-bit registers of a lane that the sums take.
@@ -140,6 +146,9 @@ func (w *WarpTile[C]) MMA(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[
 	lane := k.Lane()
 	// Lanes 0 to 15 and 16 to 31 give the rows of the two halves of A; of B, eight lanes the rows of each quarter.
 	rowA, unitA := lane.AndI(15), lane.ShrI(4)
+	if s.Split {
+		defer w.apart()()
+	}
 	rowB, unitB := lane.AndI(7).Add(lane.ShrI(4).ShlI(3)), lane.ShrI(3).AndI(1)
 	a := x.reader(fromX.Add(rowA), unitA)
 	b := y.reader(fromY.Add(rowB), unitB)
@@ -157,6 +166,24 @@ func (w *WarpTile[C]) MMA(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[
 			w.multiplySplit(fa, fb)
 		} else {
 			w.multiply(fa, fb, nil)
+		}
+	}
+}
+
+// apart has products go to sums of their own until the function that it returns adds them to the others. Tensor cores cut off what a sum
+// does not hold, and the larger the sum, the more that is: a short sum loses little, and adding two of them is rounded.
+func (w *WarpTile[C]) apart() (join func()) {
+	all := w.regs
+	w.regs = w.zeros()
+	return func() {
+		part := w.regs
+		w.regs = all
+		for i, line := range all {
+			for j, cell := range line {
+				for n, sum := range cell {
+					w.k.ins("add.rn.f32", w.k.arg(sum), w.k.arg(sum), w.k.arg(part[i][j][n]))
+				}
+			}
 		}
 	}
 }

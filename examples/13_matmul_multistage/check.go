@@ -20,7 +20,7 @@ func Check(t *trial.T) error {
 			check(t, isa.F16, p, trial.Half, trial.Single, 1e-5),
 			check(t, isa.Bf16, p, trial.Brain, trial.Single, 1e-5),
 			check(t, isa.Tf32, p, trial.TF32, trial.Single, 1e-5),
-			check(t, isa.F32, p, trial.Single, trial.Single, 1e-6),
+			check(t, isa.F32, p, trial.Single, trial.Single, 3e-6),
 			check(t, isa.S8, p, trial.Signed, trial.Integer, 0),
 			check(t, isa.U8, p, trial.Byte, trial.Integer, 0),
 			check(t, isa.F64, p, trial.Double, trial.Double, 1e-14),
