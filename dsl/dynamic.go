@@ -52,6 +52,7 @@ func (d *Dynamic) Deal() {
 		}
 		if k.clusterSize() == 1 {
 			empty.Wait(state.parity)
+			k.SyncWarp() // one thread goes on for the warp, and the others must not miss the phase
 			k.When(leader, func() {
 				full.Expect(k.U32(16))
 				ask()
@@ -60,6 +61,7 @@ func (d *Dynamic) Deal() {
 			ask = func() {
 				k.ins("clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.multicast::cluster::all.b128", k.arg(at), k.arg(full.at))
 			}
+			k.SyncWarp()
 			k.Comment("the first block asks for the cluster; each gets the answer")
 			k.When(leader, func() { full.Expect(k.U32(16)) })
 			k.If(k.ClusterRank().EqI(0), func() {

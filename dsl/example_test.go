@@ -5,8 +5,10 @@ package dsl_test
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/isa"
 )
 
 func Example() {
@@ -203,6 +205,60 @@ func ExampleFunc() {
 }
 
 // A mistake is reported at the line of the call, with all others of the module.
+func ExampleMatrix() {
+	m := dsl.New("product", "sm_80")
+	k := m.Kernel("product", dsl.Threads(128))
+	a, b, d := k.Matrix("a", isa.F16), k.Matrix("b", isa.F16), k.Matrix("d", isa.F32)
+	rows, cols, depth := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
+	at := k.Grouped(rows.CeilDiv(64), cols.CeilDiv(64), 8)
+	row, col := at.Row.MulI(64), at.Col.MulI(64)
+	a, b = a.Sized(rows, depth).From(row), b.Sized(cols, depth).From(col)
+	tile := dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128}
+	w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 32, 32)
+	fromA, fromB := w.Place(k.WarpIndex(), 2)
+	k.AsyncPipeline("ab", 3, tile, tile).Run(depth.CeilDiv(64),
+		func(step dsl.Reg[dsl.U32], s dsl.AsyncStage) {
+			a.CopyAsync(s.Tile(0), step.MulI(64))
+			b.CopyAsync(s.Tile(1), step.MulI(64))
+		},
+		func(_ dsl.Reg[dsl.U32], s dsl.AsyncStage) { w.MMA(s.Tile(0), fromA, s.Tile(1), fromB) })
+	w.Store(d.Sized(rows, cols), row.Add(fromA), col.Add(fromB))
+	text, err := m.Text()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(strings.Count(text, "mma.sync"), "multiplications of a warp in a step of 64 columns")
+	// Output:
+	// 32 multiplications of a warp in a step of 64 columns
+}
+
+func ExampleStruct() {
+	type scaling struct {
+		Factor dsl.Reg[dsl.F32]
+		Shift  [2]dsl.Reg[dsl.F32]
+	}
+	m := dsl.New("scale", "sm_80")
+	k := m.Kernel("scale", dsl.Threads(128))
+	x, s := dsl.Global[dsl.F32](k, "x"), dsl.Struct[scaling](k, "s")
+	i := k.CTAID().X.MadI(128, k.TID().X)
+	x.Store(i, x.Load(i).FMA(s.Factor, s.Shift[1]))
+	text, err := m.Text()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, line := range strings.Split(text, "\n") {
+		if strings.Contains(line, "[s") || strings.Contains(line, " s[") {
+			fmt.Println(strings.Join(strings.Fields(line), " "))
+		}
+	}
+	// Output:
+	// .param .align 4 .b8 s[12]
+	// ld.param.f32 %f0, [s];
+	// ld.param.f32 %f1, [s+8];
+}
+
 func ExampleModule_Text() {
 	m := dsl.New("m", "sm_80")
 	k := m.Kernel("k", dsl.Cluster(2))
