@@ -110,7 +110,7 @@ func (p *parser) label(first token) {
 		p.item(w)
 		return
 	}
-	l := p.labels.one()
+	l := p.labels.One()
 	l.Span, l.Name = Span{first.at, p.last}, w
 	p.keep(l)
 }
@@ -157,7 +157,7 @@ func (p *parser) guarded() {
 // instruction reads the rest of an instruction that begins at start and whose opcode begins with op, the token
 // before the current one.
 func (p *parser) instruction(start Pos, guard Guard, op token) {
-	in := p.instrs.one()
+	in := p.instrs.One()
 	in.At, in.Guard, in.Op = start, guard, p.word(op)
 	if p.tok.kind == dot {
 		p.opcode(in)
@@ -171,7 +171,7 @@ func (p *parser) instruction(start Pos, guard Guard, op token) {
 	} else if k := p.tok.kind; k != ';' && k != '}' && k != endOfFile {
 		ok = p.instrOperands()
 	}
-	in.Args = p.args.list(p.operands[base:])
+	in.Args = p.args.Copy(p.operands[base:])
 	p.operands = p.operands[:base]
 	if ok && p.semicolon(`"," or ";"`) {
 		in.To = p.last

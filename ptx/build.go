@@ -101,7 +101,7 @@ func (p *parser) buildFunction(f frame, tree *item, span Span) {
 		fn.Linkage = []Word{f.word(tree.Linkage)}
 	}
 	if t.Marks != nil {
-		d := p.notes.one()
+		d := p.notes.One()
 		a := p.buildMarks(f, t.Marks)
 		*d = Directive{Span: a.Span, Name: a.Name, Label: absent(), Args: a.Args}
 		fn.Attrs = append(fn.Attrs, d)
@@ -156,7 +156,7 @@ func (p *parser) listAt(i int) []*Var {
 }
 
 func (p *parser) buildVar(f frame, t *variable) *Var {
-	v := p.vars.one()
+	v := p.vars.One()
 	v.Space, v.Vec, v.Type = f.word(t.Space), f.word(t.Vector), f.word(t.Type)
 	if written(t.Bank) {
 		bank := f.operand(t.Bank)
@@ -169,7 +169,7 @@ func (p *parser) buildVar(f frame, t *variable) *Var {
 	if len(t.Names) == 0 {
 		return v
 	}
-	v.Names = p.names.list(make([]Declarator, len(t.Names)))
+	v.Names = p.names.Copy(make([]Declarator, len(t.Names)))
 	for i, n := range t.Names {
 		p.buildDeclarator(f, n, &v.Names[i])
 	}
@@ -208,7 +208,7 @@ func (p *parser) buildDims(f frame, dims []*dimension) []Operand {
 		}
 		p.operands = append(p.operands, x)
 	}
-	list := p.args.list(p.operands[base:])
+	list := p.args.Copy(p.operands[base:])
 	p.operands = p.operands[:base]
 	return list
 }
@@ -244,7 +244,7 @@ func (p *parser) buildAttrs(f frame, before, after []*attribute, ptr *pointer) [
 
 func (p *parser) buildAlign(f frame, t *alignment) Attr {
 	w, x := f.word(t.Word), f.operand(t.Size)
-	return Attr{Span: Span{w.At, x.To}, Name: w, Args: p.args.list([]Operand{x})}
+	return Attr{Span: Span{w.At, x.To}, Name: w, Args: p.args.Copy([]Operand{x})}
 }
 
 func (p *parser) buildMarks(f frame, t *attribution) Attr {
@@ -265,11 +265,11 @@ func (p *parser) buildMarks(f frame, t *attribution) Attr {
 }
 
 func (p *parser) buildParam(f frame, t *parameter) *Var {
-	v := p.vars.one()
+	v := p.vars.One()
 	v.Span = Span{f.tokens[0].at, f.tokens[len(f.tokens)-1].to}
 	v.Space, v.Vec, v.Type = f.word(t.Space), f.word(t.Vector), f.word(t.Type)
 	v.Attrs = p.buildAttrs(f, t.Before, t.After, t.Pointer)
-	d := p.names.list(make([]Declarator, 1))
+	d := p.names.Copy(make([]Declarator, 1))
 	d[0].Name = f.word(t.Name)
 	d[0].Span = d[0].Name.Span
 	if t.Dim != nil {

@@ -5,6 +5,8 @@ package ptx
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -24,13 +26,28 @@ func Format(name, text string) (string, diag.List) {
 // Print prints a parsed module in the house style. It works from the tree and its comments; of the
 // text only blank lines, and which comments share a line with code, are looked at.
 func Print(f *File) string {
-	p := printer{file: f, comments: f.Comments, spelled: map[string]string{}}
+	var p printer
+	return p.print(f)
+}
+
+// print prints f in the memory of the last module.
+func (p *printer) print(f *File) string {
+	if len(p.spelled) == 0 || len(p.spelled) > manyOpcodes {
+		p.spelled = map[string]string{}
+	}
+	*p = printer{
+		file: f, comments: f.Comments, spelled: p.spelled,
+		out: slices.Grow(p.out[:0], room(f)), buf: p.buf[:0], run: p.run[:0],
+	}
 	p.due = p.dueAt()
-	p.out = make([]byte, 0, room(f))
 	p.module()
 	p.flush()
+	p.file, p.comments = nil, nil
 	return string(p.out)
 }
+
+// manyOpcodes is more than the language has.
+const manyOpcodes = 10_000
 
 // room is about how long f will be in print. A tree that was not parsed has no text to go by.
 func room(f *File) int {
@@ -83,6 +100,7 @@ func (p *printer) op(op string) string {
 	}
 	s, ok := p.spelled[op]
 	if !ok {
+		op = strings.Clone(op) // it is kept longer than the module may be
 		s, _ = isa.Canonical(op)
 		p.spelled[op] = s
 	}

@@ -12,6 +12,15 @@ type framer struct {
 	shapes   shapes
 }
 
+// reset forgets the last module, but not the shapes that it had.
+func (f *framer) reset() {
+	f.tokens = f.tokens[:0]
+	f.lists, f.initials = emptied(f.lists), emptied(f.initials)
+	if s := &f.shapes; len(s.items)+len(s.params) > manyShapes {
+		*s = shapes{}
+	}
+}
+
 // A paramList is a parameter list, read while its function was framed; at is the index of the
 // token that stands for it.
 type paramList struct {

@@ -173,7 +173,7 @@ var wantCloser = [...]string{Vector: `"," or "}"`, Address: `"," or "]"`, List: 
 // enclosed makes an operand of what is on the stack since base, up to the bracket that closes open.
 func (p *parser) enclosed(k OperandKind, open token, base int, ok bool) (Operand, bool) {
 	ok = ok && p.close(open, wantCloser[k])
-	x := Operand{Span: Span{open.at, p.last}, Kind: k, Args: p.args.list(p.operands[base:])}
+	x := Operand{Span: Span{open.at, p.last}, Kind: k, Args: p.args.Copy(p.operands[base:])}
 	p.operands = p.operands[:base]
 	return x, ok
 }
@@ -317,6 +317,6 @@ func (p *parser) leaf(k OperandKind) Operand {
 func (p *parser) node(k OperandKind, text string, args ...Operand) Operand {
 	return Operand{
 		Span: Span{args[0].At, args[len(args)-1].To},
-		Kind: k, Text: text, Args: p.args.list(args),
+		Kind: k, Text: text, Args: p.args.Copy(args),
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/internal/slab"
 )
 
 // Limits of one file. Real modules are far below them; they keep hostile input from exhausting the
@@ -23,7 +24,36 @@ const (
 // Parse reads one module. The File is never nil: it holds what could be read, with a Bad node
 // for each stretch that could not. The list holds every syntax error, in order of position.
 func Parse(name, text string) (*File, diag.List) {
-	p := parser{file: &File{Name: name, Text: text}}
+	var p parser
+	return p.parse(name, text)
+}
+
+// A Parser reads modules one after another into the same memory. A tree is ten times as large as its text, and getting
+// that from the system takes as long as reading does. What a Parser gives for one module it takes back for the
+// next, its errors and printed text excepted. The zero Parser is ready for use, in one goroutine at a time.
+type Parser struct {
+	parser  parser
+	printer printer
+}
+
+// Parse is the function Parse in the memory of p.
+func (p *Parser) Parse(name, text string) (*File, diag.List) {
+	p.parser.reset()
+	return p.parser.parse(name, text)
+}
+
+// Format is the function Format in the memory of p.
+func (p *Parser) Format(name, text string) (string, diag.List) {
+	f, errs := p.Parse(name, text)
+	if errs.Errors() > 0 {
+		return "", errs
+	}
+	return p.printer.print(f), errs
+}
+
+// parse reads a module with a parser that is new or was reset.
+func (p *parser) parse(name, text string) (*File, diag.List) {
+	p.file = &File{Name: name, Text: text}
 	if len(text) > maxText {
 		p.file.Text = ""
 		p.fail(0, 0, tooLarge, "file is %d bytes long, at most %d can be read", len(text), maxText)
@@ -31,7 +61,7 @@ func Parse(name, text string) (*File, diag.List) {
 	}
 	p.scan.text = text
 	// A comment in a hundred bytes is usual; growing the table again and again is not needed.
-	p.scan.comments = make([]Comment, 0, len(text)/200)
+	p.scan.comments = slices.Grow(p.scan.comments, len(text)/200)
 	if n := strings.IndexByte(text, 0); n >= 0 {
 		p.fail(Pos(n), Pos(n)+1, literal, "zero byte: the assembler reads no further, not even in a comment")
 	}
@@ -56,15 +86,39 @@ type parser struct {
 	operands []Operand
 
 	frame  framer
-	instrs slab[Instr]
-	labels slab[Label]
-	lines  slab[dataLine]
-	args   slab[Operand] // of instructions, and all that the parser reads by tokens
-	parts  slab[Operand] // inside of plain operands
-	notes  slab[Directive]
-	vars   slab[Var]
-	names  slab[Declarator]
-	stmts  slab[Node]
+	instrs slab.Of[Instr]
+	labels slab.Of[Label]
+	lines  slab.Of[dataLine]
+	args   slab.Of[Operand] // of instructions, and all that the parser reads by tokens
+	parts  slab.Of[Operand] // inside of plain operands
+	notes  slab.Of[Directive]
+	vars   slab.Of[Var]
+	names  slab.Of[Declarator]
+	stmts  slab.Of[Node]
+}
+
+// reset takes back all that came of the last module.
+func (p *parser) reset() {
+	clear(p.scan.comments)
+	p.scan = scanner{comments: p.scan.comments[:0]}
+	p.file, p.errors, p.tok, p.last, p.depth, p.nest = nil, nil, token{}, 0, 0, 0
+	p.nodes, p.operands = emptied(p.nodes), emptied(p.operands)
+	p.frame.reset()
+	p.instrs.Reset()
+	p.labels.Reset()
+	p.lines.Reset()
+	p.args.Reset()
+	p.parts.Reset()
+	p.notes.Reset()
+	p.vars.Reset()
+	p.names.Reset()
+	p.stmts.Reset()
+}
+
+// emptied is the memory of a stack, without what pointers are left in it.
+func emptied[T any](stack []T) []T {
+	clear(stack[:cap(stack)])
+	return stack[:0]
 }
 
 // advance steps to the next token and reports one that is illegal; nothing else need do so.
@@ -231,7 +285,7 @@ func (p *parser) keep(n Node) {
 
 // taken is what was put on the node stack since base.
 func (p *parser) taken(base int) []Node {
-	list := p.stmts.list(p.nodes[base:])
+	list := p.stmts.Copy(p.nodes[base:])
 	clear(p.nodes[base:])
 	p.nodes = p.nodes[:base]
 	return list

@@ -26,20 +26,20 @@ func (p *parser) plain(start Pos, guard Guard, op token) bool {
 	if reserved(opcode) || isCall(opcode) {
 		return false
 	}
-	args := p.args.room(plainOperands)
+	args := p.args.Room(plainOperands)
 	n, i := p.plainOperands(args, i)
 	if i == none {
 		clear(args[:n]) // room is to be handed out as it was
 		return false
 	}
-	in := p.instrs.one()
+	in := p.instrs.One()
 	in.Span = Span{start, Pos(i + 1)}
 	in.Guard.Span = guard.Span
 	if guard.Text != "" {
 		in.Guard = guard
 	}
 	in.Op.Span, in.Op.Text = Span{op.at, op.to}, opcode
-	in.Args = p.args.take(n)
+	in.Args = p.args.Many(n)
 	p.keep(in)
 	p.scan.at, p.tok.to = i+1, Pos(i+1)
 	p.advance()
@@ -140,7 +140,7 @@ func (p *parser) plainNegative(i int, x *Operand) int {
 	if i+1 >= len(text) || text[i+1] <= '0' || text[i+1] > '9' {
 		return none
 	}
-	digits := p.parts.take(1)
+	digits := p.parts.Many(1)
 	end := plainNumber(text, i+1, &digits[0])
 	x.set(Unary, text, i, i+1)
 	x.To, x.Args = Pos(end), digits
@@ -153,18 +153,18 @@ func (p *parser) plainAddress(i int, x *Operand) int {
 	if i+1 >= len(text) || leads[text[i+1]] != leadLetter {
 		return none
 	}
-	parts := p.parts.room(3)
+	parts := p.parts.Room(3)
 	end := plainName(text, i+1, &parts[0])
 	if end == none || end == len(text) {
 		return none
 	}
 	switch text[end] {
 	case ']':
-		p.parts.take(1)
+		p.parts.Many(1)
 	case '+':
 		plus := end
 		parts[1].set(Name, text, i+1, plus)
-		p.parts.take(3)
+		p.parts.Many(3)
 		if end++; end == len(text) {
 			return none
 		}
@@ -192,7 +192,7 @@ func (p *parser) plainAddress(i int, x *Operand) int {
 // plainVector reads {a, b}, of names and numbers.
 func (p *parser) plainVector(i int, x *Operand) int {
 	text := p.scan.text
-	parts := p.parts.room(plainElements)
+	parts := p.parts.Room(plainElements)
 	end, n := i+1, 0
 	for n < len(parts) {
 		for end < len(text) && text[end] == ' ' {
@@ -219,7 +219,7 @@ func (p *parser) plainVector(i int, x *Operand) int {
 		switch text[end] {
 		case '}':
 			x.set(Vector, text, i, i)
-			x.To, x.Args = Pos(end+1), p.parts.take(n)
+			x.To, x.Args = Pos(end+1), p.parts.Many(n)
 			return end + 1
 		case ',':
 			end++
@@ -236,13 +236,13 @@ func (p *parser) plainData() bool {
 	if i+1 >= len(text) || text[i] != ' ' || leads[text[i+1]] != leadDigit {
 		return false
 	}
-	line := p.lines.room(1)
+	line := p.lines.Room(1)
 	x := &line[0].arg[0]
 	end := plainNumber(text, i+1, x)
 	if end == none || end == len(text) || text[end] != '\n' || !isInteger(x.Text) {
 		return false
 	}
-	d := &p.lines.take(1)[0].Data
+	d := &p.lines.Many(1)[0].Data
 	d.At, d.To = p.tok.at, Pos(end)
 	d.Type.Span, d.Type.Text = Span{p.tok.at, p.tok.to}, p.textOf(p.tok)
 	d.Args = line[0].arg[:]

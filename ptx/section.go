@@ -27,7 +27,7 @@ func (p *parser) section() []Node {
 				p.bad(t.at, p.last)
 				continue
 			}
-			l := p.labels.one()
+			l := p.labels.One()
 			l.Span, l.Name = Span{t.at, p.last}, w
 			p.keep(l)
 		case dot:
@@ -70,7 +70,7 @@ func (p *parser) data() {
 	if p.plainData() {
 		return
 	}
-	line := &p.lines.one().Data
+	line := &p.lines.One().Data
 	line.At, line.Type = p.tok.at, p.word(p.tok)
 	p.advance()
 	base := len(p.operands)
@@ -92,7 +92,7 @@ func (p *parser) data() {
 		}
 	}
 	line.To = p.last
-	line.Args = p.args.list(p.operands[base:])
+	line.Args = p.args.Copy(p.operands[base:])
 	p.operands = p.operands[:base]
 	p.keep(line)
 }

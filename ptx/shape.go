@@ -6,6 +6,7 @@ package ptx
 import (
 	"errors"
 	"io"
+	"strings"
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
@@ -27,6 +28,9 @@ type shapes struct {
 	params map[string]*parameter
 	key    []byte
 }
+
+// manyShapes is more than the modules of a sane author have, all together.
+const manyShapes = 1000
 
 // Symbols of the grammar. The zero type is no token: that of one that was not written.
 const (
@@ -107,7 +111,8 @@ func (l *frameLexer) Next() (lexer.Token, error) {
 	}
 	l.next++
 	t := l.tokens[i]
-	return lexer.Token{Type: l.symbol(t), Value: l.p.textOf(t), Pos: pos}, nil
+	// The tree is kept longer than the module may be.
+	return lexer.Token{Type: l.symbol(t), Value: strings.Clone(l.p.textOf(t)), Pos: pos}, nil
 }
 
 // key appends what the grammar can tell of the frame: the words of dot-words and keywords, the

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"sync"
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/internal/diff"
@@ -44,7 +45,11 @@ not be read, understood or written.`,
 }
 
 // fmtFlags are the flags of fmt, with gofmt's meaning.
-type fmtFlags struct{ list, write, diff, all bool }
+type fmtFlags struct {
+	list, write, diff, all bool
+
+	parsers sync.Pool // of *ptx.Parser: files share memory
+}
 
 func runFmt(c *call) int {
 	var f fmtFlags
@@ -85,7 +90,16 @@ func (f *fmtFlags) format(c *call, in *input) formatted {
 	if r.text, r.err = in.read(c.stdin); r.err != nil {
 		return r
 	}
-	r.result, r.findings = ptx.Format(in.name, r.text)
+	if in.weight() > largeFile {
+		r.result, r.findings = ptx.Format(in.name, r.text)
+	} else {
+		p, ok := f.parsers.Get().(*ptx.Parser)
+		if !ok {
+			p = &ptx.Parser{}
+		}
+		r.result, r.findings = p.Format(in.name, r.text)
+		f.parsers.Put(p)
+	}
 	if r.findings.Errors() > 0 || r.result == r.text {
 		return r
 	}
