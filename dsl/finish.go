@@ -124,36 +124,43 @@ func (k *Kernel) prologue() {
 func (k *Kernel) dropUnread() {
 	first := k.f.Blocks[0]
 	head := len(k.head.Instrs)
-	reads := make(map[*ir.Reg]int, len(k.f.Regs))
-	count := func(in *ir.Instr, by int) {
-		if in.Guard.Reg != nil {
-			reads[in.Guard.Reg] += by
-		}
-		for i := range in.Args {
-			in.Args[i].Walk(func(o *ir.Operand) {
-				if r := o.Reg(); r != nil {
-					reads[r] += by
-				}
-			})
-		}
-	}
+	k.f.Number()
+	reads := make([]int32, len(k.f.Regs))
 	for _, b := range k.f.Blocks {
 		for _, in := range b.Instrs {
-			count(in, 1)
+			count(reads, in, 1)
 		}
 	}
 	kept := first.Instrs[:0:0]
 	for i := head - 1; i >= 0; i-- {
 		in := first.Instrs[i]
-		if r := in.Args[0].Reg(); r != nil && reads[r] == 1 && in.Op != "shfl.sync.idx.b32" {
-			count(in, -1)
+		if r := in.Args[0].Reg(); r != nil && reads[r.Number] == 1 && in.Op != "shfl.sync.idx.b32" {
+			count(reads, in, -1)
 			continue
 		}
 		kept = append(kept, in)
 	}
 	slices.Reverse(kept)
 	first.Instrs = append(kept, first.Instrs[head:]...)
-	k.f.Regs = slices.DeleteFunc(k.f.Regs, func(r *ir.Reg) bool { return reads[r] == 0 })
+	k.f.Regs = slices.DeleteFunc(k.f.Regs, func(r *ir.Reg) bool { return reads[r.Number] == 0 })
+}
+
+// count adds to how often each register stands in an instruction.
+func count(reads []int32, in *ir.Instr, by int32) {
+	if r := in.Guard.Reg; r != nil {
+		reads[r.Number] += by
+	}
+	countAll(reads, in.Args, by)
+}
+
+func countAll(reads []int32, list []ir.Operand, by int32) {
+	for i := range list {
+		o := &list[i]
+		if r := o.Reg(); r != nil {
+			reads[r.Number] += by
+		}
+		countAll(reads, o.Args, by)
+	}
 }
 
 func layoutLine(v *ir.Var, at int64) string {

@@ -146,10 +146,19 @@ func (f *Func) Attr(name string) *Directive {
 
 // A Reg is a virtual register.
 type Reg struct {
-	Name string // with its % where it has one; "" lets lowering name it
-	Type isa.Type
-	Vec  int // elements of a vector register, or 0
-	Pos  Pos
+	Name   string // with its % where it has one; "" lets lowering name it
+	Type   isa.Type
+	Vec    int // elements of a vector register, or 0
+	Pos    Pos
+	Number int32 // see Func.Number
+}
+
+// Number gives the registers of f numbers from 0, in their order, so that what is known of them can stand in a slice. They hold until
+// registers are added, dropped or numbered again.
+func (f *Func) Number() {
+	for i, r := range f.Regs {
+		r.Number = int32(i)
+	}
 }
 
 // A Targets is a labelled list in a function: labels for brx.idx, functions for an indirect call, or

@@ -63,8 +63,9 @@ type family struct {
 	letters string
 	count   int
 	top     int
-	apart   bool // may not be declared as a range
-	done    bool // declared
+	apart   bool      // may not be declared as a range
+	done    bool      // declared
+	regs    []*ir.Reg // those that were given their names here
 }
 
 // ranged reports whether the family is declared as a range, which may declare some registers that nobody uses.
@@ -180,38 +181,36 @@ func (w *writer) name(f *ir.Func) families {
 	if !nameless {
 		return l
 	}
-	fresh := make(map[*ir.Reg]bool)
-	byClass := make(map[class]*family)
+	var named []*ir.Reg
+	var fresh []*family
 	for _, r := range f.Regs {
 		if r.Name != "" {
+			named = append(named, r)
 			continue
 		}
 		c := class{r.Type, r.Vec}
-		fam := byClass[c]
-		if fam == nil {
-			fam = &family{class: c, letters: stem(c), top: -1}
+		i := slices.IndexFunc(fresh, func(fam *family) bool { return fam.class == c })
+		if i < 0 {
+			fam := &family{class: c, letters: stem(c), top: -1}
 			for _, taken := others[fam.letters]; taken || l.of[fam.letters] != nil; _, taken = others[fam.letters] {
 				fam.letters += "_"
 			}
 			l.of[fam.letters] = fam
-			byClass[c] = fam
+			i = len(fresh)
+			fresh = append(fresh, fam)
 		}
-		fresh[r] = true
+		fam := fresh[i]
 		fam.top++
 		fam.count++
+		fam.regs = append(fam.regs, r)
 		r.Name = fam.letters + strconv.Itoa(fam.top)
 	}
-	slices.SortStableFunc(f.Regs, func(a, b *ir.Reg) int {
-		switch x, y := fresh[a], fresh[b]; {
-		case x && y:
-			return rank(class{a.Type, a.Vec}) - rank(class{b.Type, b.Vec})
-		case x:
-			return -1
-		case y:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(fresh, func(a, b *family) int { return rank(a.class) - rank(b.class) })
+	f.Regs = f.Regs[:0]
+	for _, fam := range fresh {
+		f.Regs = append(f.Regs, fam.regs...)
+	}
+	f.Regs = append(f.Regs, named...)
 	return l
 }
 
