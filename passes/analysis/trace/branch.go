@@ -58,6 +58,7 @@ func (w *walk) part(s *state, in *ir.Instr, cond *value.Value, taken, next int) 
 		second = !first
 	}
 	if first && second {
+		w.steps += len(s.events) / 4 // which are copied some time
 		other := s.clone()
 		w.choose(other, in, cond, false)
 		w.push(w.enter(other, next))
@@ -136,8 +137,11 @@ func (w *walk) onThread(cond *value.Value, s *state) *value.Value {
 // turn says whether a loop whose test is not decided may go on, and may be left. Waiting loops and tests on
 // the number of the thread are free.
 func (w *walk) turn(s *state, l *graph.Loop, cond *value.Value, end bool) (stay, exit bool) {
-	if a, _ := cond.Condition(); a != nil && (a.Tid || a.Op == "done") {
+	if a, _ := cond.Condition(); a != nil && a.Tid {
 		return true, true
+	} else if a != nil && a.Op == "done" {
+		// A wait that fails and comes back changed, as by another arrival, fails no more at some time.
+		return s.turns[l] < 4*around, true
 	}
 	n, most := s.turns[l], w.turns[l]
 	if !w.active[l] {

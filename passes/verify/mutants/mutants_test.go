@@ -84,6 +84,9 @@ func TestMutants(t *testing.T) {
 	if err != nil || len(names) == 0 {
 		t.Fatalf("no kernels: %v", err)
 	}
+	for _, name := range []string{"elect_ring", "tokens", "tensor_memory", "wgmma_depth", "cp_async_toggle", "reduce_store"} {
+		names = append(names, "../suite/testdata/right/"+name+".ptx")
+	}
 	for i, name := range names {
 		pattern := filepath.Base(name)
 		text, err := os.ReadFile(name)
