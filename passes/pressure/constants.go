@@ -1,0 +1,141 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pressure
+
+import "github.com/ptxdsl/ptxdsl/ir"
+
+// A load says where a constant is put into registers of the thread.
+type load uint8
+
+const (
+	unloaded load = iota
+	reloaded      // in each block that needs it
+	held          // once
+)
+
+// kept reports whether a register, or one of a vector's, must hold its constant.
+func (s *words) kept(d *ir.Operand) bool {
+	found := false
+	d.Walk(func(o *ir.Operand) {
+		if r, ok := s.of(o.Reg()); ok && s.loaded[r] != unloaded {
+			found = true
+		}
+	})
+	return found
+}
+
+// bases finds the registers whose constants must be put into registers of the thread: those that are the address of an
+// access to memory, and on targets whose instructions take no operands from the constant bank those that
+// are added to what differs between threads.
+func (s *words) bases(number int) {
+	from := make([]int32, len(s.f.Regs)) // what a register is a copy of
+	for i := range from {
+		from[i] = int32(i)
+	}
+	for _, b := range s.f.Blocks {
+		for _, in := range b.Instrs {
+			if h := in.Head(); (h == "mov" || h == "cvta") && len(in.Args) == 2 {
+				d, ok := s.once(&in.Args[0])
+				r, also := s.once(&in.Args[1])
+				if ok && also && s.width[r] == 2 {
+					from[d] = int32(r)
+				}
+			}
+		}
+	}
+	need := func(o *ir.Operand, l load) {
+		r, ok := s.of(o.Reg())
+		if !ok || s.width[r] != 2 {
+			return
+		}
+		for n := 0; from[r] != int32(r); n++ {
+			if n > len(from) {
+				return // each is a copy of the other
+			}
+			r = int(from[r])
+		}
+		if s.writes[r] == 1 {
+			s.loaded[r] = max(s.loaded[r], l)
+		}
+	}
+	for _, b := range s.f.Blocks {
+		for _, in := range b.Instrs {
+			if number >= constantFree && (in.Op == "add.s64" || in.Op == "add.u64") && len(in.Args) == 3 && in.Args[2].Kind == ir.Register {
+				need(&in.Args[1], reloaded)
+				need(&in.Args[2], reloaded)
+			}
+			if !plain(in) || in.Mod("param") || in.Mod("const") {
+				continue
+			}
+			for i := range in.Args {
+				if o := &in.Args[i]; o.Kind == ir.Address && len(o.Args) == 1 {
+					need(&o.Args[0], held)
+				}
+			}
+		}
+	}
+}
+
+// constantFree is the first target whose multiplications and additions take no operand from the constant bank.
+const constantFree = 90
+
+// reload puts constants that sums need into registers anew in each block, as the assembler does, which would
+// rather load them again than keep them.
+func (g *graph) reload() {
+	s := g.words
+	makers := make(map[word]*op) // of the first word of each
+	for b := range g.ops {
+		for i := range g.ops[b] {
+			if o := &g.ops[b][i]; len(o.defs) > 0 && s.loaded[s.owner[o.defs[0]]] == reloaded && s.writes[s.owner[o.defs[0]]] == 1 {
+				c := *o
+				for _, d := range o.defs {
+					makers[d] = &c
+				}
+			}
+		}
+	}
+	if len(makers) == 0 {
+		return
+	}
+	type copied struct {
+		word word
+		at   int
+	}
+	now := make(map[word]copied)
+	for b := range g.ops {
+		clear(now)
+		var list []op
+		for i := range g.ops[b] {
+			o := &g.ops[b][i]
+			for j, u := range o.uses {
+				m := makers[u]
+				if m == nil {
+					continue
+				}
+				if n, ok := now[u]; !ok || i-n.at > reloadWindow {
+					c := *m
+					c.defs = make([]word, len(m.defs))
+					for n, d := range m.defs {
+						c.defs[n] = s.fresh(d)
+						now[d] = copied{c.defs[n], i}
+					}
+					if list == nil {
+						list = append(make([]op, 0, len(g.ops[b])+8), g.ops[b][:i]...)
+					}
+					list = append(list, c)
+				}
+				o.uses[j] = now[u].word
+			}
+			if list != nil {
+				list = append(list, *o)
+			}
+		}
+		if list != nil {
+			g.ops[b] = list
+		}
+	}
+}
+
+// reloadWindow is how many ops on a constant that was put into registers is still there.
+const reloadWindow = 24
