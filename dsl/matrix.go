@@ -37,6 +37,9 @@ func (k *Kernel) Matrix(name string, t isa.Type) *Matrix {
 
 // Sized says how many rows and columns the matrix has.
 func (m *Matrix) Sized(rows, cols Reg[U32]) *Matrix {
+	if m == nil || m.k == nil {
+		return m
+	}
 	sized := *m
 	sized.rows, sized.cols = rows, cols
 	sized.pitch = To[U64](sized.bytes(cols))
@@ -57,6 +60,9 @@ func (m *Matrix) From(row Reg[U32]) *Matrix {
 
 // Repeated is the matrix with its last row again and again beyond it, for numbers of which zero is none that may be read.
 func (m *Matrix) Repeated() *Matrix {
+	if m == nil {
+		return m
+	}
 	part := *m
 	part.last = true
 	return &part
@@ -70,8 +76,11 @@ func (m *Matrix) bytes(cols Reg[U32]) Reg[U32] {
 	return cols.MulI(int64(m.typ.Bits() / 8))
 }
 
-// known reports whether the size was told.
+// known reports whether the matrix is one, and its size was told.
 func (m *Matrix) known(what string) bool {
+	if m == nil || m.k == nil {
+		return false
+	}
 	if m.rows.k == nil || m.cols.k == nil {
 		m.k.fault(&ruleShape, "%s of matrix %s, whose size nobody said; Sized does", what, m.name)
 		return false
@@ -82,10 +91,13 @@ func (m *Matrix) known(what string) bool {
 // CopyAsync starts the copy of the part of the matrix that begins at its first row and at a column into a tile, by all threads of the block. The
 // column is a multiple of 16 bytes.
 func (m *Matrix) CopyAsync(to SharedTile, col Reg[U32], mods ...Mod) {
-	k := m.k
 	if !m.known("CopyAsync") {
+		if k := to.at.k; k != nil && (m == nil || m.k == nil) {
+			k.fault(&ruleValue, "a copy from a matrix that no builder call made")
+		}
 		return
 	}
+	k := m.k
 	if to.Type.Bits() != m.typ.Bits() && to.at.k != nil {
 		k.fault(&ruleShape, "matrix %s of %s is copied into %s: the element types differ", m.name, m.typ, to.Tile)
 		return
@@ -121,6 +133,10 @@ func (c *clip) row(row Reg[U32]) Reg[U32] { return row.Min(c.m.rows.MaxI(1).SubI
 // matrix has them.
 func (w *WarpTile[C]) Store(d *Matrix, row, col Reg[U32]) {
 	k, s := w.k, w.shape
+	if d == nil || d.k == nil {
+		k.fault(&ruleValue, "sums are stored to a matrix that no builder call made")
+		return
+	}
 	if !d.known("Store") {
 		return
 	}

@@ -112,4 +112,12 @@ var wrongProtocols = []wrongKernel{
 		m.Kernel("sums")
 		dsl.Global[dsl.F32](k, "sums") // want `D103: parameter sums of k has the name of a function of the module, at which the assembler may crash`
 	}},
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
+		var none *dsl.Matrix
+		t := k.SharedTile("t", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
+		none.Sized(k.U32(1), k.U32(1)).From(k.U32(0)).Repeated().CopyAsync(t, k.U32(0))                   // want `D201: a copy from a matrix that no builder call made`
+		dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 16).Store(none, k.U32(0), k.U32(0)) // want `D201: sums are stored to a matrix that no builder call made`
+		dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 16).Put(dsl.SharedTile{}, k.U32(0)) // want `D201: Put into a tile that no builder call made`
+		dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 16).Put(t, k.U32(0))                // want `D401: sums of 16x16 \.f32 are put into 64x64 \.f16`
+	}},
 }
