@@ -4,6 +4,8 @@
 package tensor
 
 import (
+	"strings"
+
 	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
@@ -46,12 +48,28 @@ func unmade(p *verify.Pass) {
 	for _, t := range p.Traces {
 		for i := range t.Events {
 			switch e := &t.Events[i]; e.Kind {
-			case trace.TensorLoad, trace.TensorStore, trace.TensorMultiply, trace.TensorCopy, trace.TensorFree:
+			case trace.TensorLoad, trace.TensorStore, trace.TensorMultiply, trace.TensorCopy:
+				if !kept(verify.Val(e, verify.Address(e.In, 0))) {
+					return // an address that comes from elsewhere
+				}
 				p.Report(&ruleFree, e.In, "tensor memory is used, and the kernel allocates none").On(t, i)
 				return
 			}
 		}
 	}
+}
+
+// kept reports whether an address was read from shared memory, where allocations put it.
+func kept(v *value.Value) bool {
+	if v == nil {
+		return false
+	}
+	for _, t := range v.Terms {
+		if t.Atom.Op == "load" && strings.HasPrefix(t.Atom.Name, "shared") {
+			return true
+		}
+	}
+	return false
 }
 
 // allocations looks at the allocations of one trace.
