@@ -184,8 +184,8 @@ func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers
 			if b == nil {
 				if (near(births, o.Object) || declared(o.Object)) && o.Rank == nil && len(p.Kernel.Missed) == 0 {
 					f := p.Report(&ruleLife, e.In, "a barrier object is used that nobody makes, at %d", o.At).On(t, i)
-					if p.Loops && looped(p) {
-						f.As(diag.Review) // a turn that was not followed may make it
+					if p.Loops && looped(p) || !near(births, o.Object) {
+						f.As(diag.Review) // a turn that was not followed may make it, or what the kernel is cut from
 					}
 				}
 				continue
