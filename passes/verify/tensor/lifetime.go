@@ -6,6 +6,7 @@ package tensor
 import (
 	"strings"
 
+	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
@@ -52,7 +53,7 @@ func unmade(p *verify.Pass) {
 				if !kept(verify.Val(e, verify.Address(e.In, 0))) {
 					return // an address that comes from elsewhere
 				}
-				p.Report(&ruleFree, e.In, "tensor memory is used, and the kernel allocates none").On(t, i)
+				p.Report(&ruleFree, e.In, "tensor memory is used, and the kernel allocates none").As(diag.Review).On(t, i)
 				return
 			}
 		}
