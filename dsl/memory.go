@@ -225,6 +225,10 @@ func (a Array[T]) At(i Reg[U32]) Array[T] {
 	if i.Constant() {
 		return a.AtI(i.c.bits)
 	}
+	if i.k != k {
+		i.in(k) // tells what is wrong with it
+		return a
+	}
 	base := a.at
 	if a.at.space == isa.Global || a.at.space == isa.Generic {
 		d := fresh[U64](k)
@@ -262,6 +266,10 @@ func (a Array[T]) At64(i Reg[U64]) Array[T] {
 	base := Reg[U64]{k: k, r: a.at.reg, scope: a.at.scope}
 	if a.at.space != isa.Global && a.at.space != isa.Generic {
 		k.fault(&ruleMemory, "an index of 64 bits into memory with addresses of 32")
+		return a
+	}
+	if i.k != k {
+		i.in(k)
 		return a
 	}
 	d := i.MadI(n, base)
