@@ -179,6 +179,14 @@ func (p *printer) leading(pos Pos) {
 // interior prints the comments before pos inside a line of code. What follows a line comment goes
 // to a line of its own.
 func (p *printer) interior(pos Pos) {
+	if last := len(p.run) - 1; p.due < pos && int(p.run[last].head) == len(p.buf) {
+		// What is printed first is not first in the source, as .align before .shared: they go before the line.
+		l := p.run[last]
+		p.run = p.run[:last]
+		p.leading(pos)
+		l.head = int32(len(p.buf))
+		p.run = append(p.run, l)
+	}
 	for p.due < pos {
 		text := strings.TrimRight(p.comment().Text, " \t\r")
 		l := &p.run[len(p.run)-1]
