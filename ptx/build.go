@@ -138,8 +138,12 @@ func (p *parser) buildSignature(f frame, fn *Func, returns, params lexer.Token, 
 			last = d.Args[n-1].To
 		}
 		d.Span = Span{d.Name.At, last}
-		if d.Semi {
+		switch {
+		case !d.Semi:
+		case n.Texts != nil:
 			d.To = f.token(n.Texts.End).to
+		default:
+			d.To = f.token(n.Other.End).to
 		}
 		fn.Attrs = append(fn.Attrs, d)
 	}

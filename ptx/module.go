@@ -117,7 +117,7 @@ func (p *parser) item(label Word) {
 // where the next item can begin.
 func (p *parser) collect(base int) bool {
 	first := p.tok
-	switch p.framing(first) {
+	switch framing(p.textOf(first)) {
 	case toLineEnd:
 		return p.collectArgs(base, true)
 	case toLastArg:
@@ -136,15 +136,15 @@ func (p *parser) collect(base int) bool {
 			}
 			return true
 		case ';':
-			pragma := function && p.lastDot(base) == ".pragma"
-			if pragma && p.frame.tokens[len(p.frame.tokens)-1].kind == ';' {
+			takes := function && takesSemicolon(p.lastDot(base))
+			if takes && p.frame.tokens[len(p.frame.tokens)-1].kind == ';' {
 				if declared {
-					p.unwritten() // the pragma took the only ";"
+					p.unwritten() // the directive took the only ";"
 				}
 				return true
 			}
 			p.push(t)
-			if pragma {
+			if takes {
 				continue
 			}
 			return true
@@ -214,6 +214,12 @@ func (p *parser) lastDot(base int) string {
 	return ""
 }
 
+// takesSemicolon tells whether a ";" behind a directive in the header of a function is the directive's own: of a pragma
+// it is, and of a word that a later version of the language may bring.
+func takesSemicolon(word string) bool {
+	return word == ".pragma" || framing(word) == toLineEnd
+}
+
 // linkage tells whether word says who may see what is declared.
 func linkage(word string) bool {
 	switch word {
@@ -230,12 +236,9 @@ const (
 	toLineEnd          // likewise, but not beyond the line: nothing is known of this word
 )
 
-// framing tells how the item that begins with t ends.
-func (p *parser) framing(t token) int {
-	if t.kind == dwarf {
-		return toLineEnd
-	}
-	switch p.textOf(t) {
+// framing tells how an item that begins with word ends.
+func framing(word string) int {
+	switch word {
 	case ".global", ".shared", ".const", ".local", ".reg", ".param", ".tex", ".sreg", ".surf",
 		".sampler", ".extern", ".visible", ".weak", ".common", ".entry", ".func", ".section",
 		".align", ".attribute", ".pragma", ".alias", ".branchtargets", ".calltargets",
