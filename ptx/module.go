@@ -125,18 +125,21 @@ func (p *parser) collect(base int) bool {
 	}
 	function, callable := false, false // .entry or .func was seen, .func was
 	declared := false                  // a .func has its name
+	header := base                     // where that is
 	for {
 		t := p.tok
 		switch t.kind {
 		case name:
-			declared = declared || callable && p.depth == 0
+			if !declared && callable && p.depth == 0 {
+				declared, header = true, len(p.frame.tokens)
+			}
 		case endOfFile, '}':
 			if declared {
 				p.unwritten()
 			}
 			return true
 		case ';':
-			takes := function && takesSemicolon(p.lastDot(base))
+			takes := function && takesSemicolon(p.lastDot(header), declared)
 			if takes && p.frame.tokens[len(p.frame.tokens)-1].kind == ';' {
 				if declared {
 					p.unwritten() // the directive took the only ";"
@@ -216,8 +219,8 @@ func (p *parser) lastDot(base int) string {
 
 // takesSemicolon tells whether a ";" behind a directive in the header of a function is the directive's own: of a pragma
 // it is, and of a word that a later version of the language may bring.
-func takesSemicolon(word string) bool {
-	return word == ".pragma" || framing(word) == toLineEnd
+func takesSemicolon(word string, declared bool) bool {
+	return word == ".pragma" || declared && word != "" && framing(word) == toLineEnd
 }
 
 // linkage tells whether word says who may see what is declared.
