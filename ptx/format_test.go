@@ -87,16 +87,20 @@ func comments(f *ptx.File) []string {
 // letters are the letters of a file outside comments, white space aside, word by word between
 // punctuation; the modifiers of an opcode stand in order.
 func letters(f *ptx.File) string {
-	var code strings.Builder
-	at := 0
+	code := []byte(f.Text)
 	for _, c := range f.Comments {
-		code.WriteString(f.Text[at:c.At])
-		code.WriteByte(' ')
-		at = int(c.At) + len(c.Text)
+		for i := range c.Text {
+			code[int(c.At)+i] = ' '
+		}
 	}
-	code.WriteString(f.Text[at:])
+	// A declaration may come without its semicolon; the print has it.
+	for _, d := range slices.Backward(f.Decls) {
+		if fn, ok := d.(*ptx.Func); ok && fn.Body == nil {
+			code = slices.Insert(code, int(fn.To), ';')
+		}
+	}
 	var out []string
-	for statement := range strings.FieldsFuncSeq(code.String(), func(r rune) bool { return strings.ContainsRune(";{}", r) }) {
+	for statement := range strings.FieldsFuncSeq(string(code), func(r rune) bool { return strings.ContainsRune(";{}", r) }) {
 		parts := strings.FieldsFunc(statement, func(r rune) bool { return strings.ContainsRune(" \t\r\n,.", r) })
 		slices.Sort(parts)
 		// A blank between a guard's @ and its name, or around an operator, is not a difference.
