@@ -13,7 +13,8 @@ import (
 // The grammar of declarations and directives, wherever they stand. Function bodies and section
 // bodies are not its business (Open ends what it reads), and three things reach it as one token
 // each: Params is a parameter list, every parameter of which is a parameter below; Initial is what
-// follows a "="; Rest is a line of @@DWARF. Unwritten ends a declaration that lacks its semicolon and may.
+// follows a "="; Rest is a line of @@DWARF. WARP_SZ is a Number. Unwritten ends a declaration that
+// lacks its semicolon and may.
 type (
 	// An item is one declaration or directive.
 	item struct {
@@ -64,14 +65,14 @@ type (
 
 	declarator struct {
 		Name    lexer.Token  `parser:"@Name"`
-		Count   lexer.Token  `parser:"( '<' @(Number | 'WARP_SZ') '>' (?! '[' | '=' ) )?"`
+		Count   lexer.Token  `parser:"( '<' @Number '>' (?! '[' | '=' ) )?"`
 		Dims    []*dimension `parser:"@@*"`
 		Initial lexer.Token  `parser:"( '=' @Initial )?"`
 	}
 
 	dimension struct {
 		Open  lexer.Token `parser:"@'['"`
-		Size  lexer.Token `parser:"@(Number | 'WARP_SZ')?"`
+		Size  lexer.Token `parser:"@Number?"`
 		Close lexer.Token `parser:"@']'"`
 	}
 
@@ -100,7 +101,7 @@ type (
 
 	alignment struct {
 		Word lexer.Token `parser:"@'.align'"`
-		Size lexer.Token `parser:"@(Number | 'WARP_SZ')"`
+		Size lexer.Token `parser:"@Number"`
 	}
 
 	attribution struct {
@@ -170,7 +171,7 @@ type (
 
 	target struct {
 		Name  lexer.Token `parser:"@Name"`
-		Count lexer.Token `parser:"( '<' @(Number | 'WARP_SZ') '>' )?"`
+		Count lexer.Token `parser:"( '<' @Number '>' )?"`
 	}
 
 	aliasDirective struct {
@@ -207,12 +208,12 @@ type (
 
 	otherDirective struct {
 		Word lexer.Token   `parser:"(?! '.global' | '.shared' | '.const' | '.local' | '.reg' | '.param' | '.tex' | '.sreg' | '.surf' | '.sampler' | '.extern' | '.visible' | '.weak' | '.common' | '.entry' | '.func' | '.callprototype' | '.section' | '.align' | '.attribute' | '.ptr' | '.version' | '.address_size' | '.minnctapersm' | '.maxnctapersm' | '.maxnreg' | '.maxclusterrank' | '.abi_preserve' | '.abi_preserve_control' | '.maxntid' | '.reqntid' | '.reqnctapercluster' | '.noreturn' | '.explicitcluster' | '.blocksareclusters' | '.unique' | '.target' | '.pragma' | '.branchtargets' | '.calltargets' | '.alias' | '.file' | '.loc' ) @Dot"`
-		Args []lexer.Token `parser:"@( ( Number | Float | Name | String | 'WARP_SZ' ) ( ',' ? ( Number | Float | Name | String | 'WARP_SZ' ) )* )?"`
+		Args []lexer.Token `parser:"@( ( Number | Float | Name | String ) ( ',' ? ( Number | Float | Name | String ) )* )?"`
 		End  lexer.Token   `parser:"@';'?"`
 	}
 
 	argument struct {
-		Value lexer.Token `parser:"@(Number | 'WARP_SZ')"`
+		Value lexer.Token `parser:"@Number"`
 	}
 )
 

@@ -277,7 +277,7 @@ func (p *parser) collectArgs(base int, line bool) bool {
 				return true
 			}
 		case name:
-			if before.kind != ',' && before.kind != dot && !line && p.textOf(before) != "function_name" {
+			if before.kind != ',' && before.kind != dot && !line && p.textOf(before) != "function_name" && p.textOf(t) != "WARP_SZ" {
 				return true
 			}
 		case ';':

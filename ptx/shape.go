@@ -68,7 +68,10 @@ func (symbols) Lex(string, io.Reader) (lexer.Lexer, error) {
 func (f frame) symbol(t token) lexer.TokenType {
 	switch t.kind {
 	case name:
-		if reserved(f.p.textOf(t)) {
+		switch w := f.p.textOf(t); {
+		case w == "WARP_SZ":
+			return symbolNumber
+		case reserved(w):
 			return symbolKeyword
 		}
 		return symbolName
