@@ -1,0 +1,123 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ptxdsl/ptxdsl/dsl"
+)
+
+// fused is gemm with an epilogue in registers: the sums are scaled, a bias is added to each column, the result is held within
+// bounds, and SiLU is taken of it, x / (1 + exp(-x)). It has some fifteen hundred instructions.
+func fused(m *dsl.Module) {
+	gemmThen(m, func(k *dsl.Kernel, acc *dsl.Accumulator, col u32) {
+		scale, bias := dsl.Param[dsl.F32](k, "scale"), dsl.Global[dsl.F32](k, "bias")
+		silu := func(x, bias dsl.Reg[dsl.F32]) {
+			y := x.FMA(scale, bias).Min(k.F32(7)).MaxF(-7)
+			e := y.MulF(-1.4426950408889634).Exp2(dsl.Approx)
+			x.Set(y.Mul(e.AddF(1).Rcp(dsl.Approx)))
+		}
+		here := bias.At(col.Add(k.Lane().AndI(3).ShlI(1)))
+		for group := range 256 / 8 {
+			b := here.AtI(int64(8 * group)).GetVec(2)
+			for _, lower := range []bool{false, true} {
+				x, y := acc.At(0, group, lower)
+				silu(x, b[0])
+				silu(y, b[1])
+			}
+		}
+	})
+}
+
+// instructions is how many a kernel has.
+func instructions(b *testing.B, build func(*dsl.Module)) int {
+	m := dsl.New("m", "sm_90a")
+	build(m)
+	module, faults := m.Build()
+	if len(faults) > 0 {
+		b.Fatal(faults)
+	}
+	n := 0
+	for _, f := range module.Funcs() {
+		for _, block := range f.Blocks {
+			n += len(block.Instrs)
+		}
+	}
+	return n
+}
+
+// BenchmarkBuild is everything from Go calls to text: what each instruction may take is checked, registers and labels get names, and the
+// module is printed. A process that has built something before is faster, for it has the instruction set in order and memory
+// at hand: so cold is the first build of a process.
+func BenchmarkBuild(b *testing.B) {
+	for _, kernel := range []struct {
+		name  string
+		build func(*dsl.Module)
+	}{{"gemm", gemm}, {"fused", fused}} {
+		n := instructions(b, kernel.build)
+		b.Run(kernel.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				text(b, kernel.build)
+			}
+			each(b, b.Elapsed(), b.N, n)
+		})
+		b.Run(kernel.name+"/cold", func(b *testing.B) {
+			var all time.Duration
+			for b.Loop() {
+				all += first(b, kernel.name)
+			}
+			b.ReportMetric(float64(all.Nanoseconds())/float64(b.N), "ns/op")
+			each(b, all, b.N, n)
+		})
+	}
+}
+
+// each reports the time that an instruction took.
+func each(b *testing.B, all time.Duration, builds, instructions int) {
+	b.ReportMetric(float64(instructions), "instrs")
+	b.ReportMetric(float64(all.Nanoseconds())/float64(builds)/float64(instructions), "ns/instr")
+}
+
+// coldKernel names the kernel that a process of its own is to build.
+const coldKernel = "PTXDSL_COLD_KERNEL"
+
+// first is the time that a new process takes to build its first kernel.
+func first(b *testing.B, kernel string) time.Duration {
+	cmd := exec.Command(os.Args[0], "-test.run=^TestCold$", "-test.v")
+	cmd.Env = append(os.Environ(), coldKernel+"="+kernel)
+	out, err := cmd.Output()
+	if err != nil {
+		b.Fatalf("%v\n%s", err, out)
+	}
+	_, said, _ := strings.Cut(string(out), "cold: ")
+	said, _, _ = strings.Cut(said, " ns")
+	ns, err := strconv.ParseInt(said, 10, 64)
+	if err != nil {
+		b.Fatalf("%v\n%s", err, out)
+	}
+	return time.Duration(ns)
+}
+
+// TestCold builds a kernel and says how long it took, for BenchmarkBuild; by itself it holds the kernel of the benchmark.
+func TestCold(t *testing.T) {
+	build := fused
+	if os.Getenv(coldKernel) == "gemm" {
+		build = gemm
+	}
+	start := time.Now()
+	s := text(t, build)
+	took := time.Since(start)
+	if n := strings.Count(s, ";"); n < 300 {
+		t.Errorf("%d statements", n)
+	}
+	fmt.Printf("cold: %d ns\n", took.Nanoseconds())
+}
