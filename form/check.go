@@ -49,7 +49,7 @@ type checker struct {
 	locs    map[location]bool
 	marks   map[string]bool // labels of debug sections
 	inlined []ptx.Operand   // names of inlined functions
-	files   map[int64]ptx.Span
+	files   map[uint32]ptx.Span
 	debug   bool // a .section was seen
 
 	body    *body     // the function being read, nil at module level
@@ -64,7 +64,7 @@ type knownTypes struct {
 }
 
 func newChecker(f *ptx.File, opt Options) *checker {
-	c := &checker{src: f, opt: opt, aliased: make(map[string]string), files: make(map[int64]ptx.Span), opcodes: make(map[string]*opcode), marks: make(map[string]bool)}
+	c := &checker{src: f, opt: opt, aliased: make(map[string]string), files: make(map[uint32]ptx.Span), opcodes: make(map[string]*opcode), marks: make(map[string]bool)}
 	named := func(word string) isa.Type {
 		t, _ := isa.ParseType(word)
 		return t

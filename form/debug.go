@@ -11,7 +11,11 @@ import (
 )
 
 // A location is file, line and column of a .loc.
-type location [3]int64
+type location [3]uint32
+
+// word32 is a number of .file or .loc. The assembler keeps the low 32 bits of a signed number of 64 bits and
+// refuses only what is too great, so that 0xffffffffffffffff is 0xffffffff.
+func word32(v int64) (n uint32, fits bool) { return uint32(v), v <= math.MaxUint32 }
 
 // sourceFile checks .file index "name", time, size.
 func (c *checker) sourceFile(d *ptx.Directive) {
@@ -19,6 +23,7 @@ func (c *checker) sourceFile(d *ptx.Directive) {
 		c.fault(&ruleFile, d, ".file takes an index and a name in quotes, and may give time and size")
 		return
 	}
+	var index uint32
 	for i := range d.Args {
 		if i == 1 {
 			if d.Args[i].Kind != ptx.String {
@@ -27,21 +32,23 @@ func (c *checker) sourceFile(d *ptx.Directive) {
 			continue
 		}
 		v, ok := c.plainInteger(&d.Args[i])
-		switch {
-		case !ok:
+		if !ok {
 			c.fault(&ruleFile, d.Args[i], "%s is not an integer", clip(c.text(&d.Args[i])))
 			return
-		case i == 0 && uint64(v) > math.MaxUint32:
+		}
+		if i > 0 {
+			continue
+		}
+		if index, ok = word32(v); !ok {
 			c.fault(&ruleFile, d.Args[i], "index %s does not fit into 32 bits", clip(c.text(&d.Args[i])))
 			return
 		}
 	}
-	n, _ := c.plainInteger(&d.Args[0])
-	if old, ok := c.files[n]; ok {
-		c.fault(&ruleFileTwice, d.Args[0], "file index %d is given twice", n).related(old, "it was given here")
+	if old, ok := c.files[index]; ok {
+		c.fault(&ruleFileTwice, d.Args[0], "file index %d is given twice", index).related(old, "it was given here")
 		return
 	}
-	c.files[n] = d.Span
+	c.files[index] = d.Span
 }
 
 // locationNumbers checks the three numbers of .loc.
@@ -56,12 +63,13 @@ func (c *checker) locationNumbers(d *ptx.Directive) (at location, ok bool) {
 			c.fault(&ruleLocation, d.Args[i], "%s is not an integer; %s takes file, line and column", clip(c.text(&d.Args[i])), d.Name.Text)
 			return at, false
 		}
-		if uint64(v) > math.MaxUint32 {
+		short, fits := word32(v)
+		if !fits {
 			c.fault(&ruleLocation, d.Args[i], "%s does not fit into 32 bits", clip(c.text(&d.Args[i])))
 			return at, false
 		}
 		if n < 3 {
-			at[n] = v
+			at[n] = short
 		}
 		n++
 	}
@@ -97,12 +105,13 @@ func (c *checker) location(d *ptx.Directive) {
 		good := len(t.Args) == 3
 		for j := range t.Args {
 			v, isInteger := c.plainInteger(&t.Args[j])
-			if good = good && isInteger; good {
-				from[j] = v
+			short, fits := word32(v)
+			if good = good && isInteger && fits; good {
+				from[j] = short
 			}
 		}
 		if !good {
-			c.fault(&ruleLocation, t, "inlined_at takes three numbers, file, line and column")
+			c.fault(&ruleLocation, t, "inlined_at takes three numbers of 32 bits, file, line and column")
 		} else if !c.locs[from] {
 			c.fault(&ruleInlined, t, "inlined_at names %d %d %d, which no .loc of this function gave before", from[0], from[1], from[2])
 		}
