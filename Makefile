@@ -8,6 +8,7 @@
 # make gpu-test   build bin/gputest, which runs the examples and the runtime on a GPU
 # make gpu-bench  build bin/gpubench, which measures them against the libraries there
 # make roundtrip DIR=folder   format, and lift and lower, every .ptx under a folder and compare the machine code
+# make cleanups DIR=folder    run the clean-up passes over every .ptx under a folder and compare the machine code
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -77,6 +78,11 @@ agree-ci: tools
 .PHONY: roundtrip
 roundtrip: tools
 	go run ./internal/roundtrip/cmd/roundtrip $(DIR)
+
+# What the clean-up passes leave of every .ptx under a folder, held against the assembler and its machine code.
+.PHONY: cleanups
+cleanups: tools
+	go run ./internal/cleanups/cmd/cleanups $(DIR)
 
 # How near the predicted register counts are to those of ptxas, over the corpus and the examples.
 .PHONY: registers

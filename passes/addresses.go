@@ -12,14 +12,18 @@ import (
 func foldAddresses() *Pass {
 	return &Pass{
 		Name:  "fold-addresses",
-		Doc:   "writes constants that are added to an address into the brackets of the loads and stores that use it, and computes base plus index times size in one instruction.",
+		Doc:   "writes constants that are added to an address into the brackets of the loads and stores that use it. From sm_100 on it computes base plus index times size in one instruction, of which the assembler makes longer code for earlier targets.",
 		Edits: true,
 		Run: func(s *Step) {
 			binder := ir.NewBinder(s.Module.Version, s.Module.Target)
+			fused := s.Module.Target.Info().Number >= 100
 			for _, f := range s.Module.Funcs() {
 				before := s.Changes
 				for {
-					n := offsets(f) + products(f, binder)
+					n := offsets(f)
+					if fused {
+						n += products(f, binder)
+					}
 					s.Changes += n
 					if n == 0 {
 						break
@@ -39,11 +43,8 @@ func offsets(f *ir.Func) int {
 	gone := make(map[*ir.Instr]bool)
 	for _, r := range f.Regs {
 		in := d.writer[r]
-		if in == nil || in.Head() != "add" || in.Mod("cc") || in.Mod("sat") || in.Guard.Reg != nil || len(in.Args) != 3 || in.Args[2].Kind != ir.Int || in.Args[2].Ref != nil {
-			continue
-		}
 		// A 32-bit sum wraps; an offset in brackets does not for every space.
-		if bits, kind := integer(in.Op); bits != 64 || kind == 0 {
+		if in == nil || !sumOf64(in) || in.Guard.Reg != nil || in.Args[2].Kind != ir.Int || in.Args[2].Ref != nil {
 			continue
 		}
 		base := whole(&in.Args[1])
@@ -67,6 +68,12 @@ func offsets(f *ir.Func) int {
 	return len(gone)
 }
 
+// sumOf64 reports whether an instruction is a sum of 64 bits and nothing more.
+func sumOf64(in *ir.Instr) bool {
+	head, bits, _, ok := plainly(in)
+	return ok && head == "add" && bits == 64
+}
+
 // addressesOnly reports whether all uses are the register in brackets of plain loads and stores, which take
 // a number added to it, and the sums fit into 24 bits.
 func addressesOnly(uses []use, add int64) bool {
@@ -88,7 +95,7 @@ func addressesOnly(uses []use, add int64) bool {
 }
 
 // products folds mul.wide.u32 %a, %i, 4; add.s64 %b, %base, %a into mad.wide.u32 %b, %i, 4, %base, if nothing
-// else reads %a.
+// else reads %a. Both stand in one block: a product before a loop stays there.
 func products(f *ir.Func, binder *ir.Binder) int {
 	d := defsOf(f)
 	gone := make(map[*ir.Instr]bool)
@@ -102,8 +109,7 @@ func products(f *ir.Func, binder *ir.Binder) int {
 			continue
 		}
 		sum := d.uses[r][0].in
-		bits, kind := integer(sum.Op)
-		if sum.Head() != "add" || bits != 64 || kind == 0 || sum.Mod("cc") || sum.Guard.Reg != nil || len(sum.Args) != 3 || gone[sum] {
+		if !sumOf64(sum) || sum.Guard.Reg != nil || gone[sum] || d.block(sum) != d.block(in) {
 			continue
 		}
 		other := &sum.Args[1]

@@ -76,60 +76,60 @@ func constant(u use, value ir.Operand, binder *ir.Binder) bool {
 }
 
 // arithmetic are the instructions whose operands have the width of their type, and read a constant as such a
-// number.
-var arithmetic = map[string]bool{
-	"add": true, "sub": true, "and": true, "or": true, "xor": true, "min": true, "max": true, "shl": true, "shr": true, "mul": true, "mad": true, "setp": true, "selp": true, "mov": true,
+// number. Each has the modifier that may stand between its name and its type; * is any comparison.
+var arithmetic = map[string]string{
+	"add": "", "sub": "", "and": "", "or": "", "xor": "", "not": "", "neg": "", "min": "", "max": "", "shl": "", "shr": "",
+	"mul": "lo", "mad": "lo", "setp": "*", "selp": "", "mov": "",
+}
+
+// plainly is the instruction's name, and the width and the letter of its type: s, u or b. It is not ok for one that is
+// none of arithmetic, or that has another modifier: .cc, .sat, .relu.
+func plainly(in *ir.Instr) (head string, bits int, kind byte, ok bool) {
+	words := strings.Split(in.Op, ".")
+	head, last := words[0], words[len(words)-1]
+	modifier, ok := arithmetic[head]
+	if !ok || len(words) < 2 {
+		return head, 0, 0, false
+	}
+	switch middle := words[1 : len(words)-1]; {
+	case modifier == "" && len(middle) > 0,
+		modifier != "" && (len(middle) != 1 || modifier != "*" && modifier != middle[0]):
+		return head, 0, 0, false
+	}
+	switch last {
+	case "s32", "u32", "b32":
+		return head, 32, last[0], true
+	case "s64", "u64", "b64":
+		return head, 64, last[0], true
+	}
+	return head, 0, 0, false
 }
 
 // operandBits is the width that an instruction reads an operand with; 0 where a constant might mean
 // something else there.
 func operandBits(in *ir.Instr, o *ir.Operand) int {
-	head := in.Head()
-	if !arithmetic[head] || in.Mod("cc") || in.Mod("sat") || in.Mod("wide") || in.Mod("hi") || in.Mod("24") {
+	head, bits, _, ok := plainly(in)
+	switch last := len(in.Args) - 1; {
+	case !ok:
 		return 0
-	}
-	bits, kind := integer(in.Op)
-	if kind == 0 || bits < 32 {
-		return 0
-	}
-	if (head == "shl" || head == "shr") && len(in.Args) == 3 && o == &in.Args[2] {
-		return 32
-	}
-	if head == "mov" && (whole(&in.Args[0]) == nil || !in.Args[0].Reg().Type.Whole()) {
-		return 0 // a number for a float is better read where it is made
-	}
-	if head == "selp" && o == &in.Args[len(in.Args)-1] || head == "setp" && (len(in.Args) != 3 || o == &in.Args[0]) {
+	case head == "shl" || head == "shr":
+		if o == &in.Args[last] {
+			return 32
+		}
+	case head == "mov":
+		if to := whole(&in.Args[0]); to == nil || !to.Type.Whole() {
+			return 0 // a number for a float is better read where it is made
+		}
+	case head == "selp" && o == &in.Args[last]:
 		return 0
 	}
 	return bits
 }
 
-// integer is the width of the type at the end of an opcode, and its letter: s, u or b; 0 for other types.
-func integer(op string) (bits int, kind byte) {
-	_, last := op[:strings.LastIndexByte(op, '.')+1], op[strings.LastIndexByte(op, '.')+1:]
-	switch last {
-	case "s16", "u16", "b16":
-		return 16, last[0]
-	case "s32", "u32", "b32":
-		return 32, last[0]
-	case "s64", "u64", "b64":
-		return 64, last[0]
-	}
-	return 0, 0
-}
-
 // evaluated is what an instruction computes, if that is known: an integer of 32 or 64 bits.
 func evaluated(in *ir.Instr) (value int64, bits int, ok bool) {
-	if in.Guard.Reg != nil || len(in.Args) < 2 || len(in.Args) > 3 || whole(&in.Args[0]) == nil || in.Head() == "mov" {
-		return 0, 0, false
-	}
-	for _, m := range []string{"cc", "sat", "wide", "hi", "24"} {
-		if in.Mod(m) {
-			return 0, 0, false
-		}
-	}
-	bits, kind := integer(in.Op)
-	if bits < 32 {
+	head, bits, kind, ok := plainly(in)
+	if !ok || in.Guard.Reg != nil || len(in.Args) < 2 || len(in.Args) > 3 || whole(&in.Args[0]) == nil || head == "mov" {
 		return 0, 0, false
 	}
 	var x [2]int64
@@ -140,7 +140,7 @@ func evaluated(in *ir.Instr) (value int64, bits int, ok bool) {
 		}
 		x[i] = wrap(o.Value, bits, kind)
 	}
-	v, ok := compute(in.Head(), len(in.Args)-1, x[0], x[1], bits, kind)
+	v, ok := compute(head, len(in.Args)-1, x[0], x[1], bits, kind)
 	return wrap(v, bits, kind), bits, ok
 }
 
@@ -161,7 +161,7 @@ func compute(head string, operands int, a, b int64, bits int, kind byte) (v int6
 		case "not":
 			return ^a, true
 		case "neg":
-			return -a, kind == 's'
+			return -a, true
 		}
 		return 0, false
 	}

@@ -35,8 +35,9 @@ func dead(f *ir.Func) int {
 		n := 0
 		l := LivenessOf(g)
 		needed := needs(f, l)
-		live := make(Set, (len(f.Regs)+63)/64)
+		live := make(Set, len(f.Regs)/64+1)
 		for i, b := range f.Blocks {
+			clear(live)
 			copy(live, l.Out[i])
 			n += deadIn(b, l, live, needed)
 		}
@@ -47,19 +48,39 @@ func dead(f *ir.Func) int {
 	}
 }
 
+// The carry that add.cc leaves for addc is a register without a name: in the sets of this pass it has the number behind
+// the last. It may go from block to block.
+func carry(l *Liveness) int { return len(l.Number) }
+
+func readsCarry(in *ir.Instr) bool {
+	switch in.Head() {
+	case "addc", "subc", "madc":
+		return true
+	}
+	return false
+}
+
 // needs is the registers that something with an effect rests on. A value that a loop computes for nobody but itself is
 // read in each turn, and not among them.
 func needs(f *ir.Func, l *Liveness) Set {
-	needed := make(Set, (len(f.Regs)+63)/64)
-	writers := make([][]*ir.Instr, len(f.Regs))
+	needed := make(Set, len(f.Regs)/64+1)
+	writers := make([][]*ir.Instr, len(f.Regs)+1)
 	var work []int
+	need := func(n int) {
+		if !needed.Has(n) {
+			needed.Add(n)
+			work = append(work, n)
+		}
+	}
 	want := func(in *ir.Instr) {
 		in.Registers(func(r *ir.Reg, a isa.Access) {
-			if n, ok := l.Number[r]; ok && a != isa.Write && !needed.Has(n) {
-				needed.Add(n)
-				work = append(work, n)
+			if n, ok := l.Number[r]; ok && a != isa.Write {
+				need(n)
 			}
 		})
+		if readsCarry(in) {
+			need(carry(l))
+		}
 	}
 	for _, b := range f.Blocks {
 		for _, in := range b.Instrs {
@@ -72,13 +93,15 @@ func needs(f *ir.Func, l *Liveness) Set {
 					writers[n] = append(writers[n], in)
 				}
 			})
+			if in.Mod("cc") {
+				writers[carry(l)] = append(writers[carry(l)], in)
+			}
 		}
 	}
 	// What a function gives back is read by its caller.
 	for _, v := range f.Results {
-		if n, ok := l.Number[v.Reg]; ok && !needed.Has(n) {
-			needed.Add(n)
-			work = append(work, n)
+		if n, ok := l.Number[v.Reg]; ok {
+			need(n)
 		}
 	}
 	for len(work) > 0 {
@@ -95,6 +118,7 @@ func needs(f *ir.Func, l *Liveness) Set {
 func deadIn(b *ir.Block, l *Liveness, live, needed Set) int {
 	kept := make([]*ir.Instr, 0, len(b.Instrs))
 	n := 0
+	live.Add(carry(l))
 	for i := len(b.Instrs) - 1; i >= 0; i-- {
 		in := b.Instrs[i]
 		// Comments before an instruction may speak of all that follows, so they go to the next one.
@@ -107,6 +131,12 @@ func deadIn(b *ir.Block, l *Liveness, live, needed Set) int {
 			continue
 		}
 		l.Step(in, live)
+		if in.Mod("cc") && in.Guard.Reg == nil {
+			live.Remove(carry(l))
+		}
+		if readsCarry(in) {
+			live.Add(carry(l))
+		}
 		kept = append(kept, in)
 	}
 	if n > 0 {
@@ -126,7 +156,7 @@ func free(in *ir.Instr) bool {
 
 // wanted reports whether something that an instruction writes is read behind it.
 func wanted(in *ir.Instr, l *Liveness, live Set) bool {
-	found, wrote := false, false
+	found, wrote := in.Mod("cc") && live.Has(carry(l)), false
 	in.Registers(func(r *ir.Reg, a isa.Access) {
 		if a == isa.Read {
 			return

@@ -17,6 +17,7 @@ type use struct {
 
 // defs are the registers of a function with what writes and reads them.
 type defs struct {
+	before *over
 	writer map[*ir.Reg]*ir.Instr // of registers that one instruction writes, whole and without a guard
 	uses   map[*ir.Reg][]use
 }
@@ -25,9 +26,8 @@ type defs struct {
 // it, and every way to a place where it is read leads over that one. Then, where it is read, what it was
 // computed from still has the same value, as long as that has writers too.
 func defsOf(f *ir.Func) *defs {
-	d := &defs{writer: make(map[*ir.Reg]*ir.Instr, len(f.Regs)), uses: make(map[*ir.Reg][]use, len(f.Regs))}
+	d := &defs{before: newOver(f), writer: make(map[*ir.Reg]*ir.Instr, len(f.Regs)), uses: make(map[*ir.Reg][]use, len(f.Regs))}
 	writes := make(map[*ir.Reg]int, len(f.Regs))
-	before := newOver(f)
 	for _, vars := range [][]*ir.Var{f.Params, f.Results} {
 		for _, v := range vars {
 			if v.Reg != nil {
@@ -63,12 +63,15 @@ func defsOf(f *ir.Func) *defs {
 		}
 	}
 	for r, n := range writes {
-		if n != 1 || !before.all(d.writer[r], d.uses[r]) {
+		if n != 1 || !d.before.all(d.writer[r], d.uses[r]) {
 			delete(d.writer, r)
 		}
 	}
 	return d
 }
+
+// block is the number of the block that an instruction stands in.
+func (d *defs) block(in *ir.Instr) int { return d.before.at[in].block }
 
 // over knows which instructions every way to another leads over.
 type over struct {

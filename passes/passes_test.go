@@ -197,7 +197,7 @@ LOOP:
 	l := passes.LivenessOf(ir.FlowOf(f))
 	var got []string
 	for i := range f.Blocks {
-		got = append(got, names(f, l.In[i])+" -> "+names(f, l.Out[i]))
+		got = append(got, named(f, l.In[i])+" -> "+named(f, l.Out[i]))
 	}
 	want := []string{" -> %n %i %sum %a", "%n %i %sum %a -> %p %n %i %sum %a", "%p %sum %a -> "}
 	if d := cmp.Diff(want, got); d != "" {
@@ -205,7 +205,7 @@ LOOP:
 	}
 }
 
-func names(f *ir.Func, s passes.Set) string {
+func named(f *ir.Func, s passes.Set) string {
 	var list []string
 	for i, r := range f.Regs {
 		if s.Has(i) {

@@ -48,6 +48,8 @@ func Rooms() []Room {
 		{"cmd/ptxdsl", Anything, ""},
 
 		{"internal/agree", Anything, ""},
+		{"internal/cleanups", "form ir lift lower passes ptx internal/ptxas internal/roundtrip", ""},
+		{"internal/cleanups/cmd", Anything, ""},
 		{"internal/corpus", "", ""},
 		{"internal/diff", "", ""},
 		{"internal/exampletest", "dsl form golden ptx internal/ptxas", ""},

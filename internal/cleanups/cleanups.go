@@ -1,0 +1,218 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package cleanups tries the clean-up passes on whole files: each pass alone, and all of them in their order. What
+// comes out must be faultless PTX that the assembler takes, and a second run must find nothing to do. What all passes
+// together leave is assembled, and its machine code is held against that of the file: the assembler does the same
+// clean-ups itself, so most code stays as it was, and what does not is worth reading.
+package cleanups
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/form"
+	"github.com/ptxdsl/ptxdsl/internal/ptxas"
+	"github.com/ptxdsl/ptxdsl/internal/roundtrip"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/lift"
+	"github.com/ptxdsl/ptxdsl/lower"
+	"github.com/ptxdsl/ptxdsl/passes"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+// A Judge is the assembler and the disassembler, and the passes that they judge.
+type Judge struct {
+	Tool   *ptxas.Tool
+	Lister string // nvdisasm; "" leaves the comparison of machine code out
+	Passes []*passes.Pass
+}
+
+// A Report is what came of one file.
+type Report struct {
+	Name  string
+	Tries []Trial `json:",omitempty"` // of each pass that changes something, and of all together
+	// Refused says why the file is not taken as it came.
+	Refused string `json:",omitempty"`
+}
+
+// A Trial is what came of one file by one pass, or by all.
+type Trial struct {
+	Pass     string   // "all" for all
+	Changes  int      // that it made
+	Problems []string `json:",omitempty"` // what must not be
+	// Alike counts the functions by how alike their machine code is, and Differ are those whose code does something
+	// else, with what. Before and After are the instructions of all functions.
+	Alike         map[string]int    `json:",omitempty"`
+	Differ        map[string]string `json:",omitempty"`
+	Before, After int               `json:",omitempty"`
+}
+
+func (t *Trial) problem(format string, args ...any) {
+	t.Problems = append(t.Problems, fmt.Sprintf(format, args...))
+}
+
+// Try tries the passes on one file. The error is for what is no file's fault.
+func (j *Judge) Try(ctx context.Context, s roundtrip.Source) (Report, error) {
+	r := Report{Name: s.Name}
+	m, why := module(s.Name, s.Text)
+	if why != "" {
+		r.Refused = why
+		return r, nil
+	}
+	was := lower.Text(m)
+	code, o, why, err := j.original(ctx, was)
+	if err != nil || why != "" {
+		r.Refused = why
+		return r, err
+	}
+	try := func(name string, list []*passes.Pass) error {
+		t := Trial{Pass: name}
+		text := t.clean(s, list)
+		if t.Changes == 0 && t.Problems == nil {
+			return nil
+		}
+		defer func() { r.Tries = append(r.Tries, t) }()
+		return j.compare(ctx, &t, code, text, o)
+	}
+	for _, p := range j.Passes {
+		if err := try(p.Name, []*passes.Pass{p}); err != nil {
+			return r, err
+		}
+	}
+	return r, try("all", j.Passes)
+}
+
+// original is the machine code of a file as it came, with the options that it wants, or why it has none.
+func (j *Judge) original(ctx context.Context, text string) (code Code, o ptxas.Options, why string, err error) {
+	code, why, err = j.listing(ctx, text, o)
+	if strings.Contains(why, "Unresolved extern") {
+		o.Relocatable = true
+		code, why, err = j.listing(ctx, text, o)
+	}
+	return code, o, why, err
+}
+
+// module is a text as a module, or why it is none.
+func module(name, text string) (*ir.Module, string) {
+	file, list := ptx.Parse(name, text)
+	list = append(list, form.Check(file, form.Options{})...).Sort()
+	m, more := lift.Module(file)
+	for _, d := range append(list, more...) {
+		if list.Errors() > 0 || len(more) > 0 {
+			return nil, fmt.Sprintf("%v: %s %s", d.Place, d.Rule, d.Message)
+		}
+	}
+	return m, ""
+}
+
+// clean runs passes over a file and holds what is left against all that can be said of it without the assembler.
+func (t *Trial) clean(s roundtrip.Source, list []*passes.Pass) string {
+	m, why := module(s.Name, s.Text)
+	if why != "" {
+		t.problem("%s", why)
+		return ""
+	}
+	was := lower.Text(m)
+	t.Changes = changes(m, list)
+	text := lower.Text(m)
+	if t.Changes == 0 && text != was {
+		t.problem("the text changes, and no change is counted")
+	}
+	again, why := module(s.Name, text)
+	if why != "" {
+		t.problem("what is left is faulty: %s", why)
+		return text
+	}
+	if more := changes(again, list); more > 0 {
+		t.problem("a second run makes %d changes", more)
+	}
+	if lower.Text(again) != text {
+		t.problem("a second run leaves another text")
+	}
+	return text
+}
+
+func changes(m *ir.Module, list []*passes.Pass) int {
+	n := 0
+	for _, s := range passes.Run(m, list, nil) {
+		n += s.Changes
+	}
+	return n
+}
+
+// compare assembles what is left of a file and compares the machine code, function by function.
+func (j *Judge) compare(ctx context.Context, t *Trial, before Code, text string, o ptxas.Options) error {
+	if j.Lister == "" {
+		v, err := j.Tool.Parse(ctx, text, o)
+		if err == nil && !v.OK() {
+			t.problem("the assembler refuses what is left: %s", v.String())
+		}
+		return err
+	}
+	after, why, err := j.listing(ctx, text, o)
+	if err != nil {
+		return err
+	}
+	if why != "" {
+		t.problem("the assembler refuses what is left: %s", why)
+		return nil
+	}
+	t.Alike, t.Differ = make(map[string]int), make(map[string]string)
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		lines, ok := after[name]
+		if !ok {
+			t.problem("there is no machine code of %s any more", name)
+			continue
+		}
+		t.Before, t.After = t.Before+size(before[name]), t.After+size(lines)
+		like, difference := Liken(before[name], lines)
+		t.Alike[like.String()]++
+		if like >= Effects {
+			t.Differ[name] = like.String() + ": " + difference
+		}
+	}
+	if len(after) > len(before) {
+		t.problem("there is machine code of more functions")
+	}
+	return nil
+}
+
+// listing is the machine code of a text, or why there is none. Without a lister the text is only checked.
+func (j *Judge) listing(ctx context.Context, text string, o ptxas.Options) (Code, string, error) {
+	if j.Lister == "" {
+		v, err := j.Tool.Parse(ctx, text, o)
+		if err == nil && !v.OK() {
+			return nil, v.String(), nil
+		}
+		return nil, "", err
+	}
+	// Line numbers reach the machine code of modules with debug information.
+	cubin, v, err := j.Tool.Assemble(ctx, roundtrip.Lines(text), o)
+	if err != nil {
+		return nil, "", err
+	}
+	if !v.OK() {
+		return nil, v.String(), nil
+	}
+	folder, err := os.MkdirTemp("", "cleanups")
+	if err != nil {
+		return nil, "", err
+	}
+	defer os.RemoveAll(folder)
+	path := filepath.Join(folder, "m.cubin")
+	if err := os.WriteFile(path, cubin, 0o600); err != nil {
+		return nil, "", err
+	}
+	out, err := exec.CommandContext(ctx, j.Lister, "-c", path).Output()
+	if err != nil {
+		return nil, "", fmt.Errorf("%s: %w", j.Lister, err)
+	}
+	return Listing(string(out)), "", nil
+}

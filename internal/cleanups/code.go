@@ -1,0 +1,149 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cleanups
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A Likeness says how near the machine code of two functions is, nearest first.
+type Likeness uint8
+
+// Likenesses.
+const (
+	Same      Likeness = iota // the same instructions with the same operands
+	Registers                 // the same instructions, in other registers
+	Order                     // the same instructions in another order
+	Effects                   // the same accesses to memory, barriers and branches around other arithmetic
+	Other                     // neither
+)
+
+func (l Likeness) String() string {
+	return [...]string{"same", "registers", "order", "effects", "other"}[l]
+}
+
+// Code is the functions in a listing of nvdisasm, each the lines of its instructions.
+type Code map[string][]string
+
+var (
+	functionLine    = regexp.MustCompile(`^\.text\.(\S+):$`)
+	instructionLine = regexp.MustCompile(`^\s+(?:\{\s*)?/\*[0-9a-f]{4,}\*/\s+(.*?)\s*;`)
+	registerName    = regexp.MustCompile(`\b(U?[RP]|B)[0-9]+\b`)
+	labelName       = regexp.MustCompile("`\\(\\.L_\\S*\\)")
+	guardWord       = regexp.MustCompile(`^@!?U?P\S*\s+`)
+)
+
+// Listing reads what nvdisasm -c prints.
+func Listing(text string) Code {
+	code := make(Code)
+	name := ""
+	for line := range strings.SplitSeq(text, "\n") {
+		if m := functionLine.FindStringSubmatch(line); m != nil {
+			name = m[1]
+			code[name] = nil
+		} else if m := instructionLine.FindStringSubmatch(line); m != nil {
+			code[name] = append(code[name], labelName.ReplaceAllString(m[1], "L"))
+		}
+	}
+	return code
+}
+
+// Liken compares one function of two listings. What is said of a pair that is not alike is the opcodes that are
+// more on one side.
+func Liken(a, b []string) (Likeness, string) {
+	if slices.Equal(a, b) {
+		return Same, ""
+	}
+	x, y := mapped(a, unnamed), mapped(b, unnamed)
+	if slices.Equal(x, y) {
+		return Registers, ""
+	}
+	if maps.Equal(counts(x), counts(y)) {
+		return Order, ""
+	}
+	difference := differences(counts(mapped(a, opcode)), counts(mapped(b, opcode)))
+	if maps.Equal(counts(mapped(a, effect)), counts(mapped(b, effect))) {
+		return Effects, difference
+	}
+	return Other, difference
+}
+
+// size is the number of instructions that are no filling.
+func size(lines []string) int {
+	n := 0
+	for _, line := range lines {
+		if opcode(line) != "NOP" {
+			n++
+		}
+	}
+	return n
+}
+
+// unnamed is an instruction with its registers and predicates without numbers.
+func unnamed(line string) string { return registerName.ReplaceAllString(line, "$1") }
+
+// opcode is an instruction's opcode with its modifiers.
+func opcode(line string) string {
+	line = guardWord.ReplaceAllString(line, "")
+	word, _, _ := strings.Cut(line, " ")
+	return word
+}
+
+// effect is the opcode of an instruction that does something to memory or to other threads, or may leave the
+// function; "" for one that computes, that holds places for the scheduler, or that fills up the end.
+func effect(line string) string {
+	word := opcode(line)
+	head, _, _ := strings.Cut(word, ".")
+	switch head {
+	case "LDC", "LDCU", "ULDC":
+		return "" // parameters and constants
+	case "BRA", "BRX", "JMP", "CALL", "RET", "EXIT", "KILL", "BPT":
+		return head
+	case "BAR", "B2R", "SHFL", "VOTE", "VOTEU", "MATCH", "REDUX", "CREDUX", "ELECT", "NANOSLEEP", "CS2R", "CCTL", "CCTLL", "ERRBAR", "DEPBAR", "LDGDEPBAR", "ARRIVES", "ACQBULK", "PREEXIT", "ENDCOLLECTIVE", "WARPSYNC", "ENDPGM", "GETLMEMBASE", "SETLMEMBASE":
+		return strings.TrimSuffix(word, ".32") // CS2R of a constant is a way to write zero
+	}
+	for _, stem := range []string{"LD", "ST", "ATOM", "RED", "MEMBAR", "FENCE", "SYNCS", "UCGABAR", "UTMA", "UBLK", "HGMMA", "WGMMA", "HMMA", "IMMA", "QMMA", "OMMA", "DMMA", "BMMA", "QGMMA", "IGMMA", "BGMMA", "UTC", "TEX", "TLD", "TXQ", "TMML", "TXD", "SU", "USETMAXREG", "WARPGROUP", "UGETNEXTWORKID", "MOVM", "LDT", "STT"} {
+		if strings.HasPrefix(head, stem) {
+			return word
+		}
+	}
+	return ""
+}
+
+func mapped(lines []string, to func(string) string) []string {
+	out := make([]string, len(lines))
+	for i, line := range lines {
+		out[i] = to(line)
+	}
+	return out
+}
+
+func counts(words []string) map[string]int {
+	n := make(map[string]int)
+	for _, w := range words {
+		n[w]++
+	}
+	delete(n, "")
+	return n
+}
+
+// differences are the words that are not as many in b as in a.
+func differences(a, b map[string]int) string {
+	var words []string
+	for _, w := range slices.Sorted(maps.Keys(a)) {
+		if a[w] != b[w] {
+			words = append(words, fmt.Sprintf("%s %+d", w, b[w]-a[w]))
+		}
+	}
+	for _, w := range slices.Sorted(maps.Keys(b)) {
+		if _, ok := a[w]; !ok {
+			words = append(words, fmt.Sprintf("%s %+d", w, b[w]))
+		}
+	}
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,457 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package passes_test
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math/bits"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// A machine runs one thread of a kernel on integers, as far as the tests of the passes need it, and keeps what can be
+// seen from outside: stores, and everything else that is no pure computation. What such an instruction gives depends on
+// what was seen before it, so a pass that merges, moves or drops one is found out. Nothing here folds or merges, and
+// nothing is shared with the passes: each instruction is written down as the manual says it.
+type machine struct {
+	regs   map[*ir.Reg]uint64
+	memory map[uint64]byte
+	carry  uint64
+	seed   uint64 // of parameters and memory
+	events []string
+	steps  int
+}
+
+// run runs a kernel for a number of instructions at most and returns what was seen, and whether it came to its end.
+func run(f *ir.Func, seed uint64, limit int) (events []string, ended bool, err error) {
+	m := &machine{regs: make(map[*ir.Reg]uint64), memory: make(map[uint64]byte), seed: seed}
+	number := make(map[*ir.Block]int, len(f.Blocks))
+	for i, b := range f.Blocks {
+		number[b] = i
+	}
+	for block := 0; block < len(f.Blocks); {
+		next := block + 1
+		for _, in := range f.Blocks[block].Instrs {
+			if m.steps++; m.steps > limit {
+				return m.events, false, nil
+			}
+			if in.Directive() || in.Guard.Reg != nil && (m.regs[in.Guard.Reg]&1 != 0) == in.Guard.Not {
+				continue
+			}
+			switch in.Head() {
+			case "ret", "exit":
+				return m.events, true, nil
+			case "bra":
+				next = number[in.Args[0].Block()]
+			case "brx":
+				list := in.Args[1].Ref.(*ir.Targets).Blocks
+				next = number[list[m.value(&in.Args[0])%uint64(len(list))]]
+			default:
+				if err := m.step(in); err != nil {
+					return m.events, false, fmt.Errorf("%s: %w", in.Op, err)
+				}
+			}
+		}
+		block = next
+	}
+	return m.events, true, nil
+}
+
+// hash is a number that depends on everything that is given.
+func (m *machine) hash(what ...any) uint64 {
+	h := fnv.New64a()
+	fmt.Fprintln(h, m.seed, what)
+	return h.Sum64()
+}
+
+// value is what an operand reads as, without regard to its type.
+func (m *machine) value(o *ir.Operand) uint64 {
+	switch o.Kind {
+	case ir.Register:
+		v := m.regs[o.Reg()]
+		if o.Not {
+			v ^= 1
+		}
+		if o.Minus {
+			v = -v
+		}
+		return v + uint64(o.Value)
+	case ir.Int:
+		return uint64(o.Value)
+	case ir.Variable:
+		return m.hash("address", o.Var().Name)&^0xfff + uint64(o.Value)
+	case ir.Special:
+		if strings.Contains(o.Text, "clock") || strings.Contains(o.Text, "timer") {
+			return m.hash(o.Text, len(m.events))
+		}
+		return m.hash(o.Text) % 1024
+	}
+	panic(fmt.Sprintf("operand of kind %d", o.Kind))
+}
+
+// put writes a register, or what of a value stands at a place in a vector.
+func (m *machine) put(o *ir.Operand, v uint64) {
+	switch o.Kind {
+	case ir.Sink:
+	case ir.Register:
+		m.regs[o.Reg()] = v & mask(o.Reg().Type.Bits())
+	default:
+		panic(fmt.Sprintf("result of kind %d", o.Kind))
+	}
+}
+
+func mask(bits int) uint64 {
+	if bits >= 64 {
+		return ^uint64(0)
+	}
+	return 1<<bits - 1
+}
+
+// signed is a number of a width with its sign.
+func signed(v uint64, width int) int64 { return int64(v<<(64-width)) >> (64 - width) }
+
+// kind is the width and the letter of the last type in an opcode.
+func kind(op string) (width int, letter byte) {
+	words := strings.Split(op, ".")
+	last := words[len(words)-1]
+	if last == "pred" {
+		return 1, 'b'
+	}
+	if _, err := fmt.Sscanf(last[1:], "%d", &width); err != nil {
+		panic("no type in " + op)
+	}
+	return width, last[0]
+}
+
+// step runs one instruction that is no branch.
+func (m *machine) step(in *ir.Instr) error {
+	switch in.Head() {
+	case "ld":
+		return m.load(in)
+	case "st":
+		width, _ := kind(in.Op)
+		at := m.address(in, &in.Args[0])
+		for i, o := range elements(&in.Args[1]) {
+			v := m.value(o) & mask(width)
+			for j := range width / 8 {
+				m.memory[at+uint64(i*width/8+j)] = byte(v >> (8 * j))
+			}
+			m.events = append(m.events, fmt.Sprintf("%s %x %x", in.Op, at+uint64(i*width/8), v))
+		}
+		return nil
+	case "mov":
+		m.move(in)
+		return nil
+	case "setp":
+		return m.compare(in)
+	}
+	if in.Has("pure") && !in.Has("convergent") {
+		return m.compute(in)
+	}
+	m.event(in)
+	return nil
+}
+
+// event is an instruction that does more than compute: it is seen with all that it reads, and what it gives depends on
+// all that was seen before it.
+func (m *machine) event(in *ir.Instr) {
+	text := in.Op
+	var results []*ir.Operand
+	for i := range in.Args {
+		a := &in.Args[i]
+		switch {
+		case i < len(in.Form.Args) && in.Form.Args[i].Access != isa.Read:
+			results = append(results, elements(a)...)
+		case a.Kind == ir.Address:
+			text += fmt.Sprintf(" [%x]", m.address(in, a))
+		default:
+			for _, o := range elements(a) {
+				v := m.value(o)
+				if r := o.Reg(); r != nil {
+					v &= mask(r.Type.Bits())
+				}
+				text += fmt.Sprintf(" %x", v)
+			}
+		}
+	}
+	m.events = append(m.events, text)
+	for i, o := range results {
+		m.put(o, m.hash(text, len(m.events), i))
+	}
+}
+
+// elements are the parts of a vector or a pair, or the operand itself.
+func elements(o *ir.Operand) []*ir.Operand {
+	if o.Kind != ir.Vector && o.Kind != ir.Pair {
+		return []*ir.Operand{o}
+	}
+	var list []*ir.Operand
+	for i := range o.Args {
+		list = append(list, &o.Args[i])
+	}
+	return list
+}
+
+// address is where an access begins. Shared memory has addresses of 32 bits, and lies apart.
+func (m *machine) address(in *ir.Instr, o *ir.Operand) uint64 {
+	at := m.value(&o.Args[0])
+	if in.Mod("shared") {
+		return 1<<62 + at
+	}
+	return at
+}
+
+func (m *machine) load(in *ir.Instr) error {
+	width, letter := kind(in.Op)
+	at := m.address(in, &in.Args[1])
+	if in.Mod("volatile") || in.Mod("acquire") || in.Mod("relaxed") {
+		m.events = append(m.events, fmt.Sprintf("%s %x", in.Op, at))
+	}
+	for i, o := range elements(&in.Args[0]) {
+		v := uint64(0)
+		for j := range width / 8 {
+			place := at + uint64(i*width/8+j)
+			b, ok := m.memory[place]
+			if !ok {
+				b = byte(m.hash("memory", place))
+				if in.Mod("volatile") || in.Mod("acquire") || in.Mod("relaxed") {
+					b = byte(m.hash("memory", place, len(m.events)))
+				}
+			}
+			v |= uint64(b) << (8 * j)
+		}
+		if letter == 's' { // a wider register takes the sign
+			v = uint64(signed(v, width))
+		}
+		m.put(o, v)
+	}
+	return nil
+}
+
+func (m *machine) move(in *ir.Instr) {
+	width, _ := kind(in.Op)
+	to, from := elements(&in.Args[0]), elements(&in.Args[1])
+	whole := uint64(0)
+	for i, o := range from {
+		part := width / len(from)
+		whole |= m.value(o) & mask(part) << (i * part)
+	}
+	for i, o := range to {
+		part := width / len(to)
+		m.put(o, whole>>(i*part)&mask(part))
+	}
+}
+
+// compare is setp, with a second result and a third predicate where there are some.
+func (m *machine) compare(in *ir.Instr) error {
+	width, letter := kind(in.Op)
+	words := strings.Split(in.Op, ".")
+	a, b := m.value(&in.Args[1])&mask(width), m.value(&in.Args[2])&mask(width)
+	less := a < b
+	if letter == 's' {
+		less = signed(a, width) < signed(b, width)
+	}
+	var p bool
+	switch words[1] {
+	case "eq":
+		p = a == b
+	case "ne":
+		p = a != b
+	case "lt", "lo":
+		p = less
+	case "le", "ls":
+		p = less || a == b
+	case "gt", "hi":
+		p = !less && a != b
+	case "ge", "hs":
+		p = !less
+	default:
+		return fmt.Errorf("no such comparison")
+	}
+	first, second := uint64(0), uint64(1)
+	if p {
+		first, second = 1, 0
+	}
+	if len(in.Args) == 4 {
+		c := m.value(&in.Args[3]) & 1
+		switch words[2] {
+		case "and":
+			first, second = first&c, second&c
+		case "or":
+			first, second = first|c, second|c
+		case "xor":
+			first, second = first^c, second^c
+		}
+	}
+	list := elements(&in.Args[0])
+	m.put(list[0], first)
+	if len(list) > 1 {
+		m.put(list[1], second)
+	}
+	return nil
+}
+
+// compute is integer arithmetic.
+func (m *machine) compute(in *ir.Instr) error {
+	width, letter := kind(in.Op)
+	x := make([]uint64, 4)
+	for i := range in.Args[1:] {
+		x[i] = m.value(&in.Args[1+i])
+	}
+	a, b, c := x[0]&mask(width), x[1]&mask(width), x[2]&mask(width)
+	sa, sb := signed(a, width), signed(b, width)
+	less := a < b
+	if letter == 's' {
+		less = sa < sb
+	}
+	var v uint64
+	switch in.Head() {
+	case "add", "addc":
+		v = m.sum(in, a, b, width)
+		if in.Mod("sat") {
+			v = saturated(sa+sb, width)
+		}
+	case "sub", "subc":
+		v = m.difference(in, a, b, width)
+		if in.Mod("sat") {
+			v = saturated(sa-sb, width)
+		}
+	case "mul", "mad", "madc":
+		m.product(in, x, width, letter)
+		return nil
+	case "and":
+		v = a & b
+	case "or":
+		v = a | b
+	case "xor":
+		v = a ^ b
+	case "not":
+		v = ^a
+		if width == 1 {
+			v = a ^ 1
+		}
+	case "neg":
+		v = -a
+	case "min", "max":
+		v = b
+		if less == (in.Head() == "min") {
+			v = a
+		}
+		if in.Mod("relu") && signed(v, width) < 0 {
+			v = 0
+		}
+	case "shl", "shr":
+		v = shifted(in.Head(), letter, a, x[1]&0xffffffff, width)
+	case "selp":
+		v = b
+		if x[2]&1 != 0 {
+			v = a
+		}
+	case "popc":
+		v = uint64(bits.OnesCount64(a))
+	case "cvt":
+		words := strings.Split(in.Op, ".")
+		v = a
+		if letter == 's' {
+			v = uint64(sa)
+		}
+		to, _ := kind(words[len(words)-2])
+		v &= mask(to)
+	case "lop3":
+		for i := range width {
+			at := a>>i&1<<2 | b>>i&1<<1 | c>>i&1
+			v |= x[3] >> at & 1 << i
+		}
+	default:
+		return fmt.Errorf("the machine does not know it")
+	}
+	if len(elements(&in.Args[0])) != 1 {
+		return fmt.Errorf("more than one result")
+	}
+	m.put(&in.Args[0], v)
+	return nil
+}
+
+// sum is add and addc; both may leave a carry.
+func (m *machine) sum(in *ir.Instr, a, b uint64, width int) uint64 {
+	more := uint64(0)
+	if in.Head() == "addc" {
+		more = m.carry
+	}
+	low, carry := bits.Add64(a, b, more)
+	if width < 64 {
+		carry = low >> width & 1
+	}
+	if in.Mod("cc") {
+		m.carry = carry
+	}
+	return low
+}
+
+// difference is sub and subc; the carry is a borrow.
+func (m *machine) difference(in *ir.Instr, a, b uint64, width int) uint64 {
+	less := uint64(0)
+	if in.Head() == "subc" {
+		less = m.carry
+	}
+	low, borrow := bits.Sub64(a, b, less)
+	if in.Mod("cc") {
+		m.carry = borrow
+	}
+	return low
+}
+
+// product is mul, mad and madc.
+func (m *machine) product(in *ir.Instr, x []uint64, width int, letter byte) {
+	a, b := x[0]&mask(width), x[1]&mask(width)
+	high, low := bits.Mul64(a, b)
+	if letter == 's' {
+		a, b := uint64(signed(a, width)), uint64(signed(b, width))
+		high, low = bits.Mul64(a, b)
+		high -= uint64(int64(a)>>63)&b + uint64(int64(b)>>63)&a
+	}
+	v, out := low, width
+	switch {
+	case in.Mod("hi") && width == 64:
+		v = high
+	case in.Mod("hi"):
+		v = low >> width
+	case in.Mod("wide"):
+		out = 2 * width
+	}
+	if in.Head() != "mul" {
+		more := uint64(0)
+		if in.Head() == "madc" {
+			more = m.carry
+		}
+		sum, carry := bits.Add64(v&mask(out), x[2]&mask(out), more)
+		if out < 64 {
+			carry = sum >> out & 1
+		}
+		if in.Mod("cc") {
+			m.carry = carry
+		}
+		v = sum
+	}
+	m.put(&in.Args[0], v)
+}
+
+func saturated(v int64, width int) uint64 {
+	return uint64(min(max(v, -1<<(width-1)), 1<<(width-1)-1))
+}
+
+func shifted(head string, letter byte, a, by uint64, width int) uint64 {
+	switch {
+	case head == "shl" && by >= uint64(width), head == "shr" && letter != 's' && by >= uint64(width):
+		return 0
+	case head == "shl":
+		return a << by
+	case letter == 's':
+		return uint64(signed(a, width) >> min(by, 63))
+	}
+	return a >> by
+}
