@@ -19,7 +19,7 @@ func Check(t *trial.T) error {
 	}
 	m := dsl.New("clusters.ptx", t.Target())
 	Build(m)
-	loaded, err := t.Device.Load(m)
+	loaded, err := t.Load(m)
 	if err != nil {
 		return err
 	}

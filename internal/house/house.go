@@ -56,7 +56,7 @@ func Rooms() []Room {
 		{"internal/fakecuda", "runtime/driver", ""},
 		{"internal/filetest", "diag ptx", cmp},
 		{"internal/gen", "isa internal/notation", jennifer + " " + participle},
-		{"internal/gputest", "dsl runtime examples internal/trial", ""},
+		{"internal/gputest", "dsl runtime examples internal/trial passes ptx lift lower", ""},
 		{"internal/house", "", ""},
 		{"internal/npy", "", ""},
 		{"internal/ptxas", "diag", ""},

@@ -19,6 +19,8 @@ type T struct {
 	Device *runtime.Device
 	Rand   *rand.Rand
 	Notes  []string // what is worth telling beside success
+	// Edit, where it is not nil, is done to every module before it is loaded.
+	Edit func(*dsl.Module) error
 }
 
 // Note adds to the notes.
@@ -39,11 +41,21 @@ func (t *T) Target() string { return t.Device.Info().Target }
 func (t *T) Kernel(name string, build func(*dsl.Module)) (*runtime.Kernel, error) {
 	m := dsl.New(name+".ptx", t.Target())
 	build(m)
-	loaded, err := t.Device.Load(m)
+	loaded, err := t.Load(m)
 	if err != nil {
 		return nil, err
 	}
 	return loaded.Kernel(name)
+}
+
+// Load loads a module that has been built.
+func (t *T) Load(m *dsl.Module) (*runtime.Module, error) {
+	if t.Edit != nil {
+		if err := t.Edit(m); err != nil {
+			return nil, err
+		}
+	}
+	return t.Device.Load(m)
 }
 
 // Floats are n random numbers in [-1, 1].
