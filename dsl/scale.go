@@ -6,6 +6,7 @@ package dsl
 import (
 	"fmt"
 
+	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
@@ -48,20 +49,36 @@ func (k *Kernel) ScaleMap(name string, b BlockScale, rows, cols int) *TensorMap 
 	return k.TensorMap(name, isa.U64, Box{Rows: rows / 128, Cols: 64 * atoms}, NoSwizzle)
 }
 
-// scaledKind is the kind of tcgen05.mma for block-scaled types, and its vector qualifier.
-func scaledKind(a, b Tile, s BlockScale) (kind tensorKind, vec string, ok bool) {
+// scaledKind is the kind of tcgen05.mma for block-scaled types. A sparse product counts zeros too, so that a scale factor is for twice
+// as many numbers.
+func scaledKind(a, b Tile, s BlockScale, sparse bool) (tensorKind, bool) {
 	x, ok1 := kinds8[a.Type]
 	y, ok2 := kinds8[b.Type]
 	fours := a.Type == isa.E2m1 && b.Type == isa.E2m1 && !a.Padded && !b.Padded
-	switch {
-	case fours && s.Vector == 16:
-		return tensorKind{"mxf4nvf4", 1, 1, 64}, "scale_vec::4X", true
-	case fours && s.Vector == 32 && s.Type == isa.Ue8m0:
-		return tensorKind{"mxf4", 1, 1, 64}, "scale_vec::2X", true
-	case ok1 && ok2 && s.Vector == 32 && s.Type == isa.Ue8m0 && a.wide() == 8 && b.wide() == 8:
-		return tensorKind{"mxf8f6f4", x, y, 32}, "scale_vec::1X", true
+	numbers := s.Vector
+	if sparse {
+		numbers /= 2
 	}
-	return tensorKind{}, "", false
+	switch {
+	case sparse && s.Vector%2 != 0:
+	case fours && numbers == 16:
+		return tensorKind{"mxf4nvf4", 1, 1, 64}, true
+	case fours && numbers == 32 && s.Type == isa.Ue8m0:
+		return tensorKind{"mxf4", 1, 1, 64}, true
+	case ok1 && ok2 && numbers == 32 && s.Type == isa.Ue8m0 && a.wide() == 8 && b.wide() == 8:
+		return tensorKind{"mxf8f6f4", x, y, 32}, true
+	}
+	return tensorKind{}, false
+}
+
+// scaleQualifier says how many numbers share a factor: by their count since PTX 8.8, which the targets of a family take, and before it by the
+// factors of an instruction.
+func (k *Kernel) scaleQualifier(kind tensorKind) string {
+	named := map[string][2]string{"mxf8f6f4": {"block32", "scale_vec::1X"}, "mxf4": {"block32", "scale_vec::2X"}, "mxf4nvf4": {"block16", "scale_vec::4X"}}[kind.name]
+	if k.m.atLeast(808) {
+		return named[0]
+	}
+	return named[1]
 }
 
 // Scales takes the columns of tensor memory that the scale factors of one stage of a pipeline need, for tiles that are cols deep.
@@ -75,37 +92,40 @@ func (t *TMEM) Scales(b BlockScale, cols int) *TMEM {
 // ScaledMMA adds the product of x and the transpose of y, each number times the scale factor of its block. The factors travel
 // from shared to tensor memory before it, by the same thread, which keeps the order.
 func (a *AccumulatorStage) ScaledMMA(b BlockScale, x, y, scaleX, scaleY SharedTile) {
+	a.scaled(b, x, nil, y, scaleX, scaleY)
+}
+
+// scaled multiplies, and where there are places x is sparse: it has half of the columns of y.
+func (a *AccumulatorStage) scaled(b BlockScale, x SharedTile, places *SharedTile, y, scaleX, scaleY SharedTile) {
 	k := a.t.k
-	kind, vec, ok := scaledKind(x.Tile, y.Tile, b)
+	sparse := places != nil
+	kind, ok := scaledKind(x.Tile, y.Tile, b, sparse)
 	if !ok {
 		k.fault(&ruleShape, "block-scaled MMA of %s and %s with a %s for %d numbers: tcgen05 has no kind for it; with numbers of 6 and 8 bits, those of 4 are padded", x.Tile, y.Tile, b.Type, b.Vector)
 		return
 	}
-	if !a.fits(x, y, kind.depth) {
-		return
+	ratio := 1
+	if sparse {
+		ratio = 2
 	}
-	atoms := x.Cols / (4 * b.Vector)
-	for _, s := range []SharedTile{scaleX, scaleY} {
-		if s.at.k == nil || s.Type != isa.U64 || s.Cols != 64*atoms {
-			k.fault(&ruleShape, "scale factors %s for tiles %d deep; a ScaleMap of that depth is expected", s.Tile, x.Cols)
-			return
-		}
-	}
-	if a.t.scaleB == 0 {
-		k.fault(&ruleProtocol, "no tensor memory for scale factors; say Scales when the accumulators are made")
+	if !a.fits(x, y, kind.depth, ratio) || !a.fitsScales(b, y.Cols, scaleX, scaleY) || sparse && !a.fitsPlaces(x, *places) {
 		return
 	}
 	base := Reg[U32]{k: k, r: k.tmem.base}
-	sx, sy := base.AddI(int64(a.t.scaleA)), base.AddI(int64(a.t.scaleB))
+	sx, sy, zeros := base.AddI(int64(a.t.scaleA)), base.AddI(int64(a.t.scaleB)), base.AddI(int64(a.t.places))
 	dx, dy := k.tensorDescriptor(x), k.tensorDescriptor(y)
 	to := a.address()
-	type1 := uint32(0)
+	id := kind.a<<7 | kind.b<<10 | uint32(a.t.cols>>3)<<17 | uint32(a.t.rows>>7)<<27
 	if b.Type == isa.Ue8m0 {
-		type1 = 1
+		id |= 1 << 23
 	}
-	id := kind.a<<7 | kind.b<<10 | uint32(a.t.cols>>3)<<17 | type1<<23 | uint32(a.t.rows>>7)<<27
-	op := "tcgen05.mma." + k.tmem.group() + ".kind::" + kind.name + ".block_scale." + vec
-	each := kind.depth / b.Vector // factors of a row that one instruction takes
+	op := "tcgen05.mma."
+	if sparse {
+		id |= 1 << 2
+		op += "sp."
+	}
+	op += k.tmem.group() + ".kind::" + kind.name + ".block_scale." + k.scaleQualifier(kind)
+	each := kind.depth * ratio / b.Vector // factors of a row that one instruction takes
 	a.begin(x)
 	idesc := make(map[uint32]Reg[U32])
 	for step := range x.Cols / kind.depth {
@@ -113,16 +133,23 @@ func (a *AccumulatorStage) ScaledMMA(b BlockScale, x, y, scaleX, scaleY SharedTi
 		idesc[id4] = k.constant(id | id4<<4 | id4<<29)
 	}
 	k.When(k.Leader(), func() {
+		if sparse {
+			k.copyPlaces(*places, zeros)
+		}
 		k.copyScales(scaleX, sx)
 		k.copyScales(scaleY, sy)
 		for step := range x.Cols / kind.depth {
 			col := step * kind.depth
+			args := []ir.Operand{tensorAddress(k, to), k.arg(dx.AddI(int64(x.Offset0(col) >> 4))), k.arg(dy.AddI(int64(y.Offset0(col*ratio) >> 4)))}
+			if sparse {
+				args = append(args, tensorAddress(k, zeros.AddI(int64(2*step))))
+			}
 			// Four factors of a row stand in one column; the descriptor picks among them.
 			column, id4 := step*each/4, uint32(step*each%4)
-			k.ins(op, tensorAddress(k, to), k.arg(dx.AddI(int64(x.Offset0(col)>>4))), k.arg(dy.AddI(int64(y.Offset0(col)>>4))),
-				k.arg(idesc[id4]),
+			args = append(args, k.arg(idesc[id4]),
 				tensorAddress(k, sx.AddI(int64(4*column))), tensorAddress(k, sy.AddI(int64(4*column*((a.t.cols+127)/128)))),
 				k.arg(a.used))
+			k.ins(op, args...)
 			if step == 0 {
 				a.mark()
 			}
@@ -133,12 +160,31 @@ func (a *AccumulatorStage) ScaledMMA(b BlockScale, x, y, scaleX, scaleY SharedTi
 	}
 }
 
+// fitsScales reports what keeps scale factors from being those of tiles that are so deep.
+func (a *AccumulatorStage) fitsScales(b BlockScale, depth int, scaleX, scaleY SharedTile) bool {
+	k := a.t.k
+	for _, s := range []SharedTile{scaleX, scaleY} {
+		if s.at.k == nil || s.Type != isa.U64 || s.Cols != 64*depth/(4*b.Vector) {
+			k.fault(&ruleShape, "scale factors %s for tiles %d deep; a ScaleMap of that depth is expected", s.Tile, depth)
+			return false
+		}
+	}
+	switch {
+	case a.t.scaleB == 0:
+		k.fault(&ruleProtocol, "no tensor memory for scale factors; say Scales when the accumulators are made")
+	case a.t.rows < 128:
+		k.fault(&ruleShape, "block-scaled MMA into an accumulator of %d rows; 128 are expected, or 256 for a pair of blocks", a.t.rows)
+	default:
+		return true
+	}
+	return false
+}
+
 // copyScales copies the atoms of a tile of scale factors into tensor memory: for each atom along the row, the four columns of every
 // 128 rows side by side.
 func (k *Kernel) copyScales(from SharedTile, to Reg[U32]) {
 	atoms := from.Cols / 64
-	// No swizzle; eight rows of 16 bytes each follow one another.
-	d := k.descriptor(from.at, 1<<46|uint64(128>>4)<<32|1<<16)
+	d := k.atomDescriptor(from)
 	for atom := range atoms {
 		for row := range from.Rows {
 			off := int64(512 * (row*atoms + atom))
@@ -147,6 +193,9 @@ func (k *Kernel) copyScales(from SharedTile, to Reg[U32]) {
 		}
 	}
 }
+
+// Sparse is the scaling of a product whose first matrix is half zero (SparseScaledMMA): a factor is for twice as many numbers, zeros counted.
+func (b BlockScale) Sparse() BlockScale { return BlockScale{b.Type, 2 * b.Vector} }
 
 // String is the format of the scale factors as messages name it.
 func (b BlockScale) String() string { return fmt.Sprintf("%s for %d", b.Type, b.Vector) }

@@ -67,3 +67,24 @@ func TestPadded(t *testing.T) {
 		}
 	}
 }
+
+// TestSparsityOffset: what tells the zeros of 128 rows lies together, 16 bytes of each row, atom by atom.
+func TestSparsityOffset(t *testing.T) {
+	const rows, bytes = 300, 40
+	at := 0
+	for top := 0; top < rows; top += 128 {
+		for left := 0; left < bytes; left += 16 {
+			for row := top; row < top+128; row++ {
+				for b := left; b < left+16; b++ {
+					if got := dsl.SparsityOffset(row, b, bytes); row < rows && b < bytes && got != at {
+						t.Fatalf("byte %d of row %d lies at %d; %d is expected", b, row, got, at)
+					}
+					at++
+				}
+			}
+		}
+	}
+	if got := dsl.SparsityBytes(rows, bytes); got != at {
+		t.Errorf("%d bytes; %d are expected", got, at)
+	}
+}

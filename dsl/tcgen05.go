@@ -88,7 +88,7 @@ func (a *AccumulatorStage) MMA(x, y SharedTile) {
 		k.fault(&ruleShape, "MMA of %s and %s: tcgen05 has no kind for these types", x.Tile, y.Tile)
 		return
 	}
-	if !a.fits(x, y, kind.depth) {
+	if !a.fits(x, y, kind.depth, 1) {
 		return
 	}
 	d := uint32(1)
@@ -150,8 +150,8 @@ func (a *AccumulatorStage) mark() {
 	k.guard = guard
 }
 
-// fits reports what keeps x and y from being multiplied into a.
-func (a *AccumulatorStage) fits(x, y SharedTile, depth int) bool {
+// fits reports what keeps x and y from being multiplied into a, where y has so many columns for each of x.
+func (a *AccumulatorStage) fits(x, y SharedTile, depth, ratio int) bool {
 	k := a.t.k
 	share := 1
 	if a.t.pair {
@@ -166,7 +166,9 @@ func (a *AccumulatorStage) fits(x, y SharedTile, depth int) bool {
 		k.fault(&ruleProtocol, "MMA of tiles that belong to no stage of a pipeline: nothing would wait for it")
 	case x.Rows != a.t.rows/share || y.Rows != a.t.cols/share:
 		k.fault(&ruleShape, "MMA of %s and %s into an accumulator of %dx%d: %d and %d rows are expected", x.Tile, y.Tile, a.t.rows, a.t.cols, a.t.rows/share, a.t.cols/share)
-	case x.Cols != y.Cols || x.Cols%depth != 0:
+	case ratio != 1 && (x.Cols*ratio != y.Cols || x.Cols%depth != 0):
+		k.fault(&ruleShape, "sparse MMA of %s and %s: half as many columns as the second has are expected of the first, a multiple of %d", x.Tile, y.Tile, depth)
+	case ratio == 1 && (x.Cols != y.Cols || x.Cols%depth != 0):
 		k.fault(&ruleShape, "MMA of %s and %s: rows of one length, a multiple of %d elements, are expected", x.Tile, y.Tile, depth)
 	default:
 		return true

@@ -27,7 +27,7 @@ type Box struct {
 }
 
 // TensorMap is a parameter for a matrix of rows whose neighbours lie side by side, to be moved in tiles. A tile that is wider than
-// its swizzle takes a copy for each part as wide as that.
+// its swizzle takes a copy for each part as wide as that, and a single row of more than 256 elements one for each 256.
 func (k *Kernel) TensorMap(name string, t isa.Type, box Box, s Swizzle) *TensorMap {
 	m := &TensorMap{k: k, name: name, tile: Tile{Type: t, Rows: box.Rows, Cols: box.Cols, Swizzle: s, Padded: box.Padded}}
 	if !k.m.Has(90) {
@@ -37,6 +37,9 @@ func (k *Kernel) TensorMap(name string, t isa.Type, box Box, s Swizzle) *TensorM
 	m.box = box.Cols
 	if s != NoSwizzle && t.Bits() > 0 && m.tile.RowBytes() > int(s) {
 		m.box = int(s) * 8 / m.tile.wide()
+	}
+	if s == NoSwizzle && box.Rows == 1 && box.Cols > 256 && box.Cols%256 == 0 {
+		m.box = 256 // the parts of a single row lie one behind the other
 	}
 	switch {
 	case problem != "":
@@ -123,10 +126,11 @@ func (m *TensorMap) load(to SharedTile, first, n int, row, col Reg[U32], full Ba
 		far := full.at.Value().AndI(0xfeffffff)
 		signal = Addr{k: k, space: isa.SharedCluster, reg: far.r, scope: far.scope}
 	}
-	for slab := range m.tile.Slabs() {
-		c := col.AddI(int64(slab * m.box))
+	parts := m.tile.Cols / m.box
+	for part := range parts {
+		c := col.AddI(int64(part * m.box))
 		for at := 0; at < n; at += m.high {
-			place := to.at.Plus(int64(slab*m.tile.SlabBytes() + (first+at)*m.tile.Pitch()))
+			place := to.at.Plus(int64(part*m.tile.Bytes()/parts + (first+at)*m.tile.Pitch()))
 			args := []ir.Operand{k.arg(place), m.bracket(c, row.AddI(int64(at))), k.arg(signal)}
 			for _, x := range mask {
 				args = append(args, k.arg(x))
@@ -165,9 +169,10 @@ func (m *TensorMap) store(op string, from SharedTile, row, col Reg[U32]) {
 		k.fault(&ruleShape, "tensor map %s takes %s; it is stored from %s", m.name, m.tile, from.Tile)
 		return
 	}
-	for slab := range m.tile.Slabs() {
-		c := col.AddI(int64(slab * m.box))
-		k.ins(op, m.bracket(c, row), k.arg(from.at.Plus(int64(slab*m.tile.SlabBytes()))))
+	parts := m.tile.Cols / m.box
+	for part := range parts {
+		c := col.AddI(int64(part * m.box))
+		k.ins(op, m.bracket(c, row), k.arg(from.at.Plus(int64(part*m.tile.Bytes()/parts))))
 	}
 }
 

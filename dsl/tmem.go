@@ -102,6 +102,8 @@ type TMEM struct {
 	first      int // column of the first stage
 	scaleA     int // columns of scale factors
 	scaleB     int
+	places     int // columns that tell the zeros of sparse matrices; none where placed is 0
+	placed     int
 }
 
 // TMEM is a ring of accumulators of rows (64 or 128; 256 for a pair of blocks) and columns.

@@ -117,7 +117,7 @@ func multiply[C runtime.Element](t *trial.T, e isa.Type, a, b trial.Matrix, sums
 	if err != nil {
 		return err
 	}
-	if err := trial.Multiply(t, k, runtime.Grid(x, y), a, b, sums, tolerance, map[string][]byte{"e": places}); err != nil {
+	if err := trial.Multiply(t, k, runtime.Grid(x, y), a, b, sums, tolerance, map[string]trial.Matrix{"e": trial.Bytes(1, len(places), places)}); err != nil {
 		return fmt.Errorf("%s: %w", e, err)
 	}
 	return nil

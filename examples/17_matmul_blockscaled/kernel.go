@@ -14,33 +14,53 @@ type Format struct {
 	Name  string
 	A, B  isa.Type
 	Scale dsl.BlockScale
+	// Of each four neighbours in a row of A two are zero and left out, or of four pairs two where numbers are packed. A scale factor is for
+	// twice as many numbers.
+	Sparse bool
 }
+
+// Zeros is the format with half of A left out.
+func (f Format) Zeros() Format { return Format{f.Name + "_sparse", f.A, f.B, f.Scale.Sparse(), true} }
 
 // packed reports whether numbers lie two to a byte in shared memory, as they do where both matrices have four bits. In every other format a
 // number takes a byte there, whatever it takes in global memory.
 func (f Format) packed() bool { return f.A == isa.E2m1 && f.B == isa.E2m1 }
 
-// box is a tile of so many rows of 128 bytes, of numbers of a type.
-func (f Format) box(t isa.Type, rows int) dsl.Box {
-	return dsl.Box{Rows: rows, Cols: f.depth(), Padded: t.Bits() < 8 && !f.packed()}
+// box is a tile of so many rows and columns, of numbers of a type.
+func (f Format) box(t isa.Type, rows, cols int) dsl.Box {
+	return dsl.Box{Rows: rows, Cols: cols, Padded: t.Bits() < 8 && !f.packed()}
 }
 
-// depth is how many numbers 128 bytes of a row are.
-func (f Format) depth() int {
+// depth is how many numbers of a row of A a stage holds, 128 bytes, and how many of B.
+func (f Format) depth() (a, b int) {
+	a = 128
 	if f.packed() {
-		return 256
+		a = 256
 	}
-	return 128
+	if f.Sparse {
+		return a, 2 * a
+	}
+	return a, a
 }
+
+// The formats whose numbers have one type.
+var (
+	nvfp4 = Format{Name: "nvfp4", A: isa.E2m1, B: isa.E2m1, Scale: dsl.NVFP4}
+	mxfp4 = Format{Name: "mxfp4", A: isa.E2m1, B: isa.E2m1, Scale: dsl.MXFP4}
+	mxfp8 = Format{Name: "mxfp8", A: isa.E4m3, B: isa.E4m3, Scale: dsl.MXFP8}
+)
 
 // Formats are those that the kernel is built for.
 var Formats = []Format{
-	{"nvfp4", isa.E2m1, isa.E2m1, dsl.NVFP4},
-	{"mxfp4", isa.E2m1, isa.E2m1, dsl.MXFP4},
-	{"mxfp6", isa.E2m3, isa.E2m3, dsl.MXFP6},
-	{"mxfp6_e3m2", isa.E3m2, isa.E3m2, dsl.MXFP6},
-	{"mxfp8", isa.E4m3, isa.E4m3, dsl.MXFP8},
-	{"mxfp8_mxfp4", isa.E4m3, isa.E2m1, dsl.MXFP8}, // activations of eight bits, weights of four
+	nvfp4,
+	mxfp4,
+	{Name: "mxfp6", A: isa.E2m3, B: isa.E2m3, Scale: dsl.MXFP6},
+	{Name: "mxfp6_e3m2", A: isa.E3m2, B: isa.E3m2, Scale: dsl.MXFP6},
+	mxfp8,
+	{Name: "mxfp8_mxfp4", A: isa.E4m3, B: isa.E2m1, Scale: dsl.MXFP8}, // activations of eight bits, weights of four
+	nvfp4.Zeros(),
+	mxfp4.Zeros(),
+	mxfp8.Zeros(),
 }
 
 // A Tiling is the shape of the work of one block, or of a pair of them.
@@ -51,18 +71,25 @@ type Tiling struct {
 	Pair   bool // two blocks multiply as one
 }
 
-// Tilings that fit the shared and tensor memory of sm_100.
-var (
-	Default = Tiling{N: 128, Stages: 4, Group: 8}
-	Pair    = Tiling{N: 256, Stages: 3, Group: 8, Pair: true}
-)
+// Default is a tiling that fits the shared and tensor memory of sm_100, for one multiprocessor or a pair. Stages of sparse formats are larger: they
+// hold twice as much of B.
+func (f Format) Default(pair bool) Tiling {
+	t := Tiling{N: 128, Stages: 4, Group: 8, Pair: pair}
+	if pair {
+		t.N, t.Stages = 256, 3
+	}
+	if f.Sparse {
+		t.Stages--
+	}
+	return t
+}
 
 // Build makes D = (A * SFA) * (B * SFB)' for matrices of a block-scaled format, with D in bfloat16 and sums in F32. The scale
 // factors come as atoms (see dsl.BlockScale), by the TMA into shared memory and from there into tensor memory. Sizes are whatever the TMA takes: it
 // reads zeros beyond the edges, and writes nothing there. That is n a multiple of 8, and k of 16 bytes; of 128 where numbers of 4 or 6 bits
-// take a byte in shared memory.
+// take a byte in shared memory. Of a sparse format A is m x k/2, and e tells which numbers it has (see dsl.SparsityOffset).
 func Build(m *dsl.Module, f Format, t Tiling) {
-	depth := f.depth()
+	kept, depth := f.depth()
 	options := []dsl.KernelOption{dsl.Threads(256)}
 	share := 1
 	if t.Pair {
@@ -76,19 +103,28 @@ func Build(m *dsl.Module, f Format, t Tiling) {
 	if t.N%128 != 0 {
 		k.Fault("tiles of %d columns; a multiple of 128 is expected, as many as scale factors come for", t.N)
 	}
-	a := k.TensorMap("a", f.A, f.box(f.A, 128), dsl.Swizzle128)
-	b := k.TensorMap("b", f.B, f.box(f.B, t.N/share), dsl.Swizzle128)
+	a := k.TensorMap("a", f.A, f.box(f.A, 128, kept), dsl.Swizzle128)
+	b := k.TensorMap("b", f.B, f.box(f.B, t.N/share, depth), dsl.Swizzle128)
 	sfa := k.ScaleMap("sfa", f.Scale, 128, depth)
 	sfb := k.ScaleMap("sfb", f.Scale, t.N, depth)
+	feeds := []dsl.Feed{a.Feed(), b.Feed(), sfa.Feed(), sfb.Feed()}
+	var e *dsl.TensorMap
+	if f.Sparse {
+		e = k.SparsityMap("e", a)
+		feeds = append(feeds, e.Feed())
+	}
 	d := k.TensorMap("d", isa.Bf16, dsl.Box{Rows: 128, Cols: t.N}, dsl.Swizzle128)
 	rows, cols, length := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
 
-	stage := k.Pipeline("stage", t.Stages, a.Feed(), b.Feed(), sfa.Feed(), sfb.Feed())
+	stage := k.Pipeline("stage", t.Stages, feeds...)
 	results := 2
 	if t.N > 192 {
 		results = 1 // two of them and the scale factors are more than tensor memory holds
 	}
 	acc := k.TMEM("acc", 128*share, t.N, results).Scales(f.Scale, depth)
+	if f.Sparse {
+		acc.Sparsity(a)
+	}
 	out := k.Output("out", d, 1)
 	tiles := k.Persistent(rows.CeilDiv(128), cols.CeilDiv(int64(t.N)), t.Group)
 	steps := length.CeilDiv(int64(depth))
@@ -105,6 +141,9 @@ func Build(m *dsl.Module, f Format, t Tiling) {
 					s.Load(b, colB, s.Index())
 					s.Load(sfa, at.Row, s.Index())
 					s.Load(sfb, at.Col, s.Index())
+					if f.Sparse {
+						s.Load(e, at.Row, s.Index())
+					}
 				}
 			}
 		}),
@@ -112,7 +151,11 @@ func Build(m *dsl.Module, f Format, t Tiling) {
 			for range tiles.Each() {
 				acc.Fill(func(d *dsl.AccumulatorStage) {
 					for s := range stage.Consume(steps) {
-						d.ScaledMMA(f.Scale, s.Tile(a), s.Tile(b), s.Tile(sfa), s.Tile(sfb))
+						if f.Sparse {
+							d.SparseScaledMMA(f.Scale, s.Tile(a), s.Tile(e), s.Tile(b), s.Tile(sfa), s.Tile(sfb))
+						} else {
+							d.ScaledMMA(f.Scale, s.Tile(a), s.Tile(b), s.Tile(sfa), s.Tile(sfb))
+						}
 					}
 				})
 			}

@@ -19,10 +19,12 @@ import (
 	multistage "github.com/ptxdsl/ptxdsl/examples/13_matmul_multistage"
 	sparse "github.com/ptxdsl/ptxdsl/examples/14_matmul_sparse"
 	hopper "github.com/ptxdsl/ptxdsl/examples/15_matmul_hopper"
+	blackwell "github.com/ptxdsl/ptxdsl/examples/16_matmul_blackwell"
+	blockscaled "github.com/ptxdsl/ptxdsl/examples/17_matmul_blockscaled"
 	"github.com/ptxdsl/ptxdsl/internal/trial"
 )
 
-// exampleChecks hold the examples that one GPU or another can run. The kernels for sm_100a are not among them: nothing here has run them.
+// exampleChecks hold the examples. Those for sm_100a have run nowhere yet: on other devices they are skipped.
 func exampleChecks() []Check {
 	var list []Check
 	for _, e := range []struct {
@@ -44,6 +46,8 @@ func exampleChecks() []Check {
 		{"13_matmul_multistage", multistage.Check},
 		{"14_matmul_sparse", sparse.Check},
 		{"15_matmul_hopper", hopper.Check},
+		{"16_matmul_blackwell", blackwell.Check},
+		{"17_matmul_blockscaled", blockscaled.Check},
 	} {
 		list = append(list, Check{"examples", e.name, func(t *T) error { return e.check(t.T) }})
 	}

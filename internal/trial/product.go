@@ -6,6 +6,7 @@ package trial
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 
 	"github.com/ptxdsl/ptxdsl/runtime"
@@ -55,9 +56,21 @@ func (t *T) Holds(p Product, at func(row, col int) float64, a, b func(row, k int
 // A Matrix is numbers by rows: their elements, as a device is given them, and what each number is worth.
 type Matrix struct {
 	Rows, Cols int
+	Kept       int // columns of what is stored, where zeros are left out; else 0
 	worth      func(row, col int) float64
 	upload     func(*runtime.Device) (buffer, error)
 }
+
+// stored is the columns that there are elements for.
+func (m Matrix) stored() int {
+	if m.Kept > 0 {
+		return m.Kept
+	}
+	return m.Cols
+}
+
+// Bytes is a matrix of bytes that are worth nothing: a parameter of a product beside its two matrices.
+func Bytes(rows, cols int, bytes []byte) Matrix { return MatrixOf(rows, cols, bytes, nil) }
 
 // A buffer is a Buffer of elements of any type.
 type buffer interface {
@@ -68,7 +81,7 @@ type buffer interface {
 
 // MatrixOf is a matrix of elements that are worth something each. Of matrices that leave zeros out there are fewer elements than numbers.
 func MatrixOf[E runtime.Element](rows, cols int, elements []E, worth func(row, col int) float64) Matrix {
-	return Matrix{rows, cols, worth, func(d *runtime.Device) (buffer, error) { return runtime.Upload(d, elements) }}
+	return Matrix{rows, cols, 0, worth, func(d *runtime.Device) (buffer, error) { return runtime.Upload(d, elements) }}
 }
 
 // A Kind is a type of numbers on a device: what is near to a random number in [-1, 1], and what that is worth.
@@ -142,8 +155,8 @@ func RandomBits(t *T, rows, cols, bits int, worth func(x uint8) int) Matrix {
 const behind = 4096
 
 // Multiply launches a kernel that makes D = A * B', and holds D. The kernel's parameters are told by their names: a, b and d are the matrices, or
-// tensor maps of them, m, n and k their sizes, and others are bytes that more has.
-func Multiply[C runtime.Element](t *T, k *runtime.Kernel, grid runtime.Config, a, b Matrix, result Kind[C], tolerance float64, more map[string][]byte) (err error) {
+// tensor maps of them, m, n and k their sizes, and others are matrices that more has.
+func Multiply[C runtime.Element](t *T, k *runtime.Kernel, grid runtime.Config, a, b Matrix, result Kind[C], tolerance float64, more map[string]Matrix) (err error) {
 	p := Product{M: a.Rows, N: b.Rows, K: a.Cols}
 	given := make(map[string]buffer)
 	defer func() {
@@ -157,14 +170,10 @@ func Multiply[C runtime.Element](t *T, k *runtime.Kernel, grid runtime.Config, a
 		}
 		return err
 	}
-	for name, m := range map[string]Matrix{"a": a, "b": b} {
+	matrices := map[string]Matrix{"a": a, "b": b}
+	maps.Copy(matrices, more)
+	for name, m := range matrices {
 		up, err := m.upload(t.Device)
-		if err := keep(name, up, err); err != nil {
-			return err
-		}
-	}
-	for name, bytes := range more {
-		up, err := runtime.Upload(t.Device, bytes)
 		if err := keep(name, up, err); err != nil {
 			return err
 		}
@@ -173,8 +182,7 @@ func Multiply[C runtime.Element](t *T, k *runtime.Kernel, grid runtime.Config, a
 	if err := keep("d", d, err); err != nil {
 		return err
 	}
-	rows := map[string]int{"a": p.M, "b": p.N, "d": p.M}
-	cols := map[string]int{"a": a.Cols, "b": b.Cols, "d": p.N}
+	matrices["d"] = Matrix{Rows: p.M, Cols: p.N}
 	sizes := map[string]int{"m": p.M, "n": p.N, "k": p.K}
 	args := make([]any, 0, 8)
 	for _, param := range k.Params() {
@@ -186,7 +194,7 @@ func Multiply[C runtime.Element](t *T, k *runtime.Kernel, grid runtime.Config, a
 		case !ok:
 			return fmt.Errorf("%s has a parameter %s, of which nothing is known here", k.Name(), name)
 		case param.Box != nil:
-			m, err := k.TensorMap(name, b, rows[name], cols[name])
+			m, err := k.TensorMap(name, b, matrices[name].Rows, matrices[name].stored())
 			if err != nil {
 				return err
 			}

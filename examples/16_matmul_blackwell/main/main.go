@@ -18,5 +18,5 @@ func main() {
 		t := blackwell.Default
 		t.Dynamic = *dynamic
 		blackwell.Build(m, t)
-	}, nil)
+	}, blackwell.Check)
 }

@@ -16,10 +16,6 @@ func main() {
 	pair := flag.Bool("pair", false, "two blocks work as one")
 	f := show.Choice("format", "format of the numbers", func(f blockscaled.Format) string { return f.Name }, blockscaled.Formats...)
 	show.Main("matmul_blockscaled", "sm_100a", func(m *dsl.Module) {
-		t := blockscaled.Default
-		if *pair {
-			t = blockscaled.Pair
-		}
-		blockscaled.Build(m, *f, t)
-	}, nil)
+		blockscaled.Build(m, *f, f.Default(*pair))
+	}, blockscaled.Check)
 }
