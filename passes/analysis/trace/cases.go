@@ -5,7 +5,6 @@ package trace
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,16 +34,7 @@ func (p *program) cases(l Limits) bool {
 		}
 		order = append(order, found...)
 		p.k.Traces, p.k.Missed, p.k.Loops = nil, slices.Clone(p.missed), false
-		steps := 0
-		for i := range sizes {
-			w := &walk{program: p, limits: l, steps: steps, forks: make(map[*ir.Instr]int), known: make(map[*value.Atom]int64), pass: i + 1}
-			for j, a := range order {
-				w.known[a] = number(a, i, j, chosen[a])
-			}
-			w.with = text(order, w.known)
-			w.start()
-			steps = w.steps
-		}
+		p.choices(l, order, chosen)
 		p.k.Cases = len(order)
 	}
 	if len(order) == 0 {
@@ -55,6 +45,37 @@ func (p *program) cases(l Limits) bool {
 		return false
 	}
 	return true
+}
+
+// choices follows the kernel with one choice of numbers after the other. Loops within loops can make a choice too long to
+// be followed to its end: it is left out then, if enough others are not.
+func (p *program) choices(l Limits, order []*value.Atom, scales map[*value.Atom]int64) {
+	const enough = 6
+	whole, left := 0, 2*l.Steps
+	var dropped []string
+	for i := range sizes {
+		traces, missed, loops := len(p.k.Traces), p.k.Missed, p.k.Loops
+		one := l
+		one.Steps = min(l.Steps/2, left)
+		w := &walk{program: p, limits: one, known: make(map[*value.Atom]int64), pass: i + 1}
+		for j, a := range order {
+			w.known[a] = number(a, i, j, scales[a])
+		}
+		w.with = text(order, w.known)
+		for w.rank = range p.k.Ranks {
+			w.start()
+		}
+		left -= w.steps
+		if w.steps > one.Steps || w.events > one.Steps {
+			dropped = p.k.Missed
+			p.k.Traces, p.k.Missed, p.k.Loops = p.k.Traces[:traces], missed, loops
+			continue
+		}
+		whole++
+	}
+	if whole < enough && dropped != nil {
+		p.k.Missed = dropped
+	}
 }
 
 // text says what was put in.
@@ -237,8 +258,12 @@ func (p *program) loose() bool {
 
 // start follows every thread from the first instruction.
 func (w *walk) start() {
+	w.forks = make(map[*ir.Instr]int)
 	facts := newFacts(w.pool, w.pass)
-	facts.With, facts.empty = w.with, slices.Contains(slices.Collect(maps.Values(w.known)), 0)
+	facts.With = w.with
+	for a, n := range w.known {
+		facts.empty = facts.empty || n == 0 && a.Op != "register" // the first block has work too
+	}
 	w.work = []*state{{facts: facts, regs: make([]*value.Value, len(w.k.Func.Regs)), threads: w.pool.All(),
 		turns: make(map[*graph.Loop]int), times: make(map[*ir.Instr]int), pending: make(map[*ir.Instr]*value.Value)}}
 	w.run()
@@ -248,6 +273,13 @@ func (w *walk) start() {
 func (w *walk) told(v *value.Value) *value.Value {
 	if a := v.Single(); a != nil {
 		if n, ok := w.known[a]; ok {
+			// Blocks of a cluster lie along the first axis, and the grid is made of whole clusters.
+			switch a.Name {
+			case "%ctaid.x":
+				n = n*int64(w.k.Ranks) + int64(w.rank)
+			case "%nctaid.x":
+				n *= int64(w.k.Ranks)
+			}
 			return w.pool.Const(v.Width, n)
 		}
 	}

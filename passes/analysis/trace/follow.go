@@ -15,6 +15,7 @@ import (
 // Of a kernel, Follow gives what threads do in it, within limits.
 func Follow(m *ir.Module, f *ir.Func, l Limits) *Kernel {
 	p := newProgram(m, f)
+	p.k.Ranks = 1
 	if p.k.Needs(Call) && !p.onlyQuietCalls() {
 		whole, callers := inline(m, f, func(g *ir.Func) bool { return p.isQuiet(g, 0) })
 		p = newProgram(m, whole)
@@ -40,9 +41,12 @@ func Follow(m *ir.Module, f *ir.Func, l Limits) *Kernel {
 		// Barriers alone are seen on few ways as well as on many.
 		l.Steps /= 8
 	}
-	w := &walk{program: p, limits: l, forks: make(map[*ir.Instr]int)}
+	p.k.Ranks = ranks(p.k)
 	p.missed = slices.Clone(p.k.Missed)
-	w.start()
+	w := &walk{program: p, limits: l}
+	for w.rank = range p.k.Ranks {
+		w.start()
+	}
 	if len(p.k.Missed) > len(p.missed) || p.tangled() || p.loose() {
 		p.cases(l)
 	}
@@ -112,6 +116,7 @@ type walk struct {
 	known  map[*value.Atom]int64 // what is put in for parameters and the like
 	with   string                // the same in words
 	pass   int                   // of those that put numbers in
+	rank   int                   // of the block that is followed
 }
 
 func (w *walk) run() {
@@ -131,7 +136,7 @@ func (w *walk) run() {
 // finish keeps the trace of s.
 func (w *walk) finish(s *state, why string) *state {
 	w.events += len(s.events)
-	w.k.Traces = append(w.k.Traces, &Trace{Threads: s.threads, Events: slices.Clip(s.events), Choices: slices.Clip(s.choices), Stopped: why, Facts: s.facts})
+	w.k.Traces = append(w.k.Traces, &Trace{Threads: s.threads, Rank: w.rank, Events: slices.Clip(s.events), Choices: slices.Clip(s.choices), Stopped: why, Facts: s.facts})
 	if why != "" {
 		w.miss(why)
 	}

@@ -10,7 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// Scenes puts traces together, one for every thread of the block, none of which contradicts another: at most so many
+// Scenes puts traces together, one for every thread of the block, or of each block of the cluster where ranks are followed
+// apart, none of which contradicts another: at most so many
 // times, and the longest traces first, which tell most. It is whole where all that is done in some trace is done in
 // a scene too, as often as in turns of a loop around others.
 func (k *Kernel) Scenes(most int) (list [][]*Trace, whole bool) {
@@ -62,23 +63,28 @@ func count(t *Trace, most map[*ir.Instr]int) {
 // scene is the traces that go with one, or nil where threads are left over.
 func (k *Kernel) scene(first *Trace) []*Trace {
 	list := []*Trace{first}
-	left := k.Pool.All().Minus(first.Threads)
-	for !left.Empty() {
-		t := k.beside(list, left)
-		if t == nil {
-			return nil
+	for rank := range k.Ranks {
+		left := k.Pool.All()
+		if rank == first.Rank {
+			left = left.Minus(first.Threads)
 		}
-		list = append(list, t)
-		left = left.Minus(t.Threads)
+		for !left.Empty() {
+			t := k.beside(list, rank, left)
+			if t == nil {
+				return nil
+			}
+			list = append(list, t)
+			left = left.Minus(t.Threads)
+		}
 	}
 	return list
 }
 
-// beside is a trace for the lowest thread that is left, which agrees with those of a scene.
-func (k *Kernel) beside(scene []*Trace, left value.Set) *Trace {
+// beside is a trace for the lowest thread of a block that is left, which agrees with those of a scene.
+func (k *Kernel) beside(scene []*Trace, rank int, left value.Set) *Trace {
 	lowest := left.Least()
 	for _, t := range k.Traces {
-		if !t.Threads.Has(lowest) || t.Threads.Minus(left) != (value.Set{}) {
+		if t.Rank != rank || !t.Threads.Has(lowest) || t.Threads.Minus(left) != (value.Set{}) {
 			continue
 		}
 		if !slices.ContainsFunc(scene, func(o *Trace) bool { return !o.Facts.Agree(t.Facts) }) {

@@ -136,6 +136,31 @@ func axis(f *ir.Func, name string) bool {
 	return false
 }
 
+// ranked is the most blocks of a cluster that are followed apart.
+const ranked = 4
+
+// ranks is how many blocks of a cluster are followed apart: those of a cluster along the first axis whose size is laid down,
+// where something that blocks do rests on which of them it is.
+func ranks(k *Kernel) int {
+	if k.Cluster < 2 || k.Cluster > ranked || !k.Needs(Wait, ClusterWait) {
+		return 1
+	}
+	for _, b := range k.Func.Blocks {
+		for _, in := range b.Instrs {
+			if in.Head() == "mapa" || in.Mod("multicast::cluster") || in.Mod("cta_group::2") {
+				return k.Cluster
+			}
+			for i := range in.Args {
+				o := &in.Args[i]
+				if o.Kind == ir.Special && (o.Text == "%cluster_ctaid.y" || o.Text == "%cluster_ctaid.z") {
+					return 1
+				}
+			}
+		}
+	}
+	return 1
+}
+
 // clusterOf is the number of blocks in a cluster.
 func clusterOf(m *ir.Module, f *ir.Func) int {
 	if m.Target.Info().Number < 90 {

@@ -36,6 +36,12 @@ func (w *walk) special(name string) *value.Value {
 	case strings.HasPrefix(name, "%clock"), strings.HasPrefix(name, "%globaltimer"), strings.HasPrefix(name, "%lanemask"), strings.HasPrefix(name, "%pm"):
 		level = value.Lane
 	}
+	if w.k.Ranks > 1 {
+		switch name {
+		case "%cluster_ctarank", "%cluster_ctaid.x":
+			return w.pool.Const(width, int64(w.rank))
+		}
+	}
 	v := w.pool.Atom(width, "register", name, nil, level)
 	if n := w.told(v); n != v {
 		return n

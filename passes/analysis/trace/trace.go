@@ -49,6 +49,7 @@ type Choice struct {
 // A Trace is one way through the kernel.
 type Trace struct {
 	Threads value.Set // that take it
+	Rank    int       // of their block in the cluster, where ranks are followed apart
 	Events  []Event
 	Choices []Choice // on what is not known, or on the number of the thread
 	Stopped string   // why it ends before the threads leave; "" where they leave
@@ -76,6 +77,8 @@ type Kernel struct {
 	Loops bool
 	// Cluster is the number of blocks in a cluster: 0 not known, 1 none.
 	Cluster int
+	// Ranks is how many blocks of a cluster are followed apart, each on traces of its own; 1 where all are taken to do alike.
+	Ranks int
 	// Callers are, of an instruction of a device function, the calls through which it is reached.
 	Callers map[*ir.Instr][]*ir.Instr
 	// Cases is for how many parameters and the like numbers were put in, several one after the other.
