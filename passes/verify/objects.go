@@ -18,8 +18,10 @@ type Object struct {
 type Touch struct {
 	Object
 	Threads value.Set
-	// Rank is the block of the cluster that it is in; nil for the block of the threads.
-	Rank *value.Value
+	// Rank is the block of the cluster that it is in; nil for the block of the threads. First says that it is the first of
+	// the pair that the threads' block belongs to, whichever that is.
+	Rank  *value.Value
+	First bool
 }
 
 // Objects tells which barrier objects an address stands for, and for which threads. It is not ok where
@@ -31,11 +33,12 @@ func (p *Pass) Objects(e *trace.Event, v *value.Value) (list []Touch, ok bool) {
 	k := p.Pool
 	root, own := k.Const(64, 0), k.Const(64, v.K)
 	var rank *value.Value
+	first := false
 	for _, t := range v.Terms {
 		one := k.Alone(t.Atom)
 		at, of := remote(k, t.Atom)
 		if at != nil && t.Factor == 1 {
-			rank, one = of, at
+			rank, one, first = of, at, t.Atom.Op != "mapa"
 			for _, u := range one.Terms {
 				term := k.Scale(64, k.Alone(u.Atom), u.Factor)
 				if u.Atom.Tid {
@@ -58,7 +61,7 @@ func (p *Pass) Objects(e *trace.Event, v *value.Value) (list []Touch, ok bool) {
 		return nil, false
 	}
 	if own.Const() {
-		return []Touch{{Object{root, own.K}, e.Threads, rank}}, true
+		return []Touch{{Object{root, own.K}, e.Threads, rank, first}}, true
 	}
 	at := make(map[int64]int)
 	e.Threads.Each(func(t int) {
@@ -67,21 +70,35 @@ func (p *Pass) Objects(e *trace.Event, v *value.Value) (list []Touch, ok bool) {
 		if !seen {
 			i = len(list)
 			at[n] = i
-			list = append(list, Touch{Object: Object{root, n}, Rank: rank})
+			list = append(list, Touch{Object: Object{root, n}, Rank: rank, First: first})
 		}
 		list[i].Threads.Add(t)
 	})
 	return list, true
 }
 
+// Rank is the block of the cluster in whose memory an address is: what mapa was given, or nil.
+func Rank(v *value.Value) *value.Value {
+	if v == nil {
+		return nil
+	}
+	for _, t := range v.Terms {
+		if t.Atom.Op == "mapa" && t.Factor == 1 {
+			return t.Atom.Args[1]
+		}
+	}
+	return nil
+}
+
 // remote is the place in a block's own memory that an address in the cluster stands for, and the rank of the block: what
-// mapa gives, or an address without the bit that tells the blocks of a pair apart, which is the first's.
+// mapa gives, or an address without the bit that tells the blocks of a pair apart, which is the first's. Compilers put more
+// into that mask, of bits that an aligned address has not.
 func remote(p *value.Pool, a *value.Atom) (at, rank *value.Value) {
-	const pair = 1 << 24
+	const pair, low = 1 << 24, 1<<10 - 1
 	switch {
 	case a.Op == "mapa":
 		return a.Args[0], a.Args[1]
-	case a.Op == "and" && a.Args[1].Is(^pair):
+	case a.Op == "and" && a.Args[1].Const() && a.Args[1].K&pair == 0 && a.Args[1].K|pair|low == -1:
 		return a.Args[0], p.Const(32, 0)
 	}
 	return nil, nil

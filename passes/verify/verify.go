@@ -11,6 +11,7 @@ package verify
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -283,11 +284,20 @@ func wanted(a *Analyzer, rules map[string]bool) bool {
 	return rules == nil || slices.ContainsFunc(a.Rules, func(r diag.Rule) bool { return rules[r.ID] })
 }
 
-// few is how many reviews of one rule a kernel shows; the last says how many more there are.
-const few = 2
+// shown is how many findings of one rule and severity a kernel shows; the last says how many more there are. A loop that
+// a compiler unrolled repeats what is wrong in it.
+func shown(s diag.Severity) int {
+	switch s {
+	case diag.Error:
+		return 4
+	case diag.Review:
+		return 2
+	}
+	return math.MaxInt
+}
 
 // settle is the findings to keep: of one rule at one place the gravest, the first of equals, and of
-// reviews of one rule a few.
+// each rule a few.
 func (s *sheet) settle(rules map[string]bool) []*Finding {
 	type key struct {
 		at   ir.Pos // a function has one, in however many places it is called
@@ -312,17 +322,19 @@ func (s *sheet) settle(rules map[string]bool) []*Finding {
 		best[k] = len(list)
 		list = append(list, f)
 	}
-	reviews := make(map[string][]*Finding)
+	type kind struct {
+		rule     string
+		severity diag.Severity
+	}
+	alike := make(map[kind][]*Finding)
 	return slices.DeleteFunc(list, func(f *Finding) bool {
-		if f.Severity != diag.Review {
-			return false
-		}
-		reviews[f.Rule] = append(reviews[f.Rule], f)
-		n := len(reviews[f.Rule])
+		k, few := kind{f.Rule, f.Severity}, shown(f.Severity)
+		alike[k] = append(alike[k], f)
+		n := len(alike[k])
 		if n <= few {
 			return false
 		}
-		last := reviews[f.Rule][few-1]
+		last := alike[k][few-1]
 		if n == few+1 {
 			last.plain = last.Message
 		}

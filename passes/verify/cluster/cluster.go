@@ -72,7 +72,7 @@ func follow(p *verify.Pass, t *trace.Trace) {
 					As(grade(last)).Also(e.In, "the block leaves here").On(t, i)
 			}
 		default:
-			if !away(p, e) {
+			if !away(p, t, e) {
 				continue
 			}
 			if !entered {
@@ -120,14 +120,14 @@ func grade(e *trace.Event) diag.Severity {
 }
 
 // away reports whether an event works on memory of another block for certain.
-func away(p *verify.Pass, e *trace.Event) bool {
+func away(p *verify.Pass, w *trace.Trace, e *trace.Event) bool {
 	mapped := func(n int) bool {
 		v := verify.Val(e, verify.Address(e.In, n))
 		if v == nil {
 			return false
 		}
 		for _, t := range v.Terms {
-			if t.Atom.Op == "mapa" && !own(p, t.Atom) {
+			if t.Atom.Op == "mapa" && !own(p, w, t.Atom) {
 				return true
 			}
 		}
@@ -148,8 +148,11 @@ func away(p *verify.Pass, e *trace.Event) bool {
 
 // own reports whether mapa may name the block that executes it: it asks for its own rank, or for the first of a
 // cluster that the launch makes, which may be of one block.
-func own(p *verify.Pass, a *value.Atom) bool {
+func own(p *verify.Pass, w *trace.Trace, a *value.Atom) bool {
 	rank := a.Args[1]
+	if p.Ranks > 1 && rank.Is(int64(w.Rank)) {
+		return true
+	}
 	if p.Cluster == 0 && rank.Const() && rank.K == 0 {
 		return true
 	}

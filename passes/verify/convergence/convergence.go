@@ -64,19 +64,32 @@ func aligned(p *verify.Pass, t *trace.Trace, i int) {
 	for _, c := range e.Parted {
 		switch {
 		case c.Splits && !p.Quits(c):
-			p.Report(&ruleAligned, e.In, "%s needs all lanes of a warp, and some go another way", e.In.Op).
+			p.Report(whole(e), e.In, "%s needs all lanes of a warp, and some go another way", e.In.Op).
 				Also(c.In, "lanes part here: %s of the warps come", part(p, e)).On(t, i)
 			return
 		case c.Splits:
-			p.Report(&ruleAligned, e.In, "%s behind a branch on which some lanes of a warp leave the kernel", e.In.Op).
+			p.Report(whole(e), e.In, "%s behind a branch on which some lanes of a warp leave the kernel", e.In.Op).
 				As(diag.Review).Also(c.In, "lanes part here")
 			return
 		case c.Maybe && !p.Quits(c):
-			p.Report(&ruleAligned, e.In, "%s needs all lanes of a warp: it is not known whether they agree", e.In.Op).
+			p.Report(whole(e), e.In, "%s needs all lanes of a warp: it is not known whether they agree", e.In.Op).
 				As(diag.Review).Also(c.In, "lanes may part here")
 			return
 		}
 	}
+}
+
+// whole is the rule that asks for whole warps: matrix units and tensor memory have their own.
+func whole(e *trace.Event) *diag.Rule {
+	switch e.Kind {
+	case trace.TensorAlloc, trace.TensorFree:
+		return &ruleAlloc
+	case trace.TensorLoad, trace.TensorStore:
+		return &ruleLanes
+	case trace.GroupMultiply:
+		return &ruleGroup
+	}
+	return &ruleAligned
 }
 
 // part says which threads come.
@@ -159,24 +172,45 @@ func named(p *verify.Pass) {
 			})
 		}
 	}
-	for id, counts := range sites {
-		if len(counts) == 1 {
-			for _, s := range counts {
-				compare(p, id, s)
-			}
-			continue
-		}
-		var list []*trace.Event
+	for id := range int64(16) {
+		counts := sites[id]
+		var list []*site
 		for _, s := range order {
 			if counts[s.count] == s {
-				list = append(list, s.events[0])
+				list = append(list, s)
 			}
 		}
-		a, _ := verify.Number(list[0], operand(list[0]))
-		b, _ := verify.Number(list[1], operand(list[1]))
-		p.Report(&ruleShared, list[1].In, "barrier %d is used with a count of %d here and of %d elsewhere", id, b, a).
-			As(diag.Review).Also(list[0].In, "the other count")
+		switch len(list) {
+		case 0:
+		case 1:
+			compare(p, id, list[0])
+		default:
+			contrast(p, id, list)
+		}
 	}
+}
+
+// contrast is a barrier that is used with several counts. Where one of them is what all that come make up, and those who
+// name it do not by themselves, the others are wrong; else it may be used by different groups, one after the other.
+func contrast(p *verify.Pass, id int64, list []*site) {
+	var all value.Set
+	for _, s := range list {
+		all = all.Or(s.threads)
+	}
+	for _, s := range list {
+		if s.count != int64(all.Warps()*32) || s.threads.Warps() == all.Warps() {
+			continue
+		}
+		for _, o := range list {
+			if o != s {
+				p.Report(&ruleCount, o.events[0].In, "barrier %d is used with a count of %d here, and the %d threads that come to it are counted elsewhere", id, o.count, s.count).
+					Also(s.events[0].In, "the other count")
+			}
+		}
+		return
+	}
+	p.Report(&ruleShared, list[1].events[0].In, "barrier %d is used with a count of %d here and of %d elsewhere", id, list[1].count, list[0].count).
+		As(diag.Review).Also(list[0].events[0].In, "the other count")
 }
 
 // first is the operand that has the number.
@@ -199,12 +233,26 @@ func compare(p *verify.Pass, id int64, s *site) {
 		if differ(s) {
 			r.As(diag.Review)
 		}
-	case come > s.count && differ(s):
+	case come > s.count && differ(s) && !crowded(s):
 		p.Report(&ruleShared, f.In, "barrier %d waits for %d threads, and %d come to it from several places: their arrivals can mix", id, s.count, come).
 			Also(other(s), "the other place")
 	case come > s.count:
 		p.Report(&ruleCount, f.In, "barrier %d waits for %d threads, and %d come to it: some are let go without the others", id, s.count, come).As(diag.Review)
 	}
+}
+
+// crowded reports whether more threads than a barrier waits for come to one of its places.
+func crowded(s *site) bool {
+	by := make(map[*ir.Instr]value.Set)
+	for _, e := range s.events {
+		by[e.In] = by[e.In].Or(e.Threads)
+	}
+	for _, threads := range by {
+		if int64(threads.Warps()*32) > s.count {
+			return true
+		}
+	}
+	return false
 }
 
 // differ reports whether a barrier is come to at several places.

@@ -34,11 +34,12 @@ type flight struct {
 	known  bool
 	// groups is how many groups were closed since it was begun: 0 as long as its own is open.
 	groups int
-	// done says that the threads that began it have waited for it; shared that a barrier came then.
-	done, shared bool
-	wait         *ir.Instr
-	warp         bool // the lanes of the warp have met since
-	open         bool // its group was not closed at the last wait
+	// done says that the threads that began it have waited for it; told that they arrived at an object then, shared that
+	// a barrier came, or the phase of the object was waited for.
+	done, told, shared bool
+	wait               *ir.Instr
+	warp               bool // the lanes of the warp have met since
+	open               bool // its group was not closed at the last wait
 }
 
 func run(p *verify.Pass) {
@@ -97,6 +98,17 @@ func small(p *verify.Pass, t *trace.Trace) {
 		case trace.BarrierSync, trace.ClusterWait:
 			for _, f := range list {
 				f.shared = f.shared || f.done
+			}
+		case trace.Arrive:
+			for _, f := range list {
+				f.told = f.told || f.done && covers(t, e, f.e)
+			}
+		case trace.Wait:
+			// Those who copied have arrived: the phase that they wait for has all their copies.
+			if holds, known := t.Facts.Decided(e.Done, e.Threads); holds || !known {
+				for _, f := range list {
+					f.shared = f.shared || f.told
+				}
 			}
 		case trace.WarpSync:
 			for _, f := range list {
@@ -191,6 +203,10 @@ func report(p *verify.Pass, t *trace.Trace, i int, f *flight, e *trace.Event, fo
 			if t.Events[j].Kind == trace.CopyWait {
 				last = t.Events[j].In
 			}
+		}
+		if last == nil {
+			p.Report(&ruleWait, e.In, "what is copied in the background %s, and nothing waits for its group", word).Also(f.e.In, "the copy").On(t, i)
+			return
 		}
 		if f.open {
 			p.Report(&ruleWait, e.In, "what is copied in the background %s while no wait covers it: its group was closed behind the last wait", word).

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
@@ -108,6 +109,7 @@ func made(p *verify.Pass, t *trace.Trace, i, syncs int, births map[verify.Object
 func life(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth) {
 	alive := make(map[verify.Object]*ir.Instr)
 	dead := make(map[verify.Object]*ir.Instr)
+	ends := p.Needs(trace.Inval)
 	for i := range t.Events {
 		e := &t.Events[i]
 		switch e.Kind {
@@ -133,9 +135,12 @@ func life(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth) {
 			}
 			for k := range regions {
 				for o, in := range alive {
-					if regions[k].Root == o.Root && regions[k].Low < o.At+8 && o.At < regions[k].High && regions[k].Sure {
-						p.Report(&ruleLife, e.In, "%s writes bytes %d to %d of shared memory, where a barrier object is alive at %d", e.In.Op, regions[k].Low, regions[k].High-1, o.At).
-							Also(in, "the object is made here").On(t, i)
+					over(p, t, i, &regions[k], o, in)
+				}
+				for o, b := range births {
+					// Others made it; a thread that has come to a barrier since may have ended it.
+					if b.t.Threads.And(t.Threads) == (value.Set{}) && !ends && e.Kind == trace.BulkLoad {
+						over(p, t, i, &regions[k], o, b.e.In)
 					}
 				}
 			}
@@ -152,6 +157,15 @@ func life(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth) {
 			}
 		}
 	}
+}
+
+// over reports a write to memory where an object is alive.
+func over(p *verify.Pass, t *trace.Trace, i int, r *memory.Region, o verify.Object, made *ir.Instr) {
+	if r.Root != o.Root || o.At+8 <= r.Low || r.High <= o.At || !r.Sure {
+		return
+	}
+	p.Report(&ruleLife, t.Events[i].In, "%s writes bytes %d to %d of shared memory, where a barrier object is alive at %d", t.Events[i].In.Op, r.Low, r.High-1, o.At).
+		Also(made, "the object is made here").On(t, i)
 }
 
 // uses holds what a trace does to objects against who made them, where and how.

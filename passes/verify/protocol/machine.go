@@ -6,39 +6,17 @@ package protocol
 import (
 	"slices"
 
+	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// A clock is what an agent knows to have happened: of each agent up to where, and which operations in the
-// background have ended.
-type clock struct {
-	agents []int
-	done   map[int]bool
-}
-
-func (c *clock) join(o *clock) {
-	for i, n := range o.agents {
-		c.agents[i] = max(c.agents[i], n)
-	}
-	for n := range o.done {
-		c.done[n] = true
-	}
-}
-
-func (c *clock) clone() *clock {
-	d := &clock{agents: append([]int(nil), c.agents...), done: make(map[int]bool, len(c.done))}
-	for n := range c.done {
-		d.done[n] = true
-	}
-	return d
-}
-
 // An agent is the lanes of one warp that follow one trace.
 type agent struct {
 	id      int
+	block   int
 	warp    int
 	threads value.Set
 	t       *trace.Trace
@@ -47,16 +25,18 @@ type agent struct {
 	// groups of operations that end at a wait of the agent itself: wgmma and bulk stores.
 	wgmma, bulk, copies []*operation
 	waiting             bool // at a barrier, counted there
+	phase               int  // of the cluster's barrier that it arrived for
 	passed              map[*object]*passage
 	tokens              map[*value.Value]int // phases that arrivals were for, by the state that they gave
+	times               map[*ir.Instr]int    // how often it came to an operation of its warpgroup
 	left                bool
 }
 
-// A passage is what an agent saw of an object's phases: how many waits it passed, the phases that were
-// complete at the last, and whether that had let it pass before.
+// A passage is what an agent learned at its waits for an object: how many it passed, of which phase the last told, and
+// whether that was the phase that the one before told of.
 type passage struct {
-	waits, phases int
-	stale         *trace.Event
+	waits, phase int
+	stale        *trace.Event
 }
 
 // An operation runs in the background.
@@ -67,16 +47,23 @@ type operation struct {
 	groups int
 }
 
+// A spot is where a barrier object is: in which block of the cluster, and where there.
+type spot struct {
+	block int
+	verify.Object
+}
+
 // An object is a barrier object at work.
 type object struct {
-	place     verify.Object
 	count     int64
 	pending   int64
 	tx        int64
 	phases    int // completed
 	gathering *clock
-	released  *clock // of all completed phases
-	unit      int64  // bytes that one copy of unknown size stands for; 0 where sizes are known
+	released  []*clock // with each phase, what was done before its end
+	came      [2][]int // agents that arrived in this phase, and in the one before
+	unit      int64    // that one copy of unknown size brings of tx; 0 where there is none
+	copies    int64    // of unknown size there are in all: tx is so many times bytes
 	init      *trace.Event
 	last      *trace.Event // that arrived
 }
@@ -88,6 +75,7 @@ type access struct {
 	when      int // of the agent
 	operation int // 0 for the agent itself
 	write     bool
+	block     int // whose memory it is
 	region    memory.Region
 	core      memory.Region // of it, what is certain, where that is less
 	tensor    bool
@@ -97,26 +85,17 @@ type access struct {
 type machine struct {
 	p       *verify.Pass
 	agents  []*agent
-	objects map[verify.Object]*object
-	named   map[int64]*meeting
-	cluster *meeting
+	objects map[spot]*object
+	named   map[number]*meeting
+	cluster gathering
 	due     []*completion // in the background, in the order of issue
 	past    map[bin][]access
 	next    int
 	joints  map[joint]int
-	lanes   map[int]int     // of a warp, its agents
+	lanes   map[warp]int    // of a warp, its agents
 	engines []memory.Region // that operations in the background work on
 	plain   bool            // plain accesses are compared among themselves
 	work    *int            // done on the kernel so far, in comparisons and steps
-}
-
-// A meeting is a barrier of threads.
-type meeting struct {
-	threads int  // that came
-	count   int  // that it waits for
-	all     bool // it waits for all that have not left
-	agents  []*agent
-	clock   *clock
 }
 
 // A completion is what the end of something in the background does.
@@ -126,7 +105,7 @@ type completion struct {
 }
 
 func newMachine(p *verify.Pass, s []*trace.Trace, work *int) *machine {
-	m := &machine{p: p, work: work, joints: make(map[joint]int), lanes: make(map[int]int), objects: make(map[verify.Object]*object), named: make(map[int64]*meeting),
+	m := &machine{p: p, work: work, joints: make(map[joint]int), lanes: make(map[warp]int), objects: make(map[spot]*object), named: make(map[number]*meeting),
 		past: make(map[bin][]access)}
 	for _, t := range s {
 		for w := range value.MaxThreads / 32 {
@@ -135,16 +114,16 @@ func newMachine(p *verify.Pass, s []*trace.Trace, work *int) *machine {
 			}
 			var lanes value.Set
 			lanes[w/2] = uint64(t.Threads.Lanes(w)) << (w % 2 * 32)
-			m.agents = append(m.agents, &agent{id: len(m.agents), warp: w, threads: lanes, t: t})
+			m.agents = append(m.agents, &agent{id: len(m.agents), block: t.Rank, warp: w, threads: lanes, t: t})
 		}
 	}
 	// Single lanes go first: they are those that may leave the rest of their warp behind.
 	slices.SortStableFunc(m.agents, func(a, b *agent) int { return a.threads.Len() - b.threads.Len() })
 	for i, a := range m.agents {
 		a.id = i
-		m.lanes[a.warp]++
-		a.passed, a.tokens = make(map[*object]*passage), make(map[*value.Value]int)
-		a.clock = &clock{agents: make([]int, len(m.agents)), done: make(map[int]bool)}
+		m.lanes[a.home()]++
+		a.passed, a.tokens, a.times = make(map[*object]*passage), make(map[*value.Value]int), make(map[*ir.Instr]int)
+		a.clock = m.clock()
 	}
 	return m
 }
@@ -192,18 +171,25 @@ func (m *machine) complete() bool {
 	return false
 }
 
-// A joint is an operation of a warpgroup, which its four warps make together.
+// A warp is one of a block of the cluster.
+type warp struct{ block, number int }
+
+// home is the warp that an agent is of.
+func (a *agent) home() warp { return warp{a.block, a.warp} }
+
+// A joint is an operation of a warpgroup, which its four warps make together: the nth time that they come to it.
 type joint struct {
-	t     *trace.Trace
-	at    int
-	group int
+	in    *ir.Instr
+	time  int
+	group warp
 }
 
 // new is an operation in the background. The warps of a warpgroup share theirs: code in use lets one of
 // them give back for all (W4 tells of it).
 func (m *machine) new(a *agent, e *trace.Event) *operation {
 	if e.Kind == trace.GroupMultiply {
-		k := joint{a.t, a.at, a.warp / 4}
+		a.times[e.In]++
+		k := joint{e.In, a.times[e.In], warp{a.block, a.warp / 4}}
 		if m.joints[k] == 0 {
 			m.next++
 			m.joints[k] = m.next
@@ -214,32 +200,38 @@ func (m *machine) new(a *agent, e *trace.Event) *operation {
 	return &operation{id: m.next, e: e, by: a}
 }
 
+// scale is what a byte counts in tx.
+func (o *object) scale() int64 { return max(1, o.copies) }
+
 // arrive brings arrivals and what the arriver knows to an object.
 func (o *object) arrive(n int64, c *clock, e *trace.Event) {
-	if o.gathering == nil {
-		o.gathering = c.clone()
-	} else {
-		o.gathering.join(c)
-	}
+	o.gather(c)
 	o.last = e
 	o.pending -= n
 	o.flip()
 }
 
+// gather adds what somebody knows to what those who wait for the phase will know.
+func (o *object) gather(c *clock) {
+	if o.gathering == nil {
+		o.gathering = c.clone()
+	} else {
+		o.gathering.join(c)
+	}
+}
+
 // flip completes the phase when nothing is pending.
 func (o *object) flip() {
-	if o.pending > 0 || o.tx != 0 {
+	if o.pending > 0 || o.tx != 0 || o.gathering == nil {
 		return
 	}
-
+	if o.phases > 0 {
+		o.gathering.join(o.released[o.phases-1])
+	}
+	o.gathering.saw(o, o.phases)
+	o.released = append(o.released, o.gathering)
+	o.gathering = nil
 	o.phases++
 	o.pending += o.count
-	if o.gathering != nil {
-		if o.released == nil {
-			o.released = o.gathering
-		} else {
-			o.released.join(o.gathering)
-		}
-		o.gathering = nil
-	}
+	o.came = [2][]int{nil, o.came[0]}
 }

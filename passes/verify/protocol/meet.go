@@ -9,6 +9,29 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
+// A number is that of a barrier, in a block.
+type number struct {
+	block int
+	id    int64
+}
+
+// A meeting is a barrier of threads of a block.
+type meeting struct {
+	threads int  // that came
+	count   int  // that it waits for
+	all     bool // it waits for all that have not left
+	agents  []*agent
+	clock   *clock
+}
+
+// A gathering is the barrier of the cluster, at which threads arrive first and wait later.
+type gathering struct {
+	threads int // that have arrived, in this phase
+	phases  int // that are complete
+	clock   *clock
+	last    *clock // of what was before the end of the last phase
+}
+
 // leave lets barriers of all threads go on without those that have left.
 func (m *machine) leave() {
 	for _, g := range m.named {
@@ -16,6 +39,7 @@ func (m *machine) leave() {
 			m.release(g)
 		}
 	}
+	m.gather()
 }
 
 // meet is a barrier of threads: the block's, a numbered one, the warp's or the cluster's.
@@ -26,35 +50,59 @@ func (m *machine) meet(a *agent, e, whole *trace.Event) bool {
 	a.clock.agents[a.id] = a.at + 1
 	switch e.Kind {
 	case trace.ClusterArrive:
-		if m.cluster == nil {
-			m.cluster = m.meeting()
+		if m.cluster.clock == nil {
+			m.cluster.clock = m.clock()
 		}
 		m.cluster.clock.join(a.clock)
+		m.cluster.threads += e.Threads.Len()
+		a.phase = m.cluster.phases + 1
+		m.gather()
+		a.at++
+		return true
+	case trace.ClusterWait:
+		if m.cluster.phases < a.phase {
+			return false
+		}
+		if m.cluster.last != nil {
+			a.clock.join(m.cluster.last)
+		}
 		a.at++
 		return true
 	case trace.WarpSync:
 		return m.warp(a, whole)
-	case trace.ClusterWait:
-		return m.join(a, e, ofCluster, 0)
 	}
-	number := verify.Val(e, 0)
 	id := int64(0)
-	if number != nil && number.Tid() {
-		id = m.p.Pool.At(number, e.Threads.Least())
+	if n := verify.Val(e, 0); n != nil && n.Tid() {
+		id = m.p.Pool.At(n, e.Threads.Least())
 	}
 	count, _ := verify.Count(e)
-	return m.join(a, e, id, int(count))
+	return m.join(a, e, number{a.block, id}, int(count))
 }
 
-// ofCluster is the number of the cluster's barrier, which no barrier of the block has.
-const ofCluster = -1
+// gather completes a phase of the cluster's barrier when all threads have arrived that have not left.
+func (m *machine) gather() {
+	g := &m.cluster
+	here := g.threads
+	for _, a := range m.agents {
+		if a.left {
+			here += a.threads.Len()
+		}
+	}
+	if g.threads == 0 || here < m.p.Pool.Threads*m.p.Ranks {
+		return
+	}
+	if g.last != nil {
+		g.clock.join(g.last)
+	}
+	*g = gathering{phases: g.phases + 1, last: g.clock}
+}
 
 // join counts an agent at a barrier, which waits for so many threads; 0 stands for all that have not left.
-func (m *machine) join(a *agent, e *trace.Event, id int64, count int) bool {
-	g := m.named[id]
+func (m *machine) join(a *agent, e *trace.Event, at number, count int) bool {
+	g := m.named[at]
 	if g == nil {
-		g = m.meeting()
-		m.named[id] = g
+		g = &meeting{clock: m.clock()}
+		m.named[at] = g
 	}
 	g.count, g.all = max(g.count, count), g.all || count == 0
 	g.clock.join(a.clock)
@@ -75,7 +123,7 @@ func (m *machine) join(a *agent, e *trace.Event, id int64, count int) bool {
 // split reports whether other lanes of an agent's warp come to the same barrier apart from it.
 func (m *machine) split(a *agent, e *trace.Event) bool {
 	for _, o := range m.agents {
-		if o == a || o.warp != a.warp || o.left {
+		if o == a || o.home() != a.home() || o.left {
 			continue
 		}
 		for i := o.at; i < len(o.t.Events); i++ {
@@ -87,23 +135,21 @@ func (m *machine) split(a *agent, e *trace.Event) bool {
 	return false
 }
 
-// meeting is a new one.
-func (m *machine) meeting() *meeting {
-	return &meeting{clock: &clock{agents: make([]int, len(m.agents)), done: map[int]bool{}}}
-}
-
 // release lets a meeting go on when enough have come.
 func (m *machine) release(g *meeting) {
+	if len(g.agents) == 0 {
+		return
+	}
 	here, count := g.threads, g.count
 	if g.all {
 		count = m.p.Pool.Threads
 		for _, a := range m.agents {
-			if a.left {
+			if a.left && a.block == g.agents[0].block {
 				here += a.threads.Len()
 			}
 		}
 	}
-	if len(g.agents) == 0 || here < count {
+	if here < count {
 		return
 	}
 	for _, a := range g.agents {
@@ -111,14 +157,14 @@ func (m *machine) release(g *meeting) {
 		a.waiting = false
 		a.at++
 	}
-	*g = *m.meeting()
+	*g = meeting{clock: m.clock()}
 }
 
 // warp is bar.warp.sync: it waits for the agents of the warp that come to it too.
 func (m *machine) warp(a *agent, e *trace.Event) bool {
 	var list []*agent
 	for _, o := range m.agents {
-		if o == a || o.warp != a.warp || o.left {
+		if o == a || o.home() != a.home() || o.left {
 			continue
 		}
 		for i := o.at; i < len(o.t.Events); i++ {

@@ -22,9 +22,10 @@ func Analyzer() *verify.Analyzer {
 		Doc: `Protocol lets the warps of one block go together, each along a trace, for every combination of
 traces that do not contradict one another. Blocks of a cluster are taken to do alike. A copy of a tensor is taken to
 bring its share of the bytes that are expected.`,
-		Rules:    diag.Rules{ruleHang, ruleLap, rulePlain},
-		Requires: []trace.Kind{trace.Wait, trace.Store, trace.Copy, trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply},
-		Run:      run,
+		Rules: diag.Rules{ruleHang, ruleLap, rulePlain},
+		Requires: []trace.Kind{trace.Wait, trace.Store, trace.Copy, trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply,
+			trace.RemoteStore, trace.Answer},
+		Run: run,
 	}
 }
 
@@ -32,7 +33,7 @@ func run(p *verify.Pass) {
 	rules := "B8"
 	if p.Needs(trace.Wait) {
 		rules = "B8, M4, M6, M7, M11"
-	} else if !p.Shares && !p.Needs(trace.Copy, trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply) {
+	} else if !p.Shares && !p.Needs(trace.Copy, trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply, trace.RemoteStore, trace.Answer) {
 		return
 	}
 	missed := func(why string) { p.Missed("the order of warps among themselves (%s): %s", rules, why) }
@@ -53,10 +54,7 @@ func run(p *verify.Pass) {
 	for i, s := range list {
 		m := newMachine(p, s, &work)
 		m.plain, m.engines = i == 0, near
-		if !m.units(s) {
-			missed("copies and expected bytes that do not pair")
-			return
-		}
+		m.units(s)
 		stuck, ok := m.run()
 		if !ok {
 			missed("it takes too long")
@@ -147,8 +145,12 @@ func strange(p *verify.Pass, t *trace.Trace, e *trace.Event) string {
 			return "arrivals that rest on data"
 		}
 		for _, o := range list {
-			if o.Rank != nil && !alike(o.Rank) {
+			switch {
+			case o.Rank == nil || p.Ranks < 2 && alike(o.Rank):
+			case p.Ranks < 2:
 				return "blocks of a cluster that do not do alike"
+			case !o.Rank.Const() && !o.Rank.Tid():
+				return "blocks of a cluster whose rank rests on data"
 			}
 		}
 	}
@@ -206,10 +208,14 @@ func alike(rank *value.Value) bool {
 	return false
 }
 
-// units settles what a copy of unknown size stands for: its share of what is expected.
-func (m *machine) units(s []*trace.Trace) bool {
-	expected := make(map[verify.Object]int64)
-	copies := make(map[verify.Object]int64)
+// units settles what a copy of unknown size stands for: its share of what is expected. Some are larger than others; but
+// each phase has as many of each.
+func (m *machine) units(s []*trace.Trace) {
+	expected := make(map[spot]int64)
+	copies := make(map[spot]int64)
+	brought := make(map[spot]int64)
+	first := make(map[spot]*trace.Event)
+	var order []spot
 	for _, t := range s {
 		for i := range t.Events {
 			e := &t.Events[i]
@@ -217,25 +223,60 @@ func (m *machine) units(s []*trace.Trace) bool {
 			if n < 0 {
 				continue
 			}
+			loads := e.Kind == trace.BulkLoad && verify.Tensor(e.In)
+			size, known := delivers(e)
+			if !loads && !known && e.Kind != trace.Expect && (e.Kind != trace.Arrive || !e.In.Mod("expect_tx")) {
+				continue
+			}
 			list, _ := m.p.Objects(e, verify.Val(e, n))
 			for _, o := range list {
-				switch {
-				case e.Kind == trace.BulkLoad && verify.Tensor(e.In):
-					copies[o.Object] += int64(o.Threads.Len())
-				case e.Kind == trace.Expect, e.Kind == trace.Arrive && e.In.Mod("expect_tx"):
-					bytes, _ := verify.Number(e, n+1)
-					expected[o.Object] += bytes * int64(o.Threads.Len())
+				for _, block := range m.blocks(t.Rank, e, o) {
+					at, threads := spot{block, o.Object}, int64(o.Threads.Len())
+					if o.Rank != nil && !o.First && m.p.Ranks > 1 {
+						threads = m.goes(o, block)
+					}
+					switch {
+					case loads:
+						copies[at] += threads
+					case known:
+						brought[at] += size * threads
+					default:
+						bytes, _ := verify.Number(e, n+1)
+						if first[at] == nil && threads > 0 {
+							first[at] = e
+							order = append(order, at)
+						}
+						expected[at] += bytes * threads
+					}
 				}
 			}
 		}
 	}
-	for o, n := range copies {
-		if expected[o]%n != 0 {
-			return false
+	for _, at := range order {
+		if want, got := expected[at], brought[at]; m.p.Ranks > 1 && copies[at] == 0 && want != got && !m.p.Found("M4", "M5") {
+			m.p.Report(&ruleBytes, first[at].In, "%d bytes are expected at an object in all, and %d come from all blocks of the cluster", want, got)
 		}
-		m.objects[o] = &object{place: o, unit: expected[o] / n, count: 1, pending: 1, init: &trace.Event{}}
 	}
-	return true
+	for o, n := range copies {
+		m.objects[o] = &object{unit: expected[o], copies: n, count: 1, pending: 1, init: &trace.Event{}}
+	}
+}
+
+// delivers is how many bytes an event brings to its object, for each thread, where that is known.
+func delivers(e *trace.Event) (bytes int64, known bool) {
+	switch e.Kind {
+	case trace.RemoteStore:
+		return memory.Bytes(e.In), true
+	case trace.Answer:
+		return 16, true
+	case trace.Complete:
+		return verify.Number(e, verify.Address(e.In, 0)+1)
+	case trace.BulkLoad:
+		if !verify.Tensor(e.In) {
+			return verify.Number(e, 2)
+		}
+	}
+	return 0, false
 }
 
 var (
@@ -331,7 +372,9 @@ ld.shared.b32 %r5, [tile+128];
 		Gaps:    "Threads of one warp are not compared, nor accesses whose place rests on data.",
 		Section: "9.7.13.1 barrier",
 	}
-	// The pages of these are with the analyzer of objects.
+	// The pages of these are with the analyzers of convergence, of tensor memory and of objects.
+	ruleFreed  = diag.Rule{ID: "T4", Layer: "tensor", Severity: diag.Error}
+	ruleMeet   = diag.Rule{ID: "B1", Layer: "convergence", Severity: diag.Error}
 	ruleCount  = diag.Rule{ID: "M4", Layer: "objects", Severity: diag.Error}
 	ruleBytes  = diag.Rule{ID: "M5", Layer: "objects", Severity: diag.Error}
 	ruleParity = diag.Rule{ID: "M6", Layer: "objects", Severity: diag.Error}

@@ -16,7 +16,10 @@ import (
 // reads notes what an operation in the background reads of shared memory.
 func (m *machine) reads(a *agent, e *trace.Event, operation int) {
 	for _, r := range m.p.Reads(e) {
-		m.note(m.wide(access{e: e, by: a, when: a.at + 1, operation: operation, region: r}))
+		m.note(m.wide(access{e: e, by: a, when: a.at + 1, operation: operation, block: a.block, region: r}))
+		if e.In.Mod("cta_group::2") && m.p.Ranks > 1 {
+			m.note(m.wide(access{e: e, by: a, when: a.at + 1, operation: operation, block: a.block ^ 1, region: r}))
+		}
 	}
 }
 
@@ -34,24 +37,36 @@ func (m *machine) columns(a *agent, e *trace.Event, operation int, write bool) {
 	if e.Kind == trace.TensorCopy || e.Kind == trace.TensorShift {
 		return
 	}
-	v := verify.Val(e, verify.Address(e.In, 0))
+	at := verify.Address(e.In, 0)
+	width := int64(1)
+	if e.Kind == trace.TensorFree {
+		at = 0
+		if width, _ = verify.Number(e, 1); width < 1 {
+			return
+		}
+	}
+	v := verify.Val(e, at)
 	if v == nil {
 		return
 	}
 	root := m.p.Pool.Rest(v)
 	own := m.p.Pool.Sub(v.Width, v, root) // lane and column, which may rest on the number of the warp
 	column := m.p.Pool.Add(64, root, m.p.Pool.Const(64, m.p.Pool.At(own, e.Threads.Least())&0xffff))
-	r, ok := memory.Of(m.p.Pool, column, 1, e.Threads)
+	r, ok := memory.Of(m.p.Pool, column, width, e.Threads)
 	if !ok {
 		return
 	}
-	m.note(access{e: e, by: a, when: a.at + 1, operation: operation, write: write, region: r, tensor: true})
+	m.note(access{e: e, by: a, when: a.at + 1, operation: operation, write: write, block: a.block, region: r, tensor: true})
+	if e.Kind == trace.TensorMultiply && e.In.Mod("cta_group::2") && m.p.Ranks > 1 {
+		m.note(access{e: e, by: a, when: a.at + 1, operation: operation, write: write, block: a.block ^ 1, region: r, tensor: true})
+	}
 }
 
 // A bin is where accesses of some bytes are kept.
 type bin struct {
-	root *value.Value
-	at   int64
+	block int
+	root  *value.Value
+	at    int64
 }
 
 // Bytes of a bin, as a power of two, and the most bins that an access is kept in; wider ones are in bin -1.
@@ -71,27 +86,27 @@ func bins(r *memory.Region) (low, high int64) {
 
 // note holds an access against those before it that it must come after, and keeps it.
 func (m *machine) note(x access) {
-	if !m.plain && !x.engine() && !m.touched(&x) {
+	if !m.plain && !x.engine() && !m.near(&x) {
 		return
 	}
 	low, high := bins(&x.region)
 	if low < 0 {
 		for at := x.region.Low >> binBits; at <= (x.region.High-1)>>binBits; at++ {
-			if m.against(m.past[bin{x.region.Root, at}], &x) {
+			if m.against(m.past[bin{x.block, x.region.Root, at}], &x) {
 				return
 			}
 		}
 	}
-	if m.against(m.past[bin{x.region.Root, -1}], &x) {
+	if m.against(m.past[bin{x.block, x.region.Root, -1}], &x) {
 		return
 	}
 	for at := max(0, low); at <= high; at++ {
-		if m.against(m.past[bin{x.region.Root, at}], &x) {
+		if m.against(m.past[bin{x.block, x.region.Root, at}], &x) {
 			return
 		}
 	}
 	for at := low; at <= high; at++ {
-		k := bin{x.region.Root, at}
+		k := bin{x.block, x.region.Root, at}
 		m.past[k] = append(slices.DeleteFunc(m.past[k], func(y access) bool {
 			return y.by == x.by && y.e.In == x.e.In && y.write == x.write && y.region.Low == x.region.Low && y.region.High == x.region.High &&
 				(y.operation == 0 || m.ordered(&y, &x))
@@ -99,8 +114,8 @@ func (m *machine) note(x access) {
 	}
 }
 
-// touched reports whether an engine works anywhere near an access of a thread.
-func (m *machine) touched(x *access) bool {
+// near reports whether an engine works anywhere near an access of a thread.
+func (m *machine) near(x *access) bool {
 	for _, r := range m.engines {
 		if r.Root == x.region.Root && r.Low < x.region.High && x.region.Low < r.High {
 			return true
@@ -117,14 +132,17 @@ func (m *machine) against(list []access, x *access) bool {
 		if !x.write && !y.write || y.region.High <= x.region.Low || x.region.High <= y.region.Low || m.ordered(y, x) {
 			continue
 		}
-		if !x.engine() && !y.engine() && (x.by.warp == y.by.warp || !plain(x.e) || !plain(y.e)) {
+		if !x.engine() && !y.engine() && (x.by.home() == y.by.home() || !plain(x.e) || !plain(y.e)) {
 			continue
 		}
-		if x.moves() && y.moves() && x.by.warp%4 != y.by.warp%4 {
-			continue // other lanes of tensor memory
+		if x.moves() && y.moves() && (x.by.home() == y.by.home() || x.by.warp%4 != y.by.warp%4) {
+			continue // the same warp, or other lanes of tensor memory
 		}
 		if y.by == x.by && y.e.Kind == trace.BulkStore {
 			continue // A8 tells of it
+		}
+		if x.e.Kind == trace.TensorFree && y.operation == 0 && x.by.home() == y.by.home() {
+			continue // the warp that frees, in its own order
 		}
 		*m.work += 40
 		if sure, _ := y.region.Meets(&x.region); sure {
@@ -155,7 +173,7 @@ func (x *access) moves() bool { return x.e.Kind == trace.TensorLoad || x.e.Kind 
 func (m *machine) ordered(y, x *access) bool {
 	k := x.by.clock
 	if y.operation > 0 {
-		if k.done[y.operation] {
+		if k.knows(y.operation) {
 			return true
 		}
 		// Operations of one kind that one thread issues keep their order among themselves.
@@ -167,31 +185,48 @@ func (m *machine) ordered(y, x *access) bool {
 // race reports two accesses with nothing between them.
 func (m *machine) race(y, x *access) {
 	severity := diag.Error
-	if m.lanes[x.by.warp] > 1 || m.lanes[y.by.warp] > 1 {
+	if m.lanes[x.by.home()] > 1 || m.lanes[y.by.home()] > 1 {
 		severity = diag.Review // lanes of a warp that went apart may be together all the same
 	}
 	if sure, _ := y.least().Meets(x.least()); !sure {
 		severity = diag.Review // as far as a tile seems to go
 	}
 	if !x.engine() && !y.engine() {
-		if (x.e.Kind == trace.Copy || y.e.Kind == trace.Copy) && m.p.Found("A5", "A7") {
+		copied := x.e.Kind == trace.Copy || y.e.Kind == trace.Copy
+		if copied && m.p.Found("A5", "A7") {
 			return // told there
+		}
+		if m.p.Needs(trace.Wait) && (len(x.by.passed) > 0 || len(y.by.passed) > 0) {
+			// They hand memory to one another over barrier objects: a slot is taken again too early.
+			if m.p.Found("M4", "M6", "M7") {
+				return
+			}
+			if !copied {
+				severity = diag.Review
+			}
+			m.p.Report(&ruleLap, x.e.In, "warp %d %s shared memory that warp %d %s: nothing makes the one wait for the other", x.by.warp, did(x), y.by.warp, did(y)).
+				As(severity).Also(y.e.In, "the other access").On(x.by.t, x.by.at)
+			return
 		}
 		m.p.Report(&rulePlain, x.e.In, "warp %d %s shared memory that warp %d %s, with no barrier between", x.by.warp, did(x), y.by.warp, did(y)).
 			Also(y.e.In, "the other access").On(x.by.t, x.by.at)
 		return
 	}
-	if m.p.Found("A1", "A4", "W3", "M4", "M6", "M7") {
+	if m.p.Found("A1", "A4", "W2", "W3", "M4", "M6", "M7", "M10") {
 		return // what follows from it
+	}
+	if x.e.Kind == trace.TensorFree || y.e.Kind == trace.TensorFree {
+		m.freed(y, x, severity)
+		return
 	}
 	what := "shared memory"
 	if x.tensor {
 		what = "tensor memory"
 	}
-	for _, seen := range x.by.passed {
-		if seen.stale != nil {
-			m.p.Report(&ruleParity, seen.stale.In, "a wait that lets pass for the phase it let pass for before: the parity does not follow the phases").
-				Also(x.e.In, "%s %s %s behind it", name(x.e), did(x), what).Also(y.e.In, "while %s %s it", name(y.e), did(y)).On(x.by.t, x.by.at)
+	for _, a := range []*agent{x.by, y.by} {
+		if stale := a.stale(); stale != nil {
+			m.p.Report(&ruleParity, stale.In, parityKept).
+				Also(x.e.In, "%s %s %s behind it", name(x.e), did(x), what).Also(y.e.In, "while %s %s it", name(y.e), did(y)).On(a.t, a.at)
 			return
 		}
 	}
@@ -199,22 +234,44 @@ func (m *machine) race(y, x *access) {
 		As(severity).Also(y.e.In, "the other access; it has not ended for certain when this one begins").On(x.by.t, x.by.at)
 }
 
+// parityKept is what is wrong with a wait that is stale.
+const parityKept = "a wait that lets pass for the phase it let pass for before: the parity does not follow the phases"
+
+// stale is the first of the waits of an agent whose last turn told of nothing new.
+func (a *agent) stale() (first *trace.Event) {
+	for _, seen := range a.passed {
+		if e := seen.stale; e != nil && (first == nil || e.In.Pos < first.In.Pos) {
+			first = e
+		}
+	}
+	return first
+}
+
+// freed reports tensor memory that is freed while something works on it.
+func (m *machine) freed(y, x *access, severity diag.Severity) {
+	free, use := x, y
+	if y.e.Kind == trace.TensorFree {
+		free, use = y, x
+	}
+	m.p.Report(&ruleFreed, free.e.In, "tensor memory is freed while another warp may work on it: nothing puts its use before").
+		As(severity).Also(use.e.In, "the use").On(free.by.t, len(free.by.t.Events))
+}
+
 // comes reports whether somebody who is stuck would arrive at an object later.
-func comes(a *agent, at verify.Object, stuck []*agent, m *machine) bool {
+func comes(a *agent, o *object, stuck []*agent, m *machine) bool {
 	for _, b := range stuck {
 		if b == a || b.at < len(b.t.Events) && b.t.Events[b.at].In == a.t.Events[a.at].In {
 			continue
 		}
 		for i := b.at; i < len(b.t.Events); i++ {
 			e := &b.t.Events[i]
-			if e.Kind != trace.Arrive && e.Kind != trace.TensorCommit {
+			switch e.Kind {
+			case trace.Arrive, trace.TensorCommit, trace.CopyArrive, trace.BulkLoad, trace.RemoteStore, trace.Answer:
+			default:
 				continue
 			}
-			list, _ := m.p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
-			for _, o := range list {
-				if o.Object == at {
-					return true
-				}
+			if slices.ContainsFunc(m.touched(b, e), func(at target) bool { return at.o == o }) {
+				return true
 			}
 		}
 	}
@@ -256,13 +313,19 @@ func (m *machine) hang(stuck []*agent) {
 	if m.p.Found("B1", "B2", "M1", "M2", "M3", "M4", "M5", "M6", "M7") {
 		return
 	}
-	// A phase that some arrived at and others did not says more than one that nobody came to.
-	for _, partial := range []bool{true, false} {
+	// A wait that none of the others would end says more than one that they would if they went on, and a phase that some
+	// arrived at and others did not says more than one that nobody came to.
+	for _, pick := range []func(a *agent, e *trace.Event) bool{
+		func(a *agent, e *trace.Event) bool { return !m.hopes(a, e, stuck) && m.begun(a, e) },
+		func(a *agent, e *trace.Event) bool { return !m.hopes(a, e, stuck) },
+		m.begun,
+		func(*agent, *trace.Event) bool { return true },
+	} {
 		for _, a := range stuck {
 			if a.at >= len(a.t.Events) {
 				continue
 			}
-			if e := &a.t.Events[a.at]; e.Kind == trace.Wait && (!partial || m.begun(a, e)) {
+			if e := &a.t.Events[a.at]; e.Kind == trace.Wait && pick(a, e) {
 				m.stuckAt(a, e, stuck)
 				return
 			}
@@ -270,8 +333,11 @@ func (m *machine) hang(stuck []*agent) {
 	}
 	for _, a := range stuck {
 		if a.at < len(a.t.Events) {
-			e := &a.t.Events[a.at]
-			m.p.Report(&ruleHang, e.In, "warp %d waits here for ever: not all that the barrier waits for come to it", a.warp).As(m.severity()).On(a.t, a.at)
+			e, rule := &a.t.Events[a.at], &ruleHang
+			if _, given := verify.Count(e); given && e.Kind == trace.BarrierSync {
+				rule = &ruleMeet
+			}
+			m.p.Report(rule, e.In, "warp %d waits here for ever: not all that the barrier waits for come to it", a.warp).As(m.severity()).On(a.t, a.at)
 			return
 		}
 	}
@@ -292,7 +358,7 @@ func (m *machine) rest(s []*trace.Trace) {
 			}
 			list, _ := m.p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
 			for _, at := range list {
-				o := m.objects[at.Object]
+				o := m.objects[spot{t.Rank, at.Object}]
 				if o == nil || o.tx == 0 {
 					continue
 				}
@@ -300,7 +366,7 @@ func (m *machine) rest(s []*trace.Trace) {
 				if n < 0 {
 					word, n = "more bytes are expected than come", -n
 				}
-				m.p.Report(&ruleBytes, e.In, "%s: the object is %d off when all threads have left", word, n).Also(o.init.In, "the object is made here").On(t, i)
+				m.p.Report(&ruleBytes, e.In, "%s: the object is %d off when all threads have left", word, n/o.scale()).Also(o.init.In, "the object is made here").On(t, i)
 				return
 			}
 		}
@@ -317,13 +383,24 @@ func (m *machine) severity() diag.Severity {
 	return diag.Error
 }
 
+// hopes reports whether somebody else who is stuck would do something for the object that an agent waits at.
+func (m *machine) hopes(a *agent, e *trace.Event, stuck []*agent) bool {
+	one := *e
+	one.Threads = e.Threads.And(a.threads)
+	for _, at := range m.touched(a, &one) {
+		if m.pends(a, e, at.o) && comes(a, at.o, stuck, m) {
+			return true
+		}
+	}
+	return false
+}
+
 // begun reports whether the phase that a wait is for has some of its arrivals.
 func (m *machine) begun(a *agent, e *trace.Event) bool {
 	one := *e
 	one.Threads = e.Threads.And(a.threads)
-	list, _ := m.p.Objects(&one, verify.Val(e, verify.Address(e.In, 0)))
-	for _, at := range list {
-		if o := m.objects[at.Object]; o != nil && (o.pending > 0 && o.pending < o.count || o.tx != 0) {
+	for _, at := range m.touched(a, &one) {
+		if o := at.o; o.pending > 0 && o.pending < o.count || o.tx != 0 {
 			return true
 		}
 	}
@@ -334,19 +411,18 @@ func (m *machine) begun(a *agent, e *trace.Event) bool {
 func (m *machine) stuckAt(a *agent, e *trace.Event, stuck []*agent) {
 	one := *e
 	one.Threads = e.Threads.And(a.threads)
-	list, _ := m.p.Objects(&one, verify.Val(e, verify.Address(e.In, 0)))
-	for _, at := range list {
-		o := m.objects[at.Object]
-		if o == nil || !m.pends(a, e, o) {
+	for _, at := range m.touched(a, &one) {
+		o := at.o
+		if !m.pends(a, e, o) {
 			continue
 		}
 		var f *verify.Finding
 		switch {
 		case o.pending > 0 && o.pending < o.count:
 			f = m.p.Report(&ruleCount, e.In, "warp %d waits here for ever: phase %d has %d of its %d arrivals, and no more come", a.warp, o.phases, o.count-o.pending, o.count)
-		case o.pending > 0 && a.passed[o] != nil && o.phases > a.passed[o].waits:
+		case o.pending > 0 && a.passed[o] != nil && o.phases > a.clock.last(o)+2:
 			f = m.p.Report(&ruleLap, e.In, "warp %d waits here for a phase that is over: other lanes of the warp went on, and the object with them", a.warp).As(diag.Review)
-		case o.pending == o.count && o.phases == 0 && a.passed[o] == nil && len(stuck) > 1 && o.last == nil && comes(a, at.Object, stuck, m):
+		case o.pending == o.count && o.phases == 0 && a.passed[o] == nil && len(stuck) > 1 && o.last == nil && comes(a, o, stuck, m):
 			f = m.p.Report(&ruleParity, e.In, "warp %d waits here for ever: it starts with the parity of the phase that runs, and nobody arrives before it goes on", a.warp)
 		case o.pending > 0:
 			f = m.p.Report(&ruleHang, e.In, "warp %d waits here for ever, for the end of phase %d: nobody arrives any more", a.warp, o.phases)

@@ -4,6 +4,7 @@
 package protocol
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -51,31 +52,47 @@ func (m *machine) wait(a *agent, e *trace.Event) bool {
 	if !known || !holds {
 		return true // a try that failed, or whose result nothing rests on
 	}
-	list, _ := m.p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
+	list := m.touched(a, e)
 	for _, at := range list {
-		o := m.objects[at.Object]
-		if o == nil {
-			continue
-		}
-		if m.pends(a, e, o) {
+		if m.pends(a, e, at.o) {
 			return false
 		}
-		if o.released != nil {
-			a.clock.join(o.released)
-		}
-		seen := a.passed[o]
+	}
+	for _, at := range list {
+		seen := a.passed[at.o]
 		if seen == nil {
 			seen = &passage{}
-			a.passed[o] = seen
+			a.passed[at.o] = seen
 		}
+		phase := min(m.learns(a, e, at.o), at.o.phases-1)
 		seen.stale = nil
-		if seen.waits > 0 && seen.phases == o.phases {
+		if seen.waits > 0 && phase == seen.phase {
 			seen.stale = whole(a)
 		}
 		seen.waits++
-		seen.phases = o.phases
+		seen.phase = phase
+		if phase >= 0 {
+			a.clock.join(at.o.released[phase])
+		}
 	}
 	return true
+}
+
+// learns is the phase whose end a wait that passes tells of, whichever order the warps go in: the first of its parity, of
+// those that are not known to be over. It may be over for long, and others with it: what came of those is not known.
+func (m *machine) learns(a *agent, e *trace.Event, o *object) int {
+	n := verify.Address(e.In, 0) + 1
+	if !e.In.Mod("parity") {
+		if phase, known := a.tokens[verify.Val(e, n)]; known {
+			return phase
+		}
+		return o.phases - 1
+	}
+	phase := a.clock.last(o)
+	if parity, known := verify.Number(e, n); known && int64(phase&1) != parity {
+		phase++
+	}
+	return phase
 }
 
 // pends reports whether the phase that a wait is for is not complete: the one of its parity, or of the arrival whose
@@ -100,16 +117,17 @@ func (m *machine) do(a *agent, e *trace.Event) {
 		n, _ := verify.Number(e, verify.Address(e.In, 0)+1)
 		list, _ := m.p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
 		for _, at := range list {
-			was := m.objects[at.Object]
-			m.objects[at.Object] = &object{place: at.Object, count: n, pending: n, init: e}
+			s := spot{a.block, at.Object}
+			was := m.objects[s]
+			m.objects[s] = &object{count: n, pending: n, init: e}
 			if was != nil {
-				m.objects[at.Object].unit = was.unit
+				m.objects[s].unit, m.objects[s].copies = was.unit, was.copies
 			}
 		}
 	case trace.Inval:
 		list, _ := m.p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
 		for _, at := range list {
-			delete(m.objects, at.Object)
+			delete(m.objects, spot{a.block, at.Object})
 		}
 	case trace.Arrive, trace.Expect:
 		m.arrival(a, e)
@@ -119,12 +137,9 @@ func (m *machine) do(a *agent, e *trace.Event) {
 		m.copied(a, e)
 	case trace.Complete:
 		n, _ := verify.Number(e, verify.Address(e.In, 0)+1)
-		list, _ := m.p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
-		for _, at := range list {
-			if o := m.objects[at.Object]; o != nil {
-				o.tx -= n * int64(at.Threads.Len())
-				o.flipIfBegun()
-			}
+		for _, at := range m.touched(a, e) {
+			at.o.tx -= n * at.threads * at.o.scale()
+			at.o.flipIfBegun()
 		}
 	case trace.TensorMultiply, trace.TensorCopy, trace.TensorShift:
 		op := m.new(a, e)
@@ -133,8 +148,8 @@ func (m *machine) do(a *agent, e *trace.Event) {
 		m.columns(a, e, op.id, true)
 	case trace.TensorCommit:
 		m.commit(a, e)
-	case trace.TensorLoad, trace.TensorStore:
-		m.columns(a, e, 0, e.Kind == trace.TensorStore)
+	case trace.TensorLoad, trace.TensorStore, trace.TensorFree:
+		m.columns(a, e, 0, e.Kind != trace.TensorLoad)
 	case trace.GroupMultiply:
 		op := m.new(a, e)
 		a.wgmma = append(a.wgmma, op)
@@ -155,11 +170,15 @@ func (m *machine) do(a *agent, e *trace.Event) {
 		a.bulk = a.finish(a.bulk, int(n))
 	case trace.Load, trace.Store, trace.Atomic, trace.Clear:
 		if r, ok := m.p.Access(e); ok && r.Shared() {
-			m.note(access{e: e, by: a, when: a.at + 1, write: e.Kind != trace.Load, region: r})
+			m.note(access{e: e, by: a, when: a.at + 1, write: e.Kind != trace.Load, block: a.block, region: r})
+		} else if block, ok := m.away(a, e); ok {
+			if r, ok := m.p.Peer(e, memory.Bytes(e.In)); ok {
+				m.note(access{e: e, by: a, when: a.at + 1, write: e.Kind != trace.Load, block: block, region: r})
+			}
 		}
 	case trace.Copy:
 		for _, r := range m.p.Writes(e) {
-			m.note(access{e: e, by: a, when: a.at + 1, write: true, region: r})
+			m.note(access{e: e, by: a, when: a.at + 1, write: true, block: a.block, region: r})
 		}
 	}
 }
@@ -175,32 +194,109 @@ func (a *agent) finish(list []*operation, n int) []*operation {
 	return slices.DeleteFunc(list, func(op *operation) bool {
 		over := op.groups > n
 		if over {
-			a.clock.done[op.id] = true
+			a.clock.ended(op.id)
 		}
 		return over
 	})
 }
 
-// arrival is mbarrier.arrive and .expect_tx. Arrivals at other blocks come back from them, which do alike.
+// A target is an object that threads of an agent do something to.
+type target struct {
+	o       *object
+	threads int64 // that do it
+}
+
+// touched is the objects that an event is about: in the blocks that its address names, or, where blocks are taken to do
+// alike, in this one, with what the others do to it.
+func (m *machine) touched(a *agent, e *trace.Event) []target {
+	list, _ := m.p.Objects(e, verify.Val(e, verify.Target(e)))
+	var out []target
+	for _, at := range list {
+		for _, block := range m.blocks(a.block, e, at) {
+			threads := int64(at.Threads.Len())
+			switch {
+			case at.Rank == nil || at.First:
+			case m.p.Ranks < 2:
+				threads = m.here(at)
+			default:
+				threads = m.goes(at, block)
+			}
+			if o := m.objects[spot{block, at.Object}]; o != nil && threads > 0 {
+				out = append(out, target{o, threads})
+			}
+		}
+	}
+	return out
+}
+
+// blocks is those of the cluster to whose object an event of a block may be.
+func (m *machine) blocks(from int, e *trace.Event, at verify.Touch) []int {
+	switch {
+	case m.p.Ranks < 2:
+		return []int{0}
+	case at.First:
+		return []int{from &^ 1}
+	case at.Rank == nil:
+		return m.cast(from, e)
+	case at.Rank.Const():
+		return []int{int(at.Rank.K)}
+	}
+	return m.all()
+}
+
+// all is every block of the cluster.
+func (m *machine) all() []int {
+	list := make([]int, m.p.Ranks)
+	for block := range list {
+		list[block] = block
+	}
+	return list
+}
+
+// goes is how many of the threads of a touch are for a block.
+func (m *machine) goes(at verify.Touch, block int) int64 {
+	n := int64(0)
+	at.Threads.Each(func(t int) {
+		if m.p.Pool.At(at.Rank, t) == int64(block) {
+			n++
+		}
+	})
+	return n
+}
+
+// cast is the blocks that an engine works for: those of a mask, or its own.
+func (m *machine) cast(from int, e *trace.Event) []int {
+	if m.p.Ranks < 2 || !e.In.Mod("multicast::cluster") && !e.In.Mod("multicast::cluster::all") {
+		return []int{from}
+	}
+	mask, known := verify.Number(e, len(e.Vals)-1)
+	if !known || e.Kind == trace.Answer {
+		return m.all()
+	}
+	return slices.DeleteFunc(m.all(), func(block int) bool { return mask>>block&1 == 0 })
+}
+
+// away is the block of the cluster whose memory an access by address is to.
+func (m *machine) away(a *agent, e *trace.Event) (block int, ok bool) {
+	rank := verify.Rank(verify.Val(e, verify.Address(e.In, 0)))
+	if m.p.Ranks < 2 || !rank.Const() || rank.K < 0 || rank.K >= int64(m.p.Ranks) {
+		return 0, false
+	}
+	return int(rank.K), true
+}
+
+// arrival is mbarrier.arrive and .expect_tx.
 func (m *machine) arrival(a *agent, e *trace.Event) {
 	a.clock.agents[a.id] = a.at + 1
 	n, _ := verify.Arrivals(e)
-	list, _ := m.p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
-	for _, at := range list {
-		o := m.objects[at.Object]
-		if o == nil {
-			continue
-		}
-		threads := int64(at.Threads.Len())
-		if at.Rank != nil {
-			threads = m.here(at)
-		}
+	for _, at := range m.touched(a, e) {
+		o := at.o
 		if e.Kind == trace.Expect || e.In.Mod("expect_tx") {
 			bytes, _ := verify.Number(e, verify.Address(e.In, 0)+1)
-			if e.Kind == trace.Expect || n*threads <= o.pending || o.tx == 0 {
-				o.tx += bytes * threads
+			if e.Kind == trace.Expect || n*at.threads <= o.pending || o.tx == 0 {
+				o.tx += bytes * at.threads * o.scale()
 			} else {
-				m.arrive(o, n*threads, a.clock, e)
+				m.arrive(a, o, n*at.threads, a.clock, e)
 				continue
 			}
 		}
@@ -209,38 +305,54 @@ func (m *machine) arrival(a *agent, e *trace.Event) {
 				a.tokens[e.Done] = o.phases
 			}
 			if strings.HasPrefix(e.In.Op, "mbarrier.arrive_drop") {
-				o.count -= n * threads // of the phases to come
-				o.arrive(n*threads, a.clock, e)
+				o.count -= n * at.threads // of the phases to come
+				o.arrive(n*at.threads, a.clock, e)
 				continue
 			}
-			m.arrive(o, n*threads, a.clock, e)
+			m.arrive(a, o, n*at.threads, a.clock, e)
 		}
 	}
 }
 
 // arrive brings arrivals to an object, and reports those that its phase does not await any more.
-func (m *machine) arrive(o *object, n int64, c *clock, e *trace.Event) {
+func (m *machine) arrive(a *agent, o *object, n int64, c *clock, e *trace.Event) {
 	switch {
 	case n > o.count:
 		m.p.Report(&ruleCount, e.In, "%d arrivals at once, and a phase of the object is %d", n, o.count).Also(o.init.In, "the object is made here")
 	case n > o.pending && o.tx != 0:
 		m.p.Report(&ruleLap, e.In, "an arrival for a phase that has all its %d arrivals and still expects bytes: nothing made the thread wait for its end", o.count).
 			Also(o.init.In, "the object is made here")
+	case o.phases > 0 && c.last(o) < o.phases-1:
+		m.hasty(a, o, e)
 	}
+	o.came[0] = append(o.came[0], a.id)
 	o.arrive(n, c, e)
+}
+
+// hasty reports an arrival for a phase by somebody who does not know that the one before is complete: in another order of
+// the warps it counts for that one.
+func (m *machine) hasty(a *agent, o *object, e *trace.Event) {
+	if m.p.Found("M1", "M2", "M3", "M4", "M5", "M6", "M7") {
+		return
+	}
+	if stale := a.stale(); stale != nil {
+		m.p.Report(&ruleParity, stale.In, parityKept).Also(e.In, "and here it arrives for another phase").On(a.t, a.at)
+		return
+	}
+	if slices.Contains(o.came[1], a.id) {
+		m.p.Report(&ruleLap, e.In, "an arrival by threads that have arrived for the phase before too, and do not know that it is complete: nothing makes them wait for its end").
+			Also(o.init.In, "the object is made here, for %d arrivals", o.count).On(a.t, a.at)
+		return
+	}
+	m.p.Report(&ruleCount, e.In, "an arrival at an object whose %d arrivals have been made by others: nothing makes these threads wait for the end of that phase, and this is one too many for it", o.count).
+		Also(o.init.In, "the object is made here, for %d arrivals", o.count).On(a.t, a.at)
 }
 
 // here is how many arrivals come to this block when all blocks of the cluster do what these threads do.
 func (m *machine) here(at verify.Touch) int64 {
 	size := max(1, m.p.Cluster)
 	if at.Rank.Tid() {
-		n := int64(0)
-		at.Threads.Each(func(t int) {
-			if m.p.Pool.At(at.Rank, t) == 0 {
-				n++
-			}
-		})
-		return n * int64(size)
+		return m.goes(at, 0) * int64(size)
 	}
 	return int64(at.Threads.Len())
 }
@@ -248,40 +360,41 @@ func (m *machine) here(at verify.Touch) int64 {
 // load is a copy into shared memory that completes at an object.
 func (m *machine) load(a *agent, e *trace.Event) {
 	op := m.new(a, e)
-	threads := int64(e.Threads.Len())
 	for _, r := range m.p.Writes(e) {
-		m.note(m.wide(access{e: e, by: a, when: a.at + 1, operation: op.id, write: true, region: r}))
+		list := m.cast(a.block, e)
+		if block, ok := m.away(a, e); ok {
+			list = []int{block}
+		}
+		for _, block := range list {
+			m.note(m.wide(access{e: e, by: a, when: a.at + 1, operation: op.id, write: true, block: block, region: r}))
+		}
 	}
 	m.reads(a, e, op.id)
 	bytes, known := verify.Number(e, 2)
 	switch e.Kind {
 	case trace.RemoteStore:
-		bytes, known = memory.Bytes(e.In), true // of other blocks as many come here
+		bytes, known = memory.Bytes(e.In), true // of other blocks as many come here, where they are taken to do alike
 	case trace.Answer:
 		bytes, known = 16, true
 	}
-	list, _ := m.p.Objects(e, verify.Val(e, verify.Target(e)))
-	for _, at := range list {
-		o := m.objects[at.Object]
-		if o == nil {
-			continue
+	for _, at := range m.touched(a, e) {
+		o := at.o
+		n := bytes * at.threads * o.scale()
+		if !known || verify.Tensor(e.In) {
+			n = o.unit * at.threads
 		}
-		n := bytes * threads
-		if o.unit > 0 || !known || verify.Tensor(e.In) {
-			n = o.unit * threads
-		}
-		if e.In.Mod("multicast::cluster") && o.unit == 0 {
+		if e.In.Mod("multicast::cluster") && o.unit == 0 && m.p.Ranks < 2 {
 			n *= int64(max(1, m.p.Cluster))
 		}
+		phases := maps.Clone(a.clock.phases)
 		m.due = append(m.due, &completion{run: func() {
 			o.tx -= n
-			// A copy publishes what it wrote, and nothing of what its issuer knows.
-			end := &clock{agents: make([]int, len(m.agents)), done: map[int]bool{op.id: true}}
-			if o.gathering == nil {
-				o.gathering = end
-			} else {
-				o.gathering.join(end)
-			}
+			// A copy publishes what it wrote, and nothing of what its issuer did before; but what was over when it began
+			// is over.
+			end := m.clock()
+			end.phases = phases
+			end.ended(op.id)
+			o.gather(end)
 			o.flipIfBegun()
 		}})
 	}
@@ -291,17 +404,11 @@ func (m *machine) load(a *agent, e *trace.Event) {
 func (m *machine) copied(a *agent, e *trace.Event) {
 	a.clock.agents[a.id] = a.at + 1
 	know := a.clock.clone()
-	list, _ := m.p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
-	for _, at := range list {
-		o := m.objects[at.Object]
-		if o == nil {
-			continue
-		}
-		n := int64(at.Threads.Len())
+	for _, at := range m.touched(a, e) {
 		if !e.In.Mod("noinc") {
-			o.pending += n
+			at.o.pending += at.threads
 		}
-		m.due = append(m.due, &completion{run: func() { m.arrive(o, n, know, e) }})
+		m.due = append(m.due, &completion{run: func() { m.arrive(a, at.o, at.threads, know, e) }})
 	}
 }
 
@@ -317,21 +424,16 @@ func (m *machine) commit(a *agent, e *trace.Event) {
 	ops := a.copies
 	a.copies = nil
 	know := a.clock.clone()
-	list, _ := m.p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
 	n := int64(1)
-	if e.In.Mod("multicast::cluster") {
+	if e.In.Mod("multicast::cluster") && m.p.Ranks < 2 {
 		n = int64(max(1, m.p.Cluster))
 	}
-	for _, at := range list {
-		o := m.objects[at.Object]
-		if o == nil {
-			continue
-		}
+	for _, at := range m.touched(a, e) {
 		m.due = append(m.due, &completion{run: func() {
 			for _, op := range ops {
-				know.done[op.id] = true
+				know.ended(op.id)
 			}
-			m.arrive(o, n*int64(at.Threads.Len()), know, e)
+			m.arrive(a, at.o, n*at.threads, know, e)
 		}})
 	}
 	// A later commit tracks these too.

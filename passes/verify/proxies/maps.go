@@ -11,40 +11,50 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
+// An edited map is one that was written in memory and not yet fenced for the tensor engine.
+type edited struct {
+	e        *trace.Event
+	base     *value.Value
+	how      string
+	released bool
+}
+
+// mapBytes is the size of a tensor map.
+const mapBytes = 128
+
 // maps follows tensor maps that are edited in memory: before one is used, it must be fenced, on the
 // generic side and on the side of the tensor engine.
 func maps(p *verify.Pass, t *trace.Trace) {
-	type edited struct {
-		e        *trace.Event
-		base     *value.Value
-		released bool
-	}
 	var list []*edited
+	edit := func(e *trace.Event, base *value.Value, how string, released bool) {
+		if base == nil {
+			return
+		}
+		list = slices.DeleteFunc(list, func(m *edited) bool { return m.base == base && m.how == how })
+		list = append(list, &edited{e, base, how, released})
+	}
 	for i := range t.Events {
 		e := &t.Events[i]
 		switch e.Kind {
 		case trace.MapEdit:
-			if e.In.Mod("shared::cta") {
-				continue // copied to global memory by tensormap.cp_fenceproxy, which is the fence
+			if !e.In.Mod("shared::cta") { // those in shared memory are copied out before they are used
+				edit(e, verify.Val(e, verify.Address(e.In, 0)), "edited", false)
 			}
-			base := verify.Val(e, verify.Address(e.In, 0))
-			found := false
-			for _, m := range list {
-				if m.base == base {
-					m.e, m.released, found = e, false, true
-				}
+		case trace.MapCopy:
+			edit(e, verify.Val(e, verify.Address(e.In, 0)), "copied into place", e.In.Mod("release"))
+		case trace.Store:
+			if !e.In.Mod("shared") && !e.In.Mod("local") {
+				edit(e, verify.Val(e, verify.Address(e.In, 0)), "stored to", false)
 			}
-			if !found && base != nil {
-				list = append(list, &edited{e: e, base: base})
-			}
-		case trace.MapFence, trace.MapCopy:
+		case trace.MapFence:
 			// A release orders all edits before it; an acquire names one map.
 			if e.In.Mod("release") {
 				for _, m := range list {
 					m.released = true
 				}
 			} else {
-				list = slices.DeleteFunc(list, func(m *edited) bool { return m.released && m.base == verify.Val(e, verify.Address(e.In, 0)) })
+				of := verify.Val(e, verify.Address(e.In, 0))
+				list = slices.DeleteFunc(list, func(m *edited) bool { return m.released && m.of(p, of) })
 			}
 		case trace.BulkLoad, trace.BulkStore:
 			if !verify.Tensor(e.In) {
@@ -55,14 +65,25 @@ func maps(p *verify.Pass, t *trace.Trace) {
 				used = verify.Val(e, verify.Address(e.In, 0))
 			}
 			for _, m := range list {
-				if m.base == used {
-					why := "with no fence.proxy.tensormap between"
-					if m.released {
-						why = "with a release and no acquire of fence.proxy.tensormap between"
-					}
-					p.Report(&ruleMap, e.In, "a tensor map is used that was edited, %s", why).Also(m.e.In, "edited here").On(t, i)
+				if !m.of(p, used) {
+					continue
 				}
+				why := "with no fence.proxy.tensormap between"
+				if m.released {
+					why = "with a release and no acquire of fence.proxy.tensormap between"
+				}
+				p.Report(&ruleMap, e.In, "a tensor map is used that was %s, %s", m.how, why).Also(m.e.In, "%s here", m.how).On(t, i)
+				break
 			}
 		}
 	}
+}
+
+// of reports whether what was written is part of a map.
+func (m *edited) of(p *verify.Pass, at *value.Value) bool {
+	if at == nil || m.base == at {
+		return m.base == at
+	}
+	n := m.base.K - at.K
+	return p.Pool.Rest(m.base) == p.Pool.Rest(at) && len(p.Pool.Rest(at).Terms) > 0 && n >= 0 && n < mapBytes
 }

@@ -26,7 +26,7 @@ has got: fenced by its writer, then behind a barrier. What is read or written by
 way. It sees what one trace shows: a write in one role that another role's engine reads is held against the
 fence before the writer's arrival.`,
 		Rules:    diag.Rules{ruleWrite, ruleRead, ruleSpace, ruleGroup, ruleMap},
-		Requires: []trace.Kind{trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply, trace.TensorCopy, trace.MapEdit},
+		Requires: []trace.Kind{trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply, trace.TensorCopy, trace.MapEdit, trace.MapCopy},
 		Run:      run,
 	}
 }
@@ -58,7 +58,7 @@ func run(p *verify.Pass) {
 	engines := engineRegions(p)
 	for _, t := range p.Traces {
 		follow(p, t, engines)
-		if p.Needs(trace.MapEdit) {
+		if p.Needs(trace.MapEdit, trace.MapCopy) {
 			maps(p, t)
 		}
 	}

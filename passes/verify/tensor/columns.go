@@ -35,6 +35,9 @@ func columns(p *verify.Pass) {
 			e := &t.Events[i]
 			width := int64(1)
 			switch e.Kind {
+			case trace.TensorFree:
+				partly(p, t, i, sizes)
+				continue
 			case trace.TensorLoad, trace.TensorStore:
 				width = covered(e.In)
 			case trace.TensorMultiply, trace.TensorCopy:
@@ -61,6 +64,24 @@ func columns(p *verify.Pass) {
 				}
 			}
 		}
+	}
+}
+
+// partly reports a free of other columns than were allocated.
+func partly(p *verify.Pass, t *trace.Trace, i int, sizes map[*value.Value]*trace.Event) {
+	e := &t.Events[i]
+	v := verify.Val(e, 0)
+	n, known := verify.Number(e, 1)
+	if v == nil || v.Single() == nil || !known {
+		return
+	}
+	a := v.Single()
+	if a.Op != "load" || len(a.Args) != 1 || sizes[a.Args[0]] == nil {
+		return
+	}
+	alloc := sizes[a.Args[0]]
+	if all, known := verify.Number(alloc, verify.Address(alloc.In, 0)+1); known && all != n {
+		p.Report(&ruleFree, e.In, "%d columns of tensor memory are freed, and %d were allocated", n, all).Also(alloc.In, "the allocation").On(t, i)
 	}
 }
 

@@ -169,7 +169,7 @@ func freed(p *verify.Pass, t *trace.Trace, frees bool) {
 	}
 	// Another warp frees: on each way that agrees with this one there must be a free.
 	for _, o := range p.Traces {
-		if frees := has(o, trace.TensorFree); !frees || o.Threads == t.Threads || !o.Facts.Agree(t.Facts) {
+		if frees := has(o, trace.TensorFree); !frees || o.Rank != t.Rank || o.Threads == t.Threads || !o.Facts.Agree(t.Facts) {
 			continue
 		}
 		return
@@ -233,7 +233,7 @@ func beside(p *verify.Pass, t *trace.Trace, i int) {
 func later(p *verify.Pass, t *trace.Trace, i, syncs int) {
 	free := &t.Events[i]
 	for _, o := range p.Traces {
-		if o.Threads == t.Threads || !o.Facts.Agree(t.Facts) {
+		if o.Rank != t.Rank || o.Threads == t.Threads || !o.Facts.Agree(t.Facts) {
 			continue
 		}
 		n := 0

@@ -91,6 +91,9 @@ func moves(p *verify.Pass, t *trace.Trace) {
 			if len(loads) == 0 || e.In == nil || e.Kind == trace.Exit {
 				continue
 			}
+			if copied(e.In, loads) {
+				continue
+			}
 			e.In.Registers(func(r *ir.Reg, a isa.Access) {
 				if from := loads[r]; from != nil {
 					p.Report(&ruleWait, e.In, "%s is used while a load of tensor memory writes it, with no tcgen05.wait::ld between", r.Name).
@@ -100,6 +103,20 @@ func moves(p *verify.Pass, t *trace.Trace) {
 			})
 		}
 	}
+}
+
+// copied moves on what a load writes to where it is copied, as compilers do that optimize nothing; it is false where an
+// instruction is no such copy.
+func copied(in *ir.Instr, loads map[*ir.Reg]*trace.Event) bool {
+	if in.Head() != "mov" || len(in.Args) != 2 {
+		return false
+	}
+	to, from := in.Args[0].Reg(), in.Args[1].Reg()
+	if to == nil || from == nil || loads[from] == nil {
+		return false
+	}
+	loads[to] = loads[from]
+	return true
 }
 
 // meet reports whether two loads or stores of tensor memory have a column in common for certain.

@@ -30,9 +30,10 @@ before and waited for behind. It also asks that whole warpgroups come.`,
 }
 
 func run(p *verify.Pass) {
+	come := comers(p)
 	for _, t := range p.Traces {
 		registers(p, t)
-		release(p, t)
+		release(p, t, come)
 	}
 	whole(p)
 }
@@ -140,8 +141,21 @@ func multiply(p *verify.Pass, t *trace.Trace, i int, flying map[*ir.Reg]*use, to
 	return []*use{sum, rest}
 }
 
+// comers is, of each wgmma and each arrival, the threads that come to it on some way.
+func comers(p *verify.Pass) map[*ir.Instr]value.Set {
+	come := make(map[*ir.Instr]value.Set)
+	for _, t := range p.Traces {
+		for i := range t.Events {
+			if e := &t.Events[i]; e.Kind == trace.GroupMultiply || e.Kind == trace.Arrive {
+				come[e.In] = come[e.In].Or(e.Threads)
+			}
+		}
+	}
+	return come
+}
+
 // release looks for one warp that hands back operands for all four.
-func release(p *verify.Pass, t *trace.Trace) {
+func release(p *verify.Pass, t *trace.Trace, come map[*ir.Instr]value.Set) {
 	var wait, multiply *trace.Event
 	for i := range t.Events {
 		e := &t.Events[i]
@@ -156,8 +170,9 @@ func release(p *verify.Pass, t *trace.Trace) {
 			if wait == nil || multiply == nil || e.Guard != nil || e.In.Mod("expect_tx") {
 				continue
 			}
+			arrive, multiplied := come[e.In], come[multiply.In]
 			for g := range value.MaxThreads / 128 {
-				if n := warps(&e.Threads, g); warps(&multiply.Threads, g) == 4 && n > 0 && n < 4 {
+				if n := warps(&arrive, g); warps(&multiplied, g) == 4 && n > 0 && n < 4 {
 					p.Report(&ruleRelease, e.In, "%d of 4 warps of a warpgroup give back what a wgmma read, and waited for their own part of it only", n).
 						Also(wait.In, "a wait of each warp for itself; no barrier of the warpgroup behind it").On(t, i)
 				}

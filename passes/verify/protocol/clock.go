@@ -1,0 +1,69 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package protocol
+
+import (
+	"maps"
+	"slices"
+)
+
+// A clock is what an agent knows to have happened: of each agent up to where, which operations in the background have
+// ended, and of each barrier object the last phase that is complete for certain.
+type clock struct {
+	agents []int
+	done   []uint64 // a set of operations
+	phases map[*object]int
+}
+
+// clock is one that knows of nothing.
+func (m *machine) clock() *clock {
+	return &clock{agents: make([]int, len(m.agents)), phases: make(map[*object]int)}
+}
+
+func (c *clock) join(o *clock) {
+	for i, n := range o.agents {
+		c.agents[i] = max(c.agents[i], n)
+	}
+	if n := len(o.done) - len(c.done); n > 0 {
+		c.done = append(c.done, make([]uint64, n)...)
+	}
+	for i, bits := range o.done {
+		c.done[i] |= bits
+	}
+	for b, phase := range o.phases {
+		c.saw(b, phase)
+	}
+}
+
+func (c *clock) clone() *clock {
+	return &clock{slices.Clone(c.agents), slices.Clone(c.done), maps.Clone(c.phases)}
+}
+
+// ended notes that an operation has ended.
+func (c *clock) ended(operation int) {
+	if n := operation/64 + 1 - len(c.done); n > 0 {
+		c.done = append(c.done, make([]uint64, n)...)
+	}
+	c.done[operation/64] |= 1 << (operation % 64)
+}
+
+// knows reports whether an operation is known to have ended.
+func (c *clock) knows(operation int) bool {
+	return operation/64 < len(c.done) && c.done[operation/64]>>(operation%64)&1 != 0
+}
+
+// saw notes that a phase of an object is complete.
+func (c *clock) saw(o *object, phase int) {
+	if phase > c.last(o) {
+		c.phases[o] = phase
+	}
+}
+
+// last is the last phase of an object that is known to be complete, or -1.
+func (c *clock) last(o *object) int {
+	if n, ok := c.phases[o]; ok {
+		return n
+	}
+	return -1
+}
