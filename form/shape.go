@@ -86,7 +86,7 @@ func (c *checker) readType(v *ptx.Var) (s shape, ok bool) {
 		c.fault(&ruleType, v.Type, "%s is not a type", clip(v.Type.Text)).
 			instead(v.Type, nearestType(v.Type.Text))
 		return s, false
-	case !t.Register() && t.Class() != isa.Opaque:
+	case !t.Register() && t.Class() != isa.Opaque && v.Space.Text != "":
 		f := c.fault(&ruleType, v.Type, "%s is a type of instructions, not of variables; %s holds it", t, holder(t))
 		f.fix(v.Type, holder(t), "declare %s", holder(t))
 		ok = false
@@ -207,7 +207,7 @@ func (c *checker) variableAttributes(a *ptx.Attr, s *shape) {
 			c.fault(&ruleAttribute, arg, "%s is not an attribute; there are .managed and .unified", clip(c.text(arg)))
 			continue
 		}
-		if s.space != isa.Global {
+		if s.space != isa.Global && s.space != isa.Generic { // generic: a type alone, which names no space
 			c.fault(&ruleAttribute, arg, "%s is for .global variables; this one is in %s", arg.Text, s.space)
 		}
 	}

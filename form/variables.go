@@ -23,8 +23,13 @@ const (
 func (c *checker) variable(v *ptx.Var, at level) {
 	s, ok := c.readType(v)
 	if v.Space.Text == "" {
-		c.fault(&ruleSpace, v, "the declaration names no state space")
-		return
+		switch {
+		case len(v.Names) > 0:
+			c.fault(&ruleUnknownDirective, v.Type, "%s is not a directive that can stand here; a declaration begins with its state space", v.Type.Text)
+		case at != atModule && s.typ.Class() == isa.Opaque:
+			c.opaquePlaced(v, &s, at)
+		}
+		return // a type alone declares nothing
 	}
 	ok = c.placed(v, &s, at) && ok
 	linkage := c.linkage(v, &s, at)

@@ -12,6 +12,9 @@ import (
 
 // variables is a declaration: its registers are entered, its variables entered and given to keep.
 func (l *lifter) variables(n *ptx.Var, keep func(*ir.Var)) {
+	if len(n.Names) == 0 {
+		return
+	}
 	t, ok := isa.ParseType(n.Type.Text)
 	space, known := isa.ParseSpace(n.Space.Text)
 	if !ok || !known {

@@ -162,6 +162,12 @@ func (p *parser) listAt(i int) []*Var {
 func (p *parser) buildVar(f frame, t *variable) *Var {
 	v := p.vars.One()
 	v.Space, v.Vec, v.Type = f.word(t.Space), f.word(t.Vector), f.word(t.Type)
+	if t.Alone != nil {
+		v.Vec, v.Type = f.word(t.Alone.Vector), f.word(t.Alone.Type)
+		if v.Vec.Text != "" {
+			v.Type = f.word(t.Alone.Of)
+		}
+	}
 	if written(t.Bank) {
 		bank := f.operand(t.Bank)
 		if open := f.tokens[t.Bank.Pos.Offset-1]; open.at != v.Space.To {

@@ -7,8 +7,10 @@ package ptx
 func (p *printer) variable(n *Var) {
 	p.begin(n.At, declLine)
 	p.specifiers(n)
-	p.tail()
-	p.declarators(n)
+	if len(n.Names) > 0 {
+		p.tail()
+		p.declarators(n)
+	}
 	p.interior(n.To)
 	p.put(";")
 	p.end(n.To)
@@ -21,7 +23,11 @@ func (p *printer) specifiers(n *Var) {
 		p.word(w)
 		p.put(" ")
 	}
-	p.word(n.Space)
+	gap := ""
+	if n.Space.Text != "" {
+		p.word(n.Space)
+		gap = " "
+	}
 	if n.Bank != nil {
 		p.put("[")
 		p.buf = p.operand(p.buf, n.Bank, true)
@@ -30,16 +36,17 @@ func (p *printer) specifiers(n *Var) {
 	attrs := n.Attrs
 	attr := func(before Pos) {
 		for len(attrs) > 0 && attrs[0].At < before {
-			p.put(" ")
+			p.put(gap)
 			p.attr(&attrs[0])
-			attrs = attrs[1:]
+			attrs, gap = attrs[1:], " "
 		}
 	}
 	for _, w := range []Word{n.Vec, n.Type} {
 		if w.Text != "" {
 			attr(w.At)
-			p.put(" ")
+			p.put(gap)
 			p.word(w)
+			gap = " "
 		}
 	}
 	attr(n.To)

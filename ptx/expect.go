@@ -87,7 +87,7 @@ func wording(symbol string) string {
 		return "an initial value"
 	case "<open>":
 		return `"{"`
-	case "<unwritten>":
+	case "<unwritten>", "AloneType":
 		return ""
 	case "Attribute", "Attribution":
 		return "an attribute"

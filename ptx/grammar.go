@@ -52,15 +52,23 @@ type (
 		End  lexer.Token `parser:"@Open"`
 	}
 
+	// A variable of a type alone, without a space, declares nothing; it may be written if nothing is named.
 	variable struct {
 		Before []*attribute  `parser:"@@*"`
-		Space  lexer.Token   `parser:"@('.global' | '.shared' | '.const' | '.local' | '.reg' | '.param' | '.tex' | '.sreg' | '.surf' | '.sampler')"`
+		Alone  *aloneType    `parser:"( @@"`
+		Space  lexer.Token   `parser:"| @('.global' | '.shared' | '.const' | '.local' | '.reg' | '.param' | '.tex' | '.sreg' | '.surf' | '.sampler')"`
 		Bank   lexer.Token   `parser:"( '[' @Number ']' )?"`
 		After  []*attribute  `parser:"@@*"`
 		Vector lexer.Token   `parser:"@('.v2' | '.v4')?"`
-		Type   lexer.Token   `parser:"@Dot"`
+		Type   lexer.Token   `parser:"@Dot )"`
 		Names  []*declarator `parser:"( @@ ( ',' @@ )* )?"`
 		End    lexer.Token   `parser:"@';'"`
+	}
+
+	aloneType struct {
+		Vector lexer.Token `parser:"( @('.v2' | '.v4')"`
+		Of     lexer.Token `parser:"  @Dot"`
+		Type   lexer.Token `parser:"| @('.pred' | '.b8' | '.b16' | '.b32' | '.b64' | '.b128' | '.u8' | '.u16' | '.u32' | '.u64' | '.s8' | '.s16' | '.s32' | '.s64' | '.f16' | '.f16x2' | '.f32' | '.f32x2' | '.f64' | '.u16x2' | '.s16x2' | '.e4m3' | '.e5m2' | '.e4m3x2' | '.e5m2x2' | '.texref' | '.samplerref' | '.surfref') )"`
 	}
 
 	declarator struct {

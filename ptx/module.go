@@ -245,7 +245,8 @@ func framing(word string) int {
 	case ".global", ".shared", ".const", ".local", ".reg", ".param", ".tex", ".sreg", ".surf",
 		".sampler", ".extern", ".visible", ".weak", ".common", ".entry", ".func", ".section",
 		".align", ".attribute", ".pragma", ".alias", ".branchtargets", ".calltargets",
-		".callprototype":
+		".callprototype", ".v2", ".v4",
+		".pred", ".b8", ".b16", ".b32", ".b64", ".b128", ".u8", ".u16", ".u32", ".u64", ".s8", ".s16", ".s32", ".s64", ".f16", ".f16x2", ".f32", ".f32x2", ".f64", ".u16x2", ".s16x2", ".e4m3", ".e5m2", ".e4m3x2", ".e5m2x2", ".texref", ".samplerref", ".surfref":
 		return toSemicolon
 	case ".version", ".target", ".address_size", ".file", ".loc", ".minnctapersm", ".maxnctapersm",
 		".maxnreg", ".maxclusterrank", ".maxntid", ".reqntid", ".reqnctapercluster", ".noreturn",
