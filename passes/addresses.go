@@ -37,61 +37,10 @@ func foldAddresses() *Pass {
 	}
 }
 
-// offsets folds add.s64 %a, %b, 16 into [%a], if nothing else reads %a.
-func offsets(f *ir.Func) int {
-	d := defsOf(f)
-	gone := make(map[*ir.Instr]bool)
-	for _, r := range f.Regs {
-		in := d.writer[r]
-		// A 32-bit sum wraps; an offset in brackets does not for every space.
-		if in == nil || !sumOf64(in) || in.Guard.Reg != nil || in.Args[2].Kind != ir.Int || in.Args[2].Ref != nil {
-			continue
-		}
-		base := whole(&in.Args[1])
-		if base == nil || d.writer[base] == nil || base.Type.Bits() != r.Type.Bits() || len(d.uses[r]) == 0 || gone[d.writer[base]] {
-			continue
-		}
-		if !addressesOnly(d.uses[r], in.Args[2].Value) {
-			continue
-		}
-		for _, u := range d.uses[r] {
-			u.at.Ref = base
-			u.at.Value += in.Args[2].Value
-			u.at.Zero = false
-		}
-		gone[in] = true
-		d.uses[base] = append(d.uses[base], d.uses[r]...)
-	}
-	if len(gone) > 0 {
-		dropped(f, gone)
-	}
-	return len(gone)
-}
-
 // sumOf64 reports whether an instruction is a sum of 64 bits and nothing more.
 func sumOf64(in *ir.Instr) bool {
 	head, bits, _, ok := plainly(in)
 	return ok && head == "add" && bits == 64
-}
-
-// addressesOnly reports whether all uses are the register in brackets of plain loads and stores, which take
-// a number added to it, and the sums fit into 24 bits.
-func addressesOnly(uses []use, add int64) bool {
-	const limit = 1 << 23
-	for _, u := range uses {
-		if u.at == nil || u.to.Kind != ir.Address || len(u.to.Args) != 1 || u.at != &u.to.Args[0] || u.to.Text != "" {
-			return false
-		}
-		switch u.in.Head() {
-		case "ld", "st", "atom", "red":
-		default:
-			return false
-		}
-		if sum := u.at.Value + add; sum < -limit || sum >= limit {
-			return false
-		}
-	}
-	return true
 }
 
 // products folds mul.wide.u32 %a, %i, 4; add.s64 %b, %base, %a into mad.wide.u32 %b, %i, 4, %base, if nothing

@@ -18,49 +18,61 @@ func foldConstants() *Pass {
 		Run: func(s *Step) {
 			binder := ir.NewBinder(s.Module.Version, s.Module.Target)
 			for _, f := range s.Module.Funcs() {
-				for {
-					n := fold(f, binder)
-					s.Changes += n
-					if n == 0 {
-						break
-					}
-				}
+				s.Changes += fold(f, binder)
 			}
 		},
 	}
 }
 
-// fold does one round over a function and returns how many operands and instructions it changed.
+// fold goes through a function, and from each constant to what reads it and so becomes one. It returns how many operands
+// and instructions it changed.
 func fold(f *ir.Func, binder *ir.Binder) int {
 	d := defsOf(f)
 	n := 0
-	for _, r := range f.Regs {
-		in := d.writer[r]
-		if in == nil || in.Head() != "mov" || in.Mod("v2") || len(in.Args) != 2 || in.Args[1].Kind != ir.Int || in.Guard.Reg != nil || whole(&in.Args[0]) != r {
-			continue
+	var work []*ir.Instr // moves of constants
+	look := func(in *ir.Instr) {
+		if settle(in, d, binder) {
+			n++
 		}
-		for _, u := range d.uses[r] {
-			if u.at != nil && u.at == u.to && whole(u.at) == r && r.Type.Bits() == operandBits(u.in, u.at) && constant(u, in.Args[1], binder) {
-				n++
+		if in.Head() == "mov" && len(in.Args) == 2 && in.Args[1].Kind == ir.Int {
+			if r := whole(&in.Args[0]); r != nil && d.writer[r] == in {
+				work = append(work, in)
 			}
 		}
 	}
 	for _, b := range f.Blocks {
 		for _, in := range b.Instrs {
-			if v, bits, ok := evaluated(in); ok && d.writer[in.Args[0].Reg()] == in {
-				op := in.Op
-				args := in.Args
-				in.Op, in.Args = fmt.Sprintf("mov.b%d", bits), []ir.Operand{args[0], {Kind: ir.Int, Value: v}}
-				if binder.Bind(in); in.Form == nil {
-					in.Op, in.Args = op, args
-					binder.Bind(in)
-					continue
-				}
+			look(in)
+		}
+	}
+	for len(work) > 0 {
+		in := work[0]
+		work = work[1:]
+		r := in.Args[0].Reg()
+		for _, u := range d.uses[r] {
+			if u.at != nil && u.at == u.to && whole(u.at) == r && r.Type.Bits() == operandBits(u.in, u.at) && constant(u, in.Args[1], binder) {
 				n++
+				look(u.in)
 			}
 		}
 	}
 	return n
+}
+
+// settle writes a move of a constant in the place of an instruction that computes one.
+func settle(in *ir.Instr, d *defs, binder *ir.Binder) bool {
+	v, bits, ok := evaluated(in)
+	if !ok || d.writer[in.Args[0].Reg()] != in {
+		return false
+	}
+	op, args := in.Op, in.Args
+	in.Op, in.Args = fmt.Sprintf("mov.b%d", bits), []ir.Operand{args[0], {Kind: ir.Int, Value: v}}
+	if binder.Bind(in); in.Form == nil {
+		in.Op, in.Args = op, args
+		binder.Bind(in)
+		return false
+	}
+	return true
 }
 
 // constant puts a constant in the place of a register, if the instruction takes it there.

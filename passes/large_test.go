@@ -1,0 +1,91 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package passes_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ptxdsl/ptxdsl/lower"
+	"github.com/ptxdsl/ptxdsl/passes"
+)
+
+// TestLarge runs all passes over kernels that are large in one way each. What costs the square of their size takes
+// minutes.
+func TestLarge(t *testing.T) {
+	n := 20000
+	if testing.Short() {
+		n /= 10
+	}
+	for _, test := range []struct {
+		name, text string
+		lines      int // that are left, at most
+	}{
+		{"blocks", blocks(n), 6*n + 20},
+		{"rows", rows(n), 2*n + 20},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			m := module(t, "large.ptx", test.text)
+			start := time.Now()
+			passes.Run(m, passes.List(), nil)
+			if took := time.Since(start); took > time.Minute {
+				t.Errorf("it took %v", took)
+			}
+			if lines := strings.Count(lower.Text(m), "\n"); lines > test.lines {
+				t.Errorf("%d lines are left, and not %d", lines, test.lines)
+			}
+		})
+	}
+}
+
+// blocks is a kernel of n blocks, loops within loops with many ways in among them.
+func blocks(n int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 p, .param .u32 n)
+{
+	.reg .pred %%p<%d>;
+	.reg .b32 %%r<%d>;
+	.reg .b64 %%rd<2>;
+	ld.param.u64 %%rd1, [p];
+	ld.param.u32 %%r1, [n];
+`, n, 2*n+4)
+	for i := range n {
+		fmt.Fprintf(&b, "L%d:\n\tsetp.lt.u32 %%p%d, %%r1, %d;\n\tadd.s32 %%r%d, %%r1, %d;\n\tmul.lo.s32 %%r%d, %%r%d, 3;\n\tst.global.u32 [%%rd1+%d], %%r%d;\n", i, i, i, 2*i+2, i, 2*i+3, 2*i+2, 4*i, 2*i+3)
+		to := "DONE"
+		switch {
+		case i%7 == 3:
+			to = fmt.Sprintf("L%d", max(0, i-5))
+		case i%5 == 2:
+			to = fmt.Sprintf("L%d", min(n-1, i+9))
+		}
+		fmt.Fprintf(&b, "\t@%%p%d bra %s;\n", i, to)
+	}
+	b.WriteString("DONE:\n\tret;\n}\n")
+	return b.String()
+}
+
+// rows is a kernel with n sums of constants, each of the one before, and n addresses that are four more than the one before.
+func rows(n int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 p)
+{
+	.reg .b32 %%r<%d>;
+	.reg .b64 %%rd<%d>;
+	ld.param.u64 %%rd0, [p];
+	mov.b32 %%r0, 1;
+`, n+1, n+1)
+	for i := range n {
+		fmt.Fprintf(&b, "\tadd.s32 %%r%d, %%r%d, %d;\n\tadd.s64 %%rd%d, %%rd%d, 4;\n\tst.global.u32 [%%rd%d], %%r%d;\n", i+1, i, i, i+1, i, i+1, i+1)
+	}
+	b.WriteString("\tret;\n}\n")
+	return b.String()
+}

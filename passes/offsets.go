@@ -1,0 +1,120 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package passes
+
+import (
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+)
+
+// A reading is how a register is read: within brackets that take a number added to it, and otherwise. What sums hand to
+// it from other registers is added to the numbers in the brackets in the end, all at once: a row of sums may be long.
+type reading struct {
+	brackets []use
+	add      int64 // to all of them
+	low      int64 // the least of the numbers in them, with add
+	high     int64 // and the greatest
+	others   int   // how often it is read in other places
+}
+
+// readingOf finds how a register is read.
+func readingOf(uses []use) *reading {
+	r := new(reading)
+	for _, u := range uses {
+		if !offsetable(u) {
+			r.others++
+			continue
+		}
+		if len(r.brackets) == 0 {
+			r.low, r.high = u.at.Value, u.at.Value
+		}
+		r.low, r.high = min(r.low, u.at.Value), max(r.high, u.at.Value)
+		r.brackets = append(r.brackets, u)
+	}
+	return r
+}
+
+// offsetable reports whether a use is the register in the brackets of a plain load or store, which take a number added
+// to it.
+func offsetable(u use) bool {
+	if u.at == nil || u.to.Kind != ir.Address || len(u.to.Args) != 1 || u.at != &u.to.Args[0] || u.to.Text != "" {
+		return false
+	}
+	switch u.in.Head() {
+	case "ld", "st", "atom", "red":
+		return true
+	}
+	return false
+}
+
+// fits reports whether r is read in brackets alone, in which more may be added: the sums have 24 bits.
+func (r *reading) fits(more int64) bool {
+	const limit = 1 << 23
+	return r.others == 0 && len(r.brackets) > 0 && more > -2*limit && more < 2*limit && r.low+more >= -limit && r.high+more < limit
+}
+
+// take adds to r what another register is read as, which is more than r's by a number.
+func (r *reading) take(o *reading, more int64) {
+	o.add, o.low, o.high = o.add+more, o.low+more, o.high+more
+	if len(r.brackets) == 0 {
+		o.others = r.others
+		*r = *o
+		return
+	}
+	if len(r.brackets) < len(o.brackets) {
+		r.brackets, o.brackets, r.add, o.add = o.brackets, r.brackets, o.add, r.add
+	}
+	for _, u := range o.brackets {
+		u.at.Value += o.add - r.add
+	}
+	r.brackets = append(r.brackets, o.brackets...)
+	r.low, r.high = min(r.low, o.low), max(r.high, o.high)
+}
+
+// offsets folds add.s64 %a, %b, 16 into [%a], if nothing else reads %a. In a row of such sums the last goes first.
+func offsets(f *ir.Func) int {
+	d := defsOf(f)
+	gone := make(map[*ir.Instr]bool)
+	readings := make(map[*ir.Reg]*reading)
+	of := func(r *ir.Reg) *reading {
+		if readings[r] == nil {
+			readings[r] = readingOf(d.uses[r])
+		}
+		return readings[r]
+	}
+	var changed []*ir.Reg
+	work := slices.Clone(f.Regs)
+	for len(work) > 0 {
+		r := work[len(work)-1]
+		work = work[:len(work)-1]
+		in := d.writer[r]
+		// A 32-bit sum wraps; an offset in brackets does not for every space.
+		if in == nil || gone[in] || !sumOf64(in) || in.Guard.Reg != nil || in.Args[2].Kind != ir.Int || in.Args[2].Ref != nil {
+			continue
+		}
+		base := whole(&in.Args[1])
+		if base == nil || d.writer[base] == nil || base.Type.Bits() != r.Type.Bits() || !of(r).fits(in.Args[2].Value) {
+			continue
+		}
+		of(base).others--
+		of(base).take(of(r), in.Args[2].Value)
+		readings[r] = new(reading)
+		gone[in] = true
+		changed = append(changed, base)
+		work = append(work, base)
+	}
+	for _, base := range changed {
+		for _, u := range of(base).brackets {
+			u.at.Ref = base
+			u.at.Value += of(base).add
+			u.at.Zero = false
+		}
+		of(base).add = 0
+	}
+	if len(gone) > 0 {
+		dropped(f, gone)
+	}
+	return len(gone)
+}
