@@ -180,13 +180,21 @@ func (c *checker) sectionData(line *ptx.Data) {
 			}
 			continue
 		}
-		v := c.evaluate(o)
-		if v.sort == noSort || width >= 32 {
-			continue
-		}
-		n := int64(int32(v.bits)) // the assembler drops what is above 32 bits
-		if !v.integer() || n >= 1<<width || n < -(1<<(width-1)) {
+		if v := c.evaluate(o); v.sort != noSort && !(v.integer() && datum(o, v.bits, width)) {
 			c.fault(&ruleSectionData, o, "%s does not fit into %s", clip(c.text(o)), line.Type.Text)
 		}
 	}
+}
+
+// datum tells whether a number of debug data fits. What the assembler keeps of one without a sign is its low 32 bits; one
+// with a sign is taken whole and is below zero.
+func datum(o *ptx.Operand, bits uint64, width uint) bool {
+	if o.Kind != ptx.Unary {
+		return width >= 32 || bits&math.MaxUint32 < 1<<width
+	}
+	size := -bits
+	if width == 64 {
+		return size <= math.MaxInt64
+	}
+	return size > 0 && size <= 1<<(width-1)
 }
