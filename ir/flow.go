@@ -3,6 +3,8 @@
 
 package ir
 
+import "slices"
+
 // A Flow is the control-flow graph of a function: for each block, by its number in Blocks, the blocks
 // that may run next and those that may have run before. Numbers are in the order of the text.
 type Flow struct {
@@ -79,30 +81,37 @@ func (b *Block) Ends() bool {
 // Order is the numbers of the blocks that can be reached from the first, each after those it is
 // entered from, but for the edges that lead back.
 func (g *Flow) Order() []int {
+	order := Postorder(g.Succs, 0)
+	slices.Reverse(order)
+	return order
+}
+
+// Postorder is the numbers that can be reached from the roots of any graph, each behind those it leads to, but for the edges that
+// lead back.
+func Postorder(succs [][]int, roots ...int) []int {
 	var order []int
-	seen := make([]bool, len(g.Succs))
+	seen := make([]bool, len(succs))
 	type frame struct{ block, next int }
-	var stack []frame
-	if len(seen) > 0 {
-		seen[0] = true
-		stack = append(stack, frame{})
-	}
-	for len(stack) > 0 {
-		top := &stack[len(stack)-1]
-		if top.next < len(g.Succs[top.block]) {
-			s := g.Succs[top.block][top.next]
-			top.next++
-			if !seen[s] {
-				seen[s] = true
-				stack = append(stack, frame{block: s})
-			}
+	for _, root := range roots {
+		if root >= len(succs) || seen[root] {
 			continue
 		}
-		order = append(order, top.block)
-		stack = stack[:len(stack)-1]
-	}
-	for i, j := 0, len(order)-1; i < j; i, j = i+1, j-1 {
-		order[i], order[j] = order[j], order[i]
+		seen[root] = true
+		stack := []frame{{block: root}}
+		for len(stack) > 0 {
+			top := &stack[len(stack)-1]
+			if top.next < len(succs[top.block]) {
+				s := succs[top.block][top.next]
+				top.next++
+				if !seen[s] {
+					seen[s] = true
+					stack = append(stack, frame{block: s})
+				}
+				continue
+			}
+			order = append(order, top.block)
+			stack = stack[:len(stack)-1]
+		}
 	}
 	return order
 }

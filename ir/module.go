@@ -161,6 +161,29 @@ func (f *Func) Number() {
 	}
 }
 
+// Stem is the letters that registers of a type get where they have no name, as the usual compilers have them.
+func Stem(t isa.Type) string {
+	switch {
+	case t == isa.Predicate:
+		return "%p"
+	case t == isa.F32:
+		return "%f"
+	case t == isa.F64:
+		return "%fd"
+	case t.Class() == isa.Half && t.Bits() == 16:
+		return "%h"
+	case t.Class() == isa.Half:
+		return "%hh"
+	case t.Bits() == 16:
+		return "%rs"
+	case t.Bits() == 64:
+		return "%rd"
+	case t.Bits() == 128:
+		return "%rq"
+	}
+	return "%r"
+}
+
 // A Targets is a labelled list in a function: labels for brx.idx, functions for an indirect call, or
 // the prototype of one.
 type Targets struct {

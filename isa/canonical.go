@@ -25,14 +25,30 @@ func (s *Set) Canonical(op string) (string, bool) {
 			if !a.place(0) {
 				continue
 			}
-			out := name
-			for _, m := range a.slots {
-				out += s.Mods[m]
-			}
-			return out, true
+			return s.spell(op, name, a.slots), true
 		}
 	}
 	return op, false
+}
+
+// spell is a name with the modifiers in slots: op itself, if it is spelled so.
+func (s *Set) spell(op, name string, slots []Mod) string {
+	rest, same := strings.CutPrefix(op, name)
+	for _, m := range slots {
+		if same {
+			rest, same = strings.CutPrefix(rest, s.Mods[m])
+		}
+	}
+	if same && rest == "" {
+		return op
+	}
+	var b strings.Builder
+	b.Grow(len(op))
+	b.WriteString(name)
+	for _, m := range slots {
+		b.WriteString(s.Mods[m])
+	}
+	return b.String()
 }
 
 // parseMods looks up the modifiers of rest, which begins with a dot or is empty.

@@ -52,11 +52,12 @@ type named struct {
 
 // A Candidate is a form with its slots filled and its operands worked out.
 type Candidate struct {
-	Form  *Form
-	Slots []Mod // what each slot of the form holds
-	Args  []Want
-	rules []Rule      // those that speak of operands
-	when  []Condition // likewise
+	Form   *Form
+	Opcode string // with its modifiers in the manual's order, as Canonical has it
+	Slots  []Mod  // what each slot of the form holds
+	Args   []Want
+	rules  []Rule      // those that speak of operands
+	when   []Condition // likewise
 }
 
 // A Want is an operand with types, lengths and presence settled by the modifiers.
@@ -124,8 +125,8 @@ func (m *Matcher) opcode(op string) *opcode {
 	}
 	o := m.memo[op]
 	if o == nil {
-		o = m.resolve(op)
 		op = strings.Clone(op)
+		o = m.resolve(op)
 		m.memo[op] = o
 	}
 	*r = named{op, o}

@@ -30,11 +30,17 @@ func (m *Matcher) resolve(op string) *opcode {
 		return o
 	}
 	var shut []shutGate
+	canonical := ""
+	spared := false
 	a := assignment{ignored: m.set.ignored(list, mods), mods: mods}
 	a.done = func() bool {
 		before := len(o.fits)
-		if gate := m.settle(o, a.form, a.slots); gate != nil {
+		gate, allowed := m.settle(o, a.form, a.slots)
+		if gate != nil {
 			shut = append(shut, *gate)
+		}
+		if allowed && canonical == "" && a.whole() {
+			canonical = m.set.spell(op, name, a.slots)
 		}
 		return len(o.fits) > before
 	}
@@ -43,13 +49,22 @@ func (m *Matcher) resolve(op string) *opcode {
 		for i := range ins.Forms {
 			a.begin(&ins.Forms[i])
 			a.place(0)
-			if a.spare != NoMod && len(o.fits) > 0 && o.problems == nil {
-				o.problems = []Problem{spareMod(m.set, a.spare, mods, skip)}
+			if a.spare != NoMod {
+				spared = true
+				if len(o.fits) > 0 && o.problems == nil {
+					o.problems = []Problem{spareMod(m.set, a.spare, mods, skip)}
+				}
 			}
 		}
 	}
 	switch {
 	case len(o.fits) > 0:
+		if canonical == "" || spared {
+			canonical, _ = m.set.Canonical(op)
+		}
+		for i := range o.fits {
+			o.fits[i].Opcode = canonical
+		}
 	case shut != nil:
 		o.problems = []Problem{m.easiest(name, shut)}
 	default:
@@ -95,7 +110,19 @@ type assignment struct {
 // begin turns to another form.
 func (a *assignment) begin(f *Form) {
 	a.form, a.spare = f, NoMod
-	a.slots = append(a.slots[:0], make([]Mod, len(f.Slots))...)
+	a.slots = slices.Grow(a.slots[:0], len(f.Slots))[:len(f.Slots)]
+	clear(a.slots)
+}
+
+// whole reports whether every written modifier is in a slot.
+func (a *assignment) whole() bool {
+	n := 0
+	for _, mod := range a.slots {
+		if mod != NoMod {
+			n++
+		}
+	}
+	return n == len(a.mods)
 }
 
 func (a *assignment) place(i int) bool {
@@ -154,25 +181,25 @@ func (s *Slot) value(m Mod) *Value {
 }
 
 // settle adds the candidates that a filled form makes to o, one for each choice of table rows. There is none where a rule or
-// table forbids the combination, or a gate is shut: that gate is returned.
-func (m *Matcher) settle(o *opcode, f *Form, slots []Mod) *shutGate {
+// table forbids the combination, or a gate is shut: then that gate is returned, and the combination is allowed elsewhere.
+func (m *Matcher) settle(o *opcode, f *Form, slots []Mod) (shut *shutGate, allowed bool) {
 	late := 0
 	for i := range f.Rules {
 		if r := &f.Rules[i]; r.Holds.Operands() {
 			late++
 		} else if !r.Holds.holds(slots, nil) {
-			return nil
+			return nil, false
 		}
 	}
 	lengths, shut, ok := m.rows(f, slots)
-	switch {
-	case !ok:
-		return nil
-	case shut != nil:
-		return shut
+	if !ok {
+		return nil, false
 	}
-	if shut := m.gates(f, slots); shut != nil {
-		return shut
+	if shut == nil {
+		shut = m.gates(f, slots)
+	}
+	if shut != nil {
+		return shut, true
 	}
 	c := Candidate{Form: f, Slots: m.slots.Copy(slots)}
 	if late > 0 {
@@ -195,7 +222,7 @@ func (m *Matcher) settle(o *opcode, f *Form, slots []Mod) *shutGate {
 		c.Args = s.wants(f.Operands)
 		o.fits = append(o.fits, c)
 	}
-	return nil
+	return nil, true
 }
 
 // unmeasured is the choice of rows of a form without tables.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/lower"
-	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
 // kernel is a module of so many instructions of the kinds that a matrix product has, in the proportions of
@@ -55,33 +54,13 @@ func count(m *ir.Module) int {
 	return n
 }
 
-// BenchmarkText is lowering and printing; the parts follow.
+// BenchmarkText is lowering and printing.
 func BenchmarkText(b *testing.B) {
 	m := lifted(b, "kernel.ptx", kernel(1500))
 	n := count(m)
 	b.ReportAllocs()
 	for b.Loop() {
 		lower.Text(m)
-	}
-	perSecond(b, n)
-}
-
-func BenchmarkFile(b *testing.B) {
-	m := lifted(b, "kernel.ptx", kernel(1500))
-	n := count(m)
-	b.ReportAllocs()
-	for b.Loop() {
-		lower.File(m)
-	}
-	perSecond(b, n)
-}
-
-func BenchmarkPrint(b *testing.B) {
-	m := lifted(b, "kernel.ptx", kernel(1500))
-	n, f := count(m), lower.File(m)
-	b.ReportAllocs()
-	for b.Loop() {
-		ptx.Print(f)
 	}
 	perSecond(b, n)
 }

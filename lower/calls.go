@@ -6,7 +6,6 @@ package lower
 import (
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
-	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
 // A sequence is the instructions of a block that pass values to a call and take its results. Its .param variables are declared around
@@ -109,25 +108,4 @@ func lonely(f *ir.Func) map[*ir.Instr]*ir.Targets {
 		}
 	}
 	return of
-}
-
-// open opens the scope of a sequence.
-func (w *writer) open(b *ptx.Block, s sequence) *ptx.Block {
-	inner := &ptx.Block{}
-	inner.At = ptx.Pos(len(w.text))
-	w.text = append(w.text, "{\n"...)
-	for _, v := range s.vars {
-		w.doc(v.Doc)
-		inner.Stmts = append(inner.Stmts, w.variable(v))
-		w.end(v.Note)
-	}
-	b.Stmts = append(b.Stmts, inner)
-	return inner
-}
-
-// shut closes it.
-func (w *writer) shut(inner *ptx.Block) {
-	w.text = append(w.text, '}')
-	inner.To = ptx.Pos(len(w.text))
-	w.end("")
 }

@@ -4,57 +4,138 @@
 package lower
 
 import (
+	"slices"
+	"strconv"
+
+	"github.com/ptxdsl/ptxdsl/internal/layout"
 	"github.com/ptxdsl/ptxdsl/ir"
-	"github.com/ptxdsl/ptxdsl/ptx"
+	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// declarations writes what a function declares at its head: registers by class, variables but those of calls, lists of labels.
-func (w *writer) declarations(b *ptx.Block, f *ir.Func, calls map[*ir.Var]bool) {
-	w.registers(b, f)
+// declarations writes what a function declares at its head: registers by class, variables but those of calls, and lists of labels but
+// those that one instruction alone names. A blank line sets off what can be jumped over: lists, and what follows them.
+func (w *writer) declarations(f *ir.Func, calls map[*ir.Var]bool) {
+	declared := w.registers(f)
 	for _, v := range f.Vars {
-		if calls[v] {
-			continue
+		if !calls[v] {
+			declared = true
+			w.comments(v.Doc)
+			w.variable(v)
 		}
-		w.doc(v.Doc)
-		b.Stmts = append(b.Stmts, w.variable(v))
-		w.end(v.Note)
 	}
 	alone := make(map[*ir.Targets]bool, len(w.lists))
 	for _, t := range w.lists {
 		alone[t] = true
 	}
+	runs := slices.ContainsFunc(f.Blocks, func(b *ir.Block) bool { return len(b.Labels) > 0 || len(b.Instrs) > 0 })
+	if declared && (runs || len(alone) < len(f.Targets)) {
+		w.Blank()
+	}
 	for _, t := range f.Targets {
-		if alone[t] {
-			continue
+		if !alone[t] {
+			w.targets(t)
 		}
-		w.doc(t.Doc)
-		b.Stmts = append(b.Stmts, w.targets(t))
-		w.end(t.Note)
 	}
 }
 
-// targets is a labelled list, or a prototype.
-func (w *writer) targets(t *ir.Targets) ptx.Node {
-	if t.Proto != nil {
-		n := w.head(t.Proto)
-		n.Kind.Text = ".callprototype"
-		n.Label = ptx.Word{Span: n.Span, Text: t.Name}
-		return n
+// variable writes a declaration.
+func (w *writer) variable(v *ir.Var) {
+	w.Begin(layout.Decl)
+	w.specifiers(v)
+	w.Tail()
+	w.declarator(v)
+	w.Put(";")
+	w.end(v.Note)
+}
+
+// specifiers writes what stands before the name: linkage, space, alignment and other attributes, the type, and what it points to.
+func (w *writer) specifiers(v *ir.Var) {
+	if v.Linkage != "" {
+		w.Put(v.Linkage)
+		w.Put(" ")
 	}
-	s := w.span()
-	d := &ptx.Directive{Span: s, Name: ptx.Word{Span: s, Text: ".branchtargets"}, Label: ptx.Word{Span: s, Text: t.Name}, Semi: true}
-	for _, block := range t.Blocks {
-		d.Args = append(d.Args, ptx.Operand{Span: s, Kind: ptx.Name, Text: block.Name()})
+	w.Put(v.Space.String())
+	if v.Bank != nil {
+		w.Put("[")
+		w.Line = render(w.Line, v.Bank, decimal, true)
+		w.Put("]")
 	}
-	if t.Funcs != nil {
-		d.Name.Text = ".calltargets"
+	for _, a := range v.Attrs {
+		w.Put(" ")
+		w.Put(a)
 	}
-	for _, f := range t.Funcs {
-		d.Args = append(d.Args, ptx.Operand{Span: s, Kind: ptx.Name, Text: f.Name})
+	if v.Ptr == nil {
+		w.align(v.Align)
 	}
-	if len(d.Args) == 0 { // only as a series of none can a list be empty
-		none := ptx.Operand{Span: s, Kind: ptx.Literal, Text: "0"}
-		d.Args = []ptx.Operand{{Span: s, Kind: ptx.Series, Text: t.Name, Args: []ptx.Operand{none}}}
+	if v.Vec > 1 {
+		w.Put(" .v")
+		w.number(v.Vec)
 	}
-	return d
+	w.Put(" ")
+	w.Put(v.Type.String())
+	if v.Ptr != nil {
+		w.Put(" .ptr")
+		if v.Ptr.Space != isa.Generic {
+			w.Put(" ")
+			w.Put(v.Ptr.Space.String())
+		}
+		w.align(v.Ptr.Align)
+	}
+}
+
+func (w *writer) align(n int) {
+	if n != 0 {
+		w.Put(" .align ")
+		w.number(n)
+	}
+}
+
+// declarator writes a name with dimensions and a value.
+func (w *writer) declarator(v *ir.Var) {
+	w.Put(v.Name)
+	for _, n := range v.Dims {
+		w.Put("[")
+		if n != ir.Unsized {
+			w.Line = strconv.AppendInt(w.Line, n, 10)
+		}
+		w.Put("]")
+	}
+	if v.Init != nil {
+		w.Put(" = ")
+		w.Line = render(w.Line, v.Init, decimal, false)
+	}
+}
+
+// targets writes a labelled list, or a prototype.
+func (w *writer) targets(t *ir.Targets) {
+	w.comments(t.Doc)
+	switch {
+	case t.Proto != nil:
+		w.prototype(t)
+		return
+	case t.Funcs != nil:
+		w.list(t, ".calltargets", len(t.Funcs), func(i int) string { return t.Funcs[i].Name })
+	default:
+		w.list(t, ".branchtargets", len(t.Blocks), func(i int) string { return t.Blocks[i].Name() })
+	}
+	w.end(t.Note)
+}
+
+func (w *writer) list(t *ir.Targets, directive string, n int, name func(i int) string) {
+	w.Begin(layout.Plain)
+	w.Put(t.Name)
+	w.Put(": ")
+	w.Put(directive)
+	w.Put(" ")
+	for i := range n {
+		if i > 0 {
+			w.Put(", ")
+		}
+		w.Put(name(i))
+	}
+	if n == 0 { // only as a series of none can a list be empty
+		w.Put(t.Name)
+		w.Put("<0>")
+	}
+	w.Put(";")
 }

@@ -8,89 +8,227 @@ import (
 	"strconv"
 
 	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/internal/layout"
 	"github.com/ptxdsl/ptxdsl/ir"
-	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
 // function writes a function: head, declarations, blocks.
 func (w *writer) function(f *ir.Func) {
-	w.doc(f.Doc)
-	n := w.head(f)
-	w.decls = append(w.decls, n)
+	w.comments(f.Doc)
+	w.head(f)
 	if !f.Defined {
-		n.To = ptx.Pos(len(w.text))
-		w.end("")
 		return
 	}
 	w.at, w.place = ir.NoPos, diag.Place{}
-	w.label(f)
-	b := &ptx.Block{Stmts: make([]ptx.Node, 0, statements(f))}
-	b.At = ptx.Pos(len(w.text))
-	w.text = append(w.text, "{\n"...)
+	w.nameBlocks(f)
 	calls, own := sequences(f)
 	w.lists = lonely(f)
-	w.declarations(b, f, own)
-	for _, block := range f.Blocks {
-		w.block(b, block, calls[block])
-	}
-	w.doc(f.Tail)
-	w.text = append(w.text, '}')
-	b.To = ptx.Pos(len(w.text))
-	n.Body = b
-	n.To = b.To
-	w.end("")
-}
-
-// statements is about how many there are in f.
-func statements(f *ir.Func) int {
-	n := 16 + len(f.Vars) + len(f.Targets)
+	w.open()
+	w.declarations(f, own)
 	for _, b := range f.Blocks {
-		n += len(b.Labels) + len(b.Instrs)
+		w.block(b, calls[b])
 	}
-	return n
+	w.comments(f.Tail)
+	w.shut()
 }
 
-// head is everything of a function but its body.
-func (w *writer) head(f *ir.Func) *ptx.Func {
-	s := w.span()
-	kind := ".func"
-	if f.Kernel {
-		kind = ".entry"
-	}
-	n := &ptx.Func{Span: s, Kind: ptx.Word{Span: s, Text: kind}, HasReturns: f.HasResults, HasParams: f.HasParams}
-	if f.Linkage != "" {
-		n.Linkage = []ptx.Word{{Span: s, Text: f.Linkage}}
-	}
-	attrs := f.Attrs
-	for len(attrs) > 0 && attrs[0].Name == ".attribute" {
-		n.Attrs = append(n.Attrs, w.directive(&attrs[0]))
-		attrs = attrs[1:]
-	}
+// head writes everything of a function but its body.
+func (w *writer) head(f *ir.Func) {
 	for _, v := range f.Results {
-		n.Returns = append(n.Returns, w.variable(v))
+		w.commentsOf(v)
 	}
-	at := w.span()
-	n.Name = ptx.Word{Span: at, Text: f.Name}
-	if f.HasParams {
-		w.text = append(w.text, "(\n"...)
-		for _, v := range f.Params {
-			w.doc(v.Doc)
-			n.Params = append(n.Params, w.variable(v))
-			w.end(v.Note)
+	w.Begin(layout.Plain)
+	if f.Linkage != "" {
+		w.Put(f.Linkage)
+		w.Put(" ")
+	}
+	if f.Kernel {
+		w.Put(".entry")
+	} else {
+		w.Put(".func")
+	}
+	attrs := w.attributes(f.Attrs)
+	w.results(f)
+	w.Put(" ")
+	w.Put(f.Name)
+	switch {
+	case f.HasParams && len(f.Params) == 0:
+		w.Put("()")
+	case f.HasParams:
+		w.parameters(f.Params)
+	}
+	closed := false
+	note := ""
+	for i := range attrs {
+		w.end(note)
+		a := &attrs[i]
+		w.comments(a.Doc)
+		w.Begin(layout.Plain)
+		w.words(a.Name, a.Text)
+		if closed = a.Semi; closed {
+			w.Put(";")
 		}
-		w.text = append(w.text, ")\n"...)
+		note = a.Note
+	}
+	if !f.Defined && !closed {
+		w.Put(";") // a pragma has its own, and more than that is an error
+	}
+	w.end(note)
+}
+
+// attributes writes those of a function that stand before its name, and returns the others.
+func (w *writer) attributes(list []ir.Directive) []ir.Directive {
+	for len(list) > 0 && list[0].Name == ".attribute" {
+		w.Put(" ")
+		w.words(list[0].Name, list[0].Text)
+		list = list[1:]
+	}
+	return list
+}
+
+// results writes those of a function.
+func (w *writer) results(f *ir.Func) {
+	if f.HasResults {
+		w.Put(" (")
+		w.row(f.Results)
+		w.Put(")")
+	}
+}
+
+// row writes parameters or results on one line.
+func (w *writer) row(list []*ir.Var) {
+	for i, v := range list {
+		if i > 0 {
+			w.Put(", ")
+		}
+		w.specifiers(v)
+		if v.Name != "" {
+			w.Put(" ")
+			w.declarator(v)
+		}
+	}
+}
+
+// parameters writes those of a function, one a line.
+func (w *writer) parameters(list []*ir.Var) {
+	w.Put("(")
+	w.End()
+	w.Indent++
+	for i, v := range list {
+		w.comments(v.Doc)
+		w.Begin(layout.Decl)
+		w.specifiers(v)
+		if v.Name != "" {
+			w.Tail()
+			w.declarator(v)
+		}
+		if i < len(list)-1 {
+			w.Put(",")
+		}
+		w.end(v.Note)
+	}
+	w.Indent--
+	w.Begin(layout.Plain)
+	w.Put(")")
+}
+
+// commentsOf are those of something that shares a line with others.
+func (w *writer) commentsOf(v *ir.Var) {
+	w.comments(v.Doc)
+	if v.Note != "" {
+		w.Comment(v.Note)
+	}
+}
+
+// prototype writes a function as an indirect call names it, on one line.
+func (w *writer) prototype(t *ir.Targets) {
+	f := t.Proto
+	for _, list := range [...][]*ir.Var{f.Results, f.Params} {
+		for _, v := range list {
+			w.commentsOf(v)
+		}
+	}
+	w.Begin(layout.Plain)
+	w.Put(t.Name)
+	w.Put(": .callprototype")
+	attrs := w.attributes(f.Attrs)
+	w.results(f)
+	w.Put(" ")
+	w.Put(f.Name)
+	switch {
+	case f.HasParams && len(f.Params) == 0:
+		w.Put("()")
+	case f.HasParams:
+		w.Put(" (")
+		w.row(f.Params)
+		w.Put(")")
 	}
 	for i := range attrs {
-		w.doc(attrs[i].Doc)
-		n.Attrs = append(n.Attrs, w.directive(&attrs[i]))
-		w.end(attrs[i].Note)
+		w.Put(" ")
+		w.words(attrs[i].Name, attrs[i].Text)
 	}
-	n.To = ptx.Pos(len(w.text))
-	return n
+	w.Put(";")
+	w.end(t.Note)
 }
 
-// label gives names to blocks that are jumped to and have none: $L1, $L2, in the order of the text.
-func (w *writer) label(f *ir.Func) {
+// block writes labels and instructions, those of calls in scopes of their own.
+func (w *writer) block(b *ir.Block, calls []sequence) {
+	for i := range b.Labels {
+		l := &b.Labels[i]
+		w.comments(l.Doc)
+		w.label(l.Name, l.Note)
+	}
+	for i, in := range b.Instrs {
+		if len(calls) > 0 && calls[0].first == i {
+			w.open()
+			for _, v := range calls[0].vars {
+				w.comments(v.Doc)
+				w.variable(v)
+			}
+		}
+		if t := w.lists[in]; t != nil {
+			w.targets(t)
+		}
+		w.locate(in.Pos)
+		w.comments(in.Doc)
+		w.instr(in)
+		w.end(in.Note)
+		if len(calls) > 0 && calls[0].last == i {
+			w.shut()
+			calls = calls[1:]
+		}
+	}
+}
+
+// instr writes an instruction, or a directive among instructions; its caller ends the line.
+func (w *writer) instr(in *ir.Instr) {
+	if in.Directive() {
+		text := ""
+		if len(in.Args) > 0 {
+			text = in.Args[0].Text
+		}
+		w.directive(in.Op, text, in.Op == ".pragma" || in.Op == ".alias")
+		return
+	}
+	w.Begin(layout.Instr)
+	if r := in.Guard.Reg; r != nil {
+		w.Put("@")
+		if in.Guard.Not {
+			w.Put("!")
+		}
+		w.Put(r.Name)
+		w.Put(" ")
+	}
+	w.Put(w.opcode(in))
+	if len(in.Args) > 0 {
+		w.Tail()
+		w.Line = renderList(w.Line, in.Args, baseOf(in), false)
+	}
+	w.Put(";")
+}
+
+// nameBlocks gives names to blocks that are jumped to and have none: $L1, $L2, in the order of the text.
+func (w *writer) nameBlocks(f *ir.Func) {
 	if !slices.ContainsFunc(f.Blocks, func(b *ir.Block) bool { return len(b.Labels) == 0 }) {
 		return
 	}
@@ -124,89 +262,4 @@ func (w *writer) label(f *ir.Func) {
 			b.Labels = append(b.Labels, ir.Label{Name: stem + strconv.Itoa(n)})
 		}
 	}
-}
-
-// block writes labels and instructions, those of calls in scopes of their own.
-func (w *writer) block(b *ptx.Block, block *ir.Block, calls []sequence) {
-	for i := range block.Labels {
-		l := &block.Labels[i]
-		w.doc(l.Doc)
-		if len(w.labels) == 0 {
-			w.labels = make([]ptx.Label, 32)
-		}
-		n := &w.labels[0]
-		w.labels = w.labels[1:]
-		n.Span = w.span()
-		n.Name = ptx.Word{Span: n.Span, Text: l.Name}
-		b.Stmts = append(b.Stmts, n)
-		w.end(l.Note)
-	}
-	outer := b
-	for i, in := range block.Instrs {
-		if len(calls) > 0 && calls[0].first == i {
-			b = w.open(outer, calls[0])
-		}
-		if t := w.lists[in]; t != nil {
-			w.doc(t.Doc)
-			b.Stmts = append(b.Stmts, w.targets(t))
-			w.end(t.Note)
-		}
-		w.locate(b, in.Pos)
-		w.doc(in.Doc)
-		if in.Directive() {
-			d := &ir.Directive{Name: in.Op, Semi: in.Op == ".pragma" || in.Op == ".alias"}
-			if len(in.Args) > 0 {
-				d.Text = in.Args[0].Text
-			}
-			b.Stmts = append(b.Stmts, w.directive(d))
-		} else {
-			b.Stmts = append(b.Stmts, w.instr(in))
-		}
-		w.end(in.Note)
-		if len(calls) > 0 && calls[0].last == i {
-			w.shut(b)
-			b, calls = outer, calls[1:]
-		}
-	}
-}
-
-func (w *writer) instr(in *ir.Instr) *ptx.Instr {
-	if len(w.instrs) == 0 {
-		w.instrs = make([]ptx.Instr, 128)
-	}
-	n := &w.instrs[0]
-	w.instrs = w.instrs[1:]
-	s := w.span()
-	n.Span = s
-	if r := in.Guard.Reg; r != nil {
-		n.Guard = ptx.Guard{Word: ptx.Word{Span: s, Text: r.Name}, Not: in.Guard.Not}
-	}
-	n.Op = ptx.Word{Span: s, Text: in.Op}
-	if w.textOnly {
-		n.Args = w.flat(s, in)
-	} else {
-		n.Args = w.list(s, in.Args, baseOf(in))
-	}
-	return n
-}
-
-// take is room for n operands.
-func (w *writer) take(n int) []ptx.Operand {
-	if n > len(w.operands) {
-		w.operands = make([]ptx.Operand, max(512, n))
-	}
-	list := w.operands[:n:n]
-	w.operands = w.operands[n:]
-	return list
-}
-
-func (w *writer) list(s ptx.Span, args []ir.Operand, b base) []ptx.Operand {
-	if len(args) == 0 {
-		return nil
-	}
-	list := w.take(len(args))
-	for i := range args {
-		list[i] = w.operand(s, &args[i], b)
-	}
-	return list
 }

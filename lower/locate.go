@@ -8,12 +8,12 @@ import (
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/internal/layout"
 	"github.com/ptxdsl/ptxdsl/ir"
-	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
 // locate writes a .loc where the source line changes.
-func (w *writer) locate(b *ptx.Block, pos ir.Pos) {
+func (w *writer) locate(pos ir.Pos) {
 	if !w.lines || pos == ir.NoPos || pos == w.at {
 		return
 	}
@@ -26,16 +26,21 @@ func (w *writer) locate(b *ptx.Block, pos ir.Pos) {
 	w.place = at
 	n, ok := w.files[at.File]
 	if !ok {
+		if w.files == nil {
+			w.files = make(map[string]int)
+		}
 		n = w.file0() + len(w.files)
 		w.files[at.File] = n
-		w.fileLines = append(w.fileLines, &ptx.Directive{Name: ptx.Word{Text: ".file"},
-			Args: []ptx.Operand{{Kind: ptx.Literal, Text: strconv.Itoa(n) + " " + quoted(at.File)}}})
+		w.names = append(w.names, at.File)
 	}
-	s := w.span()
-	text := strconv.Itoa(n) + " " + strconv.Itoa(at.Line) + " " + strconv.Itoa(at.Column)
-	b.Stmts = append(b.Stmts, &ptx.Directive{Span: s, Name: ptx.Word{Span: s, Text: ".loc"},
-		Args: []ptx.Operand{{Span: s, Kind: ptx.Literal, Text: text}}})
-	w.end("")
+	w.Begin(layout.Pass)
+	w.Put(".loc ")
+	w.number(n)
+	w.Put(" ")
+	w.number(at.Line)
+	w.Put(" ")
+	w.number(at.Column)
+	w.End()
 }
 
 // file0 is the first number of a file that the module itself does not use.

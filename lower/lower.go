@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package lower writes modules of package ir as PTX: as a syntax tree of package ptx, and as text in the house style. It decides
-// names, order and layout; what instructions there are was decided before.
+// Package lower writes modules of package ir as PTX, in the house style. It decides names, order and layout; what instructions there
+// are was decided before.
 package lower
 
 import (
@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/internal/layout"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
-	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
 // An Option changes what is written.
@@ -21,126 +21,88 @@ type Option func(*writer)
 // Lines adds .file and .loc lines that lead debuggers and profilers to where instructions come from.
 func Lines() Option { return func(w *writer) { w.lines = true } }
 
-// Text is m as PTX. Registers without a name get one.
+// Text is m as PTX. Registers and blocks that need a name and have none get one.
 func Text(m *ir.Module, options ...Option) string {
-	w := newWriter(m, options)
-	w.textOnly = true
-	return ptx.Print(w.file())
-}
-
-// File is m as a syntax tree. Registers without a name get one.
-func File(m *ir.Module, options ...Option) *ptx.File { return newWriter(m, options).file() }
-
-func newWriter(m *ir.Module, options []Option) *writer {
-	w := &writer{m: m, files: make(map[string]int)}
+	w := &writer{m: m}
 	for _, option := range options {
 		option(w)
 	}
-	return w
-}
-
-func (w *writer) file() *ptx.File {
-	w.reserve()
+	w.Reset(room(m))
 	w.module()
-	w.cutOut()
-	return &ptx.File{Name: w.m.Name, Text: string(w.text), Decls: w.decls, Comments: w.comments}
+	return w.Text()
 }
 
-// reserve makes room for the nodes of all functions at once.
-func (w *writer) reserve() {
-	instrs, labels := 0, 0
-	for _, d := range w.m.Decls {
+// room is about how long m will be.
+func room(m *ir.Module) int {
+	const line = 56 // bytes, indent and all
+	n := 512
+	for _, d := range m.Decls {
 		if f, ok := d.(*ir.Func); ok {
 			for _, b := range f.Blocks {
-				instrs += len(b.Instrs)
-				labels += len(b.Labels)
+				n += line * (len(b.Labels) + len(b.Instrs))
 			}
 		}
 	}
-	w.instrs = make([]ptx.Instr, instrs)
-	w.labels = make([]ptx.Label, labels)
-	w.text = make([]byte, 0, 1024+8*instrs+8*labels)
-	if w.textOnly {
-		w.operands = make([]ptx.Operand, instrs)
-		w.cuts = make([]cut, 0, instrs)
-		w.room = make([]byte, 0, 32*instrs)
-	} else {
-		w.operands = make([]ptx.Operand, 4*instrs)
-	}
+	return n
 }
 
-// A writer builds a tree. The printer of package ptx learns from a tree's positions and text which comments stand where and
-// where blank lines are; so the writer sketches a text that has line ends and comments in the right places, and a few
-// bytes for each statement.
+// A writer puts a module on a page.
 type writer struct {
-	m         *ir.Module
-	text      []byte
-	comments  []ptx.Comment
-	decls     []ptx.Node
-	lines     bool
-	files     map[string]int // numbers of .file
-	at        ir.Pos         // of the last .loc
-	place     diag.Place     // likewise
-	fileLines []*ptx.Directive
-	lists     map[*ir.Instr]*ir.Targets // to be declared before an instruction
-	global    map[string]int            // names at module level: see others
-
-	textOnly bool
-	room     []byte // operands as text
-	cuts     []cut
-	instrs   []ptx.Instr // room for more
-	operands []ptx.Operand
-	labels   []ptx.Label
+	layout.Page
+	m       *ir.Module
+	lines   bool
+	files   map[string]int            // numbers of .file
+	names   []string                  // of the files, in the order of their numbers
+	at      ir.Pos                    // of the last .loc
+	place   diag.Place                // likewise
+	lists   map[*ir.Instr]*ir.Targets // to be declared before an instruction
+	global  map[string]int            // names at module level: see others
+	spelled map[string]string         // opcodes in the manual's order of modifiers
 }
 
-// span is a statement's place in the sketch, with room for the order of its parts.
-func (w *writer) span() ptx.Span {
-	at := ptx.Pos(len(w.text))
-	w.text = append(w.text, "----"...)
-	return ptx.Span{At: at, To: at + 4}
-}
-
-// doc puts comments on lines of their own.
-func (w *writer) doc(lines []string) {
+// comments puts comments on lines of their own.
+func (w *writer) comments(lines []string) {
 	for _, line := range lines {
-		w.comments = append(w.comments, ptx.Comment{At: ptx.Pos(len(w.text)), Text: line})
-		w.text = append(w.text, line...)
-		w.text = append(w.text, '\n')
+		w.Comment(line)
 	}
 }
 
 // end ends a line, with a comment perhaps.
 func (w *writer) end(note string) {
+	w.End()
 	if note != "" {
-		w.text = append(w.text, ' ')
-		w.comments = append(w.comments, ptx.Comment{At: ptx.Pos(len(w.text)), Text: note})
-		w.text = append(w.text, note...)
+		w.Note(note)
 	}
-	w.text = append(w.text, '\n')
 }
 
-func (w *writer) blank() { w.text = append(w.text, '\n') }
+// number writes a number that counts something.
+func (w *writer) number(n int) { w.Line = strconv.AppendInt(w.Line, int64(n), 10) }
 
+// module writes everything. What goes over several lines is set off by blank ones.
 func (w *writer) module() {
 	m := w.m
-	w.doc(m.Doc)
-	target := []string{m.Target.String()}
+	w.comments(m.Doc)
 	w.header(".version", m.Version.String())
-	w.header(".target", append(target, m.Options...)...)
+	w.header(".target", m.Target.String(), m.Options...)
 	if m.Bits != 0 {
 		w.header(".address_size", strconv.Itoa(m.Bits))
 	}
-	w.blank()
+	set := true // what comes next is set off
 	for _, d := range m.Decls {
+		was := set
+		f, function := d.(*ir.Func)
+		_, set = d.(*ir.Section)
+		set = set || function && f.Defined
+		if was || set {
+			w.Blank()
+		}
 		switch d := d.(type) {
 		case *ir.Var:
-			w.doc(d.Doc)
-			v := w.variable(d)
-			w.end(d.Note)
-			w.decls = append(w.decls, v)
+			w.comments(d.Doc)
+			w.variable(d)
 		case *ir.Directive:
-			w.doc(d.Doc)
-			w.decls = append(w.decls, w.directive(d))
+			w.comments(d.Doc)
+			w.directive(d.Name, d.Text, d.Semi)
 			w.end(d.Note)
 		case *ir.Section:
 			w.section(d)
@@ -148,118 +110,122 @@ func (w *writer) module() {
 			w.function(d)
 		}
 	}
-	for _, f := range w.fileLines {
-		f.Span = w.span()
-		w.decls = append(w.decls, f)
+	if set && len(w.names) > 0 {
+		w.Blank()
+	}
+	for _, name := range w.names {
+		w.directive(".file", strconv.Itoa(w.files[name])+" "+quoted(name), false)
 		w.end("")
 	}
-	w.doc(m.Tail)
+	if set && len(m.Decls) == 0 && len(w.names) == 0 && len(m.Tail) > 0 {
+		w.Blank()
+	}
+	w.comments(m.Tail)
 }
 
-func (w *writer) header(name string, args ...string) {
-	s := w.span()
-	d := &ptx.Directive{Span: s, Name: ptx.Word{Span: s, Text: name}}
-	for _, a := range args {
-		d.Args = append(d.Args, ptx.Operand{Span: s, Kind: ptx.Name, Text: a})
+func (w *writer) header(name, arg string, more ...string) {
+	w.Begin(layout.Plain)
+	w.Put(name)
+	w.Put(" ")
+	w.Put(arg)
+	for _, a := range more {
+		w.Put(", ")
+		w.Put(a)
 	}
-	w.decls = append(w.decls, d)
-	w.end("")
+	w.End()
 }
 
-func (w *writer) directive(d *ir.Directive) *ptx.Directive {
-	s := w.span()
-	n := &ptx.Directive{Span: s, Name: ptx.Word{Span: s, Text: d.Name}, Semi: d.Semi}
-	if d.Text != "" {
-		n.Args = []ptx.Operand{{Span: s, Kind: ptx.Literal, Text: d.Text}}
+// directive writes a directive; its caller ends the line.
+func (w *writer) directive(name, text string, semicolon bool) {
+	kind := layout.Plain
+	if name == ".loc" {
+		kind = layout.Pass
 	}
-	if d.Name == ".attribute" { // its parenthesis follows at once
-		inner := strings.TrimSuffix(strings.TrimPrefix(d.Text, "("), ")")
-		n.Args = []ptx.Operand{{Span: s, Kind: ptx.List, Args: []ptx.Operand{{Span: s, Kind: ptx.Literal, Text: inner}}}}
+	w.Begin(kind)
+	w.words(name, text)
+	if semicolon {
+		w.Put(";")
 	}
-	return n
 }
 
-func (w *writer) section(d *ir.Section) {
-	w.doc(d.Doc)
-	s := w.span()
-	n := &ptx.Section{Span: s, Name: ptx.Word{Span: s, Text: d.Name}}
-	w.text = append(w.text, " {\n"...)
-	for _, l := range d.Lines {
-		s := w.span()
-		if l.Label != "" {
-			n.Lines = append(n.Lines, &ptx.Label{Span: s, Name: ptx.Word{Span: s, Text: l.Label}})
+// words writes a directive's name and what follows it.
+func (w *writer) words(name, text string) {
+	w.Put(name)
+	switch {
+	case name == ".attribute": // its parenthesis follows at once
+		w.Put("(")
+		w.Put(strings.TrimSuffix(strings.TrimPrefix(text, "("), ")"))
+		w.Put(")")
+	case text != "":
+		w.Put(" ")
+		w.Put(text)
+		w.Foreign = true // there may be a string in it
+	}
+}
+
+func (w *writer) section(s *ir.Section) {
+	w.comments(s.Doc)
+	w.Begin(layout.Plain)
+	w.Put(".section ")
+	w.Put(s.Name)
+	w.End()
+	w.open()
+	for i := range s.Lines {
+		if l := &s.Lines[i]; l.Label != "" {
+			w.label(l.Label, "")
 		} else {
-			data := &ptx.Data{Span: s, Type: ptx.Word{Span: s, Text: l.Type}}
-			for _, v := range l.Values {
-				data.Args = append(data.Args, ptx.Operand{Span: s, Kind: ptx.Literal, Text: v})
+			w.Begin(layout.Plain)
+			w.Put(l.Type)
+			w.Put(" ")
+			for i, v := range l.Values {
+				if i > 0 {
+					w.Put(", ")
+				}
+				w.Put(v)
 			}
-			n.Lines = append(n.Lines, data)
+			w.End()
 		}
-		w.end("")
 	}
-	w.text = append(w.text, '}')
-	n.To = ptx.Pos(len(w.text))
-	w.end("")
-	w.decls = append(w.decls, n)
+	w.shut()
 }
 
-// variable is a declaration: space, what is said before the type, the type, what is said behind it, the name.
-func (w *writer) variable(v *ir.Var) *ptx.Var {
-	s := w.span()
-	word := func(at int, text string) ptx.Word {
-		return ptx.Word{Span: ptx.Span{At: s.At + ptx.Pos(at), To: s.At + ptx.Pos(at)}, Text: text}
+// open opens a pair of braces around lines, and shut closes it.
+func (w *writer) open() {
+	w.Begin(layout.Plain)
+	w.Put("{")
+	w.End()
+	w.Indent++
+}
+
+func (w *writer) shut() {
+	w.Indent--
+	w.Begin(layout.Plain)
+	w.Put("}")
+	w.End()
+}
+
+// label writes a label, left of what it stands before.
+func (w *writer) label(name, note string) {
+	w.Indent--
+	w.Begin(layout.Plain)
+	w.Put(name)
+	w.Put(":")
+	w.end(note)
+	w.Indent++
+}
+
+// opcode is op with its modifiers in the manual's order. The form that an instruction is bound to knows it mostly.
+func (w *writer) opcode(in *ir.Instr) string {
+	if in.Form != nil && in.Form.Opcode == in.Op {
+		return in.Op
 	}
-	attr := func(at int, name string, args ...string) ptx.Attr {
-		a := ptx.Attr{Span: ptx.Span{At: s.At + ptx.Pos(at), To: s.At + ptx.Pos(at)}, Name: word(at, name)}
-		for _, x := range args {
-			a.Args = append(a.Args, ptx.Operand{Span: a.Span, Kind: ptx.Literal, Text: x})
+	s, ok := w.spelled[in.Op]
+	if !ok {
+		if w.spelled == nil {
+			w.spelled = make(map[string]string)
 		}
-		return a
+		s, _ = isa.Canonical(in.Op)
+		w.spelled[in.Op] = s
 	}
-	n := &ptx.Var{Span: s, Space: word(0, v.Space.String())}
-	if v.Linkage != "" {
-		n.Linkage = []ptx.Word{word(0, v.Linkage)}
-	}
-	if v.Bank != nil {
-		n.Bank = new(ptx.Operand)
-		*n.Bank = w.operand(s, v.Bank, decimal)
-	}
-	for _, a := range v.Attrs {
-		name, args, _ := strings.Cut(a, "(")
-		if args == "" {
-			n.Attrs = append(n.Attrs, attr(0, name))
-		} else {
-			n.Attrs = append(n.Attrs, attr(0, name, strings.TrimSuffix(args, ")")))
-		}
-	}
-	if v.Align != 0 && v.Ptr == nil {
-		n.Attrs = append(n.Attrs, attr(0, ".align", strconv.Itoa(v.Align)))
-	}
-	n.Type = word(2, v.Type.String())
-	if v.Vec > 1 {
-		n.Vec = word(1, ".v"+strconv.Itoa(v.Vec))
-	}
-	if v.Ptr != nil {
-		n.Attrs = append(n.Attrs, attr(3, ".ptr"))
-		if v.Ptr.Space != isa.Generic {
-			n.Attrs = append(n.Attrs, attr(3, v.Ptr.Space.String()))
-		}
-		if v.Ptr.Align != 0 {
-			n.Attrs = append(n.Attrs, attr(3, ".align", strconv.Itoa(v.Ptr.Align)))
-		}
-	}
-	d := ptx.Declarator{Span: s, Name: word(3, v.Name)}
-	for _, dim := range v.Dims {
-		o := ptx.Operand{Span: s, Kind: ptx.Empty}
-		if dim != ir.Unsized {
-			o = ptx.Operand{Span: s, Kind: ptx.Literal, Text: strconv.FormatInt(dim, 10)}
-		}
-		d.Dims = append(d.Dims, o)
-	}
-	if v.Init != nil {
-		d.Init = new(ptx.Operand)
-		*d.Init = w.operand(s, v.Init, decimal)
-	}
-	n.Names = []ptx.Declarator{d}
-	return n
+	return s
 }

@@ -4,90 +4,152 @@
 package lower
 
 import (
+	"strconv"
+	"strings"
+
 	"github.com/ptxdsl/ptxdsl/ir"
-	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// operand is an operand as syntax.
-func (w *writer) operand(s ptx.Span, o *ir.Operand, b base) ptx.Operand {
-	n := ptx.Operand{Span: s, Kind: ptx.Name}
+// renderList writes operands as the printer of package ptx does: with operators that are tight in addresses and indexes.
+func renderList(to []byte, args []ir.Operand, b base, tight bool) []byte {
+	for i := range args {
+		if i > 0 {
+			to = append(to, ", "...)
+		}
+		to = render(to, &args[i], b, tight)
+	}
+	return to
+}
+
+func render(to []byte, o *ir.Operand, b base, tight bool) []byte {
 	switch o.Kind {
 	case ir.Nothing:
-		n.Kind = ptx.Empty
-		return n
+		return to
 	case ir.Int:
-		n.Kind, n.Text = ptx.Literal, o.Text
-		if n.Text == "" {
-			n.Text = whole(o.Value, b)
+		if o.Text != "" {
+			return append(to, o.Text...)
 		}
-		if n.Text[0] == '-' {
-			return w.minus(n)
-		}
-		return n
+		return appendWhole(to, o.Value, b)
 	case ir.Single, ir.Double:
-		n.Kind, n.Text = ptx.Literal, floating(o)
-		return n
+		return floating(to, o)
 	case ir.Raw:
-		n.Kind, n.Text = ptx.Literal, o.Text
-		return n
+		return append(to, o.Text...)
+	}
+	offset := o.Value != 0 || o.Zero
+	switch {
+	case offset:
+	case o.Not:
+		to = append(to, '!')
+	case o.Minus:
+		to = append(to, '-')
+	}
+	switch o.Kind {
 	case ir.Vector:
-		n.Kind = ptx.Vector
+		to = append(renderList(append(to, '{'), o.Args, b, false), '}')
 	case ir.Address:
-		n.Kind, n.Text = ptx.Address, o.Text
+		to = append(renderList(append(to, '['), o.Args, b, true), ']')
+		to = append(to, o.Text...)
 	case ir.Pair:
-		n.Kind = ptx.Pair
+		to = append(render(to, &o.Args[0], b, true), '|')
+		to = render(to, &o.Args[1], b, true)
 	case ir.Group:
-		n.Kind = ptx.List
+		to = append(renderList(append(to, '('), o.Args, b, false), ')')
 	case ir.Element:
-		n.Kind = ptx.Index
+		to = append(render(to, &o.Args[0], b, true), '[')
+		to = append(render(to, &o.Args[1], b, true), ']')
 	case ir.Apply:
-		n.Kind, n.Text = ptx.Call, o.Text
+		to = append(append(to, o.Text...), '(')
+		to = append(renderList(to, o.Args, b, false), ')')
+	case ir.Register:
+		to = append(to, o.Ref.(*ir.Reg).Name...)
+		to = append(to, o.Text...)
 	default:
-		name, part := name(o)
-		if n.Text = name; part != "" {
-			n.Text += part
+		to = append(to, name(o)...)
+	}
+	if offset {
+		if tight {
+			to = append(to, '+')
+		} else {
+			to = append(to, " + "...)
+		}
+		to = appendWhole(to, o.Value, decimal)
+	}
+	return to
+}
+
+// name is how an operand that is a name is written, but for a register.
+func name(o *ir.Operand) string {
+	switch ref := o.Ref.(type) {
+	case *ir.Var:
+		return ref.Name
+	case *ir.Func:
+		return ref.Name
+	case *ir.Targets:
+		return ref.Name
+	case *ir.Block:
+		if o.Text == "" {
+			return ref.Name()
 		}
 	}
-	if len(o.Args) > 0 {
-		n.Args = w.list(s, o.Args, b)
+	if o.Kind == ir.Sink {
+		return "_"
 	}
-	if o.Value != 0 || o.Zero {
-		return w.plus(n, o.Value)
-	}
+	return o.Text // a special register, or another label of a block than its first
+}
+
+// floating writes a floating-point number as it was written, or its bits.
+func floating(to []byte, o *ir.Operand) []byte {
 	switch {
-	case o.Not:
-		return w.unary("!", n)
-	case o.Minus:
-		return w.unary("-", n)
+	case o.Text != "":
+		return append(to, o.Text...)
+	case o.Kind == ir.Single:
+		return bits(append(to, "0f"...), uint64(uint32(o.Value)), 32)
 	}
-	return n
+	return bits(append(to, "0d"...), uint64(o.Value), 64)
 }
 
-// plus is n with an offset.
-func (w *writer) plus(n ptx.Operand, offset int64) ptx.Operand {
-	args := w.take(2)
-	args[0] = n
-	args[1] = ptx.Operand{Span: n.Span, Kind: ptx.Literal, Text: whole(offset, decimal)}
-	if offset < 0 {
-		args[1] = w.minus(args[1])
+// bits writes so many bits of a floating-point number.
+func bits(to []byte, v uint64, n int) []byte {
+	for n > 0 {
+		n -= 4
+		to = append(to, "0123456789ABCDEF"[v>>n&15])
 	}
-	return ptx.Operand{Span: n.Span, Kind: ptx.Binary, Text: "+", Args: args}
+	return to
 }
 
-// minus is a literal with a sign as the parser reads it: an operator and a number.
-func (w *writer) minus(n ptx.Operand) ptx.Operand {
-	n.Text = n.Text[1:]
-	return w.unary("-", n)
+// A base says how the whole numbers of an instruction are written: the largest that is decimal. Negative numbers always are: in
+// hexadecimal they would read as others.
+type base int64
+
+// decimal is for numbers that count something; those beyond are addresses, or bits.
+const decimal base = 1<<32 - 1
+
+// baseOf is how the constants of an instruction are written: in hexadecimal where they are sets of bits more than numbers.
+func baseOf(in *ir.Instr) base {
+	switch in.Head() {
+	case "and", "or", "xor", "lop3":
+		return 9
+	case "mov":
+		if strings.HasPrefix(in.Op, "mov.b") {
+			return 1<<16 - 1
+		}
+	case "shfl", "vote", "redux", "elect", "match":
+		return 32 // lanes are numbers, masks are not
+	case "bar", "barrier":
+		if in.Mod("warp") {
+			return 32
+		}
+	}
+	return decimal
 }
 
-func (w *writer) unary(op string, n ptx.Operand) ptx.Operand {
-	args := w.take(1)
-	args[0] = n
-	return ptx.Operand{Span: n.Span, Kind: ptx.Unary, Text: op, Args: args}
-}
-
-// whole is a whole number as text.
-func whole(v int64, b base) string {
-	var scratch [24]byte
-	return string(appendWhole(scratch[:0], v, b))
+// appendWhole writes a whole number.
+func appendWhole(to []byte, v int64, b base) []byte {
+	if v >= 0 && v < 10 {
+		return append(to, '0'+byte(v))
+	}
+	if v > int64(b) {
+		return strconv.AppendInt(append(to, "0x"...), v, 16)
+	}
+	return strconv.AppendInt(to, v, 10)
 }

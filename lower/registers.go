@@ -7,39 +7,15 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/ptxdsl/ptxdsl/internal/layout"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
-	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
 // A class is a kind of register: those that are declared together.
 type class struct {
 	typ isa.Type
 	vec int
-}
-
-// stem is the letters that registers of a class get where they have no name, as the usual compilers have them.
-func stem(c class) string {
-	t := c.typ
-	switch {
-	case t == isa.Predicate:
-		return "%p"
-	case t == isa.F32:
-		return "%f"
-	case t == isa.F64:
-		return "%fd"
-	case t.Class() == isa.Half && t.Bits() == 16:
-		return "%h"
-	case t.Class() == isa.Half:
-		return "%hh"
-	case t.Bits() == 16:
-		return "%rs"
-	case t.Bits() == 64:
-		return "%rd"
-	case t.Bits() == 128:
-		return "%rq"
-	}
-	return "%r"
 }
 
 // numbered splits a name into letters and a number without leading zeros.
@@ -84,20 +60,22 @@ func (l *families) named(letters string) *family {
 	return l.last
 }
 
-// registers declares the registers of f in their order, which the assembler heeds when it does not optimise. Registers whose names are letters and a number are declared as a range, if that
-// declares not many besides, and nothing that has the name of something else; others by name, neighbours of one class on a line.
-func (w *writer) registers(b *ptx.Block, f *ir.Func) {
+// registers declares the registers of f in their order, which the assembler heeds when it does not optimise, and reports whether there
+// are any. Registers whose names are letters and a number are declared as a range, if that declares not many besides, and nothing
+// that has the name of something else; others by name, neighbours of one class on a line.
+func (w *writer) registers(f *ir.Func) (any bool) {
 	if len(f.Regs) == 0 {
-		return
+		return false
 	}
-	l := w.name(f)
+	l := w.nameRegisters(f)
 	parameters := formals(f)
-	var names []string
 	var of class
-	flush := func() {
-		if len(names) > 0 {
-			w.declare(b, of, names, 0)
-			names = names[:0]
+	row := 0 // names on the line that is open
+	end := func() {
+		if row > 0 {
+			w.Put(";")
+			w.End()
+			row = 0
 		}
 	}
 	for _, r := range f.Regs {
@@ -105,23 +83,49 @@ func (w *writer) registers(b *ptx.Block, f *ir.Func) {
 		if letters, _, ok := numbered(r.Name); ok {
 			if fam := l.named(letters); fam.ranged() {
 				if !fam.done {
-					flush()
-					w.declare(b, c, []string{letters}, fam.top+1)
+					end()
+					w.declare(c)
+					w.Put(letters)
+					w.Put("<")
+					w.number(fam.top + 1)
+					w.Put(">;")
+					w.End()
 					fam.done = true
 				}
+				any = true
 				continue
 			}
 		}
 		if parameters[r] {
 			continue
 		}
-		if c != of || len(names) == 8 {
-			flush()
+		if c != of || row == 8 {
+			end()
 		}
-		of = c
-		names = append(names, r.Name)
+		if row == 0 {
+			w.declare(c)
+		} else {
+			w.Put(", ")
+		}
+		w.Put(r.Name)
+		row++
+		of, any = c, true
 	}
-	flush()
+	end()
+	return any
+}
+
+// declare begins a .reg line, up to the names.
+func (w *writer) declare(c class) {
+	w.Begin(layout.Decl)
+	w.Put(".reg ")
+	if c.vec > 1 {
+		w.Put(".v")
+		w.number(c.vec)
+		w.Put(" ")
+	}
+	w.Put(c.typ.String())
+	w.Tail()
 }
 
 // formals are the registers that are parameters or results of f.
@@ -152,8 +156,8 @@ func rank(c class) int {
 	return (n+c.vec)*256 + int(c.typ)
 }
 
-// name gives names to registers that have none, and puts these before the others, by class. It tells the families of all.
-func (w *writer) name(f *ir.Func) families {
+// nameRegisters gives names to registers that have none, and puts these before the others, by class. It tells the families of all.
+func (w *writer) nameRegisters(f *ir.Func) families {
 	l := families{of: make(map[string]*family)}
 	nameless := false
 	for _, r := range f.Regs {
@@ -181,9 +185,15 @@ func (w *writer) name(f *ir.Func) families {
 	if !nameless {
 		return l
 	}
+	f.Regs = l.fresh(f.Regs, others)
+	return l
+}
+
+// fresh gives names to those of regs that have none, and puts them before the others, by class.
+func (l *families) fresh(regs []*ir.Reg, others map[string]int) []*ir.Reg {
 	var named []*ir.Reg
 	var fresh []*family
-	for _, r := range f.Regs {
+	for _, r := range regs {
 		if r.Name != "" {
 			named = append(named, r)
 			continue
@@ -191,7 +201,7 @@ func (w *writer) name(f *ir.Func) families {
 		c := class{r.Type, r.Vec}
 		i := slices.IndexFunc(fresh, func(fam *family) bool { return fam.class == c })
 		if i < 0 {
-			fam := &family{class: c, letters: stem(c), top: -1}
+			fam := &family{class: c, letters: ir.Stem(c.typ), top: -1}
 			for _, taken := others[fam.letters]; taken || l.of[fam.letters] != nil; _, taken = others[fam.letters] {
 				fam.letters += "_"
 			}
@@ -200,18 +210,31 @@ func (w *writer) name(f *ir.Func) families {
 			fresh = append(fresh, fam)
 		}
 		fam := fresh[i]
-		fam.top++
-		fam.count++
 		fam.regs = append(fam.regs, r)
-		r.Name = fam.letters + strconv.Itoa(fam.top)
 	}
 	slices.SortFunc(fresh, func(a, b *family) int { return rank(a.class) - rank(b.class) })
-	f.Regs = f.Regs[:0]
+	regs = regs[:0]
 	for _, fam := range fresh {
-		f.Regs = append(f.Regs, fam.regs...)
+		fam.number()
+		regs = append(regs, fam.regs...)
 	}
-	f.Regs = append(f.Regs, named...)
-	return l
+	return append(regs, named...)
+}
+
+// number gives the registers of f their names, all cut out of one text.
+func (f *family) number() {
+	text := make([]byte, 0, len(f.regs)*(len(f.letters)+4))
+	ends := make([]int, len(f.regs))
+	for i := range f.regs {
+		text = strconv.AppendInt(append(text, f.letters...), int64(i), 10)
+		ends[i] = len(text)
+	}
+	all, from := string(text), 0
+	for i, r := range f.regs {
+		r.Name = all[from:ends[i]]
+		from = ends[i]
+	}
+	f.count, f.top = len(f.regs), len(f.regs)-1
 }
 
 // others are the names that are letters and a number and no registers declared in f, by their letters, with the least number
@@ -257,22 +280,4 @@ func note(to map[string]int, name string) {
 			to[letters] = n
 		}
 	}
-}
-
-// declare writes one .reg line: a range where n is not zero, else names.
-func (w *writer) declare(b *ptx.Block, c class, names []string, n int) {
-	s := w.span()
-	v := &ptx.Var{Span: s, Space: ptx.Word{Span: s, Text: ".reg"}, Type: ptx.Word{Span: s, Text: c.typ.String()}}
-	if c.vec > 1 {
-		v.Vec = ptx.Word{Span: s, Text: ".v" + strconv.Itoa(c.vec)}
-	}
-	v.Names = make([]ptx.Declarator, len(names))
-	for i, name := range names {
-		v.Names[i] = ptx.Declarator{Span: s, Name: ptx.Word{Span: s, Text: name}}
-		if n > 0 {
-			v.Names[i].Count = &ptx.Operand{Span: s, Kind: ptx.Literal, Text: strconv.Itoa(n)}
-		}
-	}
-	b.Stmts = append(b.Stmts, v)
-	w.end("")
 }

@@ -245,7 +245,7 @@ func stems(f *ir.Func, fixed []bool, taken map[string]bool) map[class]string {
 		if _, ok := letters[c]; ok || fixed[i] {
 			continue
 		}
-		stem := stemOf(c)
+		stem := ir.Stem(c.typ)
 		other := func(stem string) bool { before, ok := of[stem]; return ok && before != c }
 		for used[stem] || taken[stem] || other(stem) {
 			stem += "_"
@@ -254,29 +254,6 @@ func stems(f *ir.Func, fixed []bool, taken map[string]bool) map[class]string {
 		used[stem] = true
 	}
 	return letters
-}
-
-// stemOf is what compilers call registers of a class.
-func stemOf(c class) string {
-	switch t := c.typ; {
-	case t == isa.Predicate:
-		return "%p"
-	case t == isa.F32:
-		return "%f"
-	case t == isa.F64:
-		return "%fd"
-	case t.Class() == isa.Half && t.Bits() == 16:
-		return "%h"
-	case t.Class() == isa.Half:
-		return "%hh"
-	case t.Bits() <= 16:
-		return "%rs"
-	case t.Bits() == 64:
-		return "%rd"
-	case t.Bits() == 128:
-		return "%rq"
-	}
-	return "%r"
 }
 
 // globalNames are the letters of the names that all functions see, special registers among them.

@@ -3,16 +3,18 @@
 
 package ptx
 
+import "github.com/ptxdsl/ptxdsl/internal/layout"
+
 // variable prints a declaration: .shared .align 16 .b8 tile[4096].
 func (p *printer) variable(n *Var) {
-	p.begin(n.At, declLine)
+	p.begin(n.At, layout.Decl)
 	p.specifiers(n)
 	if len(n.Names) > 0 {
-		p.tail()
+		p.Tail()
 		p.declarators(n)
 	}
 	p.interior(n.To)
-	p.put(";")
+	p.Put(";")
 	p.end(n.To)
 }
 
@@ -21,7 +23,7 @@ func (p *printer) variable(n *Var) {
 func (p *printer) specifiers(n *Var) {
 	for _, w := range n.Linkage {
 		p.word(w)
-		p.put(" ")
+		p.Put(" ")
 	}
 	gap := ""
 	if n.Space.Text != "" {
@@ -29,14 +31,14 @@ func (p *printer) specifiers(n *Var) {
 		gap = " "
 	}
 	if n.Bank != nil {
-		p.put("[")
-		p.buf = p.operand(p.buf, n.Bank, true)
-		p.put("]")
+		p.Put("[")
+		p.Line = p.operand(p.Line, n.Bank, true)
+		p.Put("]")
 	}
 	attrs := n.Attrs
 	attr := func(before Pos) {
 		for len(attrs) > 0 && attrs[0].At < before {
-			p.put(gap)
+			p.Put(gap)
 			p.attr(&attrs[0])
 			attrs, gap = attrs[1:], " "
 		}
@@ -44,7 +46,7 @@ func (p *printer) specifiers(n *Var) {
 	for _, w := range []Word{n.Vec, n.Type} {
 		if w.Text != "" {
 			attr(w.At)
-			p.put(gap)
+			p.Put(gap)
 			p.word(w)
 			gap = " "
 		}
@@ -57,13 +59,13 @@ func (p *printer) attr(a *Attr) {
 	switch {
 	case len(a.Args) == 0:
 	case a.Name.Text == ".attribute" && a.Args[0].Kind != List:
-		p.put("(")
+		p.Put("(")
 		p.operands(a.Args)
-		p.put(")")
+		p.Put(")")
 	case a.Name.Text == ".attribute":
 		p.operands(a.Args)
 	default:
-		p.put(" ")
+		p.Put(" ")
 		p.operands(a.Args)
 	}
 }
@@ -71,23 +73,23 @@ func (p *printer) attr(a *Attr) {
 func (p *printer) declarators(n *Var) {
 	for i := range n.Names {
 		if i > 0 {
-			p.put(", ")
+			p.Put(", ")
 		}
 		d := &n.Names[i]
 		p.word(d.Name)
 		if d.Count != nil {
-			p.put("<")
-			p.buf = p.operand(p.buf, d.Count, true)
-			p.put(">")
+			p.Put("<")
+			p.Line = p.operand(p.Line, d.Count, true)
+			p.Put(">")
 		}
 		for j := range d.Dims {
-			p.put("[")
-			p.buf = p.operand(p.buf, &d.Dims[j], true)
-			p.put("]")
+			p.Put("[")
+			p.Line = p.operand(p.Line, &d.Dims[j], true)
+			p.Put("]")
 		}
 		if d.Init != nil {
-			p.put(" = ")
-			p.buf = p.operand(p.buf, d.Init, false)
+			p.Put(" = ")
+			p.Line = p.operand(p.Line, d.Init, false)
 		}
 	}
 }
@@ -96,44 +98,44 @@ func (p *printer) declarators(n *Var) {
 // for prototypes and results.
 func (p *printer) function(n *Func) {
 	prototype := n.Kind.Text == ".callprototype"
-	p.begin(n.At, plainLine)
+	p.begin(n.At, layout.Plain)
 	if n.Label.Text != "" {
 		p.word(n.Label)
-		p.put(": ")
+		p.Put(": ")
 	}
 	for _, w := range n.Linkage {
 		p.word(w)
-		p.put(" ")
+		p.Put(" ")
 	}
 	p.word(n.Kind)
 	attrs := n.Attrs
 	for len(attrs) > 0 && attrs[0].At < n.Name.At {
-		p.put(" ")
+		p.Put(" ")
 		p.directiveText(attrs[0])
 		attrs = attrs[1:]
 	}
 	if n.HasReturns {
-		p.put(" (")
+		p.Put(" (")
 		p.parameters(n.Returns)
-		p.put(")")
+		p.Put(")")
 	}
-	p.put(" ")
+	p.Put(" ")
 	p.word(n.Name)
 	p.prev = n.Name.To
 	switch {
 	case !n.HasParams:
 	case len(n.Params) == 0:
-		p.put("()")
+		p.Put("()")
 	case prototype:
-		p.put(" (")
+		p.Put(" (")
 		p.parameters(n.Params)
-		p.put(")")
+		p.Put(")")
 	default:
 		p.parameterLines(n)
 	}
 	for _, a := range attrs {
 		if prototype {
-			p.put(" ")
+			p.Put(" ")
 			p.directiveText(a)
 			continue
 		}
@@ -141,17 +143,17 @@ func (p *printer) function(n *Func) {
 		p.open = true // no blank lines in a header
 		p.leading(a.At)
 		p.open = true
-		p.begin(a.At, plainLine)
+		p.begin(a.At, layout.Plain)
 		p.directiveText(a)
 		if a.Semi {
-			p.put(";")
+			p.Put(";")
 		}
 		p.prev = a.To
 	}
 	if n.Body == nil {
 		p.interior(n.To)
 		if last := len(n.Attrs) - 1; last < 0 || !n.Attrs[last].Semi {
-			p.put(";") // a pragma has its own, and more than that is an error
+			p.Put(";") // a pragma has its own, and more than that is an error
 		}
 		p.end(n.To)
 		return
@@ -166,7 +168,7 @@ func (p *printer) function(n *Func) {
 func (p *printer) parameters(list []*Var) {
 	for i, v := range list {
 		if i > 0 {
-			p.put(", ")
+			p.Put(", ")
 		}
 		p.parameter(v)
 	}
@@ -176,34 +178,34 @@ func (p *printer) parameter(v *Var) {
 	p.interior(v.At)
 	p.specifiers(v)
 	if len(v.Names) > 0 && v.Names[0].Name.Text != "" {
-		p.put(" ")
+		p.Put(" ")
 		p.declarators(v)
 	}
 }
 
 func (p *printer) parameterLines(n *Func) {
-	p.put("(")
+	p.Put("(")
 	p.end(n.Name.To)
-	p.indent++
+	p.Indent++
 	p.open = true
 	for i, v := range n.Params {
 		p.leading(v.At)
-		p.begin(v.At, declLine)
+		p.begin(v.At, layout.Decl)
 		p.specifiers(v)
 		if len(v.Names) > 0 && v.Names[0].Name.Text != "" {
-			p.tail()
+			p.Tail()
 			p.declarators(v)
 		}
 		if i < len(n.Params)-1 {
-			p.put(",")
+			p.Put(",")
 		}
 		p.end(v.To)
 	}
 	closing := p.find(p.prev, ')')
 	p.leading(closing)
-	p.indent--
+	p.Indent--
 	p.open = true
-	p.begin(closing, plainLine)
-	p.put(")")
+	p.begin(closing, layout.Plain)
+	p.Put(")")
 	p.prev = closing + 1
 }

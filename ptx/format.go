@@ -5,10 +5,10 @@ package ptx
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/internal/layout"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
@@ -35,15 +35,12 @@ func (p *printer) print(f *File) string {
 	if len(p.spelled) == 0 || len(p.spelled) > manyOpcodes {
 		p.spelled = map[string]string{}
 	}
-	*p = printer{
-		file: f, comments: f.Comments, spelled: p.spelled,
-		out: slices.Grow(p.out[:0], room(f)), buf: p.buf[:0], run: p.run[:0],
-	}
+	p.Reset(room(f))
+	*p = printer{Page: p.Page, file: f, comments: f.Comments, spelled: p.spelled}
 	p.due = p.dueAt()
 	p.module()
-	p.flush()
 	p.file, p.comments = nil, nil
-	return string(p.out)
+	return p.Text()
 }
 
 // manyOpcodes is more than the language has.
@@ -62,9 +59,9 @@ func room(f *File) int {
 	return max(n, line*statements) + 64
 }
 
-// A printer turns a module into lines. Code is collected line by line; a run of lines that are
-// aligned together is written when it ends.
+// A printer turns a module into lines.
 type printer struct {
+	layout.Page
 	file     *File
 	comments []Comment
 	printed  int // of them
@@ -72,21 +69,8 @@ type printer struct {
 	spelled  map[string]string
 	recent   [64]struct{ op, spelled string }
 
-	out []byte // finished text
-
-	// The run: lines whose text stands in buf.
-	buf   []byte
-	run   []line
-	kind  lineKind // of the lines of the run
-	level int      // their indent
-	prev  Pos      // end of what was printed last, in the source
-
-	indent int
-	open   bool // the last line opened a block: no blank line follows
-
-	// Of the line being built.
-	inside  bool // a line comment was printed inside
-	foreign bool // text of more than letters of the language is in it
+	prev Pos  // end of what was printed last, in the source
+	open bool // the last line opened a block: no blank line follows
 }
 
 // op spells an opcode the manual's way. Opcodes come in clusters, so the few last ones are looked at first.
@@ -177,47 +161,47 @@ func (p *printer) node(n Node) {
 }
 
 func (p *printer) instr(n *Instr) {
-	p.begin(n.At, instrLine)
+	p.begin(n.At, layout.Instr)
 	if n.Guard.Text != "" {
-		p.put("@")
+		p.Put("@")
 		if n.Guard.Not {
-			p.put("!")
+			p.Put("!")
 		}
 		p.word(n.Guard.Word)
-		p.put(" ")
+		p.Put(" ")
 	}
 	p.interior(n.Op.At)
-	p.put(p.op(n.Op.Text))
+	p.Put(p.op(n.Op.Text))
 	if len(n.Args) > 0 {
-		p.tail()
+		p.Tail()
 		p.operands(n.Args)
 	}
 	p.interior(n.To)
-	p.put(";")
+	p.Put(";")
 	p.end(n.To)
 }
 
 func (p *printer) label(n *Label) {
-	was := p.indent
-	p.indent = max(0, p.indent-1)
-	p.begin(n.At, plainLine)
-	p.put(n.Name.Text)
+	was := p.Indent
+	p.Indent = max(0, p.Indent-1)
+	p.begin(n.At, layout.Plain)
+	p.Put(n.Name.Text)
 	p.interior(n.To)
-	p.put(":")
+	p.Put(":")
 	p.end(n.To)
-	p.indent = was
+	p.Indent = was
 }
 
 func (p *printer) directive(n *Directive) {
-	kind := plainLine
+	kind := layout.Plain
 	if n.Name.Text == ".loc" {
-		kind = passLine
+		kind = layout.Pass
 	}
 	p.begin(n.At, kind)
 	p.directiveText(n)
 	if n.Semi {
 		p.interior(n.To)
-		p.put(";")
+		p.Put(";")
 	}
 	p.end(n.To)
 }
@@ -225,11 +209,11 @@ func (p *printer) directive(n *Directive) {
 func (p *printer) directiveText(n *Directive) {
 	if n.Label.Text != "" {
 		p.word(n.Label)
-		p.put(": ")
+		p.Put(": ")
 	}
 	p.word(n.Name)
-	p.put(n.between())
-	p.buf = p.spaced(p.buf, n.Args)
+	p.Put(n.between())
+	p.Line = p.spaced(p.Line, n.Args)
 }
 
 // between is what stands between a directive and its arguments: nothing before a parenthesis.
@@ -256,8 +240,8 @@ func (p *printer) spaced(b []byte, args []Operand) []byte {
 }
 
 func (p *printer) block(n *Block) {
-	p.begin(n.At, plainLine)
-	p.put("{")
+	p.begin(n.At, layout.Plain)
+	p.Put("{")
 	p.end(n.At + 1)
 	p.body(n.Stmts, n.To)
 }
@@ -265,9 +249,9 @@ func (p *printer) block(n *Block) {
 // body prints statements up to the closing brace that ends at to. A blank line sets off the
 // declarations at the head of a function.
 func (p *printer) body(list []Node, to Pos) {
-	p.indent++
+	p.Indent++
 	p.open = true
-	head := p.indent == 1
+	head := p.Indent == 1
 	for i, n := range list {
 		if head && !declares(n) {
 			if head = false; i > 0 {
@@ -277,10 +261,10 @@ func (p *printer) body(list []Node, to Pos) {
 		p.node(n)
 	}
 	p.leading(to - 1)
-	p.indent--
+	p.Indent--
 	p.open = true // no blank line before the brace either
-	p.begin(to-1, plainLine)
-	p.put("}")
+	p.begin(to-1, layout.Plain)
+	p.Put("}")
 	p.end(to)
 }
 
@@ -291,14 +275,14 @@ func declares(n Node) bool {
 }
 
 func (p *printer) section(n *Section) {
-	p.begin(n.At, plainLine)
-	p.put(".section ")
+	p.begin(n.At, layout.Plain)
+	p.Put(".section ")
 	p.word(n.Name)
 	p.end(n.Name.To)
 	open := p.find(n.Name.To, '{')
 	p.leading(open)
-	p.begin(open, plainLine)
-	p.put("{")
+	p.begin(open, layout.Plain)
+	p.Put("{")
 	p.end(open + 1)
 	p.body(n.Lines, n.To)
 }
@@ -322,9 +306,9 @@ func (p *printer) find(from Pos, c byte) Pos {
 }
 
 func (p *printer) data(n *Data) {
-	p.begin(n.At, plainLine)
+	p.begin(n.At, layout.Plain)
 	p.word(n.Type)
-	p.put(" ")
-	p.buf = p.spaced(p.buf, n.Args)
+	p.Put(" ")
+	p.Line = p.spaced(p.Line, n.Args)
 	p.end(n.To)
 }

@@ -6,12 +6,12 @@ package ptx
 // word prints a word at its place, after the comments before it.
 func (p *printer) word(w Word) {
 	p.interior(w.At)
-	p.put(w.Text)
+	p.Put(w.Text)
 }
 
 // operands prints a list with commas.
 func (p *printer) operands(list []Operand) {
-	p.buf = p.listed(p.buf, list, false)
+	p.Line = p.listed(p.Line, list, false)
 }
 
 // listed is b and a list behind it.
@@ -29,9 +29,9 @@ func (p *printer) listed(b []byte, list []Operand, tight bool) []byte {
 // name, and spaced elsewhere. It hands the line on from call to call, because most of a module is operands.
 func (p *printer) operand(b []byte, x *Operand, tight bool) []byte {
 	if p.due < x.At {
-		p.buf = b
+		p.Line = b
 		p.interior(x.At)
-		b = p.buf
+		b = p.Line
 	}
 	switch x.Kind {
 	case Empty:
@@ -39,7 +39,7 @@ func (p *printer) operand(b []byte, x *Operand, tight bool) []byte {
 		b = append(b, x.Text...)
 	case String:
 		b = append(b, x.Text...)
-		p.foreign = true
+		p.Foreign = true
 	case Unary:
 		b = append(b, x.Text...)
 		b = p.operand(b, &x.Args[0], tight)

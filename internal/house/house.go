@@ -28,11 +28,11 @@ func Rooms() []Room {
 	return []Room{
 		{"diag", "", ""},
 		{"isa", "diag internal/slab", ""},
-		{"ptx", "diag isa internal/slab", participle},
+		{"ptx", "diag isa internal/slab internal/layout", participle},
 		{"form", "diag isa ptx", ""},
 		{"ir", "diag isa", ""},
 		{"lift", "diag isa ptx form ir", ""}, // form: one evaluator for constant expressions
-		{"lower", "diag isa ptx ir", ""},
+		{"lower", "diag isa ptx ir internal/layout", ""},
 		{"passes", "diag isa ir", ""},
 		{"passes/analysis", "diag isa ir", ""},
 		{"passes/verify", "diag isa ir passes passes/analysis", ""},
@@ -58,6 +58,7 @@ func Rooms() []Room {
 		{"internal/gen", "isa internal/notation", jennifer + " " + participle},
 		{"internal/gputest", "dsl runtime examples internal/trial passes ptx lift lower", ""},
 		{"internal/house", "", ""},
+		{"internal/layout", "", ""},
 		{"internal/npy", "", ""},
 		{"internal/ptxas", "diag", ""},
 		{"internal/notation", "isa", ""},

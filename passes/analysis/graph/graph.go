@@ -5,7 +5,11 @@
 // the blocks between a branch and the place where its ways meet again. It knows nothing of instructions.
 package graph
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+)
 
 // A Tree holds, for each block, the closest block that every way to it passes (or from it, of
 // post-dominators). None of a block that has none, or that no way reaches.
@@ -38,7 +42,7 @@ func Postdominators(succs, preds [][]int, ends []bool) *Tree {
 func tree(succs, preds [][]int, roots []int) *Tree {
 	n := len(succs)
 	top := n
-	order := postorder(succs, roots)
+	order := ir.Postorder(succs, roots...)
 	number := make([]int, n+1)
 	for i := range number {
 		number[i] = None
@@ -103,35 +107,6 @@ func tree(succs, preds [][]int, roots []int) *Tree {
 	return t
 }
 
-// postorder is the blocks that can be reached from the roots, each behind those it leads to.
-func postorder(succs [][]int, roots []int) []int {
-	seen := make([]bool, len(succs))
-	var order []int
-	type frame struct{ block, next int }
-	for _, root := range roots {
-		if root >= len(succs) || seen[root] {
-			continue
-		}
-		seen[root] = true
-		stack := []frame{{block: root}}
-		for len(stack) > 0 {
-			top := &stack[len(stack)-1]
-			if top.next < len(succs[top.block]) {
-				s := succs[top.block][top.next]
-				top.next++
-				if !seen[s] {
-					seen[s] = true
-					stack = append(stack, frame{block: s})
-				}
-				continue
-			}
-			order = append(order, top.block)
-			stack = stack[:len(stack)-1]
-		}
-	}
-	return order
-}
-
 // Has reports whether a is b or above it: every way to b passes a.
 func (t *Tree) Has(a, b int) bool {
 	for b != None && t.depth[b] > t.depth[a] {
@@ -159,7 +134,7 @@ func (l *Loop) Has(b int) bool {
 // holds it. Whole says that every cycle is one of them: control flow is reducible.
 func Loops(succs, preds [][]int, dom *Tree) (list []*Loop, in []*Loop, whole bool) {
 	n := len(succs)
-	order := postorder(succs, []int{0})
+	order := ir.Postorder(succs, 0)
 	number := make([]int, n)
 	for i := range number {
 		number[i] = None

@@ -1,0 +1,161 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package layout
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+func (p *Page) indentBy(n int) {
+	const tabs = "\t\t\t\t\t\t\t\t"
+	for ; n > len(tabs); n -= len(tabs) {
+		p.out = append(p.out, tabs...)
+	}
+	p.out = append(p.out, tabs[:n]...)
+}
+
+// flush writes the run of lines, aligned.
+func (p *Page) flush() {
+	if len(p.run) == 0 {
+		return
+	}
+	column := int32(0)
+	for i := range p.run {
+		l := &p.run[i]
+		if !l.raw && l.tail < l.note && l.before <= widestHead {
+			column = max(column, l.before)
+		}
+	}
+	for i := 0; i < len(p.run); {
+		j := i
+		for j < len(p.run) && p.run[j].note < p.run[j].end {
+			j++
+		}
+		notes := int32(0)
+		for k := i; k < j; k++ {
+			if w := p.run[k].code(column); w <= widestCode {
+				notes = max(notes, w)
+			}
+		}
+		for k := i; k < j; k++ {
+			p.write(&p.run[k], column, notes)
+		}
+		if j == i {
+			p.write(&p.run[j], column, 0)
+			j++
+		}
+		i = j
+	}
+	p.run = p.run[:0]
+	p.Line = p.Line[:0]
+}
+
+// code is the width of a line without its indent and comment, or more than widestCode for a
+// line whose comment is not aligned.
+func (l *line) code(column int32) int32 {
+	if l.raw {
+		return widestCode + 1
+	}
+	if l.tail == l.note {
+		return l.before
+	}
+	return max(l.before, column) + 1 + l.behind
+}
+
+// write writes a line: head, operands at column, comment at notes.
+func (p *Page) write(l *line, column, notes int32) {
+	indent := int(l.indent)
+	p.indentBy(indent)
+	p.out = append(p.out, p.Line[l.head:l.tail]...)
+	at := l.before
+	if tail := p.Line[l.tail:l.note]; len(tail) > 0 {
+		n := int32(1)
+		if !l.raw && at < column {
+			n = column - at + 1
+		}
+		p.spaces(n)
+		at += n
+		if !l.raw && indent*tabWidth+int(at+l.behind) > widestLine {
+			p.wrap(tail, indent+1, indent*tabWidth+int(at))
+			at = widestCode + 1
+		} else {
+			p.out = append(p.out, tail...)
+			at += l.behind
+		}
+	}
+	if l.note < l.end {
+		n := int32(2)
+		if at < notes {
+			n += notes - at
+		}
+		p.spaces(n)
+		p.out = append(p.out, p.Line[l.note:l.end]...)
+	}
+	p.out = append(p.out, '\n')
+}
+
+// wrap writes text that is too long for a line, broken after commas.
+func (p *Page) wrap(text []byte, indent, at int) {
+	for len(text) > 0 {
+		piece := text
+		if i := comma(text); i >= 0 {
+			piece = text[:i+1]
+		}
+		text = text[len(piece):]
+		columns := int(width(piece))
+		if at+columns > widestLine {
+			p.out = bytes.TrimRight(p.out, " ")
+			p.out = append(p.out, '\n')
+			p.indentBy(indent)
+			at = indent * tabWidth
+			piece = bytes.TrimLeft(piece, " ")
+			columns = int(width(piece))
+		}
+		p.out = append(p.out, piece...)
+		at += columns
+	}
+}
+
+// comma finds the next comma outside a string and a comment; -1 if there is none.
+func comma(text []byte) int {
+	quoted := false
+	for i, c := range text {
+		switch {
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '/' && i+1 < len(text) && text[i+1] == '*':
+			end := bytes.Index(text[i:], []byte("*/"))
+			if end < 0 {
+				return -1
+			}
+			if next := comma(text[i+end+2:]); next >= 0 {
+				return i + end + 2 + next
+			}
+			return -1
+		case c == ',':
+			return i
+		}
+	}
+	return -1
+}
+
+func (p *Page) spaces(n int32) {
+	const blanks = "                                "
+	for ; int(n) > len(blanks); n -= int32(len(blanks)) {
+		p.out = append(p.out, blanks...)
+	}
+	p.out = append(p.out, blanks[:n]...)
+}
+
+// width is the number of columns of text.
+func width(text []byte) int32 {
+	for _, c := range text {
+		if c >= utf8.RuneSelf {
+			return int32(utf8.RuneCount(text))
+		}
+	}
+	return int32(len(text))
+}

@@ -1,0 +1,129 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ptx
+
+import (
+	"math"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/internal/layout"
+)
+
+// blank puts a blank line before what comes next, its comments included.
+func (p *printer) blank() {
+	p.Blank()
+	p.open = true
+}
+
+// gap keeps an author's blank line before what begins at pos.
+func (p *printer) gap(pos Pos) {
+	if p.open {
+		p.open = false
+		return
+	}
+	if p.prev >= pos {
+		return
+	}
+	lines := 0
+	for _, c := range []byte(p.file.Text[p.prev:pos]) {
+		if c == '\n' {
+			lines++
+		}
+	}
+	if lines > 1 {
+		p.Blank()
+	}
+}
+
+// begin starts a line of code.
+func (p *printer) begin(at Pos, kind layout.Kind) {
+	p.gap(at)
+	p.Begin(kind)
+}
+
+// end ends a line of code; to is where it ends in the source. Comments that follow on the same
+// source line go with it.
+func (p *printer) end(to Pos) {
+	if !p.End() {
+		return
+	}
+	p.prev = to
+	for p.printed < len(p.comments) && to <= p.due && between(p.file.Text[to:p.due]) {
+		c := p.comment()
+		p.Note(c.Text)
+		to = c.At + Pos(len(c.Text))
+		p.prev = to
+		if strings.HasPrefix(c.Text, "//") {
+			break
+		}
+	}
+}
+
+// comment is the next comment, which its caller prints.
+func (p *printer) comment() *Comment {
+	c := &p.comments[p.printed]
+	p.printed++
+	p.due = p.dueAt()
+	return c
+}
+
+// dueAt is where the next comment is, behind everything if there is none.
+func (p *printer) dueAt() Pos {
+	if p.printed == len(p.comments) {
+		return math.MaxInt32
+	}
+	return p.comments[p.printed].At
+}
+
+// between reports whether text is what may stand between the end of a statement and a comment behind it.
+func between(text string) bool {
+	for i := range len(text) {
+		switch text[i] {
+		case ' ', '\t', '\r', ';', ',', '(', ')':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// leading prints the comments before pos, each on a line of its own.
+func (p *printer) leading(pos Pos) {
+	for p.due < pos {
+		c := p.comment()
+		p.gap(c.At)
+		p.Comment(c.Text)
+		p.prev = c.At + Pos(len(c.Text))
+	}
+}
+
+// interior prints the comments before pos inside a line of code. What follows a line comment goes
+// to a line of its own.
+func (p *printer) interior(pos Pos) {
+	if p.due >= pos {
+		return
+	}
+	if line, _ := p.Started(); !line {
+		// What is printed first is not first in the source, as .align before .shared: they go before the line.
+		p.Before(func() { p.leading(pos) })
+	}
+	for p.due < pos {
+		text := strings.TrimRight(p.comment().Text, " \t\r")
+		if _, part := p.Started(); part && !strings.ContainsRune(" \t([{@!", rune(p.Line[len(p.Line)-1])) {
+			p.Put(" ")
+		}
+		p.Put(text)
+		p.Foreign = true
+		if strings.HasPrefix(text, "//") {
+			p.Put("\n")
+			for range p.Indent + 1 {
+				p.Put("\t")
+			}
+			p.Broken = true
+		} else {
+			p.Put(" ")
+			p.Broken = p.Broken || strings.Contains(text, "\n")
+		}
+	}
+}
