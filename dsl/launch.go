@@ -47,7 +47,7 @@ func (m *Module) Box(kernel, param string) (ptx string, rows, cols, swizzle int,
 		return "", 0, 0, 0, false
 	}
 	for _, t := range k.maps {
-		if t.name == param {
+		if t.name == param && t.box > 0 {
 			box := t.CopyBox()
 			return t.element(), box.Rows, box.Cols, int(t.tile.Swizzle), true
 		}

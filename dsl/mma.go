@@ -290,30 +290,6 @@ func (s MMA) Registers() (a, b, c int) {
 	return a, b, c
 }
 
-// Matrices reads four matrices of eight rows of 16 bytes, as fragments of mma.sync: each lane gives a row of one, and where in it
-// the 16 bytes begin, counted in units of 16. Lanes 0 to 7 give the first matrix, and so on (ldmatrix, sm_75).
-func (t SharedTile) Matrices(row, unit Reg[U32]) (list [4]Reg[B32]) {
-	k := t.at.k
-	if k == nil {
-		return list
-	}
-	r := t.reader(row, unit)
-	for i, o := range k.ldmatrix(r.row.add(r.unit)) {
-		list[i] = Reg[B32]{k: k, r: o.Reg(), scope: k.scope()}
-	}
-	return list
-}
-
-// ldmatrix reads four 8x8 matrices of 16 bits, of which each lane gives the address of a row.
-func (k *Kernel) ldmatrix(at Addr) []ir.Operand {
-	regs := k.args.Many(4)
-	for i := range regs {
-		regs[i] = ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B32)}
-	}
-	k.ins("ldmatrix.sync.aligned.m8n8.x4.shared.b16", vector(regs...), k.arg(at))
-	return regs
-}
-
 // Place is where the tile of a warp begins in that of the block, whose warps stand side by side, so many across.
 func (w *WarpTile[C]) Place(warp Reg[U32], across int) (row, col Reg[U32]) {
 	if across < 1 {

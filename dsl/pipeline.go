@@ -165,24 +165,14 @@ func (p *Pipeline) Produce(n Reg[U32]) iter.Seq[*Stage] {
 
 // Load starts the copy of a tile into the stage. Row and column count tiles.
 func (s *Stage) Load(m *TensorMap, row, col Reg[U32]) {
-	p := s.p
-	k := p.k
-	i := p.feed(m)
-	switch {
-	case !s.loads:
-		k.fault(&ruleProtocol, "a load in the body of Consume; Produce fills stages")
-		return
-	case i < 0:
-		k.fault(&ruleProtocol, "pipeline %s carries no tiles of %s", p.name, m.name)
-		return
-	case s.loaded[i]:
-		k.fault(&ruleProtocol, "%s is loaded twice in one stage: its bytes were expected once", m.name)
+	to, ok := s.fill(m)
+	if !ok {
 		return
 	}
-	s.loaded[i] = true
-	to := s.Tile(m)
+	p := s.p
+	k := p.k
 	r, c := row.MulI(int64(m.tile.Rows)), col.MulI(int64(m.tile.Cols))
-	if !p.feeds[i].multicast || k.clusterSize() == 1 {
+	if !p.feeds[p.feed(m)].multicast || k.clusterSize() == 1 {
 		k.When(k.Leader(), func() { m.Load(to, r, c, s.Full()) })
 		return
 	}
@@ -194,6 +184,25 @@ func (s *Stage) Load(m *TensorMap, row, col Reg[U32]) {
 	r = rank.MadI(int64(part), r)
 	mask := Const[U16](k, 1<<size-1)
 	k.When(k.Leader(), func() { m.load(at, 0, part, r, c, s.Full(), []Reg[U16]{mask}) })
+}
+
+// fill is where a tile of m goes in the stage, unless it cannot be loaded here.
+func (s *Stage) fill(m *TensorMap) (to SharedTile, ok bool) {
+	p := s.p
+	k := p.k
+	i := p.feed(m)
+	switch {
+	case !s.loads:
+		k.fault(&ruleProtocol, "a load in the body of Consume; Produce fills stages")
+	case i < 0:
+		k.fault(&ruleProtocol, "pipeline %s carries no tiles of %s", p.name, m.name)
+	case s.loaded[i]:
+		k.fault(&ruleProtocol, "%s is loaded twice in one stage: its bytes were expected once", m.name)
+	default:
+		s.loaded[i] = true
+		return s.Tile(m), true
+	}
+	return to, false
 }
 
 // Consume takes n stages, one a turn: it waits until a stage is full, runs the body, and hands the stage back when what the

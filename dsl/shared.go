@@ -4,6 +4,8 @@
 package dsl
 
 import (
+	"fmt"
+
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -12,7 +14,8 @@ import (
 // without asking; beyond, all of them are laid out in one array whose size the launch gives.
 type sharedMemory struct {
 	vars  []*ir.Var
-	bytes int64 // that the launch must give, after Build
+	bytes int64   // that the launch must give, after Build
+	rest  *ir.Var // what the launch gives beyond
 }
 
 // staticShared is the most shared memory that a kernel may declare.
@@ -39,6 +42,22 @@ func sharedLimit(number int) int64 {
 func Shared[T Scalar](k *Kernel, name string, dims ...int) Array[T] {
 	v := k.newShared(name, memory(TypeOf[T]()), 16, dims)
 	return Array[T]{at: Addr{k: k, space: isa.Shared, v: v, align: v.Align}, dims: dims}
+}
+
+// DynamicShared is what a launch gives of shared memory beyond Kernel.DynamicShared: as many numbers as its bytes hold. The kernel is told
+// their count in another way, a parameter for instance. A kernel has one such variable.
+func DynamicShared[T Scalar](k *Kernel, name string) Array[T] {
+	if k.shared.rest != nil {
+		k.fault(&ruleMemory, "%s is the second variable whose size the launch gives; all of them would begin at one address", name)
+	}
+	if !identifier(name) || k.names[name] {
+		k.fault(&ruleKernel, "%q is no name for a variable, or taken", name)
+		name = unique("dynamic", k.names)
+	}
+	k.names[name] = true
+	v := &ir.Var{Name: name, Linkage: ".extern", Space: isa.Shared, Type: memory(TypeOf[T]()), Align: 16, Dims: []int64{ir.Unsized}, Pos: k.m.calls.here()}
+	k.shared.rest = v
+	return Array[T]{at: Addr{k: k, space: isa.Shared, v: v, align: v.Align}}
 }
 
 // SharedBytes is room in the shared memory of the block, aligned as asked.
@@ -117,6 +136,10 @@ func (k *Kernel) checkShared() {
 func (k *Kernel) settleShared() {
 	if k.sharedTotal() <= staticShared {
 		k.f.Vars = append(k.shared.vars[:len(k.shared.vars):len(k.shared.vars)], k.f.Vars...)
+		if v := k.shared.rest; v != nil {
+			v.Name = k.m.claim(k.Name() + "_" + v.Name)
+			k.m.ir.Decls = append([]ir.Decl{v}, k.m.ir.Decls...)
+		}
 		return
 	}
 	k.layOut()
@@ -140,6 +163,10 @@ func (k *Kernel) layOut() {
 		}
 	}
 	k.shared.bytes = end
+	if v := k.shared.rest; v != nil {
+		offset[v] = end
+		all.Doc = append(all.Doc, fmt.Sprintf("// %d: %s, the rest", end, v.Name))
+	}
 	k.m.ir.Decls = append([]ir.Decl{all}, k.m.ir.Decls...)
 	for _, b := range k.f.Blocks {
 		for _, in := range b.Instrs {
@@ -159,5 +186,5 @@ func (k *Kernel) layOut() {
 	}
 }
 
-// DynamicShared is the bytes of shared memory that a launch of k must give; known after Module.Build.
+// DynamicShared is the bytes of shared memory that a launch of k must give, and where what it gives more begins; known after Module.Build.
 func (k *Kernel) DynamicShared() int { return int(k.shared.bytes) }

@@ -15,7 +15,7 @@ type TensorMap struct {
 	v    *ir.Var
 	name string
 	tile Tile // what a whole load brings
-	box  int  // columns that one copy moves
+	box  int  // columns that one copy moves; none where that is no matrix (Tensor)
 	high int  // rows that one copy moves: fewer than the tile has where the blocks of a cluster share the work
 	reg  *ir.Reg
 }
@@ -30,9 +30,6 @@ type Box struct {
 // its swizzle takes a copy for each part as wide as that, and a single row of more than 256 elements one for each 256.
 func (k *Kernel) TensorMap(name string, t isa.Type, box Box, s Swizzle) *TensorMap {
 	m := &TensorMap{k: k, name: name, tile: Tile{Type: t, Rows: box.Rows, Cols: box.Cols, Swizzle: s, Padded: box.Padded}}
-	if !k.m.Has(90) {
-		k.fault(&ruleLacks, "%s has no tensor maps; they came with sm_90, and before it cp.async copies tiles", k.m.Target())
-	}
 	problem := m.tile.check()
 	m.box = box.Cols
 	if s != NoSwizzle && t.Bits() > 0 && m.tile.RowBytes() > int(s) {
@@ -54,8 +51,17 @@ func (k *Kernel) TensorMap(name string, t isa.Type, box Box, s Swizzle) *TensorM
 		k.fault(&ruleShape, "tensor map %s: %s", name, problem)
 		m.tile, m.box = Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: Swizzle128}, 64
 	}
-	m.high = m.tile.Rows
-	m.v = k.param(name, isa.B8, 128)
+	p := k.mapParam(name, m.tile)
+	p.high, p.box = p.tile.Rows, m.box
+	return p
+}
+
+// mapParam is a parameter that is a tensor map, of which a copy brings a tile.
+func (k *Kernel) mapParam(name string, t Tile) *TensorMap {
+	if !k.m.Has(90) {
+		k.fault(&ruleLacks, "%s has no tensor maps; they came with sm_90, and before it cp.async copies tiles", k.m.Target())
+	}
+	m := &TensorMap{k: k, name: name, tile: t, v: k.param(name, isa.B8, 128)}
 	m.v.Align = 64
 	k.maps = append(k.maps, m)
 	return m

@@ -186,6 +186,32 @@ func (t SharedTile) RowsFrom(row, n int) SharedTile {
 	return t
 }
 
+// Element is the tile from an element on, wherever its swizzle puts it: Get and Put are for the element, GetVec and PutVec for neighbours in the
+// same 16 bytes.
+func Element[T Scalar](t SharedTile, row, col Reg[U32]) Array[T] {
+	k := t.at.k
+	each := int(size(TypeOf[T]()))
+	switch {
+	case k == nil:
+		return Array[T]{}
+	case t.wide() != 8*each || t.Type.Bits() != 8*each:
+		k.fault(&ruleShape, "an element of %s as a %s, which has %d bits", t.Tile, TypeOf[T](), 8*each)
+		return Array[T]{at: t.at}
+	}
+	at := t.at
+	if n := int(t.Swizzle) / each; t.Slabs() > 1 {
+		at = at.add(col.DivI(int64(n)).MulI(int64(t.SlabBytes())))
+		col = col.RemI(int64(n))
+	}
+	off := row.MadI(int64(t.Pitch()), col.MulI(int64(each)))
+	if mask := t.Swizzle.mask(); mask != 0 {
+		off = off.Xor(off.ShrI(3).AndI(int64(mask)))
+	}
+	at = at.add(off)
+	at.align = 0 // the index decides
+	return Array[T]{at: at}
+}
+
 // Stage is the n-th of several tiles that lie one behind the other.
 func (t SharedTile) Stage(n Reg[U32]) SharedTile {
 	if t.at.k == nil {

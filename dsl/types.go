@@ -167,6 +167,8 @@ const (
 	NaN    Mod = "NaN"    // a NaN wins
 	Relu   Mod = "relu"   // negative numbers are zero
 
+	Trans Mod = "trans" // of ldmatrix and stmatrix: each matrix turned
+
 	Weak      Mod = "weak"
 	Volatile  Mod = "volatile"
 	Relaxed   Mod = "relaxed"

@@ -4,6 +4,9 @@
 package dsl
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -127,6 +130,49 @@ func (a Array[T]) Reduce(how Mod, i Reg[U32], x Reg[T], mods ...Mod) {
 		at := a.At(i).at
 		k.ins(a.atomic("red", how, mods), k.arg(at), x.register().in(k))
 	}
+}
+
+// AtomicVec is Atomic of neighbours that begin at element i, in one access of at most 16 bytes, each combined by itself: F32 are added, numbers of
+// half precision, and pairs of them, are added or compared (sm_90, global memory). The address is a multiple of the bytes.
+func (a Array[T]) AtomicVec(how Mod, i Reg[U32], x []Reg[T], mods ...Mod) []Reg[T] {
+	k := a.at.k
+	if k == nil {
+		return x
+	}
+	out := make([]Reg[T], len(x))
+	regs := make([]ir.Operand, len(x))
+	for n := range out {
+		out[n] = fresh[T](k)
+		regs[n] = out[n].in(k)
+	}
+	a.vectorAtomic("atom", how, i, x, mods, vector(regs...))
+	return out
+}
+
+// ReduceVec is AtomicVec that returns nothing, which is faster.
+func (a Array[T]) ReduceVec(how Mod, i Reg[U32], x []Reg[T], mods ...Mod) {
+	if a.at.k != nil {
+		a.vectorAtomic("red", how, i, x, mods)
+	}
+}
+
+func (a Array[T]) vectorAtomic(head string, how Mod, i Reg[U32], x []Reg[T], mods []Mod, out ...ir.Operand) {
+	k, t := a.at.k, TypeOf[T]()
+	if n := len(x); n < 2 || n > 8 || n&(n-1) != 0 || int64(n)*size(t) > 16 {
+		k.fault(&ruleMemory, "%s of a vector of %d times %s; 2, 4 or 8 of at most 16 bytes are expected", head, n, t)
+		return
+	}
+	if t.Class() == isa.Half && (how == "min" || how == "max") {
+		how += ".noftz"
+	}
+	// What names the type stands last, and the vector before it.
+	op := strings.TrimSuffix(a.atomic(head, how, mods), t.String()) + fmt.Sprintf(".v%d", len(x)) + t.String()
+	in := make([]ir.Operand, len(x))
+	for n, v := range x {
+		in[n] = v.register().in(k)
+	}
+	at := a.At(i).at
+	k.ins(op, append(out, k.arg(at), vector(in...))...)
 }
 
 // CompareAndSwap writes x to element i if it holds expected, and returns what was there.

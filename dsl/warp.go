@@ -183,16 +183,15 @@ func BlockReduce[T Scalar](x Reg[T], name string, combine func(a, b Reg[T]) Reg[
 	if k == nil {
 		return x
 	}
-	warps := k.BlockThreads() / 32
-	if warps == 0 || k.BlockThreads()%32 != 0 || k.threads[1]*k.threads[2] != 1 {
-		k.fault(&ruleShape, "BlockReduce needs a block of whole warps along x, told by Threads; this one has %v threads", k.threads)
+	warps, ok := k.wholeWarps("BlockReduce")
+	if !ok {
 		return x
 	}
 	x = x.WarpReduce(combine)
 	if warps == 1 {
 		return x
 	}
-	parts := Shared[T](k, unique(name, k.names), warps)
+	parts := Shared[T](k, k.leaves(name), warps)
 	k.If(k.Lane().EqI(0), func() { parts.Store(k.WarpIndex(), x) })
 	k.Sync()
 	if warps&(warps-1) == 0 {

@@ -1,0 +1,146 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// Bulk copies move runs of bytes in the background (sm_90): no thread holds them, and one thread starts a copy for all. Both addresses and the
+// length are multiples of 16 bytes.
+
+// BulkLoad starts the copy of n numbers from global memory to shared memory, and makes a barrier count their bytes, which Barrier.Expect has
+// announced. One thread does this. With a mask, they go to the blocks of the cluster whose bits are set, at the same place in each.
+func (a Array[T]) BulkLoad(to Array[T], n Reg[U32], full Barrier, mask ...Reg[U16]) {
+	k, bytes, ok := a.bulk("BulkLoad", isa.Global, to, isa.Shared, n)
+	if !ok || !k.known(full) {
+		return
+	}
+	op := "cp.async.bulk." + k.copySpace(mask) + ".global.mbarrier::complete_tx::bytes"
+	if len(mask) > 0 {
+		op += ".multicast::cluster"
+	}
+	args := []ir.Operand{k.arg(to.at), k.arg(a.at), k.arg(bytes), k.arg(full.at)}
+	for _, m := range mask {
+		args = append(args, k.arg(m))
+	}
+	k.ins(op, args...)
+}
+
+// BulkStore starts the copy of n numbers from shared to global memory. One thread does this, after a FenceAsync of all that wrote them. It is part
+// of the thread's next CommitStores.
+func (a Array[T]) BulkStore(from Array[T], n Reg[U32]) {
+	if k, bytes, ok := a.bulk("BulkStore", isa.Global, from, isa.Shared, n); ok {
+		k.ins("cp.async.bulk.global.shared::cta.bulk_group", k.arg(a.at), k.arg(from.at), k.arg(bytes))
+	}
+}
+
+// BulkReduce is BulkStore that combines the numbers with what is in global memory: how is add, min, max, inc, dec, and, or, xor. Each is
+// combined by itself, in any order, so that several blocks may reduce into one place.
+func (a Array[T]) BulkReduce(how Mod, from Array[T], n Reg[U32]) {
+	k, bytes, ok := a.bulk("BulkReduce", isa.Global, from, isa.Shared, n)
+	if !ok {
+		return
+	}
+	t := TypeOf[T]()
+	switch {
+	case how == "and" || how == "or" || how == "xor":
+		t = bits(t.Bits())
+	case how == "add" && t.Class() == isa.Half:
+		how = "add.noftz"
+	case how == "add" && t == isa.S64:
+		t = isa.U64 // the same bits
+	}
+	k.ins("cp.reduce.async.bulk.global.shared::cta.bulk_group."+string(how)+t.String(), k.arg(a.at), k.arg(from.at), k.arg(bytes))
+}
+
+// BulkSend starts the copy of n numbers from shared memory to that of a block of the cluster, at the place that to is there, and makes the same
+// barrier of that block count their bytes. One thread does this, after a FenceAsync of all that wrote them.
+func (a Array[T]) BulkSend(to Array[T], n, rank Reg[U32], full Barrier) {
+	k, bytes, ok := a.bulk("BulkSend", isa.Shared, to, isa.Shared, n)
+	if !ok || !k.known(full) {
+		return
+	}
+	far, signal := to.In(rank), Array[B64]{at: full.at}
+	signal.at.space = isa.Shared
+	k.ins("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes", k.arg(far.at), k.arg(a.at), k.arg(bytes), k.arg(signal.In(rank).at))
+}
+
+// BulkPrefetch asks for n numbers of global memory to be in the L2 cache soon. One thread does this.
+func (a Array[T]) BulkPrefetch(n Reg[U32]) {
+	if k, bytes, ok := a.bulk("BulkPrefetch", isa.Global, a, isa.Global, n); ok {
+		k.ins("cp.async.bulk.prefetch.L2.global", k.arg(a.at), k.arg(bytes))
+	}
+}
+
+// known reports whether the barrier is one.
+func (k *Kernel) known(b Barrier) bool {
+	if b.at.k == nil {
+		k.fault(&ruleValue, "a bulk copy that tells a barrier that no builder call made")
+		return false
+	}
+	return true
+}
+
+// bulk is the bytes of n numbers that are copied between two places, and what is wrong with them is told.
+func (a Array[T]) bulk(what string, space isa.Space, other Array[T], otherSpace isa.Space, n Reg[U32]) (k *Kernel, bytes Reg[U32], ok bool) {
+	k = a.at.k
+	if k == nil {
+		k = other.at.k
+	}
+	switch each := size(TypeOf[T]()); {
+	case k == nil:
+	case a.at.k == nil || other.at.k == nil || n.k == nil:
+		k.fault(&ruleValue, "%s of an array or a number that no builder call made", what)
+	case a.at.space != space || other.at.space != otherSpace:
+		k.fault(&ruleMemory, "%s of memory in %s and %s; %s and %s are expected", what, a.at.space, other.at.space, space, otherSpace)
+	case n.Constant() && (n.c.bits < 1 || n.c.bits*each%16 != 0):
+		k.fault(&ruleMemory, "%s of %d times %s; a multiple of 16 bytes is expected", what, n.c.bits, TypeOf[T]())
+	case n.Constant() && (a.short(n.c.bits) || other.short(n.c.bits)):
+		k.fault(&ruleMemory, "%s of %d numbers; one of the variables has fewer", what, n.c.bits)
+	case a.at.off%16 != 0 || other.at.off%16 != 0:
+		k.fault(&ruleMemory, "%s between addresses of which one is no multiple of 16", what)
+	default:
+		return k, n.MulI(each), true
+	}
+	return k, n, false
+}
+
+// short reports whether the array is known to have fewer than n numbers.
+func (a Array[T]) short(n int64) bool {
+	return a.at.v != nil && a.at.v.Size() > 0 && a.at.off+n*size(TypeOf[T]()) > a.at.v.Size()
+}
+
+// A Chunk is so many neighbours of an array in global memory, as a Pipeline carries them: BulkLoad brings them, without a tensor map.
+type Chunk[T Scalar] struct {
+	a    Array[T]
+	n    int
+	feed *TensorMap // which only has a tile and a name
+}
+
+// ChunkOf is chunks of n numbers of an array, whose length is a multiple of n.
+func ChunkOf[T Scalar](a Array[T], n int) *Chunk[T] {
+	c := &Chunk[T]{a: a, n: n, feed: &TensorMap{k: a.at.k, name: "a chunk", tile: Tile{Type: memory(TypeOf[T]()), Rows: 1, Cols: n}}}
+	if k := a.at.k; k != nil && (n < 1 || int64(n)*size(TypeOf[T]())%16 != 0 || a.at.space != isa.Global) {
+		k.fault(&ruleShape, "chunks of %d times %s in %s; a multiple of 16 bytes of global memory is expected", n, TypeOf[T](), a.at.space)
+		c.n, c.feed.tile.Cols = 16, 16
+	}
+	return c
+}
+
+// Feed is the chunks as one of the kinds of tile of a Pipeline.
+func (c *Chunk[T]) Feed() Feed { return Feed{from: c.feed} }
+
+// Load starts the copy of a chunk into a stage that Produce gave: the i-th of the array.
+func (c *Chunk[T]) Load(s *Stage, i Reg[U32]) {
+	if to, ok := s.fill(c.feed); ok {
+		k := s.p.k
+		from := c.a.At(i.MulI(int64(c.n)))
+		k.When(k.Leader(), func() { from.BulkLoad(Array[T]{at: to.at}, k.U32(c.n), s.Full()) })
+	}
+}
+
+// In is the chunk that a stage holds.
+func (c *Chunk[T]) In(s *Stage) Array[T] { return Array[T]{at: s.Tile(c.feed).at, dims: []int{c.n}} }

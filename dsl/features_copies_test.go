@@ -1,0 +1,190 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl_test
+
+import (
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// copies are kernels that scan, and that copy in ways of their own.
+var copies = []feature{
+	{"scans", "sm_80", func(m *dsl.Module) {
+		k := m.Kernel("k", dsl.Threads(96))
+		x, out := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "out")
+		add := func(a, b f32) f32 { return a.Add(b) }
+		base := k.F32(0).Var()
+		for i := range k.RangeI(0, 4) {
+			at := i.MadI(96, k.TID().X)
+			scan, all := dsl.BlockScan(x.Load(at), "sums", add)
+			before, _ := dsl.BlockScanBefore(x.Load(at), k.F32(0), "before", add)
+			out.Store(at, base.Add(scan).Add(before))
+			base.Set(base.Add(all))
+		}
+	}, "shfl.sync.up.b32"},
+	{"vectors of atomics", "sm_90", func(m *dsl.Module) {
+		k := m.Kernel("k", dsl.Threads(32))
+		x, h, b := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F16](k, "h"), dsl.Global[dsl.BF16x2](k, "b")
+		i := k.TID().X.ShlI(2)
+		x.ReduceVec("add", i, []f32{k.F32(1), k.F32(2), k.F32(3), k.F32(4)})
+		h.ReduceVec("max", i, []dsl.Reg[dsl.F16]{k.F16(1), k.F16(2), k.F16(3), k.F16(4)}, dsl.Release, dsl.InSystem)
+		was := b.AtomicVec("add", i, []dsl.Reg[dsl.BF16x2]{b.LoadI(0), b.LoadI(1)})
+		b.StoreVec(i, was)
+	}, "red.relaxed.gpu.global.add.v4.f32"},
+	{"shared memory of any size", "sm_80", func(m *dsl.Module) {
+		k := m.Kernel("k", dsl.Threads(32))
+		n, out := dsl.Param[dsl.U32](k, "n"), dsl.Global[dsl.U32](k, "out")
+		bins, one := dsl.DynamicShared[dsl.U32](k, "bins"), dsl.Shared[dsl.U32](k, "one", 1)
+		k.When(k.TID().X.EqI(0), func() { one.StoreI(0, n) })
+		for i := range k.RangeStep(k.TID().X, n, k.U32(32)) {
+			bins.Store(i, i)
+		}
+		k.Sync()
+		out.Store(k.TID().X, bins.Load(one.LoadI(0).SubI(1)))
+	}, ".extern .shared .align 16 .u32 k_bins[]"},
+	{"shared memory of any size behind a lot", "sm_90", func(m *dsl.Module) {
+		k := m.Kernel("k", dsl.Threads(32))
+		out := dsl.Global[dsl.F32](k, "out")
+		rest, a := dsl.DynamicShared[dsl.F32](k, "rest"), dsl.Shared[dsl.F32](k, "a", 20000)
+		a.Store(k.TID().X, out.LoadI(0))
+		rest.Store(k.TID().X, out.LoadI(1))
+		k.Sync()
+		out.Store(k.TID().X, a.LoadI(19999).Add(rest.Load(k.TID().X)))
+	}, "// 80000: rest, the rest"},
+	{"matrices of registers", "sm_90", func(m *dsl.Module) {
+		k := m.Kernel("k", dsl.Threads(32))
+		out := dsl.Global[dsl.U32](k, "out")
+		t := k.SharedTile("t", dsl.Tile{Type: isa.F16, Rows: 16, Cols: 64, Swizzle: dsl.Swizzle128})
+		row, unit := k.Lane().AndI(15), k.Lane().ShrI(4)
+		t.PutMatrices(row, unit, [4]dsl.Reg[dsl.B32]{dsl.Const[dsl.B32](k, 1), dsl.Const[dsl.B32](k, 2), dsl.Const[dsl.B32](k, 3), dsl.Const[dsl.B32](k, 4)}, dsl.Trans)
+		k.Sync()
+		out.Store(k.TID().X, dsl.Bits[dsl.U32](t.Matrices(row, unit, dsl.Trans)[0]))
+	}, "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16"},
+	{"bulk copies", "sm_90", func(m *dsl.Module) {
+		k := m.Kernel("k", dsl.Threads(64), dsl.Cluster(2))
+		x, out := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "out")
+		a, b := dsl.Shared[dsl.F32](k, "a", 64), dsl.Shared[dsl.F32](k, "b", 64)
+		loaded, sent := k.Barrier("loaded", 1), k.Barrier("sent", 1)
+		first := k.TID().X.EqI(0)
+		n := k.U32(64)
+		k.When(first, func() {
+			x.BulkPrefetch(n)
+			loaded.Expect(k.U32(256))
+			sent.Expect(k.U32(256))
+			x.BulkLoad(a, n, loaded)
+		})
+		loaded.Wait(k.U32(0))
+		k.When(first, func() { a.BulkSend(b, n, k.ClusterRank().XorI(1), sent) })
+		sent.Wait(k.U32(0))
+		b.Store(k.TID().X, a.Load(k.TID().X).Add(b.Load(k.TID().X)))
+		k.FenceAsync()
+		k.Sync()
+		k.When(first, func() {
+			out.BulkReduce("add", b, n)
+			out.AtI(64).BulkStore(b, n)
+			k.CommitStores()
+			k.WaitStores(0)
+		})
+		k.SyncCluster()
+	}, "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes"},
+	{"chunks", "sm_90", func(m *dsl.Module) {
+		k := m.Kernel("k", dsl.Threads(160))
+		x, out, n := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "out"), dsl.Param[dsl.U32](k, "n")
+		chunk := dsl.ChunkOf(x, 512)
+		p := k.Pipeline("p", 3, chunk.Feed())
+		k.Roles(
+			dsl.OnWarp(4, "load", func() {
+				for s := range p.Produce(n) {
+					chunk.Load(s, s.Index())
+				}
+			}),
+			dsl.OnWarpgroup(0, "sum", func() {
+				sum := k.F32(0).Var()
+				for s := range p.Consume(n) {
+					for _, v := range chunk.In(s).LoadVec(k.TID().X.ShlI(2), 4) {
+						sum.Set(sum.Add(v))
+					}
+				}
+				out.Store(k.TID().X, sum)
+			}),
+		)
+	}, "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes"},
+	{"boxes", "sm_90", func(m *dsl.Module) {
+		k := m.Kernel("k", dsl.Threads(32))
+		line, cube := k.Tensor("line", isa.F32, []int{64}, dsl.NoSwizzle), k.Tensor("cube", isa.F32, []int{4, 8, 16}, dsl.Swizzle64)
+		many := k.Tensor("many", isa.Bf16, []int{1, 2, 4, 8, 64}, dsl.Swizzle128)
+		a, b, c := k.SharedTile("a", line.Tile()), k.SharedTile("b", cube.Tile()), k.SharedTile("c", many.Tile())
+		full := k.Barrier("full", 1)
+		zero, before := k.U32(0), dsl.Bits[dsl.U32](k.S32(-1))
+		k.When(k.TID().X.EqI(0), func() {
+			many.Prefetch(zero, zero, zero, zero, zero)
+			full.Expect(k.U32(a.Bytes() + b.Bytes() + c.Bytes()))
+			line.Load(a, []u32{zero}, full)
+			cube.Load(b, []u32{before, zero, zero}, full)
+			many.Load(c, []u32{zero, zero, zero, zero, zero}, full)
+		})
+		full.Wait(zero)
+		k.When(k.TID().X.EqI(0), func() {
+			cube.Store(b, zero, zero, k.U32(16))
+			line.Reduce("add", a, k.U32(64))
+			k.CommitStores()
+			k.WaitStores(0)
+		})
+	}, "cp.async.bulk.tensor.5d"},
+	{"images", "sm_90", func(m *dsl.Module) {
+		k := m.Kernel("k", dsl.Threads(32))
+		x := k.Im2col("x", isa.F16, 4, 32, 64, dsl.Swizzle128)
+		a := k.SharedTile("a", x.Tile())
+		full := k.Barrier("full", 1)
+		zero := k.U32(0)
+		k.When(k.TID().X.EqI(0), func() {
+			full.Expect(k.U32(a.Bytes()))
+			x.LoadPixels(a, []u32{zero, zero, zero, zero}, []dsl.Reg[dsl.U16]{k.U16(1), k.U16(2)}, full)
+		})
+		full.Wait(zero)
+		k.When(k.TID().X.EqI(0), func() {
+			x.Store(a, zero, zero, zero, zero)
+			k.CommitStores()
+			k.WaitStores(0)
+		})
+	}, ".im2col_no_offs"},
+	{"rows from anywhere", "sm_100a", func(m *dsl.Module) {
+		k := m.Kernel("k", dsl.Threads(32))
+		x := k.Rows("x", isa.Bf16, 64, dsl.Swizzle128)
+		rows := dsl.Global[dsl.U32](k, "rows").LoadVec(k.U32(0), 4)
+		a := k.SharedTile("a", dsl.Tile{Type: isa.Bf16, Rows: 8, Cols: 64, Swizzle: dsl.Swizzle128})
+		full := k.Barrier("full", 1)
+		four := [4]u32{rows[0], rows[1], rows[2], rows[3]}
+		k.When(k.TID().X.EqI(0), func() {
+			full.Expect(k.U32(a.Bytes()))
+			x.Gather(a, 0, four, k.U32(0), full)
+			x.Gather(a, 4, four, k.U32(64), full)
+		})
+		full.Wait(k.U32(0))
+		k.When(k.TID().X.EqI(0), func() {
+			x.Scatter(a, 4, four, k.U32(128))
+			k.CommitStores()
+			k.WaitStores(0)
+		})
+	}, ".tile::scatter4"},
+	{"boxes in stages", "sm_90", func(m *dsl.Module) {
+		k := m.Kernel("k", dsl.Threads(160))
+		cube, out := k.Tensor("cube", isa.F32, []int{4, 8, 32}, dsl.Swizzle128), dsl.Global[dsl.F32](k, "out")
+		p := k.Pipeline("p", 2, cube.Feed())
+		k.Roles(
+			dsl.OnWarp(4, "load", func() {
+				for s := range p.Produce(k.U32(4)) {
+					cube.Fill(s, s.Index().ShlI(2), k.U32(0), k.U32(0))
+				}
+			}),
+			dsl.OnWarpgroup(0, "sum", func() {
+				sum := k.F32(0).Var()
+				for s := range p.Consume(k.U32(4)) {
+					sum.Set(sum.Add(dsl.Element[dsl.F32](cube.In(s), k.WarpIndex(), k.Lane()).Get()))
+				}
+				out.Store(k.TID().X, sum)
+			}),
+		)
+	}, "cp.async.bulk.tensor.3d"},
+}

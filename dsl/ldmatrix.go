@@ -1,0 +1,51 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// Matrices reads four matrices of eight rows of 16 bytes, as fragments of mma.sync: each lane gives a row of one, and where in it
+// the 16 bytes begin, counted in units of 16. Lanes 0 to 7 give the first matrix, and so on (ldmatrix, sm_75). With Trans each
+// matrix is turned, whose numbers have 16 bits.
+func (t SharedTile) Matrices(row, unit Reg[U32], mods ...Mod) (list [4]Reg[B32]) {
+	k := t.at.k
+	if k == nil {
+		return list
+	}
+	r := t.reader(row, unit)
+	for i, o := range k.ldmatrix(r.row.add(r.unit), mods...) {
+		list[i] = Reg[B32]{k: k, r: o.Reg(), scope: k.scope()}
+	}
+	return list
+}
+
+// PutMatrices writes four matrices, of which each lane gives a row, as Matrices reads them (stmatrix, sm_90).
+func (t SharedTile) PutMatrices(row, unit Reg[U32], fragments [4]Reg[B32], mods ...Mod) {
+	k := t.at.k
+	if k == nil {
+		if f := fragments[0]; f.k != nil {
+			f.k.fault(&ruleValue, "PutMatrices into a tile that no builder call made")
+		}
+		return
+	}
+	regs := make([]ir.Operand, len(fragments))
+	for i, f := range fragments {
+		regs[i] = f.register().in(k)
+	}
+	r := t.reader(row, unit)
+	k.ins("stmatrix.sync.aligned.m8n8.x4"+dotted(mods)+".shared.b16", k.arg(r.row.add(r.unit)), vector(regs...))
+}
+
+// ldmatrix reads four 8x8 matrices of 16 bits, of which each lane gives the address of a row.
+func (k *Kernel) ldmatrix(at Addr, mods ...Mod) []ir.Operand {
+	regs := k.args.Many(4)
+	for i := range regs {
+		regs[i] = ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B32)}
+	}
+	k.ins("ldmatrix.sync.aligned.m8n8.x4"+dotted(mods)+".shared.b16", vector(regs...), k.arg(at))
+	return regs
+}

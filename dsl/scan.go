@@ -1,0 +1,101 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+// WarpScan combines x of the lanes up to and with each: lane 0 has its own, lane 31 that of all. Combine is given the lower lanes first and must
+// be associative; it need not be commutative.
+func (x Reg[T]) WarpScan(combine func(a, b Reg[T]) Reg[T]) Reg[T] {
+	k := x.k
+	if k == nil {
+		return x
+	}
+	lane := k.Lane()
+	for n := int64(1); n < 32; n *= 2 {
+		x = Select(lane.GeI(n), combine(x.ShuffleUp(n), x), x)
+	}
+	return x
+}
+
+// WarpScanBefore combines x of the lanes before each. Lane 0 has first.
+func (x Reg[T]) WarpScanBefore(first Reg[T], combine func(a, b Reg[T]) Reg[T]) Reg[T] {
+	if x.k == nil {
+		return x
+	}
+	return Select(x.k.Lane().EqI(0), first, x.WarpScan(combine).ShuffleUp(1))
+}
+
+// BlockScan combines x of the threads of the block up to and with each, and all of them. The block is one that BlockReduce takes; combine is one that
+// WarpScan takes.
+func BlockScan[T Scalar](x Reg[T], name string, combine func(a, b Reg[T]) Reg[T]) (scan, all Reg[T]) {
+	scan = x.WarpScan(combine)
+	before, all := scanWarps(scan, name, combine)
+	if k := x.k; k != nil && before.k != nil {
+		scan = Select(k.WarpIndex().EqI(0), scan, combine(before, scan))
+	}
+	return scan, all
+}
+
+// BlockScanBefore combines x of the threads of the block before each, and all of them. Thread 0 has first.
+func BlockScanBefore[T Scalar](x, first Reg[T], name string, combine func(a, b Reg[T]) Reg[T]) (scan, all Reg[T]) {
+	upTo := x.WarpScan(combine)
+	before, all := scanWarps(upTo, name, combine)
+	k := x.k
+	if k == nil {
+		return x, all
+	}
+	own := upTo.ShuffleUp(1) // of the lanes before, but for lane 0
+	if before.k == nil {
+		return Select(k.Lane().EqI(0), first, own), all
+	}
+	start := Select(k.WarpIndex().EqI(0), first, before)
+	// What first is combined with must not count it twice: it stands for no thread at all.
+	inner := Select(k.WarpIndex().EqI(0), own, combine(before, own))
+	return Select(k.Lane().EqI(0), start, inner), all
+}
+
+// scanWarps is what the warps before each have in all, and what all warps have, where the last lane of each has that of its warp. Of the
+// first warp the former means nothing; with a single warp it is no value at all.
+func scanWarps[T Scalar](scan Reg[T], name string, combine func(a, b Reg[T]) Reg[T]) (before, all Reg[T]) {
+	k := scan.k
+	if k == nil {
+		return scan, scan
+	}
+	warps, ok := k.wholeWarps("BlockScan")
+	switch {
+	case !ok:
+		return scan, scan
+	case warps == 1:
+		return Reg[T]{}, scan.ShuffleFrom(k.U32(31))
+	}
+	parts := k.leaves(name)
+	sums := Shared[T](k, parts, warps)
+	k.If(k.Lane().EqI(31), func() { sums.Store(k.WarpIndex(), scan) })
+	k.Sync()
+	// Each warp scans the sums of all of them; lanes beyond the last repeat it, and nobody asks them.
+	each := sums.Load(k.Lane().MinI(int64(warps - 1))).WarpScan(combine)
+	return each.ShuffleFrom(k.WarpIndex().MaxI(1).SubI(1)), each.ShuffleFrom(k.U32(warps - 1))
+}
+
+// wholeWarps is how many warps the block has, for what needs all of them. A block that does not have whole warps along x, or a role, which not
+// all of them are in, is told.
+func (k *Kernel) wholeWarps(what string) (warps int, ok bool) {
+	warps = k.BlockThreads() / 32
+	switch {
+	case warps == 0 || k.BlockThreads()%32 != 0 || k.threads[1]*k.threads[2] != 1:
+		k.fault(&ruleShape, "%s needs a block of whole warps along x, told by Threads; this one has %v threads", what, k.threads)
+	case k.role != nil:
+		k.fault(&ruleRole, "%s in role %s: it waits for all threads of the block, and a role has some of them", what, k.role.name)
+	default:
+		return warps, true
+	}
+	return 0, false
+}
+
+// leaves is a name for shared memory that warps leave their parts in. In a loop threads wait until what they left there last has been read.
+func (k *Kernel) leaves(name string) string {
+	if len(k.loops) > 0 {
+		k.Sync()
+	}
+	return unique(name, k.names)
+}

@@ -1,0 +1,234 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// A Tensor is a kernel parameter that describes a tensor of one to five dimensions in global memory to the TMA. In shared memory a box is
+// a Tile whose rows are the innermost dimension, and whose outer dimensions follow one another. The launch gives a map that
+// runtime.Tiled or runtime.Im2col makes.
+type Tensor struct {
+	m      *TensorMap // the parameter, and the tile that a copy brings
+	box    []int      // outermost first
+	im2col bool
+	rows   bool // rows are gathered one by one
+}
+
+// Tensor is a parameter for a tensor, to be moved in boxes whose sizes go from the outermost dimension to the innermost, whose
+// elements lie side by side. What a box has beyond the tensor's edges is read as zeros and not written.
+func (k *Kernel) Tensor(name string, t isa.Type, box []int, s Swizzle) *Tensor {
+	b := slices.Clone(box)
+	problem := ""
+	if len(b) < 1 || len(b) > 5 {
+		problem = fmt.Sprintf("a box of %d dimensions; 1 to 5 are expected", len(b))
+		b = []int{64, 64}
+	}
+	rows := 1
+	for _, n := range b {
+		if n < 1 || n > 256 {
+			problem = fmt.Sprintf("a box of %v: along each dimension there are 1 to 256 elements", box)
+		}
+	}
+	if problem == "" {
+		for _, n := range b[:len(b)-1] {
+			rows *= n
+		}
+	}
+	return k.tensor(name, t, b, rows, s, problem)
+}
+
+// Im2col is a parameter for images: a tensor of three to five dimensions, images first and channels last, of which a copy brings so
+// many channels of so many pixels, those that a filter goes over. The launch says where its corners are.
+func (k *Kernel) Im2col(name string, t isa.Type, dimensions, pixels, channels int, s Swizzle) *Tensor {
+	problem := ""
+	switch {
+	case dimensions < 3 || dimensions > 5:
+		problem = fmt.Sprintf("images of %d dimensions; 3 to 5 are expected", dimensions)
+		dimensions = 3
+	case pixels < 1 || pixels > 1024 || channels < 1 || channels > 256:
+		problem = fmt.Sprintf("%d channels of %d pixels; 1 to 256 and 1 to 1024 are expected", channels, pixels)
+	}
+	box := make([]int, dimensions)
+	box[dimensions-1] = channels
+	x := k.tensor(name, t, box, pixels, s, problem)
+	x.im2col = true
+	return x
+}
+
+// Rows is a parameter for a matrix of which a copy gathers or scatters four rows from anywhere, each with so many columns (sm_100).
+func (k *Kernel) Rows(name string, t isa.Type, cols int, s Swizzle) *Tensor {
+	x := k.Tensor(name, t, []int{1, cols}, s)
+	x.rows = true
+	return x
+}
+
+// tensor is what all of them share. A problem is told, and something right stands for what is wrong.
+func (k *Kernel) tensor(name string, t isa.Type, box []int, rows int, s Swizzle, problem string) *Tensor {
+	tile := Tile{Type: t, Rows: rows, Cols: box[len(box)-1], Swizzle: s}
+	if problem == "" {
+		problem = tile.check()
+	}
+	switch {
+	case problem != "":
+	case tile.wide() != t.Bits():
+		problem = tile.String() + ": padded numbers come as a TensorMap"
+	case tile.RowBytes()%16 != 0:
+		problem = tile.String() + ": the innermost dimension of a box has a multiple of 16 bytes"
+	case s != NoSwizzle && tile.RowBytes() > int(s):
+		problem = tile.String() + ": the innermost dimension of a box is no wider than the swizzle"
+	}
+	if problem != "" {
+		k.fault(&ruleShape, "tensor %s: %s", name, problem)
+		tile = Tile{Type: isa.F32, Rows: 8, Cols: 16}
+	}
+	return &Tensor{m: k.mapParam(name, tile), box: box}
+}
+
+// Tile is the tile in shared memory that one copy brings.
+func (x *Tensor) Tile() Tile { return x.m.tile }
+
+// Load starts the copy of a box that begins at coordinates, outermost first, and makes a barrier count its bytes. Coordinates are
+// signed: a box may begin before the tensor. One thread does this. With a mask, the box goes to the blocks of the cluster whose bits
+// are set, at the same place in each.
+func (x *Tensor) Load(to SharedTile, at []Reg[U32], full Barrier, mask ...Reg[U16]) {
+	x.load("", to, at, nil, full, mask)
+}
+
+// LoadPixels is Load of an Im2col tensor: offsets are those of the filter's element, outermost first, one for each dimension of space.
+func (x *Tensor) LoadPixels(to SharedTile, at []Reg[U32], offsets []Reg[U16], full Barrier, mask ...Reg[U16]) {
+	x.load(".im2col", to, at, offsets, full, mask)
+}
+
+func (x *Tensor) load(mode string, to SharedTile, at []Reg[U32], offsets []Reg[U16], full Barrier, mask []Reg[U16]) {
+	k := x.m.k
+	switch {
+	case !x.fits("loaded into", mode == ".im2col", to, at):
+		return
+	case x.im2col && len(offsets) != len(x.box)-2:
+		k.fault(&ruleShape, "tensor %s is loaded with %d offsets; %d are expected", x.m.name, len(offsets), len(x.box)-2)
+		return
+	case !k.known(full):
+		return
+	}
+	op := fmt.Sprintf("cp.async.bulk.tensor.%dd.%s.global%s.mbarrier::complete_tx::bytes", len(x.box), k.copySpace(mask), mode)
+	if len(mask) > 0 {
+		op += ".multicast::cluster"
+	}
+	args := []ir.Operand{k.arg(to.at), x.m.bracket(innermostFirst(at)...), k.arg(full.at)}
+	if x.im2col {
+		o, _ := k.any(innermostFirst(offsets))
+		args = append(args, o)
+	}
+	for _, m := range mask {
+		args = append(args, k.arg(m))
+	}
+	k.ins(op, args...)
+}
+
+// Store starts the copy of a box from shared memory to coordinates, outermost first. One thread does this, after a FenceAsync of all that wrote
+// the tile. It is part of the thread's next CommitStores.
+func (x *Tensor) Store(from SharedTile, at ...Reg[U32]) {
+	x.store("cp.async.bulk.tensor.%dd.global.shared::cta%s.bulk_group", from, at)
+}
+
+// Reduce is Store that combines the box with what the tensor holds, as TensorMap.Reduce does.
+func (x *Tensor) Reduce(how Mod, from SharedTile, at ...Reg[U32]) {
+	x.store("cp.reduce.async.bulk.tensor.%dd.global.shared::cta."+string(how)+"%s.bulk_group", from, at)
+}
+
+func (x *Tensor) store(op string, from SharedTile, at []Reg[U32]) {
+	mode := ""
+	if x.im2col {
+		mode = ".im2col_no_offs"
+	}
+	if x.fits("stored from", x.im2col, from, at) {
+		x.m.k.ins(fmt.Sprintf(op, len(x.box), mode), x.m.bracket(innermostFirst(at)...), x.m.k.arg(from.at))
+	}
+}
+
+// Prefetch asks for a box to be in the L2 cache soon. One thread does this.
+func (x *Tensor) Prefetch(at ...Reg[U32]) {
+	if x.fits("prefetched into", false, SharedTile{Tile: x.m.tile, at: Addr{k: x.m.k}}, at) {
+		x.m.k.ins(fmt.Sprintf("cp.async.bulk.prefetch.tensor.%dd.L2.global", len(x.box)), x.m.bracket(innermostFirst(at)...))
+	}
+}
+
+// Gather starts the copy of four rows of the matrix, from a column on, to four rows of a tile that begin at one known while building, and makes
+// a barrier count their bytes (sm_100).
+func (x *Tensor) Gather(to SharedTile, first int, rows [4]Reg[U32], col Reg[U32], full Barrier) {
+	if k := x.m.k; x.four("gathered into", to, first) && k.known(full) {
+		k.ins("cp.async.bulk.tensor.2d."+k.copySpace(nil)+".global.tile::gather4.mbarrier::complete_tx::bytes",
+			k.arg(to.at.Plus(int64(first*to.Pitch()))), x.m.bracket(col, rows[0], rows[1], rows[2], rows[3]), k.arg(full.at))
+	}
+}
+
+// Scatter starts the copy of four rows of a tile to four rows of the matrix, from a column on. It is part of the thread's next CommitStores.
+func (x *Tensor) Scatter(from SharedTile, first int, rows [4]Reg[U32], col Reg[U32]) {
+	if k := x.m.k; x.four("scattered from", from, first) {
+		k.ins("cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group",
+			x.m.bracket(col, rows[0], rows[1], rows[2], rows[3]), k.arg(from.at.Plus(int64(first*from.Pitch()))))
+	}
+}
+
+// four reports what keeps four rows of a tile from being gathered or scattered.
+func (x *Tensor) four(what string, t SharedTile, first int) bool {
+	k, want := x.m.k, x.m.tile
+	want.Rows = t.Rows
+	switch {
+	case !x.rows:
+		k.fault(&ruleShape, "tensor %s is copied in boxes; Rows makes one whose rows are gathered", x.m.name)
+	case t.at.k == nil || t.Tile != want || first < 0 || first%4 != 0 || first+4 > t.Rows:
+		k.fault(&ruleShape, "four rows from %d on of tensor %s are %s %s; rows of %d %s, from a multiple of 4 on, are expected", first, x.m.name, what, t.Tile, want.Cols, want.Type)
+	default:
+		return true
+	}
+	return false
+}
+
+// fits reports what keeps a tile from being copied.
+func (x *Tensor) fits(what string, pixels bool, t SharedTile, at []Reg[U32]) bool {
+	k := x.m.k
+	switch {
+	case t.at.k == nil:
+		k.fault(&ruleValue, "tensor %s is %s a tile that no builder call made", x.m.name, what)
+	case t.Tile != x.m.tile:
+		k.fault(&ruleShape, "tensor %s has boxes of %s; it is %s %s", x.m.name, x.m.tile, what, t.Tile)
+	case x.rows:
+		k.fault(&ruleShape, "tensor %s has rows, which Gather and Scatter copy", x.m.name)
+	case pixels != x.im2col:
+		k.fault(&ruleShape, "tensor %s: LoadPixels copies what Im2col describes, and Load everything else", x.m.name)
+	case len(at) != len(x.box):
+		k.fault(&ruleShape, "tensor %s has %d dimensions and %d coordinates are given", x.m.name, len(x.box), len(at))
+	default:
+		return true
+	}
+	return false
+}
+
+// innermostFirst is coordinates as PTX has them.
+func innermostFirst[T Scalar](at []Reg[T]) []Operand {
+	list := List(at...)
+	slices.Reverse(list)
+	return list
+}
+
+// Feed is the boxes of x as one of the kinds of tile of a Pipeline.
+func (x *Tensor) Feed() Feed { return Feed{from: x.m} }
+
+// Fill starts the copy of the box that begins at coordinates, outermost first, into a stage that Produce gave.
+func (x *Tensor) Fill(s *Stage, at ...Reg[U32]) {
+	if to, ok := s.fill(x.m); ok {
+		k := x.m.k
+		k.When(k.Leader(), func() { x.Load(to, at, s.Full()) })
+	}
+}
+
+// In is the box that a stage holds.
+func (x *Tensor) In(s *Stage) SharedTile { return s.Tile(x.m) }
