@@ -71,6 +71,7 @@ func (d *Dynamic) Deal() {
 		}
 		full.Wait(state.parity.XorI(1))
 		_, more := d.read(at)
+		k.FenceAsync() // a later answer is written there another way than this one was read
 		state.next(&d.ring)
 		k.BreakIf(more.Not())
 	})
