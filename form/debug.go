@@ -13,10 +13,6 @@ import (
 // A location is file, line and column of a .loc.
 type location [3]uint32
 
-// word32 is a number of .file or .loc. The assembler keeps the low 32 bits of a signed number of 64 bits and
-// refuses only what is too great, so that 0xffffffffffffffff is 0xffffffff.
-func word32(v int64) (n uint32, fits bool) { return uint32(v), v <= math.MaxUint32 }
-
 // sourceFile checks .file index "name", time, size.
 func (c *checker) sourceFile(d *ptx.Directive) {
 	if len(d.Args) < 2 || len(d.Args) > 4 {

@@ -106,6 +106,10 @@ func (c *checker) plainInteger(o *ptx.Operand) (int64, bool) {
 	return int64(v.bits), true
 }
 
+// word32 is a number of a directive. The assembler keeps the low 32 bits of a signed number of 64 bits and
+// refuses only what is too great, so that 0xffffffffffffffff is 0xffffffff.
+func word32(v int64) (n uint32, fits bool) { return uint32(v), v <= math.MaxUint32 }
+
 // text is an operand as it stands in the source.
 func (c *checker) text(n ptx.Node) string {
 	from, to := n.Pos(), n.End()

@@ -146,15 +146,16 @@ func (c *checker) tuned(d *ptx.Directive, f *function, t *tuned) {
 	}
 	for i := range d.Args {
 		v, ok := c.plainInteger(&d.Args[i])
+		n, fits := word32(v)
 		switch {
 		case !ok:
 			c.fault(&ruleTuningValue, d.Args[i], "%s takes an integer; %s is none", name, clip(c.text(&d.Args[i])))
-		case v < 0 || v >= 1<<32:
+		case !fits:
 			c.fault(&ruleTuningValue, d.Args[i], "%s does not fit into 32 bits", clip(c.text(&d.Args[i])))
-		case v == 0 && t.positive:
+		case n == 0 && t.positive:
 			c.fault(&ruleTuningValue, d.Args[i], "%s takes a number above zero", name)
-		case v >= 256 && strings.HasPrefix(name, ".abi_preserve"):
-			c.fault(&ruleTuningValue, d.Args[i], "%s %d is more registers than a thread has; 255 is the most", name, v)
+		case n >= 256 && strings.HasPrefix(name, ".abi_preserve"):
+			c.fault(&ruleTuningValue, d.Args[i], "%s %d is more registers than a thread has; 255 is the most", name, n)
 		}
 	}
 }
