@@ -26,7 +26,7 @@ func FuzzPasses(f *testing.F) {
 
 // TestMeaning does the same for a number of kernels.
 func TestMeaning(t *testing.T) {
-	n := uint64(400)
+	n := uint64(200)
 	if testing.Short() {
 		n = 40
 	}

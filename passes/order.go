@@ -15,6 +15,7 @@ func Ordering() []Order {
 		{"fold-constants", "fold-addresses", "a constant that is added to an address must stand in the sum"},
 		{"merge-common", "fold-addresses", "an address that is computed twice may be read twice, and only what is read once goes into another instruction"},
 		{"fold-constants", "drop-dead", "the moves of constants are dead when these stand where they are used"},
+		{"drop-dead", "fold-addresses", "a sum that something dead reads too does not go into brackets"},
 		{"fold-addresses", "merge-registers", "an address lives longer when a sum goes into brackets"},
 		{"merge-common", "merge-registers", "a result that is used in the place of another lives longer"},
 		{"fold-constants", "merge-registers", "a register that is written twice has no constant"},

@@ -36,7 +36,7 @@ type Step struct {
 
 // List is every pass, in an order that Ordering allows.
 func List() []*Pass {
-	return []*Pass{dropUnreachable(), foldConstants(), mergeCommon(), foldAddresses(), dropDead(), mergeRegisters()}
+	return []*Pass{dropUnreachable(), foldConstants(), mergeCommon(), dropDead(), foldAddresses(), mergeRegisters()}
 }
 
 // Named finds passes by their names, in the order given. It is an error to name a pass that is none, one

@@ -102,10 +102,15 @@ func effect(line string) string {
 	switch head {
 	case "LDC", "LDCU", "ULDC":
 		return "" // parameters and constants
+	case "CS2R":
+		if strings.HasSuffix(line, "SRZ") {
+			return "" // zero
+		}
+		return word
 	case "BRA", "BRX", "JMP", "CALL", "RET", "EXIT", "KILL", "BPT":
 		return head
-	case "BAR", "B2R", "SHFL", "VOTE", "VOTEU", "MATCH", "REDUX", "CREDUX", "ELECT", "NANOSLEEP", "CS2R", "CCTL", "CCTLL", "ERRBAR", "DEPBAR", "LDGDEPBAR", "ARRIVES", "ACQBULK", "PREEXIT", "ENDCOLLECTIVE", "WARPSYNC", "ENDPGM", "GETLMEMBASE", "SETLMEMBASE":
-		return strings.TrimSuffix(word, ".32") // CS2R of a constant is a way to write zero
+	case "BAR", "B2R", "SHFL", "VOTE", "VOTEU", "MATCH", "REDUX", "CREDUX", "ELECT", "NANOSLEEP", "CCTL", "CCTLL", "ERRBAR", "DEPBAR", "LDGDEPBAR", "ARRIVES", "ACQBULK", "PREEXIT", "ENDCOLLECTIVE", "WARPSYNC", "ENDPGM", "GETLMEMBASE", "SETLMEMBASE":
+		return word
 	}
 	for _, stem := range []string{"LD", "ST", "ATOM", "RED", "MEMBAR", "FENCE", "SYNCS", "UCGABAR", "UTMA", "UBLK", "HGMMA", "WGMMA", "HMMA", "IMMA", "QMMA", "OMMA", "DMMA", "BMMA", "QGMMA", "IGMMA", "BGMMA", "UTC", "TEX", "TLD", "TXQ", "TMML", "TXD", "SU", "USETMAXREG", "WARPGROUP", "UGETNEXTWORKID", "MOVM", "LDT", "STT"} {
 		if strings.HasPrefix(head, stem) {
