@@ -5,6 +5,7 @@ package trace
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
@@ -50,6 +51,35 @@ func (k *Kernel) Scenes(most int) (list [][]*Trace, whole bool) {
 	return list, true
 }
 
+// sameGrants reports whether threads that ask after the answers to requests for more work can have seen the same ones.
+func sameGrants(a, b *Trace) bool {
+	x, y := a.grants(), b.grants()
+	return len(x) == 0 || len(y) == 0 || slices.Equal(x, y)
+}
+
+// grants is what a trace takes the answers to requests for more work to be.
+func (t *Trace) grants() (list []bool) {
+	for _, c := range t.Choices {
+		if a, not := c.Cond.Condition(); a != nil && Answered(a) {
+			list = append(list, c.Taken != not)
+		}
+	}
+	return list
+}
+
+// Answered reports whether a predicate is that a request for more work was granted.
+func Answered(a *value.Atom) bool {
+	if strings.HasPrefix(a.Name, "clusterlaunchcontrol.query_cancel.is_canceled") {
+		return true
+	}
+	for _, arg := range a.Args {
+		if slices.ContainsFunc(arg.Terms, func(t value.Term) bool { return Answered(t.Atom) }) {
+			return true
+		}
+	}
+	return false
+}
+
 // count notes how often each instruction is done in a trace, where that is more than was noted.
 func count(t *Trace, most map[*ir.Instr]int) {
 	n := make(map[*ir.Instr]int)
@@ -87,7 +117,7 @@ func (k *Kernel) beside(scene []*Trace, rank int, left value.Set) *Trace {
 		if t.Rank != rank || !t.Threads.Has(lowest) || t.Threads.Minus(left) != (value.Set{}) {
 			continue
 		}
-		if !slices.ContainsFunc(scene, func(o *Trace) bool { return !o.Facts.Agree(t.Facts) }) {
+		if !slices.ContainsFunc(scene, func(o *Trace) bool { return !o.Facts.Agree(t.Facts) || !sameGrants(o, t) }) {
 			return t
 		}
 	}

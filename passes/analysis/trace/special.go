@@ -90,7 +90,7 @@ func (w *walk) parameter(s *state, in *ir.Instr, set func(*ir.Operand, *value.Va
 
 // load is a load whose result is the same for all that load the same: global memory that is not polled.
 func (w *walk) load(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value), width int) bool {
-	if in.Mod("volatile") || in.Mod("relaxed") || in.Mod("acquire") || in.Mod("mmio") || in.Args[0].Kind != ir.Register || len(in.Args) < 2 {
+	if in.Mod("volatile") && space(in.Op) != "shared" || in.Mod("relaxed") || in.Mod("acquire") || in.Mod("mmio") || in.Args[0].Kind != ir.Register || len(in.Args) < 2 {
 		return false
 	}
 	where := space(in.Op)
