@@ -4,9 +4,6 @@
 package verify
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
@@ -182,55 +179,6 @@ func (p *Pass) Writes(e *trace.Event) []memory.Region {
 		return []memory.Region{r}
 	}
 	return nil
-}
-
-// Room is how many bytes a copy of a tensor seems to take of shared memory: as far as the next place that
-// such a copy begins at. It is not ok where nothing follows.
-func (p *Pass) Room(e *trace.Event) (bytes int64, ok bool) {
-	if p.sheet.rooms == nil {
-		p.sheet.rooms = p.findRooms()
-	}
-	n, ok := p.sheet.rooms[e.In]
-	return n, ok
-}
-
-func (p *Pass) findRooms() map[*ir.Instr]int64 {
-	type start struct {
-		in  *ir.Instr
-		low int64
-	}
-	starts := make(map[*value.Value][]start)
-	loose := make(map[*ir.Instr]bool)
-	for _, t := range p.Traces {
-		for i := range t.Events {
-			e := &t.Events[i]
-			if e.Kind != trace.BulkLoad && e.Kind != trace.BulkStore || !Tensor(e.In) {
-				continue
-			}
-			for _, r := range append(p.Reads(e), p.Writes(e)...) {
-				loose[e.In] = loose[e.In] || !r.Sure
-				starts[r.Root] = append(starts[r.Root], start{e.In, r.Low})
-			}
-		}
-	}
-	rooms := make(map[*ir.Instr]int64)
-	for _, list := range starts {
-		slices.SortFunc(list, func(a, b start) int { return cmp.Compare(a.low, b.low) })
-		next := int64(-1)
-		for i := len(list) - 1; i >= 0; i-- {
-			s := list[i]
-			if i+1 < len(list) && list[i+1].low > s.low {
-				next = list[i+1].low
-			}
-			if next < 0 || loose[s.in] {
-				continue
-			}
-			if was, ok := rooms[s.in]; !ok || next-s.low < was {
-				rooms[s.in] = next - s.low
-			}
-		}
-	}
-	return rooms
 }
 
 // Tensor reports whether a bulk copy is of a tensor.

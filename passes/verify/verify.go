@@ -91,6 +91,7 @@ type sheet struct {
 	threads int
 	cases   int
 	rooms   map[*ir.Instr]int64 // see Pass.Room
+	extents map[*ir.Instr]int64 // see Pass.Extent
 	regions map[spot]found      // see Pass.At
 }
 
@@ -187,6 +188,11 @@ func (p *Pass) Found(rules ...string) bool {
 	return slices.ContainsFunc(p.sheet.list, func(f *Finding) bool {
 		return f.Severity == diag.Error && slices.Contains(rules, f.Rule)
 	})
+}
+
+// Told reports whether anything was said of one of the rules in the kernel before.
+func (p *Pass) Told(rules ...string) bool {
+	return slices.ContainsFunc(p.sheet.list, func(f *Finding) bool { return slices.Contains(rules, f.Rule) })
 }
 
 // Threads names a set of threads for a message.

@@ -4,11 +4,8 @@
 package cluster
 
 import (
-	"strings"
-
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
-	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
@@ -22,7 +19,7 @@ func cancels(p *verify.Pass) {
 		refused := -1
 		var where trace.Choice
 		for _, c := range t.Choices {
-			if a, not := c.Cond.Condition(); a != nil && refused < 0 && answered(a) && c.Taken == not {
+			if a, not := c.Cond.Condition(); a != nil && refused < 0 && trace.Answered(a) && c.Taken == not {
 				refused, where = c.At, c
 			}
 		}
@@ -40,21 +37,6 @@ func cancels(p *verify.Pass) {
 			}
 		}
 	}
-}
-
-// answered reports whether a predicate is that a request was granted.
-func answered(a *value.Atom) bool {
-	if strings.HasPrefix(a.Name, "clusterlaunchcontrol.query_cancel.is_canceled") {
-		return true
-	}
-	for _, arg := range a.Args {
-		for _, t := range arg.Terms {
-			if answered(t.Atom) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // early looks for a way, for all threads of a block, out of the kernel that meets the cluster nowhere: blocks that

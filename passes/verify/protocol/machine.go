@@ -29,6 +29,7 @@ type agent struct {
 	passed              map[*object]*passage
 	tokens              map[*value.Value]int // phases that arrivals were for, by the state that they gave
 	times               map[*ir.Instr]int    // how often it came to an operation of its warpgroup
+	fences              []fence
 	left                bool
 }
 

@@ -80,7 +80,7 @@ func engines(p *verify.Pass) []memory.Region {
 		for i := range t.Events {
 			e := &t.Events[i]
 			for _, r := range append(p.Reads(e), p.Writes(e)...) {
-				if n, ok := p.Room(e); ok && n > r.Bytes {
+				if n, ok := p.Extent(e); ok && verify.Tensor(e.In) && n > r.Bytes {
 					r = r.Grown(n)
 				}
 				if k := (place{r.Root, r.Low, r.High}); e.Kind != trace.Copy && !seen[k] {
@@ -372,10 +372,13 @@ ld.shared.b32 %r5, [tile+128];
 		Gaps:    "Threads of one warp are not compared, nor accesses whose place rests on data.",
 		Section: "9.7.13.1 barrier",
 	}
-	// The pages of these are with the analyzers of convergence, of tensor memory and of objects.
-	ruleFreed  = diag.Rule{ID: "T4", Layer: "tensor", Severity: diag.Error}
-	ruleMeet   = diag.Rule{ID: "B1", Layer: "convergence", Severity: diag.Error}
-	ruleCount  = diag.Rule{ID: "M4", Layer: "objects", Severity: diag.Error}
-	ruleBytes  = diag.Rule{ID: "M5", Layer: "objects", Severity: diag.Error}
-	ruleParity = diag.Rule{ID: "M6", Layer: "objects", Severity: diag.Error}
+	// The pages of these are with the analyzers of proxies, of convergence, of tensor memory and of objects.
+	ruleResult  = diag.Rule{ID: "T6", Layer: "tensor", Severity: diag.Error}
+	ruleFreed   = diag.Rule{ID: "T4", Layer: "tensor", Severity: diag.Error}
+	ruleProxy   = diag.Rule{ID: "A1", Layer: "proxies", Severity: diag.Error}
+	ruleOperand = diag.Rule{ID: "W3", Layer: "proxies", Severity: diag.Error}
+	ruleMeet    = diag.Rule{ID: "B1", Layer: "convergence", Severity: diag.Error}
+	ruleCount   = diag.Rule{ID: "M4", Layer: "objects", Severity: diag.Error}
+	ruleBytes   = diag.Rule{ID: "M5", Layer: "objects", Severity: diag.Error}
+	ruleParity  = diag.Rule{ID: "M6", Layer: "objects", Severity: diag.Error}
 )

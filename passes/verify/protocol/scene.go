@@ -32,7 +32,7 @@ func told(p *verify.Pass) bool {
 			continue
 		}
 		for _, c := range t.Choices {
-			if a, _ := c.Cond.Condition(); a != nil && !c.Soft && private(a) {
+			if a, _ := c.Cond.Condition(); a != nil && !c.Soft && private(a) && !trace.Answered(a) {
 				return true
 			}
 		}

@@ -26,7 +26,7 @@ has got: fenced by its writer, then behind a barrier. What is read or written by
 way. It sees what one trace shows: a write in one role that another role's engine reads is held against the
 fence before the writer's arrival.`,
 		Rules:    diag.Rules{ruleWrite, ruleRead, ruleSpace, ruleGroup, ruleMap},
-		Requires: []trace.Kind{trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply, trace.TensorCopy, trace.MapEdit, trace.MapCopy},
+		Requires: []trace.Kind{trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply, trace.TensorCopy, trace.MapEdit, trace.MapCopy, trace.Answer},
 		Run:      run,
 	}
 }
@@ -124,7 +124,7 @@ func follow(p *verify.Pass, t *trace.Trace, engines []engine) {
 		case trace.Load, trace.Store, trace.Atomic, trace.Clear, trace.Copy:
 			list = note(p, e, list)
 		case trace.ProxyFence:
-			if e.Guard == nil && e.In.Mod("async") {
+			if e.Guard == nil && (e.In.Mod("async") || e.In.Mod("async::generic")) {
 				fence(t, e, list)
 			}
 		case trace.BarrierSync, trace.BarrierArrive, trace.ClusterArrive, trace.Arrive, trace.WarpSync, trace.CopyArrive:
@@ -228,7 +228,7 @@ func meet(p *verify.Pass, t *trace.Trace, i int, g *engine, list []*plain) {
 		}
 		for k := range g.writes {
 			// A later plain write that the engine overwrites loses nothing that anybody wants.
-			if sure, _ := g.writes[k].Meets(&a.region); !a.write && sure && g.e.Kind == trace.BulkLoad {
+			if sure, _ := g.writes[k].Meets(&a.region); !a.write && sure && (g.e.Kind == trace.BulkLoad || g.e.Kind == trace.Answer) {
 				complain(p, t, i, &ruleRead, g, a)
 				break
 			}

@@ -23,7 +23,7 @@ func columns(p *verify.Pass) {
 			if e.Kind != trace.TensorAlloc {
 				continue
 			}
-			slot := verify.Val(e, verify.Address(e.In, 0))
+			slot := slotOf(p, verify.Val(e, verify.Address(e.In, 0)))
 			if was := sizes[slot]; slot == nil || was != nil && was.In != e.In {
 				return // several allocations to one place
 			}
@@ -50,10 +50,10 @@ func columns(p *verify.Pass) {
 			}
 			for _, term := range v.Terms {
 				a := term.Atom
-				if a.Op != "load" || term.Factor != 1 || len(a.Args) != 1 || sizes[a.Args[0]] == nil {
+				if a.Op != "load" || term.Factor != 1 || len(a.Args) != 1 || sizes[slotOf(p, a.Args[0])] == nil {
 					continue
 				}
-				alloc := sizes[a.Args[0]]
+				alloc := sizes[slotOf(p, a.Args[0])]
 				n, known := verify.Number(alloc, verify.Address(alloc.In, 0)+1)
 				rest := p.Pool.Sub(64, v, p.Pool.Alone(a))
 				if !known || !rest.Const() {
@@ -67,6 +67,14 @@ func columns(p *verify.Pass) {
 	}
 }
 
+// slotOf is where an address is kept, however wide the register is that names it.
+func slotOf(p *verify.Pass, v *value.Value) *value.Value {
+	if v == nil {
+		return nil
+	}
+	return p.Pool.Resize(64, v, true)
+}
+
 // partly reports a free of other columns than were allocated.
 func partly(p *verify.Pass, t *trace.Trace, i int, sizes map[*value.Value]*trace.Event) {
 	e := &t.Events[i]
@@ -76,10 +84,10 @@ func partly(p *verify.Pass, t *trace.Trace, i int, sizes map[*value.Value]*trace
 		return
 	}
 	a := v.Single()
-	if a.Op != "load" || len(a.Args) != 1 || sizes[a.Args[0]] == nil {
+	if a.Op != "load" || len(a.Args) != 1 || sizes[slotOf(p, a.Args[0])] == nil {
 		return
 	}
-	alloc := sizes[a.Args[0]]
+	alloc := sizes[slotOf(p, a.Args[0])]
 	if all, known := verify.Number(alloc, verify.Address(alloc.In, 0)+1); known && all != n {
 		p.Report(&ruleFree, e.In, "%d columns of tensor memory are freed, and %d were allocated", n, all).Also(alloc.In, "the allocation").On(t, i)
 	}

@@ -29,10 +29,11 @@ traces. Columns that matrix operations cover are in a descriptor and are not kno
 }
 
 func run(p *verify.Pass) {
-	objects := objectsOf(p)
+	objects, issuers := objectsOf(p), issuersOf(p)
 	for _, t := range p.Traces {
+		sides(p, t)
 		moves(p, t)
-		multiplies(p, t)
+		multiplies(p, t, issuers)
 		fences(p, t, objects)
 		lanes(p, t)
 	}
@@ -154,7 +155,7 @@ type task struct {
 }
 
 // multiplies follows matrix operations up to the wait for their commit.
-func multiplies(p *verify.Pass, t *trace.Trace) {
+func multiplies(p *verify.Pass, t *trace.Trace, issuers value.Set) {
 	var list []*task
 	for i := range t.Events {
 		e := &t.Events[i]
@@ -164,7 +165,7 @@ func multiplies(p *verify.Pass, t *trace.Trace) {
 			k.columns, k.low = place(p, e)
 			list = append(list, k)
 		case trace.TensorCommit:
-			commit(p, t, i, list)
+			commit(p, t, i, list, issuers)
 		case trace.Wait:
 			holds, known := t.Facts.Decided(e.Done, e.Threads)
 			if !known || !holds {
@@ -227,7 +228,7 @@ func place(p *verify.Pass, e *trace.Event) (root *value.Value, low int64) {
 }
 
 // commit closes the operations of the same threads.
-func commit(p *verify.Pass, t *trace.Trace, i int, list []*task) {
+func commit(p *verify.Pass, t *trace.Trace, i int, list []*task, issuers value.Set) {
 	e := &t.Events[i]
 	objects, _ := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
 	var other *task
@@ -243,82 +244,25 @@ func commit(p *verify.Pass, t *trace.Trace, i int, list []*task) {
 			k.commits = append(k.commits, o.Object)
 		}
 	}
+	if all := e.Threads.Warp(p.Pool.All()); !found && other == nil && e.Threads.And(issuers) == (value.Set{}) && issuers.And(all) != (value.Set{}) && p.Pool.Exact {
+		p.Report(&ruleCommit, e.In, "a commit by a thread that issues no matrix operation, and another lane of its warp does: it tracks none of them").On(t, i)
+	}
 	if !found && other != nil {
 		p.Report(&ruleCommit, e.In, "a commit by other threads than issued the matrix operations: it tracks none of them").Also(other.e.In, "the operation").On(t, i)
 	}
 }
 
-// handed is the objects over which the order of tensor operations goes from thread to thread.
-type handed struct {
-	commits, loads map[verify.Object]bool
-}
-
-func objectsOf(p *verify.Pass) handed {
-	h := handed{make(map[verify.Object]bool), make(map[verify.Object]bool)}
+// issuersOf is the threads that issue what commits track.
+func issuersOf(p *verify.Pass) (s value.Set) {
 	for _, t := range p.Traces {
-		moved := false
 		for i := range t.Events {
-			e := &t.Events[i]
-			switch e.Kind {
-			case trace.TensorLoad, trace.TensorStore:
-				moved = true
-			case trace.TensorCommit, trace.Arrive:
-				if e.Kind == trace.Arrive && (!moved || e.In.Mod("expect_tx")) {
-					continue
-				}
-				list, _ := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
-				for _, o := range list {
-					if e.Kind == trace.Arrive {
-						h.loads[o.Object] = true
-					} else {
-						h.commits[o.Object] = true
-					}
-				}
-				moved = moved && e.Kind != trace.Arrive
+			switch e := &t.Events[i]; e.Kind {
+			case trace.TensorMultiply, trace.TensorCopy, trace.TensorShift:
+				s = s.Or(e.Threads)
 			}
 		}
 	}
-	return h
-}
-
-// fences asks for tcgen05.fence around waits and arrivals that order tensor operations of several threads.
-func fences(p *verify.Pass, t *trace.Trace, h handed) {
-	var after, moved *trace.Event
-	commits := false
-	for i := range t.Events {
-		e := &t.Events[i]
-		switch e.Kind {
-		case trace.TensorAfter:
-			after = nil
-		case trace.TensorBefore:
-			moved = nil
-		case trace.Wait:
-			list, _ := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
-			for _, o := range list {
-				if h.commits[o.Object] || h.loads[o.Object] {
-					after, commits = e, h.commits[o.Object] && !h.loads[o.Object]
-				}
-			}
-		case trace.TensorLoad, trace.TensorStore, trace.TensorMultiply, trace.TensorCopy:
-			moves := e.Kind == trace.TensorLoad || e.Kind == trace.TensorStore
-			// Stages that a commit frees are ordered by its object alone.
-			if after != nil && (moves || !commits) {
-				p.Report(&ruleFence, e.In, "a tensor operation behind a wait for another thread's, with no tcgen05.fence::after_thread_sync between").Also(after.In, "the wait").On(t, i)
-				after = nil
-			}
-			if moves {
-				moved = e
-			}
-		case trace.Arrive:
-			list, _ := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
-			for _, o := range list {
-				if moved != nil && h.loads[o.Object] && !e.In.Mod("expect_tx") {
-					p.Report(&ruleFence, e.In, "an arrival behind an access to tensor memory, with no tcgen05.fence::before_thread_sync between").Also(moved.In, "the access").On(t, i)
-					moved = nil
-				}
-			}
-		}
-	}
+	return s
 }
 
 // lanes asks that warps keep to the lanes of tensor memory that they reach.

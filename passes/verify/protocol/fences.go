@@ -1,0 +1,74 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package protocol
+
+import (
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+)
+
+// A fence is one for the async proxy that an agent executed: where on its way, and what it knew then.
+type fence struct {
+	at     int
+	agents []int
+}
+
+// fenced notes a proxy fence that covers shared memory.
+func (m *machine) fenced(a *agent, e *trace.Event) {
+	if e.Guard != nil || !e.In.Mod("async") || e.In.Mod("global") {
+		return
+	}
+	a.fences = append(a.fences, fence{a.at + 1, slices.Clone(a.clock.agents)})
+}
+
+// unfenced looks for what an engine reads that was written plainly before, with no proxy fence by its writer between: the
+// analyzer of proxies sees that where one trace shows it, and an arrival hands it over; here other threads wrote, and a
+// barrier came between.
+func (m *machine) unfenced(list []access, x *access) bool {
+	for i := range list {
+		y := &list[i]
+		if y.engine() || !y.write || y.e.Kind == trace.Copy || y.e.Guard != nil || y.region.High <= x.region.Low || x.region.High <= y.region.Low || !m.ordered(y, x) {
+			continue
+		}
+		if sure, _ := y.region.Meets(&x.region); !sure || m.closed(y, x) || m.superseded(list[i+1:], y, x) {
+			continue
+		}
+		m.exposed(y, x)
+		return true
+	}
+	return false
+}
+
+// closed reports whether the writer of y fenced it before x could begin.
+func (m *machine) closed(y, x *access) bool {
+	return slices.ContainsFunc(y.by.fences, func(f fence) bool { return f.at > y.when && (y.by == x.by || x.by.clock.agents[y.by.id] >= f.at) })
+}
+
+// superseded reports whether something else was written over y before x.
+func (m *machine) superseded(later []access, y, x *access) bool {
+	return slices.ContainsFunc(later, func(z access) bool {
+		return z.write && z.e.In != y.e.In && z.region.Low <= y.region.Low && y.region.High <= z.region.High && m.ordered(&z, x)
+	})
+}
+
+func (m *machine) exposed(y, x *access) {
+	rule := &ruleProxy
+	if x.e.Kind == trace.GroupMultiply {
+		rule = &ruleOperand
+	}
+	if m.p.Told("A1", "A4", "W3") || m.p.Found("M4", "M5", "M6", "M7", "B1") {
+		return
+	}
+	severity, why := diag.Error, "the threads that wrote it execute no fence.proxy.async behind"
+	if slices.ContainsFunc(x.by.fences, func(f fence) bool { return f.agents[y.by.id] >= y.when }) {
+		severity, why = diag.Review, "the fence is behind the barrier instead of before it"
+	}
+	if sure, _ := y.least().Meets(x.least()); !sure || m.lanes[y.by.home()] > 1 {
+		severity = diag.Review
+	}
+	m.p.Report(rule, x.e.In, "%s reads through the async proxy what was written plainly by warp %d: %s", name(x.e), y.by.warp, why).
+		As(severity).Also(y.e.In, "written here").On(x.by.t, x.by.at)
+}

@@ -1,0 +1,134 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tensor
+
+import (
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// handed is the objects over which the order of tensor operations goes from thread to thread.
+type handed struct {
+	commits, loads map[verify.Object]bool
+}
+
+func objectsOf(p *verify.Pass) handed {
+	h := handed{make(map[verify.Object]bool), make(map[verify.Object]bool)}
+	for _, t := range p.Traces {
+		moved := false
+		for i := range t.Events {
+			e := &t.Events[i]
+			switch e.Kind {
+			case trace.TensorLoad, trace.TensorStore:
+				moved = true
+			case trace.TensorCommit, trace.Arrive:
+				if e.Kind == trace.Arrive && (!moved || e.In.Mod("expect_tx")) {
+					continue
+				}
+				list, _ := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
+				for _, o := range list {
+					if e.Kind == trace.Arrive {
+						h.loads[o.Object] = true
+					} else {
+						h.commits[o.Object] = true
+					}
+				}
+				moved = moved && e.Kind != trace.Arrive
+			}
+		}
+	}
+	return h
+}
+
+// fences asks for tcgen05.fence around waits and arrivals that order tensor operations of several threads.
+func fences(p *verify.Pass, t *trace.Trace, h handed) {
+	var after, moved *trace.Event
+	commits := false
+	for i := range t.Events {
+		e := &t.Events[i]
+		switch e.Kind {
+		case trace.TensorAfter:
+			after = nil
+		case trace.TensorBefore:
+			moved = nil
+		case trace.Wait:
+			list, _ := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
+			for _, o := range list {
+				if h.commits[o.Object] || h.loads[o.Object] {
+					after, commits = e, h.commits[o.Object] && !h.loads[o.Object]
+				}
+			}
+		case trace.TensorLoad, trace.TensorStore, trace.TensorMultiply, trace.TensorCopy:
+			moves := e.Kind == trace.TensorLoad || e.Kind == trace.TensorStore
+			// Stages that a commit frees are ordered by its object alone.
+			if after != nil && (moves || !commits) {
+				p.Report(&ruleFence, e.In, "a tensor operation behind a wait for another thread's, with no tcgen05.fence::after_thread_sync between").Also(after.In, "the wait").On(t, i)
+				after = nil
+			}
+			if moves {
+				moved = e
+			}
+		case trace.Arrive:
+			list, _ := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
+			for _, o := range list {
+				if moved != nil && h.loads[o.Object] && !e.In.Mod("expect_tx") {
+					p.Report(&ruleFence, e.In, "an arrival behind an access to tensor memory, with no tcgen05.fence::before_thread_sync between").Also(moved.In, "the access").On(t, i)
+					moved = nil
+				}
+			}
+		}
+	}
+}
+
+// sides looks at barriers of threads that have a thread fence on one side and none on the other, where tensor memory is
+// worked on at that side too. Many kernels have none at all around allocation and free, and nothing is said of those: but
+// who writes one of a pair means the pair.
+func sides(p *verify.Pass, t *trace.Trace) {
+	for i := range t.Events {
+		e := &t.Events[i]
+		if e.Kind != trace.BarrierSync && e.Kind != trace.ClusterWait {
+			continue
+		}
+		before, worked := side(t, i, -1)
+		after, works := side(t, i, 1)
+		switch {
+		case before != nil && after == nil && works != nil:
+			p.Report(&ruleFence, e.In, "a barrier between tensor operations with tcgen05.fence::before_thread_sync ahead of it, and no ::after_thread_sync behind").
+				Also(before.In, "the fence").Also(works.In, "the operation behind").On(t, i)
+		case after != nil && before == nil && worked != nil && works != nil:
+			p.Report(&ruleFence, e.In, "a barrier between tensor operations with tcgen05.fence::after_thread_sync behind it, and no ::before_thread_sync ahead").
+				Also(after.In, "the fence").Also(worked.In, "the operation ahead").On(t, i)
+		}
+	}
+}
+
+// side is the thread fence at one side of a barrier, and the tensor operation there, before anything else that threads
+// meet at.
+func side(t *trace.Trace, i, step int) (fence, work *trace.Event) {
+	for j := i + step; j >= 0 && j < len(t.Events); j += step {
+		e := &t.Events[j]
+		switch e.Kind {
+		case trace.TensorBefore:
+			if step < 0 && work == nil && fence == nil {
+				fence = e
+			}
+		case trace.TensorAfter:
+			if step > 0 && work == nil && fence == nil {
+				fence = e
+			}
+		case trace.TensorFree:
+			return fence, nil // frees are in order with what ended before the barrier
+		case trace.TensorAlloc, trace.TensorLoad, trace.TensorStore, trace.TensorMultiply, trace.TensorCopy:
+			return fence, e
+		case trace.ClusterArrive:
+			if step < 0 {
+				continue
+			}
+			return fence, nil
+		case trace.BarrierSync, trace.BarrierArrive, trace.ClusterWait, trace.Arrive, trace.Wait, trace.Exit:
+			return fence, nil
+		}
+	}
+	return fence, nil
+}
