@@ -6,6 +6,7 @@ package isa
 import (
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // A Set is an instruction set: the generated one, or one read from spec files.
@@ -20,6 +21,10 @@ type Set struct {
 	mods    map[string]Mod
 	// meanings are what the words of Mods say.
 	meanings []meaning
+
+	mu   sync.Mutex
+	met  map[place]*senses // opcodes, by where they were met
+	kept atomic.Int32      // how many of them
 }
 
 // Standard is the instruction set of the generated tables.

@@ -15,12 +15,14 @@ type Matcher struct {
 	set     *Set
 	version Version
 	target  Target
+	known   *senses // what other matchers for the version and target found
 	memo    map[string]*opcode
 	recent  [64]named // those of memo that were asked for last, by a hash of their text
 
 	shape   []uint64 // of the operands at hand
 	mods    []Mod    // of the opcode being resolved
 	opcodes slab.Of[opcode]
+	found   slab.Of[sense]
 	slots   slab.Of[Mod]
 	wants   slab.Of[Want]
 	kinds   slab.Of[WantKind]
@@ -33,16 +35,21 @@ func NewMatcher(v Version, t Target) *Matcher { return Standard().Matcher(v, t) 
 // Matcher is a Matcher over s.
 func (s *Set) Matcher(v Version, t Target) *Matcher {
 	s.build()
-	return &Matcher{set: s, version: v, target: t, memo: make(map[string]*opcode)}
+	return &Matcher{set: s, version: v, target: t, known: s.sensesFor(v, t), memo: make(map[string]*opcode)}
 }
 
-// An opcode is what an opcode's text means at the matcher's version and target.
-type opcode struct {
+// A sense is what an opcode's text means at a version and target. Once it is found it stays as it is.
+type sense struct {
 	fits     []Candidate // forms whose modifiers fit
 	problems []Problem   // why there is none
 	valued   bool        // whether a form takes operands can hang on the values of constants
-	taken    []taken     // operands that were found to fit
-	next     int         // the one of taken that gives way, once there are enough
+}
+
+// An opcode is the sense of one, and what the matcher has seen of it.
+type opcode struct {
+	*sense
+	taken []taken // operands that were found to fit
+	next  int     // the one of taken that gives way, once there are enough
 }
 
 type named struct {
@@ -116,7 +123,7 @@ func (m *Matcher) Candidates(op string) ([]Candidate, []Problem) {
 
 func (m *Matcher) opcode(op string) *opcode {
 	if op == "" {
-		return m.resolve(op)
+		return &opcode{sense: m.resolve(op)}
 	}
 	n := len(op)
 	r := &m.recent[(n+int(op[n-1])*7+int(op[n/2])*31+int(op[0])*5)%len(m.recent)]
@@ -125,10 +132,23 @@ func (m *Matcher) opcode(op string) *opcode {
 	}
 	o := m.memo[op]
 	if o == nil {
-		op = strings.Clone(op)
-		o = m.resolve(op)
+		o = m.opcodes.One()
+		op, o.sense = m.sense(op)
 		m.memo[op] = o
 	}
 	*r = named{op, o}
 	return o
+}
+
+// sense is what op means, and a copy of op that does not keep the text that it was cut out of.
+func (m *Matcher) sense(op string) (string, *sense) {
+	if kept, known := m.known.find(op); known != nil {
+		return kept, known
+	}
+	op = strings.Clone(op)
+	found := m.resolve(op)
+	if len(found.fits) > 0 {
+		m.known.keep(op, found)
+	}
+	return op, found
 }

@@ -12,7 +12,7 @@ import (
 // conditions over modifiers.
 type settler struct {
 	m       *Matcher
-	o       *opcode
+	o       *sense
 	c       *Candidate
 	lengths [][]int // a row of each table
 }

@@ -8,6 +8,7 @@ package lower
 import (
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/internal/layout"
@@ -23,14 +24,19 @@ func Lines() Option { return func(w *writer) { w.lines = true } }
 
 // Text is m as PTX. Registers and blocks that need a name and have none get one.
 func Text(m *ir.Module, options ...Option) string {
-	w := &writer{m: m}
+	w := &writer{m: m, Page: pages.Get().(*layout.Page)}
 	for _, option := range options {
 		option(w)
 	}
 	w.Reset(room(m))
 	w.module()
-	return w.Text()
+	text := w.Text()
+	pages.Put(w.Page)
+	return text
 }
+
+// pages are those that nobody writes on, kept for their memory.
+var pages = sync.Pool{New: func() any { return new(layout.Page) }}
 
 // room is about how long m will be.
 func room(m *ir.Module) int {
@@ -48,7 +54,7 @@ func room(m *ir.Module) int {
 
 // A writer puts a module on a page.
 type writer struct {
-	layout.Page
+	*layout.Page
 	m       *ir.Module
 	lines   bool
 	files   map[string]int            // numbers of .file

@@ -46,6 +46,7 @@ type needs struct {
 	target isa.Target
 	least  isa.Version
 	seen   map[*isa.Candidate]bool
+	recent [64]*isa.Candidate // of seen, by a hash of their opcodes
 	binder *ir.Binder
 }
 
@@ -200,15 +201,32 @@ func (v *needs) instr(in *ir.Instr) {
 		v.directiveOf(in.Op, text)
 		return
 	}
-	if c := in.Form; c != nil && !v.seen[c] {
-		open, _ := v.binder.Bounds(in)
-		for _, g := range open {
-			v.gate(g)
-		}
-		v.seen[c] = !c.OperandBounds()
+	if in.Form != nil {
+		v.form(in)
 	}
 	for i := range in.Args {
 		v.operand(&in.Args[i])
+	}
+}
+
+// form is what the form of in needs.
+func (v *needs) form(in *ir.Instr) {
+	c := in.Form
+	recent := &v.recent[(len(in.Op)*31+int(in.Op[len(in.Op)/2])*7+int(in.Op[len(in.Op)-1]))%len(v.recent)]
+	if *recent == c {
+		return
+	}
+	if v.seen[c] {
+		*recent = c
+		return
+	}
+	open, _ := v.binder.Bounds(in)
+	for _, g := range open {
+		v.gate(g)
+	}
+	if !c.OperandBounds() {
+		v.seen[c] = true
+		*recent = c
 	}
 }
 
