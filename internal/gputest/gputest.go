@@ -33,6 +33,7 @@ func All() []Check {
 	var list []Check
 	list = append(list, deviceChecks()...)
 	list = append(list, exampleChecks()...)
+	list = append(list, featureChecks()...)
 	list = append(list, passChecks()...)
 	list = append(list, failureChecks()...)
 	return list

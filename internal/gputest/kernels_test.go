@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/dsl"
 	"github.com/ptxdsl/ptxdsl/internal/ptxas"
 )
 
@@ -30,6 +32,32 @@ func TestKernels(t *testing.T) {
 		}
 		if verdict.OK() != test.good {
 			t.Errorf("%s\n%s", verdict, text)
+		}
+	}
+}
+
+// TestFeatures holds that the kernels of features assemble, and that nothing in them is hazardous.
+func TestFeatures(t *testing.T) {
+	tool, err := ptxas.Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, build := range []func(*dsl.Module){scans, vectors, matrices, bulk, chunks, boxes,
+		func(m *dsl.Module) { dynamic(m, 4) }, func(m *dsl.Module) { dynamic(m, 13_000) }} {
+		m := dsl.New("features", "sm_90", dsl.Verify())
+		build(m)
+		_, list := m.Build()
+		for _, d := range list {
+			if d.Severity != diag.Note { // what is not checked
+				t.Errorf("kernel %d: %s: %s: %s", i, d.Place, d.Rule, d.Message)
+			}
+		}
+		text, err := m.Text()
+		if err != nil {
+			continue
+		}
+		if _, verdict, err := tool.Assemble(t.Context(), text, ptxas.Options{}); err != nil || !verdict.OK() {
+			t.Errorf("kernel %d: %v %s\n%s", i, err, verdict, text)
 		}
 	}
 }
