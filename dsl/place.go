@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
@@ -21,53 +20,69 @@ const deepest = 32
 // A stack is the return addresses of the calls under way, innermost first.
 type stack [deepest]uintptr
 
-// calls are the builder calls of a module. An ir.Pos is the number of one, from 1. They are resolved to lines only when someone
-// asks.
+// calls are the builder calls of a module, as a tree: calls on the way from one function share what is outside of it. An ir.Pos is
+// the number of a node, from 1. Nodes are resolved to lines only when someone asks.
 type calls struct {
-	pcs   []uintptr // the stacks of all, one behind the other
-	ends  []int     // of the stacks in pcs
-	index []ir.Pos  // a hash table of the stacks; 0 is a free place
+	nodes []call
+	index []ir.Pos // a hash table of the nodes; 0 is a free place
+	last  way      // to the node that was asked for last; the next is mostly near
+}
+
+// A call is a return address, and the call outside of it.
+type call struct {
+	pc    uintptr
+	outer ir.Pos
+}
+
+// A way is the nodes from the outermost call to one inside.
+type way struct {
+	depth int
+	pcs   stack // outermost first
+	nodes [deepest]ir.Pos
 }
 
 // here is the position of the builder call under way. It must have a frame of its own, for trail begins with its caller.
 //
 //go:noinline
 func (c *calls) here() ir.Pos {
-	var room stack
-	s := room[:trail(&room)]
-	if len(c.index) <= 2*len(c.ends) {
+	var s stack
+	n := trail(&s)
+	w := &c.last
+	d := 0
+	for d < n && d < w.depth && w.pcs[d] == s[n-1-d] {
+		d++
+	}
+	at := ir.NoPos
+	if d > 0 {
+		at = w.nodes[d-1]
+	}
+	for ; d < n; d++ {
+		at = c.node(call{s[n-1-d], at})
+		w.pcs[d], w.nodes[d] = s[n-1-d], at
+	}
+	w.depth = n
+	return at
+}
+
+// node is the number of a call, which is a new one if need be.
+func (c *calls) node(n call) ir.Pos {
+	if len(c.index) <= 2*len(c.nodes) {
 		c.grow()
 	}
-	at := c.slot(s)
+	at := c.slot(n)
 	if c.index[at] == ir.NoPos {
-		if cap(c.pcs)-len(c.pcs) < len(s) {
-			c.pcs = slices.Grow(c.pcs, max(512, len(c.pcs)))
-		}
-		c.pcs = append(c.pcs, s...)
-		c.ends = append(c.ends, len(c.pcs))
-		c.index[at] = ir.Pos(len(c.ends))
+		c.nodes = append(c.nodes, n)
+		c.index[at] = ir.Pos(len(c.nodes))
 	}
 	return c.index[at]
 }
 
-// stack is the return addresses of a position.
-func (c *calls) stack(pos ir.Pos) []uintptr {
-	from := 0
-	if pos > 1 {
-		from = c.ends[pos-2]
-	}
-	return c.pcs[from:c.ends[pos-1]]
-}
-
-// slot is the place of a stack in the hash table, or the free place where it belongs.
-func (c *calls) slot(s []uintptr) int {
-	h := uint64(len(s))
-	for _, pc := range s {
-		h = (h ^ uint64(pc)) * 0x9E3779B97F4A7C15
-	}
+// slot is the place of a node in the hash table, or the free place where it belongs.
+func (c *calls) slot(n call) int {
+	h := (uint64(n.pc)*0x9E3779B97F4A7C15 ^ uint64(n.outer)) * 0x9E3779B97F4A7C15
 	mask := len(c.index) - 1
 	at := int(h>>32) & mask
-	for c.index[at] != ir.NoPos && !slices.Equal(c.stack(c.index[at]), s) {
+	for c.index[at] != ir.NoPos && c.nodes[c.index[at]-1] != n {
 		at = (at + 1) & mask
 	}
 	return at
@@ -76,9 +91,18 @@ func (c *calls) slot(s []uintptr) int {
 // grow makes the hash table twice as large.
 func (c *calls) grow() {
 	c.index = make([]ir.Pos, max(256, 2*len(c.index)))
-	for pos := range ir.Pos(len(c.ends)) {
-		c.index[c.slot(c.stack(pos+1))] = pos + 1
+	for i, n := range c.nodes {
+		c.index[c.slot(n)] = ir.Pos(i + 1)
 	}
+}
+
+// stack is the return addresses of a position.
+func (c *calls) stack(pos ir.Pos) []uintptr {
+	var pcs []uintptr
+	for ; pos != ir.NoPos; pos = c.nodes[pos-1].outer {
+		pcs = append(pcs, c.nodes[pos-1].pc)
+	}
+	return pcs
 }
 
 // mostFrames is how many lines of the author are told of one place.
@@ -86,11 +110,11 @@ const mostFrames = 4
 
 // Place resolves a position to the author's lines, innermost first.
 func (c *calls) Place(pos ir.Pos) (at diag.Place, from []diag.Place) {
-	if pos < 1 || int(pos) > len(c.ends) {
+	if pos < 1 || int(pos) > len(c.nodes) {
 		return diag.Place{}, nil
 	}
 	// The runtime tells the calls that were inlined at an address by the address that follows, so one more must follow the last.
-	frames := runtime.CallersFrames(append(slices.Clone(c.stack(pos)), 0))
+	frames := runtime.CallersFrames(append(c.stack(pos), 0))
 	_, here, _, _ := runtime.Caller(0)
 	house := filepath.Dir(here)
 	for found := 0; found < mostFrames; {
