@@ -4,13 +4,16 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/form"
+	"github.com/ptxdsl/ptxdsl/internal/diff"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/lift"
 	"github.com/ptxdsl/ptxdsl/lower"
@@ -25,7 +28,7 @@ func optCommand() *command {
 	}
 	return &command{
 		name:  "opt",
-		args:  "[flags] file.ptx|-",
+		args:  "[flags] [path ...]",
 		short: "take PTX through the intermediate representation",
 		long: `
 Opt reads a module, checks its forms, turns it into the intermediate
@@ -34,63 +37,93 @@ the result back into PTX and prints it. Without a pass it shows what the
 representation makes of a file: names in one scope, constants worked out,
 declarations in order; the assembled code is the same byte for byte.
 
-The passes:
+Without a path, and for -, it works on standard input. A file is taken whatever
+its name; of a folder, all files in and under it whose names end in .ptx. The
+results go to standard output one after another, or with -w into the files.
+
+The passes, in the order in which -passes=all runs them (docs/passes.md):
 ` + list.String() + `
 
-Exit codes: 0 done, 1 the module has errors, 2 it could not be read.`,
+Exit codes: 0 done, 1 a module has errors, or with -d something differs, 2 a
+file could not be read or written.`,
 		examples: `
     ptxdsl opt a.ptx                                     there and back
     ptxdsl opt -passes=drop-unreachable,drop-dead a.ptx  clean up
-    ptxdsl opt -passes=drop-dead -dump=before:drop-dead - < a.ptx`,
+    ptxdsl opt -passes=all -time -w kernels              all of it, in the files
+    ptxdsl opt -passes=all -dump=after:drop-dead < a.ptx look between two passes`,
 		run: runOpt,
 	}
 }
 
 // optFlags are the flags of opt.
 type optFlags struct {
-	all, time bool
-	list      []*passes.Pass
-	dump      []string // before:NAME, after:NAME
+	write, names, diff, all, time bool
+	list                          []*passes.Pass
+	dump                          []string // before:NAME, after:NAME
 }
 
 func runOpt(c *call) int {
 	var f optFlags
-	names := c.flags.String("passes", "", "run these passes, in this order: `list` of names with commas between")
+	names := c.flags.String("passes", "", "run these passes, in this order: `list` of names with commas between, or all")
 	dump := c.flags.String("dump", "", "print the module to standard error after:NAME or before:NAME of a pass;\n`list` of such places with commas between")
-	c.flags.BoolVar(&f.all, "e", false, "report all errors, not the first ten")
+	c.flags.BoolVar(&f.diff, "d", false, "print diffs instead of the text")
+	c.flags.BoolVar(&f.all, "e", false, "report all errors, not the first ten of a file")
+	c.flags.BoolVar(&f.names, "l", false, "list the files that change")
 	c.flags.BoolVar(&f.time, "time", false, "print to standard error what each pass did, and how long it took")
+	c.flags.BoolVar(&f.write, "w", false, "write the result to the file instead of standard output")
 	if code, ok := c.parse(); !ok {
 		return code
-	}
-	if c.flags.NArg() != 1 {
-		return c.misuse("one file is expected, or - for standard input")
 	}
 	if err := f.choose(*names, *dump); err != nil {
 		return c.misuse("%v", err)
 	}
-	name, text, err := c.one(c.flags.Arg(0))
-	if err != nil {
-		return c.trouble(err)
+	paths := c.flags.Args()
+	if len(paths) == 0 {
+		paths = []string{"-"}
 	}
-	return f.module(c, name, text)
+	if f.write && slices.Contains(paths, "-") {
+		return c.trouble(errors.New("error: cannot use -w with standard input"))
+	}
+	inputs := func(yield func(input) bool) {
+		for _, path := range paths {
+			if path == "-" && !yield(input{name: standardInput}) || path != "-" && !walkOne(path, yield) {
+				return
+			}
+		}
+	}
+	code := exitClean
+	each(c, inputs, "optimising", func(in *input) optimised { return f.module(c, in) }, func(r optimised) {
+		code = max(code, f.report(c, &r))
+	})
+	return code
 }
 
 // choose finds the passes that are named, and the places to print at.
 func (f *optFlags) choose(names, dump string) error {
-	var err error
-	if f.list, err = passes.Named(words(names)...); err != nil {
-		return err
+	if names == "all" {
+		f.list = passes.List()
+	} else {
+		var err error
+		if f.list, err = passes.Named(words(names)...); err != nil {
+			return err
+		}
 	}
-	for _, place := range words(dump) {
-		when, name, ok := strings.Cut(place, ":")
-		if !ok || when != "after" && when != "before" {
-			return fmt.Errorf("-dump=%s: after:NAME or before:NAME is expected", place)
-		}
-		if !slices.ContainsFunc(f.list, func(p *passes.Pass) bool { return p.Name == name }) {
-			return fmt.Errorf("-dump=%s: %s is not among the passes that run", place, name)
-		}
+	var running []string
+	for _, p := range f.list {
+		running = append(running, p.Name)
 	}
 	f.dump = words(dump)
+	for _, place := range f.dump {
+		when, name, ok := strings.Cut(place, ":")
+		switch {
+		case !ok || when != "after" && when != "before":
+			return fmt.Errorf("-dump=%s: after:NAME or before:NAME is expected", place)
+		case len(running) == 0:
+			return fmt.Errorf("-dump=%s: no passes run; -passes names them", place)
+		case !slices.Contains(running, name):
+			return fmt.Errorf("-dump=%s: %s is not among the passes that run%s", place, name, didYouMean("", diag.Nearest(name, running)))
+		}
+	}
 	return nil
 }
 
@@ -99,53 +132,108 @@ func words(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// module does the work on one text.
-func (f *optFlags) module(c *call, name, text string) int {
+// An optimised is what became of one file.
+type optimised struct {
+	in       *input
+	text     string // as it was
+	result   string
+	notes    []byte    // of -dump and -time
+	findings diag.List // errors of the module, which end it, or what passes found
+	failed   bool
+	err      error
+}
+
+// module does the work on one file.
+func (f *optFlags) module(c *call, in *input) (r optimised) {
+	r.in = in
+	if r.text, r.err = in.read(c.stdin); r.err != nil {
+		return r
+	}
 	start := time.Now()
-	file, l := ptx.Parse(name, text)
-	l = append(l, form.Check(file, form.Options{})...).Sort()
-	l = slices.DeleteFunc(l, func(d diag.Diagnostic) bool { return d.Severity != diag.Error })
-	if len(l) > 0 {
-		c.findings(c.stderr, name, text, l, f.all)
-		return exitFindings
+	m, faults := lifted(in.name, r.text)
+	if r.findings = faults; m == nil {
+		r.failed = true
+		return r
 	}
-	m, l := lift.Module(file)
-	if l.Errors() > 0 {
-		c.findings(c.stderr, name, text, l, f.all)
-		return exitFindings
-	}
-	f.say(c, "lift", 0, time.Since(start))
+	f.say(&r, "lift", time.Since(start), "")
 	if len(f.list) > 0 {
-		f.print(c, m, "before", f.list[0])
+		f.print(&r, m, "before", f.list[0])
 	}
 	i := 0
 	passes.Run(m, f.list, func(s *passes.Step) bool {
-		f.say(c, s.Pass.Name, s.Changes, s.Took)
-		c.findings(c.stderr, name, text, s.Findings, f.all)
-		f.print(c, m, "after", s.Pass)
+		f.say(&r, s.Pass.Name, s.Took, plural(s.Changes, "change"))
+		r.findings = append(r.findings, s.Findings...)
+		f.print(&r, m, "after", s.Pass)
 		if i++; i < len(f.list) {
-			f.print(c, m, "before", f.list[i])
+			f.print(&r, m, "before", f.list[i])
 		}
 		return true
 	})
 	start = time.Now()
-	out := lower.Text(m)
-	f.say(c, "lower", 0, time.Since(start))
-	fmt.Fprint(c.stdout, out)
+	r.result = lower.Text(m)
+	f.say(&r, "lower", time.Since(start), "")
+	if f.write && r.result != r.text {
+		r.err = replace(in.name, in.info, r.result)
+	}
+	return r
+}
+
+// lifted is a text as a module, or nil and its errors.
+func lifted(name, text string) (*ir.Module, diag.List) {
+	file, l := ptx.Parse(name, text)
+	l = append(l, form.Check(file, form.Options{})...).Sort()
+	l = slices.DeleteFunc(l, func(d diag.Diagnostic) bool { return d.Severity != diag.Error })
+	if len(l) > 0 {
+		return nil, l
+	}
+	m, l := lift.Module(file)
+	if l.Errors() > 0 {
+		return nil, l
+	}
+	return m, nil
+}
+
+// report prints what became of one file, and is its exit code.
+func (f *optFlags) report(c *call, r *optimised) int {
+	_, _ = c.stderr.Write(r.notes) // it keeps its error
+	switch {
+	case errors.As(r.err, &emptyFolder{}):
+		fmt.Fprintln(c.stderr, r.err)
+		return exitClean
+	case r.err != nil:
+		return c.trouble(r.err)
+	}
+	c.findings(c.stderr, r.in.name, r.text, r.findings, f.all)
+	if r.failed {
+		return exitFindings
+	}
+	changed := r.result != r.text
+	if f.names && changed {
+		fmt.Fprintln(c.stdout, r.in.name)
+	}
+	if f.diff && changed {
+		name := filepath.ToSlash(r.in.name)
+		fmt.Fprint(c.stdout, diff.Unified(name+".orig", r.text, name, r.result))
+		return exitFindings
+	}
+	if !f.names && !f.write && !f.diff {
+		fmt.Fprint(c.stdout, r.result)
+	}
 	return exitClean
 }
 
 // print prints the module where -dump asks for it.
-func (f *optFlags) print(c *call, m *ir.Module, when string, p *passes.Pass) {
+func (f *optFlags) print(r *optimised, m *ir.Module, when string, p *passes.Pass) {
 	if slices.Contains(f.dump, when+":"+p.Name) {
-		fmt.Fprintf(c.stderr, "// %s %s\n%s\n", when, p.Name, lower.Text(m))
+		r.notes = fmt.Appendf(r.notes, "// %s %s of %s\n%s\n", when, p.Name, r.in.name, lower.Text(m))
 	}
 }
 
-// say is the line of -time.
-func (f *optFlags) say(c *call, what string, changes int, took time.Duration) {
+// say is a line of -time.
+func (f *optFlags) say(r *optimised, what string, took time.Duration, done string) {
 	if f.time {
-		fmt.Fprintf(c.stderr, "%-18s %5d changes %10s\n", what, changes, took.Round(time.Microsecond))
+		line := fmt.Sprintf("%s: %-16s %10s  %s", r.in.name, what, took.Round(time.Microsecond), done)
+		r.notes = fmt.Appendln(r.notes, strings.TrimRight(line, " "))
 	}
 }
 
