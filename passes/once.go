@@ -6,6 +6,7 @@ package passes
 import (
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/graph"
 )
 
 // A use is a place where a register is read.
@@ -17,7 +18,8 @@ type use struct {
 
 // defs are the registers of a function with what writes and reads them.
 type defs struct {
-	before *over
+	at     map[*ir.Instr]spot
+	dom    *graph.Tree
 	writer map[*ir.Reg]*ir.Instr // of registers that one instruction writes, whole and without a guard
 	uses   map[*ir.Reg][]use
 }
@@ -26,7 +28,13 @@ type defs struct {
 // it, and every way to a place where it is read leads over that one. Then, where it is read, what it was
 // computed from still has the same value, as long as that has writers too.
 func defsOf(f *ir.Func) *defs {
-	d := &defs{before: newOver(f), writer: make(map[*ir.Reg]*ir.Instr, len(f.Regs)), uses: make(map[*ir.Reg][]use, len(f.Regs))}
+	g := ir.FlowOf(f)
+	d := &defs{
+		at:     make(map[*ir.Instr]spot),
+		dom:    graph.Dominators(g.Succs, g.Preds),
+		writer: make(map[*ir.Reg]*ir.Instr, len(f.Regs)),
+		uses:   make(map[*ir.Reg][]use, len(f.Regs)),
+	}
 	writes := make(map[*ir.Reg]int, len(f.Regs))
 	for _, vars := range [][]*ir.Var{f.Params, f.Results} {
 		for _, v := range vars {
@@ -35,8 +43,9 @@ func defsOf(f *ir.Func) *defs {
 			}
 		}
 	}
-	for _, b := range f.Blocks {
-		for _, in := range b.Instrs {
+	for i, b := range f.Blocks {
+		for j, in := range b.Instrs {
+			d.at[in] = spot{i, j}
 			written := make(map[*ir.Reg]bool, 2)
 			in.Registers(func(r *ir.Reg, a isa.Access) {
 				switch a {
@@ -63,7 +72,7 @@ func defsOf(f *ir.Func) *defs {
 		}
 	}
 	for r, n := range writes {
-		if n != 1 || !d.before.all(d.writer[r], d.uses[r]) {
+		if n != 1 || !d.before(d.writer[r], d.uses[r]) {
 			delete(d.writer, r)
 		}
 	}
@@ -71,93 +80,17 @@ func defsOf(f *ir.Func) *defs {
 }
 
 // block is the number of the block that an instruction stands in.
-func (d *defs) block(in *ir.Instr) int { return d.before.at[in].block }
+func (d *defs) block(in *ir.Instr) int { return d.at[in].block }
 
-// over knows which instructions every way to another leads over.
-type over struct {
-	at   map[*ir.Instr]spot
-	idom []int // of each block, the last block that every way to it leads over; -1 where none leads
-	rank []int // of each block in an order in which these come first
-}
-
+// A spot is where an instruction stands.
 type spot struct{ block, index int }
 
-func newOver(f *ir.Func) *over {
-	g := ir.FlowOf(f)
-	o := &over{at: make(map[*ir.Instr]spot), idom: make([]int, len(f.Blocks)), rank: make([]int, len(f.Blocks))}
-	for b := range f.Blocks {
-		o.idom[b] = -1
-		for i, in := range f.Blocks[b].Instrs {
-			o.at[in] = spot{b, i}
-		}
-	}
-	order := g.Order()
-	for i, b := range order {
-		o.rank[b] = i
-	}
-	if len(order) > 0 {
-		o.idom[0] = 0
-	}
-	for changed := true; changed; {
-		changed = false
-		for _, b := range order {
-			if b == 0 {
-				continue
-			}
-			best := -1
-			for _, p := range g.Preds[b] {
-				switch {
-				case o.idom[p] < 0:
-				case best < 0:
-					best = p
-				default:
-					best = o.meet(best, p)
-				}
-			}
-			if best != o.idom[b] {
-				o.idom[b] = best
-				changed = true
-			}
-		}
-	}
-	return o
-}
-
-// meet is the last block that all ways to both lead over.
-func (o *over) meet(a, b int) int {
-	for a != b {
-		for o.rank[a] > o.rank[b] {
-			a = o.idom[a]
-		}
-		for o.rank[b] > o.rank[a] {
-			b = o.idom[b]
-		}
-	}
-	return a
-}
-
-// all reports whether every way to each use leads over an instruction.
-func (o *over) all(in *ir.Instr, uses []use) bool {
-	from, ok := o.at[in]
-	if !ok || o.idom[from.block] < 0 {
-		return false
-	}
+// before reports whether every way to each use leads over an instruction.
+func (d *defs) before(in *ir.Instr, uses []use) bool {
+	from := d.at[in]
 	for _, u := range uses {
-		to := o.at[u.in]
-		if to.block == from.block {
-			if to.index <= from.index {
-				return false
-			}
-			continue
-		}
-		b := to.block
-		if o.idom[b] < 0 {
-			return false
-		}
-		for b != from.block && b != 0 {
-			b = o.idom[b]
-		}
-		if b != from.block {
+		to := d.at[u.in]
+		if to.block == from.block && to.index <= from.index || !d.dom.Has(from.block, to.block) {
 			return false
 		}
 	}

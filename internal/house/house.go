@@ -33,7 +33,7 @@ func Rooms() []Room {
 		{"ir", "diag isa", ""},
 		{"lift", "diag isa ptx form ir", ""}, // form: one evaluator for constant expressions
 		{"lower", "diag isa ptx ir internal/layout", ""},
-		{"passes", "diag isa ir", ""},
+		{"passes", "diag isa ir passes/analysis", ""},
 		{"passes/analysis", "diag isa ir", ""},
 		{"passes/verify", "diag isa ir passes passes/analysis", ""},
 		{"dsl", "diag isa ir passes passes/verify lower internal/slab", ""},
@@ -56,7 +56,7 @@ func Rooms() []Room {
 		{"internal/fakecuda", "runtime/driver", ""},
 		{"internal/filetest", "diag ptx", cmp},
 		{"internal/gen", "isa internal/notation", jennifer + " " + participle},
-		{"internal/gputest", "dsl runtime examples internal/trial passes ptx lift lower", ""},
+		{"internal/gputest", "dsl isa runtime examples internal/trial passes ptx lift lower", ""},
 		{"internal/house", "", ""},
 		{"internal/layout", "", ""},
 		{"internal/npy", "", ""},

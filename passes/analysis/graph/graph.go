@@ -15,7 +15,8 @@ import (
 // post-dominators). None of a block that has none, or that no way reaches.
 type Tree struct {
 	Parent []int
-	depth  []int
+	// Below a block are the blocks that a walk through the tree comes to from its turn on, size of them.
+	turn, size []int
 }
 
 // None is no block.
@@ -23,6 +24,9 @@ const None = -1
 
 // Dominators is the dominator tree of the blocks that can be reached from the first.
 func Dominators(succs, preds [][]int) *Tree {
+	if len(succs) == 0 {
+		return &Tree{}
+	}
 	return tree(succs, preds, []int{0})
 }
 
@@ -80,6 +84,9 @@ func tree(succs, preds [][]int, roots []int) *Tree {
 				best = top
 			}
 			for _, p := range preds[b] {
+				if best == top {
+					break
+				}
 				if number[p] == None || parent[p] == None {
 					continue
 				}
@@ -95,24 +102,29 @@ func tree(succs, preds [][]int, roots []int) *Tree {
 			}
 		}
 	}
-	t := &Tree{Parent: parent[:n], depth: make([]int, n)}
-	for i := len(order) - 1; i >= 0; i-- {
+	t := &Tree{Parent: parent[:n], turn: make([]int, n+1), size: make([]int, n+1)}
+	for _, b := range order { // blocks before their parents
+		t.size[b]++
+		t.size[parent[b]] += t.size[b]
+	}
+	next := make([]int, n+1)
+	for i := len(order) - 1; i >= 0; i-- { // and behind them
 		b := order[i]
-		if t.Parent[b] == top {
-			t.Parent[b] = None
-		} else if t.Parent[b] != None {
-			t.depth[b] = t.depth[t.Parent[b]] + 1
+		above := parent[b]
+		t.turn[b] = next[above]
+		next[above] += t.size[b]
+		next[b] = t.turn[b] + 1
+		if above == top {
+			parent[b] = None
 		}
 	}
 	return t
 }
 
-// Has reports whether a is b or above it: every way to b passes a.
+// Has reports whether a is b or above it: every way to b passes a. No way reaches a block that is not in the tree: it is
+// above itself alone.
 func (t *Tree) Has(a, b int) bool {
-	for b != None && t.depth[b] > t.depth[a] {
-		b = t.Parent[b]
-	}
-	return a == b
+	return a == b || t.turn[b] > t.turn[a] && t.turn[b] < t.turn[a]+t.size[a]
 }
 
 // A Loop is a natural loop: the blocks from which a back edge to the head is reached without leaving

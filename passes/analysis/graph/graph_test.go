@@ -4,7 +4,9 @@
 package graph_test
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -83,4 +85,95 @@ func TestBetween(t *testing.T) {
 	if _, ok := graph.Between(nest, []int{1}, 4, 2); ok {
 		t.Error("three blocks within a limit of two")
 	}
+}
+
+// TestOdd takes graphs that compilers do not make: ways that cross, cycles with two ways in, one in the other, blocks that
+// nothing leads to, and no blocks.
+func TestOdd(t *testing.T) {
+	const none = graph.None
+	for _, test := range []struct {
+		name      string
+		succs     [][]int
+		dom, post []int
+		heads     []int
+		whole     bool
+	}{
+		{"no blocks", nil, nil, []int{}, nil, true},
+		{"a block that loops to itself", [][]int{{0, 1}, {}}, []int{none, 0}, []int{1, none}, []int{0}, true},
+		{"nothing leads to 1", [][]int{{2}, {2}, {}}, []int{none, none, 0}, []int{2, 2, none}, nil, true},
+		{"a loop that nothing leads to", [][]int{{3}, {2}, {1}, {}}, []int{none, none, none, 0}, []int{3, none, none, none}, nil, true},
+		{"no way out", [][]int{{1}, {0}}, []int{none, 0}, []int{none, none}, []int{0}, true},
+		{"ways that cross", [][]int{{1, 2}, {3, 4}, {3, 4}, {5}, {5}, {}}, []int{none, 0, 0, 0, 0, 0}, []int{5, 5, 5, 5, 5, none}, nil, true},
+		{"two ways into a cycle", [][]int{{1, 2}, {2}, {1, 3}, {}}, []int{none, 0, 0, 2}, []int{2, 2, 3, none}, nil, false},
+		{"such a cycle in a loop", [][]int{{1}, {2, 3}, {3}, {2, 4}, {1, 5}, {}}, []int{none, 0, 1, 1, 3, 4}, []int{1, 3, 3, 4, 5, none}, []int{1}, false},
+		{"two loops with one head", [][]int{{1}, {2, 3}, {1}, {1, 4}, {}}, []int{none, 0, 1, 1, 3}, []int{1, 3, 1, 4, none}, []int{1}, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := preds(test.succs)
+			dom := graph.Dominators(test.succs, p)
+			if d := cmp.Diff(test.dom, dom.Parent); d != "" {
+				t.Errorf("dominators (-want +got):\n%s", d)
+			}
+			if d := cmp.Diff(test.post, graph.Postdominators(test.succs, p, make([]bool, len(p))).Parent); d != "" {
+				t.Errorf("post-dominators (-want +got):\n%s", d)
+			}
+			list, _, whole := graph.Loops(test.succs, p, dom)
+			var heads []int
+			for _, l := range list {
+				heads = append(heads, l.Head)
+			}
+			if d := cmp.Diff(test.heads, heads); d != "" || whole != test.whole {
+				t.Errorf("whole %v, heads (-want +got):\n%s", whole, d)
+			}
+		})
+	}
+}
+
+// TestLarge takes 20,000 blocks in rows, ladders and nests.
+func TestLarge(t *testing.T) {
+	const n = 20000
+	for name, edges := range map[string]func(i int) []int{
+		"a row":                         func(i int) []int { return []int{i + 1} },
+		"a row of loops":                func(i int) []int { return []int{i + 1, i} },
+		"a ladder":                      func(i int) []int { return []int{i + 1, i + 2} },
+		"a ladder with steps back":      func(i int) []int { return []int{i + 1, i + 2, max(0, i-3)} },
+		"a hundred loops in each other": func(i int) []int { return []int{i + 1, i - i%200 + max(0, 199-i%200)} },
+		"all back to the first":         func(i int) []int { return []int{i + 1, 0} },
+		"all to the last":               func(i int) []int { return []int{i + 1, n - 1} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			succs := make([][]int, n)
+			for i := range n - 1 {
+				for _, to := range edges(i) {
+					succs[i] = append(succs[i], min(to, n-1))
+				}
+			}
+			start := time.Now()
+			p := preds(succs)
+			dom := graph.Dominators(succs, p)
+			post := graph.Postdominators(succs, p, make([]bool, n))
+			graph.Loops(succs, p, dom)
+			if took := time.Since(start); took > 20*time.Second {
+				t.Errorf("it took %v", took)
+			}
+			if !dom.Has(0, n-1) || !post.Has(n-1, 0) {
+				t.Error("the first is not above the last, or the last not below the first")
+			}
+		})
+	}
+}
+
+// Example finds where the ways of a branch meet again, and what lies between.
+func Example() {
+	// if (0) { 1 } else { 2; do { 3 } while }; 4
+	succs := [][]int{{1, 2}, {4}, {3}, {3, 4}, {}}
+	preds := preds(succs)
+	meet := graph.Postdominators(succs, preds, make([]bool, 5)).Parent[0]
+	between, _ := graph.Between(succs, succs[0], meet, 100)
+	loops, _, _ := graph.Loops(succs, preds, graph.Dominators(succs, preds))
+	fmt.Println("they meet at", meet, "and pass", between)
+	fmt.Println("a loop at", loops[0].Head)
+	// Output:
+	// they meet at 4 and pass [1 2 3]
+	// a loop at 3
 }

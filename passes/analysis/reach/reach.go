@@ -1,0 +1,120 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package reach says which writes of a register a place can see: its reaching definitions. They are found when they are
+// asked for, from the place backwards to the writes, so a question costs what lies between, and one that nobody asks
+// nothing.
+package reach
+
+import (
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// Writes are the writes of the registers of one function. They hold as long as the function stays as it is.
+type Writes struct {
+	flow  *ir.Flow
+	at    map[*ir.Instr]spot
+	by    map[*ir.Reg][]write // in the order of the text
+	given map[*ir.Reg]bool    // parameters of the function, which its caller writes
+}
+
+// A spot is where an instruction stands.
+type spot struct{ block, index int }
+
+// A write is an instruction that writes a register. One under a guard, or of a part of it, leaves what was there before.
+type write struct {
+	spot
+	in   *ir.Instr
+	part bool
+}
+
+// Of finds the writes in a function.
+func Of(g *ir.Flow) *Writes {
+	w := &Writes{flow: g, at: make(map[*ir.Instr]spot), by: make(map[*ir.Reg][]write), given: make(map[*ir.Reg]bool)}
+	for _, v := range g.Func.Params {
+		if v.Reg != nil {
+			w.given[v.Reg] = true
+		}
+	}
+	for i, b := range g.Func.Blocks {
+		for j, in := range b.Instrs {
+			w.at[in] = spot{i, j}
+			in.Registers(func(r *ir.Reg, a isa.Access) {
+				if a != isa.Read {
+					w.by[r] = append(w.by[r], write{spot{i, j}, in, a == isa.ReadWrite})
+				}
+			})
+		}
+	}
+	return w
+}
+
+// All is every instruction that writes a register, in the order of the text.
+func (w *Writes) All(r *ir.Reg) []*ir.Instr {
+	var list []*ir.Instr
+	for _, one := range w.by[r] {
+		list = append(list, one.in)
+	}
+	return slices.Compact(list) // a vector may name a register twice
+}
+
+// At is the writes of a register whose value may be in it when an instruction reads, in the order of the text. Unset says
+// that there is a way to the instruction on which nothing writes all of the register: what is in it then, nobody knows.
+// A parameter of the function is set from the start. Nothing can be said of an instruction of another function.
+func (w *Writes) At(in *ir.Instr, r *ir.Reg) (list []*ir.Instr, unset bool) {
+	to, ok := w.at[in]
+	if !ok {
+		return nil, true
+	}
+	var found []write
+	seen := make(map[int]bool)
+	work := []spot{to}
+	for len(work) > 0 {
+		from := work[len(work)-1]
+		work = work[:len(work)-1]
+		if w.back(r, from, &found) {
+			continue
+		}
+		if from.block == 0 {
+			unset = unset || !w.given[r]
+		}
+		for _, p := range w.flow.Preds[from.block] {
+			if !seen[p] {
+				seen[p] = true
+				work = append(work, spot{p, len(w.flow.Func.Blocks[p].Instrs)})
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b write) int {
+		if a.block != b.block {
+			return a.block - b.block
+		}
+		return a.index - b.index
+	})
+	for _, one := range found {
+		list = append(list, one.in)
+	}
+	return slices.Compact(list), unset
+}
+
+// back adds the writes of a register in a block before a spot, from there backwards, and reports whether one of them
+// leaves nothing of what was there before.
+func (w *Writes) back(r *ir.Reg, before spot, found *[]write) bool {
+	all := w.by[r]
+	i, _ := slices.BinarySearchFunc(all, before, func(one write, s spot) int {
+		if one.block != s.block {
+			return one.block - s.block
+		}
+		return one.index - s.index
+	})
+	for i--; i >= 0 && all[i].block == before.block; i-- {
+		*found = append(*found, all[i])
+		if !all[i].part {
+			return true
+		}
+	}
+	return false
+}
