@@ -122,11 +122,7 @@ func (p *Pass) Reads(e *trace.Event) []memory.Region {
 	}
 	switch e.Kind {
 	case trace.BulkStore:
-		if Tensor(e.In) {
-			add(Val(e, Address(e.In, 1)), Least)
-			break
-		}
-		bytes, ok := Number(e, 2)
+		bytes, ok := p.Copied(e)
 		if !ok {
 			bytes = Least
 		}
@@ -158,7 +154,7 @@ func (p *Pass) Writes(e *trace.Event) []memory.Region {
 	bytes := int64(Least)
 	switch e.Kind {
 	case trace.BulkLoad:
-		if n, ok := Number(e, 2); ok && !Tensor(e.In) {
+		if n, ok := p.Copied(e); ok {
 			bytes = n
 		}
 	case trace.Answer:

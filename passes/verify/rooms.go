@@ -25,6 +25,9 @@ func (p *Pass) Room(e *trace.Event) (bytes int64, ok bool) {
 // Extent is how far in shared memory a copy of a tensor seems to go: its room, or else what the instruction that fills or
 // reads its first bytes fills or reads behind them.
 func (p *Pass) Extent(e *trace.Event) (bytes int64, ok bool) {
+	if n, ok := p.Copied(e); ok {
+		return n, true
+	}
 	if n, ok := p.Room(e); ok {
 		return n, true
 	}

@@ -90,6 +90,7 @@ type sheet struct {
 	turns   int
 	threads int
 	cases   int
+	boxes   map[*ir.Var]int64   // see Pass.Copied
 	rooms   map[*ir.Instr]int64 // see Pass.Room
 	extents map[*ir.Instr]int64 // see Pass.Extent
 	regions map[spot]found      // see Pass.At
@@ -240,7 +241,7 @@ func Run(m *ir.Module, list []*Analyzer, opt Options) *Report {
 // follow holds one kernel against the analyzers.
 func follow(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options) *sheet {
 	k := trace.Follow(m, f, opt.Limits)
-	s := &sheet{module: m, missed: k.Missed, regions: make(map[spot]found)}
+	s := &sheet{module: m, missed: k.Missed, regions: make(map[spot]found), boxes: boxes(f)}
 	for _, a := range list {
 		if len(k.Traces) > 0 && k.Needs(a.Requires...) {
 			a.Run(&Pass{Kernel: k, Analyzer: a, sheet: s})

@@ -18,8 +18,9 @@ type total struct {
 	load                          *trace.Event
 	again                         bool // one instruction arrives several times
 	arrives                       map[*ir.Instr]bool
-	vague                         bool // something is not known
-	tensor                        bool
+	vague                         bool  // something is not known
+	tensor                        bool  // copies whose bytes are not added up
+	unsized                       bool  // of which some are not known, or come from other blocks
 	expects, copies               int64 // how often
 	room                          int64 // that copies of tensors seem to take
 }
@@ -151,9 +152,10 @@ func add(p *verify.Pass, e *trace.Event, o verify.Touch, s *total) {
 		if s.load == nil {
 			s.load = e
 		}
-		bytes, ok := verify.Number(e, 2)
-		if verify.Tensor(e.In) || !ok || e.In.Mod("multicast::cluster") || o.Rank != nil {
+		bytes, ok := p.Copied(e)
+		if !ok || e.In.Mod("multicast::cluster") || o.Rank != nil {
 			s.tensor = true
+			s.unsized = s.unsized || !ok || p.Ranks < 2
 		}
 		s.delivered += bytes * int64(o.Threads.Len())
 		if n, ok := p.Room(e); ok {
@@ -170,7 +172,7 @@ func add(p *verify.Pass, e *trace.Event, o verify.Touch, s *total) {
 // bytes compares what one trace expects at an object with what it has copied there.
 func bytes(p *verify.Pass, t *trace.Trace, o verify.Object, s *total, loaders map[verify.Object]value.Set) {
 	switch {
-	case s.tensor && s.load != nil && verify.Tensor(s.load.In):
+	case s.unsized && s.load != nil && verify.Tensor(s.load.In):
 		p.Missed("bytes of tensor copies (M5): the box is in the tensor map, not in PTX")
 	case s.vague || s.tensor || s.first == nil || s.load == nil:
 	case s.expected != s.delivered:
@@ -185,8 +187,8 @@ func bytes(p *verify.Pass, t *trace.Trace, o verify.Object, s *total, loaders ma
 // rooms compares what is expected with what copies of tensors seem to bring: the box is not in PTX, but
 // tiles mostly lie side by side.
 func rooms(p *verify.Pass, s *total) {
-	if p.Ranks > 1 {
-		return // other blocks copy here too
+	if p.Ranks > 1 || !s.unsized {
+		return // other blocks copy here too, or it is known
 	}
 	if s.first == nil || s.load == nil || s.vague || s.copies <= 0 || s.expects == 0 || s.load.In.Mod("multicast::cluster") {
 		return

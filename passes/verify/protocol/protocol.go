@@ -224,7 +224,8 @@ func (m *machine) units(s []*trace.Trace) {
 				continue
 			}
 			loads := e.Kind == trace.BulkLoad && verify.Tensor(e.In)
-			size, known := delivers(e)
+			size, known := m.delivers(e)
+			loads = loads && !known
 			if !loads && !known && e.Kind != trace.Expect && (e.Kind != trace.Arrive || !e.In.Mod("expect_tx")) {
 				continue
 			}
@@ -263,7 +264,7 @@ func (m *machine) units(s []*trace.Trace) {
 }
 
 // delivers is how many bytes an event brings to its object, for each thread, where that is known.
-func delivers(e *trace.Event) (bytes int64, known bool) {
+func (m *machine) delivers(e *trace.Event) (bytes int64, known bool) {
 	switch e.Kind {
 	case trace.RemoteStore:
 		return memory.Bytes(e.In), true
@@ -272,9 +273,7 @@ func delivers(e *trace.Event) (bytes int64, known bool) {
 	case trace.Complete:
 		return verify.Number(e, verify.Address(e.In, 0)+1)
 	case trace.BulkLoad:
-		if !verify.Tensor(e.In) {
-			return verify.Number(e, 2)
-		}
+		return m.p.Copied(e)
 	}
 	return 0, false
 }

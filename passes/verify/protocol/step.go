@@ -282,17 +282,11 @@ func (m *machine) load(a *agent, e *trace.Event) {
 		}
 	}
 	m.reads(a, e, op.id)
-	bytes, known := verify.Number(e, 2)
-	switch e.Kind {
-	case trace.RemoteStore:
-		bytes, known = memory.Bytes(e.In), true // of other blocks as many come here, where they are taken to do alike
-	case trace.Answer:
-		bytes, known = 16, true
-	}
+	bytes, known := m.delivers(e) // of other blocks as many come here, where they are taken to do alike
 	for _, at := range m.touched(a, e) {
 		o := at.o
 		n := bytes * at.threads * o.scale()
-		if !known || verify.Tensor(e.In) {
+		if !known {
 			n = o.unit * at.threads
 		}
 		if e.In.Mod("multicast::cluster") && o.unit == 0 && m.p.Ranks < 2 {

@@ -1,0 +1,59 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package verify
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+)
+
+// size begins a comment behind a kernel's parameter that is a tensor map: "// ptxdsl:bytes 16384" says how many bytes one copy of
+// its box brings, which PTX does not say.
+const size = "ptxdsl:bytes"
+
+// Bytes is the comment that says how many bytes a copy of a tensor map's box brings.
+func Bytes(n int) string { return fmt.Sprint("// ", size, " ", n) }
+
+// boxes reads those comments.
+func boxes(f *ir.Func) map[*ir.Var]int64 {
+	list := make(map[*ir.Var]int64)
+	for _, v := range f.Params {
+		for _, text := range append([]string{v.Note}, v.Doc...) {
+			_, rest, found := strings.Cut(text, size)
+			word, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+			if n, err := strconv.ParseInt(word, 10, 64); found && err == nil && n > 0 {
+				list[v] = n
+			}
+		}
+	}
+	return list
+}
+
+// Copied is how many bytes a bulk copy moves, where that is known: of a tensor's box, where a comment behind its map says so.
+func (p *Pass) Copied(e *trace.Event) (int64, bool) {
+	if !Tensor(e.In) {
+		return Number(e, 2)
+	}
+	if e.In.Mod("tile::gather4") || e.In.Mod("tile::scatter4") {
+		return 0, false // rows of a box
+	}
+	n := 1
+	if e.Kind == trace.BulkStore {
+		n = 0
+	}
+	v := Val(e, Address(e.In, n))
+	if v == nil || v.Single() == nil {
+		return 0, false
+	}
+	of, ok := v.Single().Ref.(*ir.Var)
+	if !ok {
+		return 0, false
+	}
+	bytes, ok := p.sheet.boxes[of]
+	return bytes, ok
+}
