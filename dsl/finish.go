@@ -28,6 +28,9 @@ func (m *Module) finish() {
 	if m.ir.Version == 0 {
 		m.ir.Version = v
 	}
+	for _, k := range m.kernels {
+		k.tellBoxes()
+	}
 	if m.verify {
 		m.faults = append(m.faults, suite.Run(m.ir, verify.Options{}).Findings...)
 	}
@@ -45,6 +48,17 @@ func (m *Module) checkNames() {
 				m.faultAt(v.Pos, &ruleKernel, "parameter %s of %s has the name of a function of the module, at which the assembler may crash", v.Name, k.Name())
 			}
 		}
+	}
+}
+
+// tellBoxes writes behind each tensor map how many bytes a copy brings, for the passes and whoever reads the PTX.
+func (k *Kernel) tellBoxes() {
+	for _, m := range k.maps {
+		bytes := m.tile.Copied()
+		if m.box > 0 {
+			bytes = m.high * m.box * m.tile.Type.Bits() / 8
+		}
+		m.v.Note = verify.Bytes(bytes)
 	}
 }
 
