@@ -157,6 +157,9 @@ func (x Reg[T]) PopCount() Reg[U32] { return counted(x, "popc") }
 // LeadingZeros is the number of zero bits before the first that is set.
 func (x Reg[T]) LeadingZeros() Reg[U32] { return counted(x, "clz") }
 
+// TrailingZeros counts them: the number of the lowest bit that is set, and the width of x where none is.
+func (x Reg[T]) TrailingZeros() Reg[U32] { return x.Reverse().LeadingZeros() }
+
 // Reverse is the bits of x in the opposite order.
 func (x Reg[T]) Reverse() Reg[T] { return x.unary("brev", nil) }
 

@@ -119,7 +119,8 @@ func Bits[D, S Scalar](x Reg[S]) Reg[D] {
 		return fresh[D](k)
 	}
 	x = x.register()
-	if a, b := held(from), held(to); a == b || whole(a) && whole(b) || a.Class() == isa.Bits || b.Class() == isa.Bits {
+	// A register of plain bits serves every type, and one of any type whoever wants plain bits.
+	if a := x.r.Type; a == held(to) || whole(a) && whole(held(to)) || a.Class() == isa.Bits || to.Class() == isa.Bits {
 		return Reg[D]{k: k, r: x.r, scope: x.scope}
 	}
 	d := fresh[D](k)

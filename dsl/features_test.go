@@ -104,6 +104,15 @@ var features = []feature{
 		up := dsl.Bits[dsl.U32](dsl.To[dsl.BF16x2](scale))
 		out.Store(k.TID().X, back.Add(up).Add(dsl.To[dsl.U32](dsl.Bits[dsl.U16](chance))))
 	}, "cvt.rp.satfinite.ue8m0x2.f32"},
+	{"taken for others", "sm_80", func(m *dsl.Module) {
+		k := m.Kernel("k", dsl.Threads(32))
+		x, h, out := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F16](k, "h"), dsl.Global[dsl.U32](k, "out")
+		i := k.TID().X
+		up := dsl.Bits[dsl.U32](x.Load(i)).AddI(1)
+		again := dsl.Bits[dsl.U32](dsl.Bits[dsl.B32](x.Load(i))).Add(up.TrailingZeros())
+		half := dsl.Bits[dsl.U16](h.Load(i)).AddI(1)
+		out.Store(i, again.Add(dsl.To[dsl.U32](half)).Add(dsl.Bits[dsl.U32](dsl.Bits[dsl.F32](up).MulF(2))))
+	}, "brev.b32"},
 	{"dealt", "sm_100", func(m *dsl.Module) { dealt(m.Kernel("k", dsl.Threads(192))) }, "clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128"},
 	{"dealt to clusters", "sm_100a", func(m *dsl.Module) { dealt(m.Kernel("k", dsl.Threads(192), dsl.Cluster(2))) }, ".multicast::cluster::all"},
 }
