@@ -126,7 +126,7 @@ func (m *Matcher) opcode(op string) *opcode {
 		return &opcode{sense: m.resolve(op)}
 	}
 	n := len(op)
-	r := &m.recent[(n+int(op[n-1])*7+int(op[n/2])*31+int(op[0])*5)%len(m.recent)]
+	r := &m.recent[(n+int(op[n-1])*7+int(op[n/2])*31+int(op[n/3])*11+int(op[0])*5)%len(m.recent)]
 	if r.text == op {
 		return r.opcode
 	}

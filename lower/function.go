@@ -211,20 +211,21 @@ func (w *writer) instr(in *ir.Instr) {
 		return
 	}
 	w.Begin(layout.Instr)
+	line := w.Line
 	if r := in.Guard.Reg; r != nil {
-		w.Put("@")
+		line = append(line, '@')
 		if in.Guard.Not {
-			w.Put("!")
+			line = append(line, '!')
 		}
-		w.Put(r.Name)
-		w.Put(" ")
+		line = append(append(line, r.Name...), ' ')
 	}
-	w.Put(w.opcode(in))
+	line = append(line, w.opcode(in)...)
 	if len(in.Args) > 0 {
+		w.Line = line
 		w.Tail()
-		w.Line = renderList(w.Line, in.Args, baseOf(in), false)
+		line = renderList(line, in.Args, baseOf(in), false)
 	}
-	w.Put(";")
+	w.Line = append(line, ';')
 }
 
 // nameBlocks gives names to blocks that are jumped to and have none: $L1, $L2, in the order of the text.

@@ -16,7 +16,12 @@ func renderList(to []byte, args []ir.Operand, b base, tight bool) []byte {
 		if i > 0 {
 			to = append(to, ", "...)
 		}
-		to = render(to, &args[i], b, tight)
+		o := &args[i]
+		if r, ok := o.Ref.(*ir.Reg); ok && o.Value == 0 && o.Text == "" && !o.Zero && !o.Not && !o.Minus {
+			to = append(to, r.Name...) // most operands are registers
+			continue
+		}
+		to = render(to, o, b, tight)
 	}
 	return to
 }
@@ -126,6 +131,9 @@ const decimal base = 1<<32 - 1
 
 // baseOf is how the constants of an instruction are written: in hexadecimal where they are sets of bits more than numbers.
 func baseOf(in *ir.Instr) base {
+	if registersOnly(in.Args) {
+		return decimal // no constant is written
+	}
 	switch in.Head() {
 	case "and", "or", "xor", "lop3":
 		return 9
@@ -141,6 +149,15 @@ func baseOf(in *ir.Instr) base {
 		}
 	}
 	return decimal
+}
+
+func registersOnly(args []ir.Operand) bool {
+	for i := range args {
+		if args[i].Kind != ir.Register {
+			return false
+		}
+	}
+	return true
 }
 
 // appendWhole writes a whole number.

@@ -211,8 +211,8 @@ func (v *needs) instr(in *ir.Instr) {
 
 // form is what the form of in needs.
 func (v *needs) form(in *ir.Instr) {
-	c := in.Form
-	recent := &v.recent[(len(in.Op)*31+int(in.Op[len(in.Op)/2])*7+int(in.Op[len(in.Op)-1]))%len(v.recent)]
+	c, n := in.Form, len(in.Op)
+	recent := &v.recent[(n+int(in.Op[n-1])*7+int(in.Op[n/2])*31+int(in.Op[n/3])*11+int(in.Op[0])*5)%len(v.recent)]
 	if *recent == c {
 		return
 	}

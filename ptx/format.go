@@ -78,7 +78,8 @@ func (p *printer) op(op string) string {
 	if op == "" {
 		return ""
 	}
-	recent := &p.recent[(len(op)+int(op[len(op)/2]))%len(p.recent)]
+	n := len(op)
+	recent := &p.recent[(n+int(op[n-1])*7+int(op[n/2])*31+int(op[n/3])*11+int(op[0])*5)%len(p.recent)]
 	if recent.op == op {
 		return recent.spelled
 	}
