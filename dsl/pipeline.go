@@ -143,6 +143,7 @@ func (p *Pipeline) Produce(n Reg[U32]) iter.Seq[*Stage] {
 			s := p.turn(i, state)
 			s.loads, s.loaded = true, make([]bool, len(p.feeds))
 			s.Empty().Wait(state.parity)
+			k.SyncWarp() // one thread goes on for the warp, and the others must not miss the phase
 			if p.pair {
 				// The even block's barrier counts the bytes of both.
 				k.When(leader.And(k.ClusterRank().EqI(0)), func() { s.Full().Expect(k.U32(2 * p.expect)) })
@@ -214,6 +215,9 @@ func (p *Pipeline) Consume(n Reg[U32]) iter.Seq[*Stage] {
 		for i := range k.Range(k.U32(0), n) {
 			s := p.turn(i, state)
 			s.Full().Wait(state.parity)
+			if k.role != nil && k.role.single {
+				k.SyncWarp()
+			}
 			if !yield(s) {
 				k.fault(&ruleLoop, "a Go break or return left the body of Consume, which is built once")
 				break

@@ -163,6 +163,7 @@ func (t *TMEM) Fill(body func(*AccumulatorStage)) {
 	}
 	full, empty := t.barriers(state)
 	empty.Wait(state.parity)
+	k.SyncWarp() // one thread multiplies for the warp, and the others must not miss the phase
 	k.ins("tcgen05.fence::after_thread_sync")
 	a := &AccumulatorStage{t: t, place: state, fills: true, used: fresh[Pred](k)}
 	k.ins("setp.ne.b32", k.arg(a.used), number(0), number(0))
