@@ -1,0 +1,205 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package uniform
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// A shape is the size of a block that .reqntid lays down; zero where nothing does. What .maxntid bounds is the product:
+// threads along one axis may lie along several.
+type shape struct{ x, y, z int }
+
+func shapeOf(f *ir.Func) shape {
+	a := f.Attr(".reqntid")
+	if a == nil {
+		return shape{}
+	}
+	size := [3]int{1, 1, 1}
+	for i, word := range strings.FieldsFunc(a.Text, func(r rune) bool { return r == ',' || r == ' ' }) {
+		n, err := strconv.Atoi(word)
+		if err != nil || i > 2 {
+			return shape{}
+		}
+		size[i] = n
+	}
+	return shape{size[0], size[1], size[2]}
+}
+
+// row reports whether the threads of a block stand in a row, so that %tid.x is the number of one.
+func (s shape) row() bool { return s.x > 0 && s.y == 1 && s.z == 1 }
+
+// special is over which threads a special register is the same.
+func (s shape) special(name string) Level {
+	stem, axis, _ := strings.Cut(name, ".")
+	switch stem {
+	case "%tid":
+		return s.number(axis)
+	case "%ntid", "%nctaid", "%gridid", "%nclusterid", "%cluster_nctaid", "%cluster_nctarank", "%is_explicit_cluster", "%total_smem_size", "%dynamic_smem_size", "%aggr_smem_size", "%nsmid", "WARP_SZ":
+		return Grid
+	case "%clusterid":
+		return Cluster
+	case "%ctaid", "%cluster_ctaid", "%cluster_ctarank", "%smid":
+		return Block
+	case "%warpid", "%nwarpid":
+		return Warp
+	}
+	if strings.HasPrefix(stem, "%envreg") {
+		return Grid
+	}
+	return Thread
+}
+
+// number is over which threads the number of a thread along an axis is the same. Threads that are neighbours along the
+// axes before it are neighbours in a warp.
+func (s shape) number(axis string) Level {
+	size, before := s.x, 1
+	switch axis {
+	case "y":
+		size, before = s.y, s.x
+	case "z":
+		size, before = s.z, s.x*s.y
+	}
+	switch {
+	case size == 1:
+		return Grid // it is zero
+	case size > 1:
+		return steps(int64(before))
+	}
+	return Thread
+}
+
+// steps is the level of what is the same in so many threads in a row, from the first of the block on.
+func steps(n int64) Level {
+	switch {
+	case n > 0 && n%128 == 0:
+		return Warpgroup
+	case n > 0 && n%32 == 0:
+		return Warp
+	}
+	return Thread
+}
+
+// result is over which threads what an instruction writes is the same; first says that it is the first thing that the
+// instruction writes.
+func (l *Levels) result(in *ir.Instr, first bool) Level {
+	reads := Grid
+	for i := range in.Args {
+		if in.Form == nil || i >= len(in.Form.Args) || in.Form.Args[i].Access != isa.Write || in.Args[i].Kind == ir.Address {
+			reads = min(reads, l.Operand(&in.Args[i]))
+		}
+	}
+	switch in.Head() {
+	case "ld", "ldu":
+		return l.loaded(in, reads)
+	case "shfl":
+		// One lane's value, the same lane for all of a whole warp.
+		if in.Mod("idx") && first && all(in) && len(in.Args) == 5 && in.Args[3].Kind == ir.Int && in.Args[3].Value&0x1f1f == 0x1f {
+			return max(reads, min(Warp, l.Operand(&in.Args[2])))
+		}
+		return Thread
+	case "vote", "redux":
+		if all(in) {
+			return max(reads, Warp)
+		}
+		return Thread
+	case "match":
+		if all(in) && in.Mod("all") {
+			return max(reads, Warp)
+		}
+		return Thread
+	case "activemask":
+		return min(Warp, l.block[l.from[in]])
+	case "elect":
+		// The lane that is chosen, and whether one is that itself.
+		if first && all(in) && in.Args[0].Kind == ir.Pair && in.Args[0].Args[0].Reg() != nil {
+			return Warp
+		}
+		return Thread
+	case "bar", "barrier":
+		if in.Mod("red") && len(in.Args) == 3 && l.Operand(&in.Args[1]) >= Block { // all threads, at one barrier
+			return Block
+		}
+		return Thread
+	}
+	if !in.Has("pure") || in.Has("convergent") {
+		return Thread
+	}
+	return max(reads, l.numbered(in))
+}
+
+// loaded is the level of what a load gives. Memory may change between the reads of two threads, unless it is for reading
+// only.
+func (l *Levels) loaded(in *ir.Instr, reads Level) Level {
+	switch {
+	case in.Mod("volatile"):
+		return Thread
+	case in.Mod("param"):
+		// Parameters of a kernel; those of a function, and of calls, are each thread's own.
+		if v := in.Args[len(in.Args)-1].Args[0].Var(); v == nil || !l.kernel[v] {
+			return Thread
+		}
+		return reads
+	case in.Mod("const"), in.Mod("nc"), in.Head() == "ldu":
+		return reads
+	}
+	return Thread
+}
+
+// all reports whether the mask at an instruction's end is of all lanes.
+func all(in *ir.Instr) bool {
+	last := &in.Args[len(in.Args)-1]
+	return in.Mod("sync") && last.Kind == ir.Int && uint32(last.Value) == 0xffffffff
+}
+
+// numbered is the level of what is computed from the number of the thread so that it is the same in whole warps: the number
+// of the warp, a comparison with a multiple of the warp's size.
+func (l *Levels) numbered(in *ir.Instr) Level {
+	if len(in.Args) != 3 || !l.tid(&in.Args[1]) || in.Args[2].Kind != ir.Int {
+		return Thread
+	}
+	n := in.Args[2].Value
+	step := int64(1) // threads in a row that get the same
+	switch in.Head() {
+	case "shr":
+		if n >= 0 && n < 31 {
+			step = 1 << n
+		}
+	case "div":
+		step = n
+	case "and":
+		step = n & -n
+		if n == 0 {
+			step = 128
+		}
+	case "setp":
+		if in.Mod("lt") || in.Mod("ge") || in.Mod("lo") || in.Mod("hs") {
+			step = n
+		}
+	}
+	return steps(step)
+}
+
+// tid reports whether an operand is the number of the thread in its block.
+func (l *Levels) tid(o *ir.Operand) bool {
+	for range 8 { // moves, and widths
+		if o.Kind == ir.Special {
+			return o.Text == "%tid.x" && l.shape.row()
+		}
+		r := o.Reg()
+		if r == nil || o.Text != "" || o.Offset() || l.writes[r] != 1 {
+			return false
+		}
+		in := l.writer[r]
+		if (in.Head() != "mov" && in.Op != "cvt.u64.u32" && in.Op != "cvt.u32.u64") || len(in.Args) != 2 || in.Args[0].Reg() != r {
+			return false
+		}
+		o = &in.Args[1]
+	}
+	return false
+}

@@ -1,0 +1,242 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package uniform says over which threads a register holds the same, and which threads come to a block together:
+// divergence analysis. It looks at every way through a function at once, where package trace follows each by itself, so it
+// is cheap for any function and knows less. What it says holds for certain; Thread says that nothing is known.
+package uniform
+
+import (
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/graph"
+)
+
+// A Level is the widest group of threads of which something holds.
+type Level uint8
+
+// Levels, each of which holds for the narrower groups too.
+const (
+	Thread Level = iota
+	Warp
+	Warpgroup
+	Block
+	Cluster
+	Grid
+)
+
+func (l Level) String() string {
+	return [...]string{"thread", "warp", "warpgroup", "block", "cluster", "grid"}[l]
+}
+
+// Levels are what is known of one function.
+type Levels struct {
+	flow   *ir.Flow
+	shape  shape
+	value  map[*ir.Reg]Level // Grid for those that are not in it
+	block  []Level
+	writes map[*ir.Reg]int       // how often; a write that leaves something of what was there counts twice
+	writer map[*ir.Reg]*ir.Instr // of those that are written once
+	rests  [][]int               // of each block, the blocks whose branches decide whether it is executed
+	loop   []*graph.Loop         // of each block, the innermost around it
+	leaks  map[*ir.Reg]bool      // written in a loop and read outside it
+	lost   bool                  // there are cycles that are no loops
+	from   map[*ir.Instr]int     // the block of each instruction
+	kernel map[ir.Ref]bool       // parameters of a kernel
+}
+
+// Of works out the levels of a function. The number of a thread tells warps apart where .reqntid says that blocks have
+// one dimension.
+func Of(g *ir.Flow) *Levels {
+	l := &Levels{
+		flow: g, shape: shapeOf(g.Func), value: make(map[*ir.Reg]Level), block: make([]Level, len(g.Succs)), writes: make(map[*ir.Reg]int),
+		writer: make(map[*ir.Reg]*ir.Instr), leaks: make(map[*ir.Reg]bool), from: make(map[*ir.Instr]int), kernel: make(map[ir.Ref]bool),
+	}
+	for i := range l.block {
+		l.block[i] = Grid
+	}
+	if g.Func.Kernel {
+		for _, v := range g.Func.Params {
+			l.kernel[v] = true
+		}
+	} else {
+		for _, v := range g.Func.Params { // callers may give each thread another
+			if v.Reg != nil {
+				l.value[v.Reg] = Thread
+			}
+		}
+	}
+	l.controls()
+	l.collect()
+	for l.round() {
+	}
+	return l
+}
+
+// Value is over which threads a register holds the same, where they read it at the same place and in the same turn of the
+// loops around that.
+func (l *Levels) Value(r *ir.Reg) Level {
+	if v, ok := l.value[r]; ok {
+		return v
+	}
+	return Grid
+}
+
+// Operand is the same of an operand of an instruction.
+func (l *Levels) Operand(o *ir.Operand) Level {
+	level := Grid
+	o.Walk(func(o *ir.Operand) {
+		switch ref := o.Ref.(type) {
+		case *ir.Reg:
+			level = min(level, l.Value(ref))
+		case *ir.Var:
+			if ref.Space == isa.Local {
+				level = Thread
+			}
+		}
+		if o.Kind == ir.Special {
+			level = min(level, l.shape.special(o.Text))
+		}
+	})
+	return level
+}
+
+// Together is which threads come to a block together: all of such a group, or none.
+func (l *Levels) Together(block int) Level { return l.block[block] }
+
+// At is Together of the block of an instruction, and of its guard.
+func (l *Levels) At(in *ir.Instr) Level {
+	level := l.block[l.from[in]]
+	if r := in.Guard.Reg; r != nil {
+		level = min(level, l.Value(r))
+	}
+	return level
+}
+
+// controls finds which branches decide whether a block is executed: those from which one way leads to it for certain and
+// another need not.
+func (l *Levels) controls() {
+	g := l.flow
+	post := graph.Postdominators(g.Succs, g.Preds, g.Leaves)
+	l.rests = make([][]int, len(g.Succs))
+	for from, succs := range g.Succs {
+		if len(succs) < 2 && (len(succs) == 0 || !g.Leaves[from]) {
+			continue
+		}
+		for _, b := range succs {
+			for b != graph.None && b != post.Parent[from] {
+				if n := len(l.rests[b]); n > 0 && l.rests[b][n-1] == from {
+					break
+				}
+				l.rests[b] = append(l.rests[b], from)
+				b = post.Parent[b]
+			}
+		}
+	}
+	// Of blocks from which no way leads out, nothing is known.
+	var ends []int
+	for b, leaves := range g.Leaves {
+		if leaves || len(g.Succs[b]) == 0 {
+			ends = append(ends, b)
+		}
+	}
+	out := make([]bool, len(g.Succs))
+	for _, b := range ir.Postorder(g.Preds, ends...) {
+		out[b] = true
+	}
+	for b := range out {
+		if !out[b] {
+			l.block[b] = Thread
+		}
+	}
+	var whole bool
+	_, l.loop, whole = graph.Loops(g.Succs, g.Preds, graph.Dominators(g.Succs, g.Preds))
+	l.lost = !whole
+}
+
+// collect counts writes, and finds the registers that are written in a loop and read outside it.
+func (l *Levels) collect() {
+	home := make(map[*ir.Reg][]int)
+	for b, block := range l.flow.Func.Blocks {
+		for _, in := range block.Instrs {
+			l.from[in] = b
+			in.Registers(func(r *ir.Reg, a isa.Access) {
+				switch a {
+				case isa.Write:
+					l.writes[r]++
+					l.writer[r] = in
+					home[r] = append(home[r], b)
+				case isa.ReadWrite:
+					l.writes[r] += 2
+				}
+			})
+		}
+	}
+	for b, block := range l.flow.Func.Blocks {
+		for _, in := range block.Instrs {
+			in.Registers(func(r *ir.Reg, a isa.Access) {
+				if a != isa.Write && slices.ContainsFunc(home[r], func(at int) bool { return l.loop[at] != nil && !l.loop[at].Has(b) }) {
+					l.leaks[r] = true
+				}
+			})
+		}
+	}
+}
+
+// round lowers the levels of what rests on something lower, and reports whether there was such.
+func (l *Levels) round() bool {
+	changed := false
+	for b := range l.block {
+		level := l.block[b]
+		for _, c := range l.rests[b] {
+			level = min(level, l.block[c], l.decides(c))
+		}
+		changed = changed || level < l.block[b]
+		l.block[b] = level
+	}
+	for b, block := range l.flow.Func.Blocks {
+		for _, in := range block.Instrs {
+			if in.Directive() {
+				continue
+			}
+			first := true
+			in.Registers(func(r *ir.Reg, a isa.Access) {
+				if a == isa.Read {
+					return
+				}
+				level := l.result(in, first)
+				first = false
+				if in.Guard.Reg != nil {
+					level = min(level, l.Value(in.Guard.Reg))
+				}
+				// Which write was the last, and in which turn, hangs on the ways that were taken.
+				if l.writes[r] > 1 || l.leaks[r] || l.lost {
+					level = min(level, l.block[b])
+				}
+				if level < l.Value(r) {
+					l.value[r] = level
+					changed = true
+				}
+			})
+		}
+	}
+	return changed
+}
+
+// decides is over which threads the branch at the end of a block goes the same way.
+func (l *Levels) decides(block int) Level {
+	in := l.flow.Func.Blocks[block].Last()
+	level := Grid
+	if in == nil {
+		return level
+	}
+	if r := in.Guard.Reg; r != nil {
+		level = l.Value(r)
+	}
+	if in.Head() == "brx" && len(in.Args) > 0 {
+		level = min(level, l.Operand(&in.Args[0]))
+	}
+	return level
+}
