@@ -5,7 +5,6 @@ package dsl
 
 import (
 	mathbits "math/bits"
-	"slices"
 
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -219,38 +218,6 @@ func either[A, B Scalar](x Reg[A], y Reg[B]) *Kernel {
 		return x.k
 	}
 	return y.k
-}
-
-// exact are the operations on floats that are told how to round.
-var exact = []string{"div", "sqrt", "rcp", "fma"}
-
-// rough are those that are approximations, of which F32 says so.
-var rough = []string{"rsqrt", "ex2", "lg2", "sin", "cos", "tanh"}
-
-// spelled is the head and modifiers of an operation on values of t.
-func (k *Kernel) spelled(head string, t isa.Type, mods []Mod) string {
-	var room [4]Mod
-	switch {
-	case integer(t):
-		switch head {
-		case "mul", "mad":
-			head += ".lo"
-		case "and", "or", "xor", "not", "shl", "brev":
-			t = bits(t.Bits())
-		}
-	case t.Class() == isa.Pred && (head == "and" || head == "or" || head == "xor" || head == "not"):
-	case t.Class() == isa.Bits:
-	case slices.Contains(exact, head):
-		told := slices.ContainsFunc(mods, func(m Mod) bool {
-			return m == RN || m == RZ || m == RM || m == RP || m == Approx || m == Full
-		})
-		if !told {
-			mods = append(append(room[:0], RN), mods...)
-		}
-	case slices.Contains(rough, head) && !slices.Contains(mods, Approx):
-		mods = append(append(room[:0], Approx), mods...)
-	}
-	return k.op(head, t, mods...)
 }
 
 func (x Reg[T]) unary(head string, mods []Mod) Reg[T] {

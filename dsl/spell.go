@@ -4,6 +4,7 @@
 package dsl
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,6 +18,7 @@ type opcode struct {
 	count uint8     // elements of a vector; 0 or 1 for one
 	typ   isa.Type
 	from  isa.Type // what a conversion is from
+	value bool     // it is an operation on values, of which not all modifiers are told
 	some  uint8    // how many modifiers there are
 	mods  [4]Mod
 }
@@ -37,6 +39,9 @@ func (s *spellings) of(o opcode, mods []Mod) *spelling {
 	}
 	o.some = uint8(len(mods))
 	h := uint(len(o.head)) + uint(o.head[0])<<1 + uint(o.head[len(o.head)-1])<<3 + uint(o.typ)*5 + uint(o.from)*11 + uint(o.count)*17 + uint(o.space)*23
+	if o.value {
+		h += 41
+	}
 	for _, m := range mods {
 		if m != "" {
 			h = h*3 + uint(m[0]) + uint(m[len(m)-1])
@@ -95,6 +100,49 @@ func (k *Kernel) access(head string, space isa.Space, mods []Mod, n int, t isa.T
 	}
 	s.text += t.String()
 	return s.text
+}
+
+// exact are the operations on floats that are told how to round.
+var exact = []string{"div", "sqrt", "rcp", "fma"}
+
+// rough are those that are approximations, of which F32 says so.
+var rough = []string{"rsqrt", "ex2", "lg2", "sin", "cos", "tanh"}
+
+// spelled is the opcode of an operation on values of t.
+func (k *Kernel) spelled(head string, t isa.Type, mods []Mod) string {
+	o := opcode{head: head, typ: t, value: true}
+	if known := k.m.spellings.of(o, mods); known.text != "" {
+		return known.text
+	}
+	text := k.spell(head, t, mods)
+	k.m.spellings.of(o, mods).text = text // its place may be another's by now
+	return text
+}
+
+// spell fills in what an operation on values leaves open: which half of a product, how to round, how exact it is.
+func (k *Kernel) spell(head string, t isa.Type, mods []Mod) string {
+	var room [4]Mod
+	switch {
+	case integer(t):
+		switch head {
+		case "mul", "mad":
+			head += ".lo"
+		case "and", "or", "xor", "not", "shl", "brev":
+			t = bits(t.Bits())
+		}
+	case t.Class() == isa.Pred && (head == "and" || head == "or" || head == "xor" || head == "not"):
+	case t.Class() == isa.Bits:
+	case slices.Contains(exact, head):
+		told := slices.ContainsFunc(mods, func(m Mod) bool {
+			return m == RN || m == RZ || m == RM || m == RP || m == Approx || m == Full
+		})
+		if !told {
+			mods = append(append(room[:0], RN), mods...)
+		}
+	case slices.Contains(rough, head) && !slices.Contains(mods, Approx):
+		mods = append(append(room[:0], Approx), mods...)
+	}
+	return k.op(head, t, mods...)
 }
 
 // dotted is modifiers as they stand in an opcode.
