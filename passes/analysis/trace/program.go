@@ -110,6 +110,7 @@ func (p *program) prepare() {
 	p.busy, p.hard = make([]bool, len(f.Blocks)), make([]bool, len(f.Blocks))
 	writers := make(map[*ir.Reg][]*ir.Instr)
 	kinds := make([][]Kind, len(f.Blocks))
+	late := p.late()
 	for i, b := range f.Blocks {
 		kinds[i] = make([]Kind, len(b.Instrs))
 		for j, in := range b.Instrs {
@@ -117,6 +118,9 @@ func (p *program) prepare() {
 				continue
 			}
 			kind := p.kind(in)
+			if late != nil && late[i] && (kind == Load || kind == Store || kind == Atomic) && space(in.Op) == "global" {
+				kind = Other
+			}
 			kinds[i][j] = kind
 			if kind == Touch {
 				p.busy[i] = true
@@ -250,6 +254,33 @@ func operandRegs(k Kind, o *ir.Operand, want func(*ir.Reg)) {
 			operandRegs(k, &o.Args[i], want)
 		}
 	}
+}
+
+// late is, where global memory is of interest only before a wait for the grid before, the blocks from which no such wait is
+// reached any more; nil where it is of interest for other reasons.
+func (p *program) late() []bool {
+	if !p.k.Needs(GridWait) || p.k.Needs(BulkStore, MapFence, MapCopy, MapEdit) {
+		return nil
+	}
+	late := make([]bool, len(p.k.Func.Blocks))
+	var work []int
+	for i, b := range p.k.Func.Blocks {
+		late[i] = !slices.ContainsFunc(b.Instrs, func(in *ir.Instr) bool { return !in.Directive() && Of(in.Op) == GridWait })
+		if !late[i] {
+			work = append(work, i)
+		}
+	}
+	for len(work) > 0 {
+		b := work[len(work)-1]
+		work = work[:len(work)-1]
+		for _, before := range p.flow.Preds[b] {
+			if late[before] {
+				late[before] = false
+				work = append(work, before)
+			}
+		}
+	}
+	return late
 }
 
 // kind is the kind of in where it is an event in this kernel, else Other.
