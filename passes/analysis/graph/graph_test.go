@@ -5,6 +5,8 @@ package graph_test
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -127,6 +129,55 @@ func TestOdd(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestRandom holds the trees of random graphs against their definition: a is above b where no way comes to b without a.
+func TestRandom(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		n := 2 + r.IntN(9)
+		succs := make([][]int, n)
+		for from := range succs {
+			for range r.IntN(4) {
+				if to := r.IntN(n); !slices.Contains(succs[from], to) {
+					succs[from] = append(succs[from], to)
+				}
+			}
+		}
+		dom := graph.Dominators(succs, preds(succs))
+		reached := reach(succs, 0, graph.None)
+		for a := range n {
+			without := reach(succs, 0, a)
+			for b := range n {
+				want := a == b || reached[a] && reached[b] && !without[b]
+				if got := dom.Has(a, b); got != want {
+					t.Fatalf("%v: %d above %d is %v", succs, a, b, got)
+				}
+			}
+			if p := dom.Parent[a]; p != graph.None {
+				for b := range n {
+					if b != a && b != p && dom.Has(b, a) && !dom.Has(b, p) {
+						t.Fatalf("%v: %d lies between %d and %d", succs, b, p, a)
+					}
+				}
+			}
+		}
+	}
+}
+
+// reach is the blocks that a way from one leads to that does not pass another.
+func reach(succs [][]int, from, not int) []bool {
+	seen := make([]bool, len(succs))
+	work := []int{from}
+	for len(work) > 0 {
+		b := work[len(work)-1]
+		work = work[:len(work)-1]
+		if b != not && !seen[b] {
+			seen[b] = true
+			work = append(work, succs[b]...)
+		}
+	}
+	return seen
 }
 
 // TestLarge takes 20,000 blocks in rows, ladders and nests.

@@ -1,0 +1,112 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package graph
+
+// A search is a walk through a graph in depth, from a root above all roots. Blocks go by the turn at which it came to them;
+// the root has turn 0.
+type search struct {
+	turn   []int // of a block; None where the walk did not come
+	block  []int // at a turn
+	parent []int // the turn of the block that it came from
+}
+
+func searched(succs [][]int, roots []int) *search {
+	s := &search{turn: make([]int, len(succs)), block: []int{None}, parent: []int{0}}
+	for b := range s.turn {
+		s.turn[b] = None
+	}
+	type frame struct{ block, next int }
+	var stack []frame
+	visit := func(b, from int) {
+		if s.turn[b] == None {
+			s.turn[b] = len(s.block)
+			s.block = append(s.block, b)
+			s.parent = append(s.parent, from)
+			stack = append(stack, frame{block: b})
+		}
+	}
+	for _, root := range roots {
+		visit(root, 0)
+		for len(stack) > 0 {
+			top := &stack[len(stack)-1]
+			if top.next == len(succs[top.block]) {
+				stack = stack[:len(stack)-1]
+				continue
+			}
+			top.next++
+			visit(succs[top.block][top.next-1], s.turn[top.block])
+		}
+	}
+	return s
+}
+
+// tree finds dominators with semidominators and nearest common ancestors, as Georgiadis does: time grows hardly faster
+// than the graph, also where very many branches lead to one place.
+func tree(succs, preds [][]int, roots []int) *Tree {
+	s := searched(succs, roots)
+	n := len(s.block)
+	semi, label, above, dom := make([]int, n), make([]int, n), make([]int, n), make([]int, n)
+	for i := range n {
+		semi[i], label[i], above[i], dom[i] = i, i, s.parent[i], s.parent[i]
+	}
+	first := make([]bool, n) // the root leads here
+	for _, r := range roots {
+		first[s.turn[r]] = true
+	}
+	var path []int
+	// least is, of a block and those above it that have had their turn since last, the one with the least semidominator.
+	least := func(v, last int) int {
+		for above[v] >= last {
+			path = append(path, v)
+			v = above[v]
+		}
+		for len(path) > 0 {
+			p := v
+			v, path = path[len(path)-1], path[:len(path)-1]
+			if semi[label[p]] < semi[label[v]] {
+				label[v] = label[p]
+			}
+			above[v] = above[p]
+		}
+		return label[v]
+	}
+	for i := n - 1; i > 0; i-- {
+		if semi[i] = s.parent[i]; first[i] {
+			semi[i] = 0
+		}
+		for _, p := range preds[s.block[i]] {
+			if at := s.turn[p]; at != None {
+				semi[i] = min(semi[i], semi[least(at, i+1)])
+			}
+		}
+	}
+	for i := 1; i < n; i++ {
+		for dom[i] > semi[i] {
+			dom[i] = dom[dom[i]]
+		}
+	}
+	return s.grown(dom)
+}
+
+// grown is the tree in which each turn hangs on another, which came before.
+func (s *search) grown(dom []int) *Tree {
+	t := &Tree{Parent: make([]int, len(s.turn)), turn: make([]int, len(s.turn)), size: make([]int, len(s.turn))}
+	for b := range t.Parent {
+		t.Parent[b] = None
+	}
+	size := make([]int, len(dom))
+	for i := len(dom) - 1; i > 0; i-- {
+		size[i]++
+		size[dom[i]] += size[i]
+	}
+	next := make([]int, len(dom))
+	for i := 1; i < len(dom); i++ {
+		b := s.block[i]
+		t.Parent[b] = s.block[dom[i]]
+		t.size[b], t.turn[b] = size[i], next[dom[i]]
+		next[dom[i]] += size[i]
+		next[i] = t.turn[b] + 1
+	}
+	return t
+}
