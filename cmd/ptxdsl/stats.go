@@ -179,7 +179,7 @@ func (r *counted) object(k *pressure.Kernel) statsObject {
 		Threads: k.Threads, Shared: k.Shared, Occupancy: statsWarps{k.Occupancy.Warps, k.Occupancy.Of, k.Occupancy.Blocks, k.Occupancy.Bound},
 	}
 	if in := k.Peak.Instr; in != nil {
-		o.Hottest = &statsPoint{Line: r.line(in), Origin: r.origin(k.Func, in), Instruction: in.Op, Words: k.Peak.Words, Live: []statsLive{}}
+		o.Hottest = &statsPoint{Line: r.line(in), Origin: r.origin(in), Instruction: in.Op, Words: k.Peak.Words, Live: []statsLive{}}
 		for _, l := range k.Peak.Live {
 			o.Hottest.Live = append(o.Hottest.Live, statsLive{l.Reg.Name, l.Words})
 		}

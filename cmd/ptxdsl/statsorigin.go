@@ -13,15 +13,17 @@ import (
 
 // origin is the line of the program that an instruction was compiled from, "kernels.py:20", as the last .loc
 // before it says; empty where there is none.
-func (r *counted) origin(f *ir.Func, in *ir.Instr) string {
-	at := ""
-	for _, b := range f.Blocks {
-		for _, other := range b.Instrs {
-			if other == in {
-				return at
-			}
-			if other.Op == ".loc" && len(other.Args) > 0 {
-				at = r.place(other.Args[0].Text)
+func (r *counted) origin(in *ir.Instr) string {
+	for _, f := range r.module.Funcs() {
+		at := ""
+		for _, b := range f.Blocks {
+			for _, other := range b.Instrs {
+				if other == in {
+					return at
+				}
+				if other.Op == ".loc" && len(other.Args) > 0 {
+					at = r.place(other.Args[0].Text)
+				}
 			}
 		}
 	}

@@ -47,7 +47,7 @@ func (r *counted) hottest(k *pressure.Kernel) string {
 		return "-"
 	}
 	from := ""
-	if at := r.origin(k.Func, k.Peak.Instr); at != "" {
+	if at := r.origin(k.Peak.Instr); at != "" {
 		from = " of " + at
 	}
 	return fmt.Sprintf("%d: %s%s, %d in use", r.line(k.Peak.Instr), k.Peak.Instr.Op, from, k.Peak.Words)

@@ -114,6 +114,7 @@ func TestProgram(t *testing.T) {
 		".corpus/triton_product_fp16_w8_s4.sm_90.ptx": "triton_product",
 		"examples/02_saxpy/testdata/saxpy.sm_90.ptx":  "02_saxpy",
 		"a+b+c-cuda+main.sm_80.ptx":                   "a+b+c-cuda",
+		"a+x+copy.sm_80.plain.ptx":                    "a+x+copy",
 	} {
 		if got := registers.Program(file); got != want {
 			t.Errorf("%s: %s, want %s", file, got, want)

@@ -146,6 +146,7 @@ func Program(file string) string {
 		return filepath.Base(filepath.Dir(folder))
 	}
 	name, _, _ := strings.Cut(base, ".")
+	base, _, _ = strings.Cut(base, ".sm_")
 	if parts := strings.Split(base, "+"); len(parts) >= 3 {
 		return strings.Join(parts[:3], "+")
 	}

@@ -4,6 +4,7 @@
 package pressure
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
@@ -25,6 +26,9 @@ func (s *words) copies(skip map[*ir.Instr]bool) {
 
 func (s *words) copied(in *ir.Instr) bool {
 	d, from := &in.Args[0], &in.Args[1]
+	if s.known(in) {
+		return true
+	}
 	switch in.Head() {
 	case "mov":
 		if d.Kind == ir.Vector || from.Kind == ir.Vector {
@@ -50,13 +54,45 @@ func (s *words) copied(in *ir.Instr) bool {
 	return false
 }
 
+// known treats what the assembler works out itself: instructions that have no operands but constants and the addresses of shared and
+// local variables.
+func (s *words) known(in *ir.Instr) bool {
+	if !in.Has("pure") || in.Has("convergent") {
+		return false
+	}
+	d, ok := s.once(&in.Args[0])
+	if !ok {
+		return false
+	}
+	for i := range in.Args[1:] {
+		switch o := &in.Args[1+i]; o.Kind {
+		case ir.Int, ir.Single, ir.Double, ir.Function:
+		case ir.Variable:
+			if v := o.Var(); v != nil && v.Space != isa.Shared && v.Space != isa.Local {
+				return false
+			}
+		case ir.Register:
+			if r, ok := s.once(o); !ok || !s.literal[r] {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	if s.f.Regs[d].Type == isa.Predicate {
+		return false
+	}
+	s.literal[d] = true
+	return s.constant(&in.Args[0])
+}
+
 // fixed reports whether an address is known before the kernel runs.
 func (s *words) fixed(o *ir.Operand) bool {
 	if o.Kind != ir.Address || len(o.Args) != 1 {
 		return false
 	}
-	if o.Args[0].Kind == ir.Variable {
-		return true
+	if v := o.Args[0].Var(); v != nil {
+		return v.Space == isa.Const || slices.Contains(s.f.Params, v)
 	}
 	r, ok := s.of(o.Args[0].Reg())
 	return ok && s.writes[r] == 1 && s.find(s.first[r]) == nothing
@@ -111,6 +147,7 @@ func (s *words) moved(d, from *ir.Operand) bool {
 			return false
 		}
 	}
+	s.literal[i] = s.literal[j]
 	return true
 }
 

@@ -5,6 +5,7 @@ package pressure
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
@@ -29,6 +30,9 @@ type measure struct {
 	seats            [3]int // registers taken, by style
 	seatsLoops       int    // with the counters of loops in registers of the warp
 	slow             int    // ops that call a subroutine in rare cases
+	debug            int    // 1 in code for a debugger
+	shorts           int    // words of 16 bits where most are in use
+	inlined          int    // calls that the body of what is called took the place of
 	earlyLoops       int
 	earlyFull        int // ordered for as many registers as all threads leave each
 	earlyLoopsFull   int
@@ -58,7 +62,7 @@ func Names() []string {
 	names := []string{
 		"number", "full", "order", "orderwarp", "loops", "loopswarp", "lean", "leanloops", "early", "early20", "early42", "early58", "early74",
 		"early122", "earlyloops", "earlyfull", "earlyloopsfull", "blocks", "ops", "largest", "back", "unrolled", "crossing", "limit", "threads",
-		"callee", "outside", "calls", "local", "params", "widest", "loads", "loadwords", "across", "pairs", "vectors", "dense", "banked", "rested", "restedloops", "slow",
+		"callee", "outside", "calls", "local", "params", "widest", "loads", "loadwords", "across", "pairs", "vectors", "dense", "banked", "rested", "restedloops", "slow", "debug", "inlined", "predicates", "shorts", "inner",
 	}
 	return append(names, kindNames[:]...)
 }
@@ -68,7 +72,7 @@ func (x *measure) features() []float64 {
 	list := []int{
 		x.number, x.full, x.order.count, x.order.warp, x.loops.count, x.loops.warp, x.lean, x.leanLoops, x.early[0], x.early[1], x.early[2], x.early[3],
 		x.early[4], x.early[5], x.earlyLoops, x.earlyFull, x.earlyLoopsFull, x.blocks, x.ops, x.largest, x.back, x.unrolled, x.crossing, x.limit, x.threads,
-		x.callee, x.outside, x.calls, x.local, x.params, x.widest, x.loads, x.loadWords, x.across, x.pairs, x.vectors, x.seats[0], x.seats[1], x.seats[2], x.seatsLoops, x.slow,
+		x.callee, x.outside, x.calls, x.local, x.params, x.widest, x.loads, x.loadWords, x.across, x.pairs, x.vectors, x.seats[0], x.seats[1], x.seats[2], x.seatsLoops, x.slow, x.debug, x.inlined, x.order.flags, x.shorts, x.order.inner,
 	}
 	list = append(list, x.kinds[:]...)
 	values := make([]float64, len(list))
@@ -84,7 +88,7 @@ const (
 	featureEarlyFull = 15
 	featureOps       = 18
 	featureLimit     = 23
-	featureKinds     = 41
+	featureKinds     = 46
 )
 
 // A measurer measures the functions of a module, each once.
@@ -92,13 +96,26 @@ type measurer struct {
 	module  *ir.Module
 	defined map[string]*ir.Func
 	known   map[*ir.Func]*measure
+	inliner *inliner
+	room    int  // instructions that each kernel may gain by inlining
+	debug   bool // code for a debugger, which the assembler does not optimise
 }
 
 func newMeasurer(m *ir.Module) *measurer {
 	r := &measurer{module: m, defined: make(map[string]*ir.Func), known: make(map[*ir.Func]*measure)}
+	kernels, size := 0, 0
 	for _, f := range m.Funcs() {
 		r.defined[f.Name] = f
+		if f.Kernel {
+			kernels++
+		}
+		for _, b := range f.Blocks {
+			size += len(b.Instrs)
+		}
 	}
+	r.debug = slices.Contains(m.Options, "debug")
+	r.inliner = newInliner(m, r.defined)
+	r.room = max(inlineLeast, inlineShare*size/max(1, kernels))
 	return r
 }
 
@@ -109,25 +126,20 @@ func (r *measurer) measure(f *ir.Func) *measure {
 	x := &measure{number: r.module.Target.Info().Number}
 	r.known[f] = x // a function that calls itself finds what is known so far
 	x.full = fullOccupancy(x.number)
-	g := newGraph(f, x.number)
-	out := g.live()
-	x.graph, x.out = g, out
-	g.natures(x.number, true)
-	x.loops = g.inOrder(out)
-	seats := g.seats(x.full, rested)
-	least, peaks := g.scheduled(out, []int{math.MaxInt, x.full - margin}, seats...)
-	x.seatsLoops = seats[0].most
-	x.leanLoops, x.earlyLoops, x.earlyLoopsFull = least, peaks[0], peaks[1]
-	g.natures(x.number, false)
-	x.order = g.inOrder(out)
-	seats = g.seats(x.full, dense, banked, rested)
-	least, peaks = g.scheduled(out, append(rooms[:], x.full-margin), seats...)
-	for i, a := range seats {
-		x.seats[i] = a.most
+	if r.debug {
+		x.debug = 1
+		x.debugged(f)
+	} else {
+		body := r.inliner.inlined(f, r.room)
+		if body != f {
+			x.inlined = 1
+		}
+		x.optimised(body)
 	}
-	x.lean, x.earlyFull = least, peaks[len(rooms)]
-	copy(x.early[:], peaks)
-	x.pairs = g.pairsAt(out, x.order)
+	g, out := x.graph, x.out
+	f = g.words.f // with what it calls
+	x.pairs = g.atPeak(out, x.order, func(r *ir.Reg) bool { return r.Type.Bits() > 32 })
+	x.shorts = g.atPeak(out, x.order, func(r *ir.Reg) bool { return r.Type.Bits() == 16 })
 	x.unrolled, x.slow = g.unrolled, g.slow
 	for b := range out {
 		n := 0
@@ -159,6 +171,28 @@ func (r *measurer) measure(f *ir.Func) *measure {
 	return x
 }
 
+// optimised measures a function as the assembler translates it by default.
+func (x *measure) optimised(f *ir.Func) {
+	g := newGraph(f, x.number)
+	out := g.live()
+	x.graph, x.out = g, out
+	g.natures(x.number, true)
+	x.loops = g.inOrder(out)
+	seats := g.seats(x.full, rested)
+	least, peaks := g.scheduled(out, []int{math.MaxInt, x.full - margin}, seats...)
+	x.seatsLoops = seats[0].most
+	x.leanLoops, x.earlyLoops, x.earlyLoopsFull = least, peaks[0], peaks[1]
+	g.natures(x.number, false)
+	x.order = g.inOrder(out)
+	seats = g.seats(x.full, dense, banked, rested)
+	least, peaks = g.scheduled(out, append(rooms[:], x.full-margin), seats...)
+	for i, a := range seats {
+		x.seats[i] = a.most
+	}
+	x.lean, x.earlyFull = least, peaks[len(rooms)]
+	copy(x.early[:], peaks)
+}
+
 // call adds what a call needs.
 func (r *measurer) call(x *measure, in *ir.Instr) {
 	x.calls++
@@ -171,10 +205,16 @@ func (r *measurer) call(x *measure, in *ir.Instr) {
 			d := r.defined[f.Name]
 			if d == nil {
 				x.outside++
+				if r.debug {
+					x.debugSeats(max(x.seats[0], callLeast))
+				}
 				return
 			}
 			y := r.measure(d)
 			x.callee = max(x.callee, y.order.count, y.callee)
+			if r.debug {
+				x.debugSeats(max(x.seats[0], y.seats[0], callLeast))
+			}
 			x.outside += y.outside
 		})
 	}

@@ -148,7 +148,7 @@ func (s *words) held(in *ir.Instr) int {
 					n++
 				}
 			case ir.Register:
-				if r, ok := s.of(o.Reg()); ok {
+				if r, ok := s.of(o.Reg()); ok && !(s.literal[r] && in.Args[i].Kind == ir.Address) {
 					for j := range word(s.width[r]) {
 						if s.find(s.first[r]+j) == nothing {
 							n++

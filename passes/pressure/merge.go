@@ -74,12 +74,12 @@ func (g *graph) guard(b int, gone []bool) bool {
 	x, y := g.flow.Succs[b][0], g.flow.Succs[b][1]
 	switch {
 	case g.arm(b, x, y):
-		g.absorb(b, x, gone)
+		g.absorb(b, x, false, gone)
 	case g.arm(b, y, x):
-		g.absorb(b, y, gone)
+		g.absorb(b, y, false, gone)
 	case len(g.flow.Succs[x]) == 1 && len(g.flow.Succs[y]) == 1 && g.flow.Succs[x][0] == g.flow.Succs[y][0] && g.arm(b, x, g.flow.Succs[x][0]) && g.arm(b, y, g.flow.Succs[y][0]):
-		g.absorb(b, x, gone)
-		g.absorb(b, y, gone)
+		g.absorb(b, x, false, gone)
+		g.absorb(b, y, true, gone)
 	default:
 		return false
 	}
@@ -100,8 +100,9 @@ func (g *graph) arm(b, n, to int) bool {
 	return true
 }
 
-// absorb appends an arm to b under its guard.
-func (g *graph) absorb(b, n int, gone []bool) {
+// absorb appends an arm to b under its guard. What it writes keeps its old value where the guard is false: what it has
+// behind b without the arm, or what the first of two arms made of it.
+func (g *graph) absorb(b, n int, second bool, gone []bool) {
 	k := len(g.ops[b])
 	var test []word
 	if k > 0 && g.ops[b][k-1].in.Head() == "bra" {
@@ -112,7 +113,7 @@ func (g *graph) absorb(b, n int, gone []bool) {
 	for _, o := range g.ops[n] {
 		uses := slices.Clone(o.uses)
 		for _, d := range o.defs {
-			if !g.words.single(d) && !has(uses, d) && has(g.behind[n], d) {
+			if !g.words.single(d) && !has(uses, d) && has(g.behind[n], d) && (second || has(g.behind[b], d)) {
 				uses = append(uses, d)
 			}
 		}

@@ -10,8 +10,7 @@ const (
 	mostRegisters = 255
 	warpThreads   = 32
 	registerStep  = 8 // per thread
-	leastCount    = 8 // what the assembler reports at least, for anything but an empty kernel
-	emptyCount    = 4
+	leastCount    = 4 // what the assembler reports at least
 )
 
 // A machine is what a multiprocessor of a target holds.

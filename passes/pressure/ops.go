@@ -39,18 +39,7 @@ func newGraph(f *ir.Func, number int) *graph {
 	s.bases(number)
 	s.copies(skip)
 	wide := s.addresses(skip)
-	g := &graph{words: s, flow: ir.FlowOf(f), ops: make([][]op, len(f.Blocks))}
-	arena := &arena{}
-	for i, b := range f.Blocks {
-		list := make([]op, 0, len(b.Instrs))
-		for _, in := range b.Instrs {
-			if in.Directive() || skip[in] {
-				continue
-			}
-			list = append(list, s.op(in, number, wide, arena))
-		}
-		g.ops[i] = list
-	}
+	g := s.graph(number, skip, wide)
 	g.reload()
 	g.sweep()
 	for b := range g.ops {
@@ -67,6 +56,23 @@ func newGraph(f *ir.Func, number int) *graph {
 	g.rename()
 	g.unrolled = g.unroll()
 	g.merge()
+	return g
+}
+
+// graph makes ops of the instructions that are not skipped.
+func (s *words) graph(number int, skip map[*ir.Instr]bool, wide map[int]*ir.Instr) *graph {
+	g := &graph{words: s, flow: ir.FlowOf(s.f), ops: make([][]op, len(s.f.Blocks))}
+	arena := &arena{}
+	for i, b := range s.f.Blocks {
+		list := make([]op, 0, len(b.Instrs))
+		for _, in := range b.Instrs {
+			if in.Directive() || skip[in] {
+				continue
+			}
+			list = append(list, s.op(in, number, wide, arena))
+		}
+		g.ops[i] = list
+	}
 	return g
 }
 

@@ -3,6 +3,8 @@
 
 package pressure
 
+import "github.com/ptxdsl/ptxdsl/ir"
+
 // scheduled is the peak of a function whose blocks are ordered for speed with a number of registers in
 // mind, for each such number; and the least peak that was found. In the order for the last number, words take their seats.
 func (g *graph) scheduled(out [][]word, rooms []int, seats ...*seats) (leanest int, peaks []int) {
@@ -52,12 +54,9 @@ func (p *planner) block(ops []op, out []word, rooms, peaks []int) int {
 	e := p.g.order(ops, p.last, p.readers)
 	base := lean(ops, e, p.t, out, p.users)
 	least := p.most(ops, out, base)
-	text := make([]int32, len(ops))
-	for i := range text {
-		text[i] = int32(i)
-	}
-	if n := p.most(ops, out, text); n <= least {
-		base, least = text, n
+	written := text(ops)
+	if n := p.most(ops, out, written); n <= least {
+		base, least = written, n
 	}
 	p.most(ops, out, base)
 	entered := p.t.now
@@ -70,18 +69,28 @@ func (p *planner) block(ops []op, out []word, rooms, peaks []int) int {
 		order := early(ops, e, p.g.words, p.uses, p.stamp, room, entered, base)
 		peaks[i] = max(peaks[i], p.most(ops, out, order))
 		if i == len(rooms)-1 {
-			for _, a := range p.seats {
-				p.count(ops, 0)
-				p.count(ops, 1)
-				a.block(ops, order, p.t, out, p.uses, p.stamp, p.users)
-			}
+			p.seat(ops, order, out)
 		}
 	}
+	p.leave(ops, out)
+	return least
+}
+
+// seat gives the words of a block, whose ops run in an order, their seats.
+func (p *planner) seat(ops []op, order []int32, out []word) {
+	for _, a := range p.seats {
+		p.count(ops, 0)
+		p.count(ops, 1)
+		a.block(ops, order, p.t, out, p.uses, p.stamp, p.users)
+	}
+}
+
+// leave clears what is known of a block.
+func (p *planner) leave(ops []op, out []word) {
 	p.count(ops, 0)
 	for _, w := range out {
 		p.stamp[w] = false
 	}
-	return least
 }
 
 // count sets the uses of the words of a block to zero, or adds to them.
@@ -126,11 +135,11 @@ func (g *graph) livePlace(out [][]word, p peak) []word {
 	return list
 }
 
-// pairsAt is how many of the words at a place are parts of something wider.
-func (g *graph) pairsAt(out [][]word, p peak) int {
+// atPeak is how many of the words at a place are of registers of some kind.
+func (g *graph) atPeak(out [][]word, p peak, kind func(*ir.Reg) bool) int {
 	n := 0
 	for _, w := range g.livePlace(out, p) {
-		if g.words.width[g.words.owner[w]] >= 2 {
+		if kind(g.words.f.Regs[g.words.owner[w]]) {
 			n++
 		}
 	}

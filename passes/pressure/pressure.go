@@ -32,9 +32,9 @@ type Kernel struct {
 
 // A Point is where in the text most registers are in use.
 type Point struct {
-	Instr *ir.Instr // nil in a kernel that needs none
+	Instr *ir.Instr // nil in a kernel that needs none; of the kernel or what it calls
 	Words int       // 32-bit registers in use there, those of the instruction's own among them
-	Live  []Live    // in the order of their declarations
+	Live  []Live    // in the order of their declarations, those of functions that are called behind
 }
 
 // A Live is a register of the text that is in use, and in how many 32-bit registers.
@@ -70,6 +70,9 @@ func (r *measurer) kernel(f *ir.Func) Kernel {
 	k.Least = x.lean
 	k.Spills = !k.Budgets.pinned() && k.Least+1 > most // one more is the stack's address
 	k.Peak = x.graph.point
+	if of := r.inliner.from[k.Peak.Instr]; of != nil {
+		k.Peak.Instr = of
+	}
 	k.Shared = r.shared(f)
 	k.Occupancy = machineOf(x.number).occupancy(k.Registers, k.Threads, k.Shared)
 	return k
@@ -102,7 +105,7 @@ func Base(features []float64) float64 {
 // wanted is a count without limits.
 func wanted(m *Model, features []float64) int {
 	if features[featureOps] <= 1 {
-		return emptyCount
+		return leastCount
 	}
 	return max(leastCount, even(Base(features)*m.Factor(features)))
 }

@@ -3,7 +3,10 @@
 
 package pressure
 
-import "container/heap"
+import (
+	"container/heap"
+	"slices"
+)
 
 // A tally counts the registers in use as ops go by, one way or the other.
 type tally struct {
@@ -12,11 +15,12 @@ type tally struct {
 	mark int32
 	now  int
 	warp int // words in registers of the warp
+	flag int // predicates
 }
 
 func (t *tally) start(out []word) {
 	t.mark++
-	t.now, t.warp = 0, 0
+	t.now, t.warp, t.flag = 0, 0, 0
 	for _, w := range out {
 		t.enter(w)
 	}
@@ -32,6 +36,8 @@ func (t *tally) enter(w word) bool {
 		t.now++
 	case uniform:
 		t.warp++
+	case predicate:
+		t.flag++
 	}
 	return true
 }
@@ -46,6 +52,8 @@ func (t *tally) leave(w word) bool {
 		t.now--
 	case uniform:
 		t.warp--
+	case predicate:
+		t.flag--
 	}
 	return true
 }
@@ -70,6 +78,8 @@ type peak struct {
 	count     int
 	block, at int // in the order that was looked at
 	warp      int // the most words in registers of the warp
+	flags     int // the most predicates
+	inner     int // the most in use in loops of one block
 }
 
 // inOrder is the peak when ops run in the order of the text.
@@ -78,12 +88,17 @@ func (g *graph) inOrder(out [][]word) peak {
 	var p peak
 	for b := range g.ops {
 		t.start(out[b])
+		loop := slices.Contains(g.flow.Succs[b], b)
 		for i := len(g.ops[b]) - 1; i >= 0; i-- {
 			n := t.back(&g.ops[b][i])
 			if n > p.count {
 				p.count, p.block, p.at = n, b, i
 			}
+			if loop {
+				p.inner = max(p.inner, n)
+			}
 			p.warp = max(p.warp, t.warp)
+			p.flags = max(p.flags, t.flag)
 		}
 	}
 	return p
@@ -91,8 +106,23 @@ func (g *graph) inOrder(out [][]word) peak {
 
 // edges are the ops of a block that must come before others: succs of each.
 type edges struct {
-	succs [][]int32
+	succs [][]edge
 	preds []int32 // how many
+}
+
+// An edge leads to an op that comes later: since it reads what is made, or only since the two may not change places, for which
+// it need not wait.
+type edge struct {
+	to   int32
+	read bool
+}
+
+// wait is how many cycles an op behind an edge runs after the op before it at least.
+func (e edge) wait(o *op) int32 {
+	if e.read {
+		return int32(o.latency)
+	}
+	return 1
 }
 
 // window is how many stores back the dependences of accesses are sought.
@@ -102,17 +132,19 @@ const window = 64
 func (g *graph) order(ops []op, last map[word]int32, readers map[word][]int32) *edges {
 	clear(last)
 	clear(readers)
-	e := &edges{succs: make([][]int32, len(ops)), preds: make([]int32, len(ops))}
-	add := func(from, to int32) {
+	e := &edges{succs: make([][]edge, len(ops)), preds: make([]int32, len(ops))}
+	link := func(from, to int32, read bool) {
 		if from == to || from < 0 {
 			return
 		}
-		if l := e.succs[from]; len(l) > 0 && l[len(l)-1] == to {
+		if l := e.succs[from]; len(l) > 0 && l[len(l)-1].to == to {
+			l[len(l)-1].read = l[len(l)-1].read || read
 			return
 		}
-		e.succs[from] = append(e.succs[from], to)
+		e.succs[from] = append(e.succs[from], edge{to, read})
 		e.preds[to]++
 	}
+	add := func(from, to int32) { link(from, to, false) }
 	fence := int32(-1)
 	var since []int32          // accesses behind the fence
 	var read, wrote [2][]int32 // and those of each space, if something may depend on them
@@ -138,7 +170,7 @@ func (g *graph) order(ops []op, last map[word]int32, readers map[word][]int32) *
 		}
 		for _, u := range o.uses {
 			if d, ok := last[u]; ok {
-				add(d, n)
+				link(d, n, true)
 			}
 		}
 		for _, d := range o.defs {
@@ -222,11 +254,10 @@ func early(ops []op, e *edges, s *words, uses []int32, outStamp []bool, room int
 	n := len(ops)
 	height := make([]int32, n)
 	for i := n - 1; i >= 0; i-- {
-		h := int32(0)
+		height[i] = int32(ops[i].latency)
 		for _, s := range e.succs[i] {
-			h = max(h, height[s])
+			height[i] = max(height[i], height[s.to]+s.wait(&ops[i]))
 		}
-		height[i] = h + int32(ops[i].latency)
 	}
 	left := append([]int32(nil), e.preds...)
 	ready := make([]int32, n) // when
@@ -299,8 +330,9 @@ func early(ops []op, e *edges, s *words, uses []int32, outStamp []bool, room int
 				inUse++
 			}
 		}
-		for _, t := range e.succs[i] {
-			ready[t] = max(ready[t], now+int32(o.latency))
+		for _, s := range e.succs[i] {
+			t := s.to
+			ready[t] = max(ready[t], now+s.wait(o))
 			if left[t]--; left[t] == 0 {
 				if ready[t] <= now {
 					heap.Push(&open, item{int64(height[t]), t})
@@ -323,7 +355,7 @@ func lean(ops []op, e *edges, t *tally, out []word, users map[word][]int32) []in
 	for i := range n {
 		left[i] = int32(len(e.succs[i]))
 		for _, s := range e.succs[i] {
-			preds[s] = append(preds[s], int32(i))
+			preds[s.to] = append(preds[s.to], int32(i))
 		}
 	}
 	clear(users)

@@ -27,16 +27,17 @@ const stackSeat = 1
 // of 64 bits and of a vector lie side by side from a multiple of their number on, and which of the free
 // registers is taken is a matter of style. This costs registers that no count of words in use shows.
 type seats struct {
-	s      *words
-	style  style
-	room   int     // registers up to which the style matters more than to use few
-	place  []int16 // of each word, or -1
-	group  []int32 // the group that a word is in, or -1, and which of its words it is
-	member []uint8
-	groups []span
-	busy   [mostSeats]int32 // how many words hold a register
-	ready  [mostSeats]int32 // when it is read for sure
-	most   int              // registers up to the highest that was taken
+	s        *words
+	style    style
+	room     int     // registers up to which the style matters more than to use few
+	place    []int16 // of each word, or -1
+	group    []int32 // the group that a word is in, or -1, and which of its words it is
+	member   []uint8
+	groups   []span
+	busy     [mostSeats]int32 // how many words hold a register
+	ready    [mostSeats]int32 // when it is read for sure
+	most     int              // registers up to the highest that was taken
+	crossing []bool           // words that must be where calls leave them alone; none if it is nil
 }
 
 // A span is words that lie side by side.
@@ -228,7 +229,7 @@ func (a *seats) sit(w word, now int, o *op, ops []op, users map[word][]int32) {
 			a.groups[g].base = a.inherit(w, o)
 		}
 		if a.groups[g].base < 0 || a.busy[a.groups[g].base+int16(a.member[w])] > 0 {
-			a.groups[g].base = int16(a.choose(a.groups[g].size, -1, now))
+			a.groups[g].base = int16(a.choose(a.groups[g].size, -1, now, a.from(w)))
 		}
 		a.take(w, int(a.groups[g].base)+int(a.member[w]))
 		return
@@ -237,7 +238,15 @@ func (a *seats) sit(w word, now int, o *op, ops []op, users map[word][]int32) {
 	if a.style != dense {
 		bank = a.bank(w, ops, users)
 	}
-	a.take(w, a.choose(1, bank, now))
+	a.take(w, a.choose(1, bank, now, a.from(w)))
+}
+
+// from is the first register that a word may take.
+func (a *seats) from(w word) int {
+	if int(w) < len(a.crossing) && a.crossing[w] {
+		return savedFirst
+	}
+	return 0
 }
 
 // inherit is where the group of a word can begin so that the word takes the place of one that an op reads last, which is
@@ -279,15 +288,18 @@ func (a *seats) bank(w word, ops []op, users map[word][]int32) int {
 	return -1
 }
 
-// choose finds registers side by side that are free.
-func (a *seats) choose(size, bank, now int) int {
+// choose finds registers side by side that are free, from one on.
+func (a *seats) choose(size, bank, now, from int) int {
 	step := 1
 	for step < size && step < 4 {
 		step *= 2
 	}
 	look := func(bank int, rested bool, room int) int {
 	next:
-		for s := 0; s+size <= room; s += step {
+		for s := from; s+size <= room; s += step {
+			if from > 0 && s <= returnFirst+1 && s+size > returnFirst {
+				continue
+			}
 			if bank >= 0 && s&1 != bank {
 				continue
 			}

@@ -26,18 +26,19 @@ const (
 
 // words are the words of a function's registers, with those that are other words' copies.
 type words struct {
-	f      *ir.Func
-	number map[*ir.Reg]int
-	first  []word // of each register; its words follow one another
-	width  []int32
-	writes []int32 // how many instructions write each register
-	alias  []word  // what a word is a copy of; itself for most
-	owner  []int32 // the register of each word
-	nature []nature
-	from   []int32 // the register that a register is plus a number, and the number: addresses
-	plus   []int64
-	made   []bool // made while loops were unrolled, in one place
-	loaded []load // registers with a constant that is needed in registers of the thread
+	f       *ir.Func
+	number  map[*ir.Reg]int
+	first   []word // of each register; its words follow one another
+	width   []int32
+	writes  []int32 // how many instructions write each register
+	alias   []word  // what a word is a copy of; itself for most
+	owner   []int32 // the register of each word
+	nature  []nature
+	from    []int32 // the register that a register is plus a number, and the number: addresses
+	plus    []int64
+	made    []bool // made while loops were unrolled, in one place
+	loaded  []load // registers with a constant that is needed in registers of the thread
+	literal []bool // registers whose value is known when the kernel is assembled, but for the stack's address
 }
 
 // widthOf is the number of words of a register.
@@ -58,6 +59,7 @@ func newWords(f *ir.Func) *words {
 	w.nature = make([]nature, n)
 	w.made = make([]bool, n)
 	w.loaded = make([]load, len(f.Regs))
+	w.literal = make([]bool, len(f.Regs))
 	w.from, w.plus = make([]int32, len(f.Regs)), make([]int64, len(f.Regs))
 	for i := range w.from {
 		w.from[i] = -1
