@@ -41,6 +41,21 @@ func (x Reg[T]) GtI(n int64) Reg[Pred] { return x.Gt(x.like(n)) }
 // GeI is whether x is at least n.
 func (x Reg[T]) GeI(n int64) Reg[Pred] { return x.Ge(x.like(n)) }
 
+// EqF is whether a float equals v.
+func (x Reg[T]) EqF(v float64) Reg[Pred] { return x.Eq(x.likeF(v)) }
+
+// LtF is whether a float is less than v.
+func (x Reg[T]) LtF(v float64) Reg[Pred] { return x.Lt(x.likeF(v)) }
+
+// LeF is whether a float is at most v.
+func (x Reg[T]) LeF(v float64) Reg[Pred] { return x.Le(x.likeF(v)) }
+
+// GtF is whether a float is greater than v.
+func (x Reg[T]) GtF(v float64) Reg[Pred] { return x.Gt(x.likeF(v)) }
+
+// GeF is whether a float is at least v.
+func (x Reg[T]) GeF(v float64) Reg[Pred] { return x.Ge(x.likeF(v)) }
+
 // IsNaN is whether a float is no number.
 func (x Reg[T]) IsNaN() Reg[Pred] { return x.compare("nan", x) }
 

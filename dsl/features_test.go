@@ -111,6 +111,9 @@ var features = []feature{
 		up := dsl.Bits[dsl.U32](x.Load(i)).AddI(1)
 		again := dsl.Bits[dsl.U32](dsl.Bits[dsl.B32](x.Load(i))).Add(up.TrailingZeros())
 		half := dsl.Bits[dsl.U16](h.Load(i)).AddI(1)
+		f := x.Load(i)
+		in := f.GtF(-1).And(f.LtF(1.5)).And(f.LeF(1)).And(f.GeF(-0.5)).And(f.EqF(0).Not())
+		k.ReturnIf(in.Not())
 		out.Store(i, again.Add(dsl.To[dsl.U32](half)).Add(dsl.Bits[dsl.U32](dsl.Bits[dsl.F32](up).MulF(2))))
 	}, "brev.b32"},
 	{"dealt", "sm_100", func(m *dsl.Module) { dealt(m.Kernel("k", dsl.Threads(192))) }, "clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128"},

@@ -11,7 +11,5 @@ import (
 
 // Test holds the kernel for its targets.
 func Test(t *testing.T) {
-	for _, target := range []string{"sm_80", "sm_90", "sm_100", "sm_120"} {
-		exampletest.Check(t, "matmul_simt", target, Build)
-	}
+	exampletest.Targets(t, "matmul_simt", Build, "sm_80", "sm_90", "sm_100", "sm_120")
 }

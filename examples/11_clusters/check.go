@@ -14,8 +14,8 @@ import (
 
 // Check divides matrices of several shapes, again and again, so that a kernel that does not wait is found.
 func Check(t *trial.T) error {
-	if t.Device.Info().Capability < 90 {
-		return trial.Skip("clusters came with sm_90, and this is %s", t.Target())
+	if err := t.Needs("clusters", 90, 0); err != nil {
+		return err
 	}
 	m := dsl.New("clusters.ptx", t.Target())
 	Build(m)

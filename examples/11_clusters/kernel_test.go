@@ -11,7 +11,5 @@ import (
 
 // Test holds the kernels for their targets.
 func Test(t *testing.T) {
-	for _, target := range []string{"sm_90", "sm_100", "sm_120"} {
-		exampletest.Check(t, "clusters", target, Build)
-	}
+	exampletest.Targets(t, "clusters", Build, "sm_90", "sm_100", "sm_120")
 }

@@ -12,9 +12,7 @@ import (
 
 // Test holds the kernel for its targets.
 func Test(t *testing.T) {
-	for _, target := range []string{"sm_90", "sm_100"} {
-		exampletest.Check(t, "splitk", target, func(m *dsl.Module) { Build(m, Default) })
-	}
+	exampletest.Targets(t, "splitk", func(m *dsl.Module) { Build(m, Default) }, "sm_90", "sm_100")
 }
 
 // TestBlocks: sums are split where there are fewer tiles than multiprocessors, and into parts that are worth it.

@@ -13,8 +13,8 @@ import (
 
 // Check multiplies matrices of several shapes, of which some end within a tile, with tiles dealt beforehand and by the hardware.
 func Check(t *trial.T) error {
-	if c := t.Device.Info().Capability; c < 100 || c >= 120 {
-		return trial.Skip("tcgen05 is for sm_100 and its kin, and this is %s", t.Target())
+	if err := t.Needs("tcgen05", 100, 120); err != nil {
+		return err
 	}
 	for _, dynamic := range []bool{false, true} {
 		tiling := Default
@@ -23,15 +23,17 @@ func Check(t *trial.T) error {
 		if err != nil {
 			return err
 		}
-		for _, p := range []trial.Product{{M: 128, N: 256, K: 64}, {M: 768, N: 1280, K: 448}, {M: 2048, N: 2304, K: 2048}, {M: 1, N: 8, K: 8}, {M: 333, N: 1000, K: 72}} {
+		grid := func(p trial.Product) runtime.Config {
 			tiles := (p.M + 127) / 128 * ((p.N + tiling.N - 1) / tiling.N)
 			if !dynamic {
 				tiles = min(tiles, t.Device.Info().SMs)
 			}
-			a, b := trial.Random(t, p.M, p.K, trial.Brain), trial.Random(t, p.N, p.K, trial.Brain)
-			if err := trial.Multiply(t, k, runtime.Grid(tiles), a, b, trial.Brain, 1.0/200, nil); err != nil {
-				return fmt.Errorf("%+v: %w", tiling, err)
-			}
+			return runtime.Grid(tiles)
+		}
+		err = trial.Products(t, k, grid, trial.Brain, 1.0/200,
+			trial.Product{M: 128, N: 256, K: 64}, trial.Product{M: 768, N: 1280, K: 448}, trial.Product{M: 2048, N: 2304, K: 2048}, trial.Product{M: 1, N: 8, K: 8}, trial.Product{M: 333, N: 1000, K: 72})
+		if err != nil {
+			return fmt.Errorf("%+v: %w", tiling, err)
 		}
 	}
 	return nil

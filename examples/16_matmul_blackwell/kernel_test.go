@@ -12,10 +12,8 @@ import (
 
 // TestBlackwell holds the kernel for the family of sm_100.
 func TestBlackwell(t *testing.T) {
-	for _, target := range []string{"sm_100a", "sm_103a"} {
-		exampletest.Check(t, "matmul", target, func(m *dsl.Module) { Build(m, Default) })
-		dynamic := Default
-		dynamic.Dynamic = true
-		exampletest.Check(t, "matmul_dynamic", target, func(m *dsl.Module) { Build(m, dynamic) })
-	}
+	dynamic := Default
+	dynamic.Dynamic = true
+	exampletest.Targets(t, "matmul", func(m *dsl.Module) { Build(m, Default) }, "sm_100a", "sm_103a")
+	exampletest.Targets(t, "matmul_dynamic", func(m *dsl.Module) { Build(m, dynamic) }, "sm_100a", "sm_103a")
 }

@@ -15,8 +15,8 @@ import (
 
 // Check multiplies matrices of every format on one multiprocessor and on two, in shapes of which some end within a tile.
 func Check(t *trial.T) error {
-	if c := t.Device.Info().Capability; c < 100 || c >= 120 {
-		return trial.Skip("tcgen05 is for sm_100 and its kin, and this is %s", t.Target())
+	if err := t.Needs("tcgen05", 100, 120); err != nil {
+		return err
 	}
 	for _, f := range Formats {
 		for _, pair := range []bool{false, true} {

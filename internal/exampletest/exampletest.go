@@ -16,6 +16,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
+// Targets checks a module for several targets.
+func Targets(t *testing.T, name string, build func(*dsl.Module), targets ...string) {
+	t.Helper()
+	for _, target := range targets {
+		Check(t, name, target, build)
+	}
+}
+
 // Check builds a module twice, compares it with its golden file, and wants it to pass the form checks and to assemble.
 func Check(t *testing.T, name, target string, build func(*dsl.Module)) {
 	t.Helper()

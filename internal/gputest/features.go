@@ -25,14 +25,6 @@ func featureChecks() []Check {
 	}
 }
 
-// since is an error where the device is older than what came with a target.
-func (t *T) since(capability int, what string) error {
-	if t.Device.Info().Capability < capability {
-		return trial.Skip("%s came with sm_%d, and this is %s", what, capability, t.Target())
-	}
-	return nil
-}
-
 // What the kernels are built for.
 const (
 	scanThreads, scanTurns = 96, 3
@@ -113,7 +105,7 @@ func vectors(m *dsl.Module) {
 }
 
 func checkVectors(t *T) error {
-	if err := t.since(90, "atomics of vectors"); err != nil {
+	if err := t.Needs("atomics of vectors", 90, 0); err != nil {
 		return err
 	}
 	const blocks = 16
@@ -194,7 +186,7 @@ func matrices(m *dsl.Module) {
 
 // checkMatrices turns a matrix of 16x64 numbers round by its fragments, and reads it element by element.
 func checkMatrices(t *T) error {
-	if err := t.since(90, "stmatrix"); err != nil {
+	if err := t.Needs("stmatrix", 90, 0); err != nil {
 		return err
 	}
 	xs, want := make([]float32, 16*64), make([]float32, 16*64)
@@ -236,7 +228,7 @@ func bulk(m *dsl.Module) {
 
 // checkBulk adds what two blocks of a cluster send each other, and stores and reduces the sums.
 func checkBulk(t *T) error {
-	if err := t.since(90, "bulk copies"); err != nil {
+	if err := t.Needs("bulk copies", 90, 0); err != nil {
 		return err
 	}
 	xs, want := make([]float32, 2*bulkSize), make([]float32, 3*bulkSize)
@@ -274,7 +266,7 @@ func chunks(m *dsl.Module) {
 }
 
 func checkChunks(t *T) error {
-	if err := t.since(90, "bulk copies"); err != nil {
+	if err := t.Needs("bulk copies", 90, 0); err != nil {
 		return err
 	}
 	xs, want := make([]float32, 512*chunkTurns), make([]float32, 128)
@@ -316,7 +308,7 @@ func boxes(m *dsl.Module) {
 
 // checkBoxes adds up the six neighbours of each point of a cube, whose boxes reach over its edges, and stores what is left of a box.
 func checkBoxes(t *T) error {
-	if err := t.since(90, "tensor maps"); err != nil {
+	if err := t.Needs("tensor maps", 90, 0); err != nil {
 		return err
 	}
 	const planes, rows, cols = 5, 9, 40

@@ -151,6 +151,16 @@ func RandomBits(t *T, rows, cols, bits int, worth func(x uint8) int) Matrix {
 	})
 }
 
+// Products has a kernel multiply random bfloat16 matrices of several sizes, on a grid for each.
+func Products[C runtime.Element](t *T, k *runtime.Kernel, grid func(Product) runtime.Config, result Kind[C], tolerance float64, list ...Product) error {
+	for _, p := range list {
+		if err := Multiply(t, k, grid(p), Random(t, p.M, p.K, Brain), Random(t, p.N, p.K, Brain), result, tolerance, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // behind is how many elements behind a result are looked at: a kernel must not write there.
 const behind = 4096
 

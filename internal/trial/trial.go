@@ -34,6 +34,14 @@ func Skip(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrSkip, fmt.Sprintf(format, args...))
 }
 
+// Needs is a skip where the device is not from the first generation on that has something, and before another that has it no more; 0 is none.
+func (t *T) Needs(what string, from, before int) error {
+	if c := t.Device.Info().Capability; c < from || before > 0 && c >= before {
+		return Skip("%s came with sm_%d, and this is %s", what, from, t.Target())
+	}
+	return nil
+}
+
 // Target is what modules for the device are built for.
 func (t *T) Target() string { return t.Device.Info().Target }
 
