@@ -170,19 +170,22 @@ func (k *Kernel) layOut() {
 	k.m.ir.Decls = append([]ir.Decl{all}, k.m.ir.Decls...)
 	for _, b := range k.f.Blocks {
 		for _, in := range b.Instrs {
-			for i := range in.Args {
-				in.Args[i].Walk(func(o *ir.Operand) {
-					v, ok := o.Ref.(*ir.Var)
-					if !ok {
-						return
-					}
-					if off, ok := offset[v]; ok {
-						o.Ref = all
-						o.Value += off
-					}
-				})
+			settle(in.Args, offset, all)
+		}
+	}
+}
+
+// settle lets operands that name variables with an offset in an array name their places in it.
+func settle(list []ir.Operand, offset map[*ir.Var]int64, array *ir.Var) {
+	for i := range list {
+		o := &list[i]
+		if v := o.Var(); v != nil {
+			if off, ok := offset[v]; ok {
+				o.Ref = array
+				o.Value += off
 			}
 		}
+		settle(o.Args, offset, array)
 	}
 }
 
