@@ -72,6 +72,12 @@ func (d *Dynamic) Deal() {
 		full.Wait(state.parity.XorI(1))
 		_, more := d.read(at)
 		k.FenceAsync() // a later answer is written there another way than this one was read
+		if size := k.clusterSize(); size > 1 {
+			k.SyncWarp()
+			k.Comment("the first block asks again when this one has read the answer too")
+			k.When(leader, func() { empty.ArriveAt(k.U32(0)) })
+			d.arrives(d.empty, size)
+		}
 		state.next(&d.ring)
 		k.BreakIf(more.Not())
 	})
