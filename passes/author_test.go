@@ -52,7 +52,7 @@ func kernel(dice []byte) string {
 	a.statements(4 + a.roll(12))
 	for _, letter := range []byte("rdsp") {
 		for _, name := range a.scope[letter] {
-			if a.roll(3) > 0 {
+			if a.roll(2) > 0 {
 				a.show(letter, name)
 			}
 		}
@@ -109,7 +109,7 @@ func (a *author) some(letter byte) string {
 
 // operand is a register or a number.
 func (a *author) operand(letter byte) string {
-	if a.roll(3) == 0 {
+	if a.roll(5) < 2 {
 		return numbers[a.roll(len(numbers))]
 	}
 	return a.some(letter)

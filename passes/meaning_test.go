@@ -26,7 +26,7 @@ func FuzzPasses(f *testing.F) {
 
 // TestMeaning does the same for a number of kernels.
 func TestMeaning(t *testing.T) {
-	n := uint64(200)
+	n := uint64(400)
 	if testing.Short() {
 		n = 40
 	}
@@ -40,7 +40,7 @@ func TestMeaning(t *testing.T) {
 // dice is a row of bytes.
 func dice(seed uint64) []byte {
 	r := rand.New(rand.NewPCG(seed, 5))
-	list := make([]byte, 100+r.IntN(600))
+	list := make([]byte, 100+r.IntN(300))
 	for i := range list {
 		list[i] = byte(r.Uint32())
 	}

@@ -66,13 +66,18 @@ func (a *author) statement() {
 	}
 }
 
-// carries writes a chain of sums that hand on a carry, perhaps twice the same.
+// carries writes a chain of sums that hand on a carry, perhaps a second one that differs in its lowest words alone.
 func (a *author) carries(width string, letter byte) {
 	op := a.one("add", "sub", "mad.lo")
 	links := 2 + a.roll(2)
 	x, y, z := a.some(letter), a.some(letter), a.some(letter)
 	for range 1 + a.roll(2) {
+		low := a.some(letter)
 		for i := range links {
+			x := x
+			if i == 0 {
+				x = low
+			}
 			name, cc := op, ".cc"
 			if i > 0 {
 				name = map[string]string{"add": "addc", "sub": "subc", "mad.lo": "madc.hi"}[op]
@@ -138,7 +143,11 @@ func (a *author) address() {
 	base := a.some('d')
 	if a.roll(2) == 0 {
 		product := a.fresh('d')
-		a.line("mul.wide.%s %s, %s, %s;", a.one("u32", "s32"), product, a.some('r'), a.one("4", "-4", "12"))
+		index := a.some('r')
+		a.line("mul.wide.%s %s, %s, %s;", a.one("u32", "s32"), product, index, a.one("4", "-4", "12"))
+		if a.roll(4) == 0 {
+			a.line("add.u32 %s, %s, 1;", index, index)
+		}
 		sum := a.fresh('d')
 		a.line("add.s64 %s, %s;", sum, a.one(base+", "+product, product+", "+base))
 		base = sum
