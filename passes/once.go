@@ -79,9 +79,6 @@ func defsOf(f *ir.Func) *defs {
 	return d
 }
 
-// block is the number of the block that an instruction stands in.
-func (d *defs) block(in *ir.Instr) int { return d.at[in].block }
-
 // A spot is where an instruction stands.
 type spot struct{ block, index int }
 
