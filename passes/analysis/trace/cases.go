@@ -50,13 +50,16 @@ func (p *program) cases(l Limits) bool {
 // choices follows the kernel with one choice of numbers after the other. Loops within loops can make a choice too long to
 // be followed to its end: it is left out then, if enough others are not.
 func (p *program) choices(l Limits, order []*value.Atom, scales map[*value.Atom]int64) {
-	const enough = 6
-	whole, left := 0, 2*l.Steps
+	const enough, tries = 6, 3
+	whole, left := 0, l.Steps
 	var dropped []string
 	for i := range sizes {
 		traces, missed, loops := len(p.k.Traces), p.k.Missed, p.k.Loops
 		one := l
-		one.Steps = min(l.Steps/2, left)
+		one.Steps = min(l.Steps/4, left)
+		if whole == 0 && i == tries || left <= 0 {
+			break // not even few turns are followed to their end
+		}
 		w := &walk{program: p, limits: one, known: make(map[*value.Atom]int64), pass: i + 1}
 		for j, a := range order {
 			w.known[a] = number(a, i, j, scales[a])

@@ -52,8 +52,9 @@ func run(p *verify.Pass) {
 			}
 		}
 	}
+	come := comers(p)
 	for _, t := range p.Traces {
-		laggards(p, t)
+		laggards(p, t, come)
 	}
 	named(p)
 }

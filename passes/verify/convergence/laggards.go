@@ -5,14 +5,16 @@ package convergence
 
 import (
 	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
 // laggards looks for a few lanes of a warp that arrive behind a wait of all of them, with nothing between that brings
 // the lanes together: those that still wait may be overtaken. Whether lanes leave a loop apart is for the
 // assembler and the machine to say and not in PTX, so this is told as a note, and the verdict is incomplete.
-func laggards(p *verify.Pass, t *trace.Trace) {
+func laggards(p *verify.Pass, t *trace.Trace, come map[*ir.Instr]value.Set) {
 	var wait *trace.Event
 	for i := range t.Events {
 		e := &t.Events[i]
@@ -20,9 +22,15 @@ func laggards(p *verify.Pass, t *trace.Trace) {
 		case trace.Wait:
 			wait = e
 		case trace.Arrive, trace.TensorCommit:
-			if wait != nil && e.Threads != wait.Threads && e.Threads.Warps() == wait.Threads.Warps() && e.Threads.Len() < wait.Threads.Len() {
+			if wait == nil {
+				continue
+			}
+			// Lanes may follow traces of their own, and come to the same wait and the same arrival.
+			warps := e.Threads.Warp(p.Pool.All())
+			waits, arrives := come[wait.In].And(warps), come[e.In].And(warps)
+			if waits.Warps() == arrives.Warps() && arrives.Len() < waits.Len() {
 				p.Report(&ruleLaggard, e.In, "%s arrive for the warp behind a wait of %s, with nothing between that brings the lanes together: those that still wait may miss the phase",
-					verify.Threads(e.Threads.Len()), verify.Threads(wait.Threads.Len())).Also(wait.In, "the wait")
+					verify.Threads(arrives.Len()), verify.Threads(waits.Len())).Also(wait.In, "the wait")
 				p.Missed("lanes that a warp-wide wait leaves apart, and one of them arriving for all (B7)")
 				return
 			}
@@ -34,6 +42,20 @@ func laggards(p *verify.Pass, t *trace.Trace) {
 			}
 		}
 	}
+}
+
+// comers is, of each wait and each arrival, the threads that come to it on some way.
+func comers(p *verify.Pass) map[*ir.Instr]value.Set {
+	come := make(map[*ir.Instr]value.Set)
+	for _, t := range p.Traces {
+		for i := range t.Events {
+			switch e := &t.Events[i]; e.Kind {
+			case trace.Wait, trace.Arrive, trace.TensorCommit:
+				come[e.In] = come[e.In].Or(e.Threads)
+			}
+		}
+	}
+	return come
 }
 
 var ruleLaggard = diag.Rule{

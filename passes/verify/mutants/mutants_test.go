@@ -98,7 +98,7 @@ func TestMutants(t *testing.T) {
 			continue
 		}
 		fmt.Fprintf(&b, "%s\n", pattern)
-		for _, j := range judgeAll(mutants.Of(string(text), uint64(i), 40)) {
+		for _, j := range judgeAll(mutants.Of(string(text), uint64(i), 32)) {
 			m, list, full := j.mutant, j.list, j.full
 			if !j.ok {
 				continue

@@ -97,6 +97,7 @@ type machine struct {
 	engines []memory.Region // that operations in the background work on
 	plain   bool            // plain accesses are compared among themselves
 	work    *int            // done on the kernel so far, in comparisons and steps
+	most    int             // of it
 }
 
 // A completion is what the end of something in the background does.
@@ -106,8 +107,11 @@ type completion struct {
 }
 
 func newMachine(p *verify.Pass, s []*trace.Trace, work *int) *machine {
-	m := &machine{p: p, work: work, joints: make(map[joint]int), lanes: make(map[warp]int), objects: make(map[spot]*object), named: make(map[number]*meeting),
+	m := &machine{p: p, work: work, most: most, joints: make(map[joint]int), lanes: make(map[warp]int), objects: make(map[spot]*object), named: make(map[number]*meeting),
 		past: make(map[bin][]access)}
+	if !p.Needs(trace.Wait, trace.Copy, trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply) {
+		m.most /= 4 // barriers alone are seen in few turns as well as in many
+	}
 	for _, t := range s {
 		for w := range value.MaxThreads / 32 {
 			if t.Threads.Lanes(w) == 0 {
@@ -140,7 +144,7 @@ func (m *machine) run() (stuck []*agent, ok bool) {
 		for _, a := range m.agents {
 			for !a.left && m.step(a) {
 				moved = true
-				if *m.work += 16; *m.work > most {
+				if *m.work += 16; *m.work > m.most {
 					return nil, false
 				}
 			}

@@ -111,6 +111,7 @@ func (m *machine) note(x access) {
 	}
 	for at := low; at <= high; at++ {
 		k := bin{x.block, x.region.Root, at}
+		*m.work += 2 * len(m.past[k])
 		m.past[k] = append(slices.DeleteFunc(m.past[k], func(y access) bool {
 			return y.by == x.by && y.e.In == x.e.In && y.write == x.write && y.region.Low == x.region.Low && y.region.High == x.region.High &&
 				(y.operation == 0 || m.ordered(&y, &x))

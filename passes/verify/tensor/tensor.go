@@ -109,7 +109,10 @@ func moves(p *verify.Pass, t *trace.Trace) {
 // copied moves on what a load writes to where it is copied, as compilers do that optimize nothing; it is false where an
 // instruction is no such copy.
 func copied(in *ir.Instr, loads map[*ir.Reg]*trace.Event) bool {
-	if in.Head() != "mov" || len(in.Args) != 2 {
+	switch {
+	case in.Head() == "st":
+		return !in.Mod("shared") && !in.Mod("shared::cta") && !in.Mod("shared::cluster") && !in.Mod("global") // to the stack
+	case in.Head() != "mov" || len(in.Args) != 2:
 		return false
 	}
 	to, from := in.Args[0].Reg(), in.Args[1].Reg()
