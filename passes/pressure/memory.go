@@ -173,6 +173,28 @@ func slow(in *ir.Instr) bool {
 	return false
 }
 
+// slowly reports whether an instruction reads its operands and writes its result some time after it was issued, on a target
+// with this number: what goes to memory, and what is done by a unit that warps share.
+func slowly(in *ir.Instr, number int) bool {
+	switch in.Head() {
+	case "ex2", "lg2", "sin", "cos", "tanh", "rsqrt", "rcp", "sqrt", "popc", "bfind", "clz", "brev", "shfl", "redux", "match", "movmatrix":
+		return true
+	case "cvt":
+		to, of := types(in)
+		switch {
+		case whole(to) && whole(of):
+			return false
+		case !whole(to) && !whole(of):
+			return bits(to) == 64 || bits(of) == 64
+		}
+		return number < quickFloats || whole(to) || bits(to) != 32 || bits(of) != 32
+	}
+	return memory(in) != untouched
+}
+
+// quickFloats is the first target that turns integers of 32 bits into floats without such a unit.
+const quickFloats = 90
+
 // cost is about how many registers an instruction needs for itself, and how many cycles pass until its
 // results are there. The registers of what is slow are those that ptxas takes for it, measured one by one.
 func cost(in *ir.Instr) (temps, latency int) {

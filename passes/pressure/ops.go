@@ -16,6 +16,7 @@ type op struct {
 	temps   int // registers it needs for itself while it works: a division is many instructions
 	latency int // cycles until what it makes can be used, about
 	memory  access
+	slowly  bool  // its operands and results are not free as soon as it is issued
 	slow    bool  // rare cases are a subroutine: nothing is moved across
 	base    word  // what the address of a load or store is made of, or nothing
 	offset  int64 // and what is added
@@ -128,9 +129,16 @@ func (s *words) op(in *ir.Instr, number int, wide map[int]*ir.Instr, a *arena) o
 		o.temps++ // the size that the index is multiplied by: an instruction takes one constant
 	}
 	o.memory = memory(in)
+	o.slowly = slowly(in, number)
+	if in.Head() == "cvt" && o.slowly {
+		o.latency = sharedLatency
+	}
 	s.locate(&o)
 	return o
 }
+
+// sharedLatency is how many cycles pass until a unit that warps share has made a result, about.
+const sharedLatency = 20
 
 // add adds a register's words to a list, each once.
 func (s *words) add(list []word, reg int) []word {

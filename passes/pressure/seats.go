@@ -150,9 +150,10 @@ func (a *seats) block(ops []op, order []int32, t *tally, out []word, uses []int3
 	for now, i := range order {
 		o := &ops[i]
 		a.stand(o.temps)
+		shared := o.slowly && o.memory == untouched
 		for _, u := range o.uses {
-			if p := a.place[u]; p >= 0 && o.memory != untouched {
-				a.ready[p] = int32(now + rest)
+			if shared {
+				a.wait(u, now)
 			}
 			if uses[u]--; uses[u] == 0 && !stamp[u] {
 				a.leave(u)
@@ -169,6 +170,18 @@ func (a *seats) block(ops []op, order []int32, t *tally, out []word, uses []int3
 				a.leave(d)
 			}
 		}
+		if o.slowly && !shared {
+			for _, u := range o.uses {
+				a.wait(u, now) // what is loaded may take the place of its own address
+			}
+		}
+	}
+}
+
+// wait keeps the register of a word from being taken while what reads it may still have to.
+func (a *seats) wait(w word, now int) {
+	if p := a.place[w]; p >= 0 {
+		a.ready[p] = int32(now + rest)
 	}
 }
 
@@ -274,7 +287,13 @@ func (a *seats) bank(w word, ops []op, users map[word][]int32) int {
 	list := users[w]
 	for _, i := range list[:min(len(list), 4)] {
 		for _, u := range ops[i].uses {
-			if p := a.place[u]; u != w && p >= 0 && a.busy[p] > 0 && (a.group[u] < 0 || a.member[u] == 0) {
+			switch p := a.place[u]; {
+			case u == w:
+			case a.group[u] >= 0:
+				if a.member[u] == 0 {
+					count[0]++ // wherever it will be
+				}
+			case p >= 0 && a.busy[p] > 0:
 				count[p&1]++
 			}
 		}
