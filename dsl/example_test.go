@@ -271,3 +271,19 @@ func ExampleModule_Text() {
 	// D102 sm_80 has no clusters; they came with sm_90
 	// F402 wgmma.fence needs PTX 8.0 on sm_90a; this file says PTX 9.5, sm_80
 }
+
+// Each thread learns where its numbers go when those that are zero are left out: how many are kept before it.
+func ExampleBlockScanBefore() {
+	m := dsl.New("keep", "sm_80")
+	k := m.Kernel("keep", dsl.Threads(64))
+	x, kept := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "kept")
+	v := x.Load(k.TID().X)
+	keep := v.EqF(0).Not()
+	one := dsl.Select(keep, k.U32(1), k.U32(0))
+	at, all := dsl.BlockScanBefore(one, k.U32(0), "counts", func(a, b dsl.Reg[dsl.U32]) dsl.Reg[dsl.U32] { return a.Add(b) })
+	k.If(keep, func() { kept.Store(at, v) })
+	dsl.Global[dsl.U32](k, "count").StoreI(0, all)
+	_, list := m.Build()
+	fmt.Println(len(list), "findings")
+	// Output: 0 findings
+}
