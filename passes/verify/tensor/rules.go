@@ -271,7 +271,7 @@ tcgen05.wait::ld.sync.aligned;
 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 32;
 `,
 		Fix:     "Put the fence behind the wait, or before the arrival.",
-		Gaps:    "Barriers of the block are not asked for fences.",
+		Gaps:    "Of barriers, only one that has a thread fence at one side and none at the other is asked for it.",
 		Section: "9.7.16.6 tcgen05 memory consistency",
 	}
 	ruleLanes = diag.Rule{
