@@ -164,3 +164,9 @@ func (k *Kernel) copyAsync(to SharedTile, from Addr, pitch Reg[U64], c *clip, mo
 		}
 	}
 }
+
+// CommitCopies makes one group of the copies that the thread has started with CopyAsync, for those that are in no AsyncPipeline.
+func (k *Kernel) CommitCopies() { k.ins("cp.async.commit_group") }
+
+// WaitCopies waits until at most n groups of the thread's copies are under way. What other threads copied is there behind a Sync.
+func (k *Kernel) WaitCopies(n int) { k.ins("cp.async.wait_group", number(int64(n))) }

@@ -61,6 +61,16 @@ var copies = []feature{
 		k.Sync()
 		out.Store(k.TID().X, dsl.Bits[dsl.U32](t.Matrices(row, unit, dsl.Trans)[0]))
 	}, "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16"},
+	{"copies of the threads", "sm_80", func(m *dsl.Module) {
+		k := m.Kernel("k", dsl.Threads(64))
+		n, out := dsl.Param[dsl.U32](k, "n"), dsl.Global[dsl.F16](k, "out")
+		t := k.SharedTile("t", dsl.Tile{Type: isa.F16, Rows: 16, Cols: 64, Swizzle: dsl.Swizzle128})
+		k.Matrix("x", isa.F16).Sized(n, n).CopyAsync(t, k.U32(0))
+		k.CommitCopies()
+		k.WaitCopies(0)
+		k.Sync()
+		out.Store(k.TID().X, dsl.Element[dsl.F16](t, k.U32(3), k.TID().X).Get())
+	}, "cp.async.wait_group"},
 	{"bulk copies", "sm_90", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Threads(64), dsl.Cluster(2))
 		x, out := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "out")
