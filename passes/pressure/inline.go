@@ -11,11 +11,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// How many instructions a kernel may gain by inlining: so many times its share of the module, and a number at least, so that the work
-// for a module is in proportion to its size.
+// How many instructions the kernels of a module may gain by inlining: each so many times its share of the module, or a number if all
+// of them together stay small, so that the work for a module is in proportion to its size.
 const (
 	inlineShare = 4
 	inlineLeast = 2000
+	inlineTotal = 100000
 )
 
 // An inliner puts the bodies of functions where they are called, as the assembler does with small ones. Those that it leaves

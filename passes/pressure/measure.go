@@ -115,7 +115,8 @@ func newMeasurer(m *ir.Module) *measurer {
 	}
 	r.debug = slices.Contains(m.Options, "debug")
 	r.inliner = newInliner(m, r.defined)
-	r.room = max(inlineLeast, inlineShare*size/max(1, kernels))
+	kernels = max(1, kernels)
+	r.room = max(inlineShare*size/kernels, min(inlineLeast, inlineTotal/kernels))
 	return r
 }
 
