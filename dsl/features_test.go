@@ -167,3 +167,22 @@ func TestFeatures(t *testing.T) {
 		}
 	}
 }
+
+// TestTileAlignment holds tiles that the TMA may copy to multiples of 128 bytes, also where something smaller lies before them.
+func TestTileAlignment(t *testing.T) {
+	m := dsl.New("tiles", "sm_90")
+	k := m.Kernel("tiles", dsl.Threads(32))
+	dsl.Shared[dsl.F32](k, "word", 1)
+	k.SharedTile("plain", dsl.Tile{Type: isa.F32, Rows: 8, Cols: 8})
+	k.SharedTile("swizzled", dsl.Tile{Type: isa.F32, Rows: 8, Cols: 8, Swizzle: dsl.Swizzle32})
+	k.SharedTile("padded", dsl.Tile{Type: isa.F32, Rows: 8, Cols: 8, Pad: 16})
+	text, err := m.Text()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{".shared .align 128 .b8 plain[256];", ".shared .align 256 .b8 swizzled[256];", ".shared .align 16 .b8  padded[384];"} {
+		if !strings.Contains(text, line) {
+			t.Errorf("there is no line %s in\n%s", line, text)
+		}
+	}
+}

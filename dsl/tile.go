@@ -166,7 +166,11 @@ func (k *Kernel) SharedTile(name string, t Tile) SharedTile {
 		k.fault(&ruleShape, "%s", problem)
 		t = Tile{Type: isa.B32, Rows: 1, Cols: 4}
 	}
-	return SharedTile{Tile: t, at: k.SharedBytes(name, t.Bytes(), t.Align())}
+	align := t.Align()
+	if t.Pad == 0 {
+		align = max(128, align) // what the TMA copies begins at as much; it does not copy rows with pads
+	}
+	return SharedTile{Tile: t, at: k.SharedBytes(name, t.Bytes(), align)}
 }
 
 // Addr is the address of the tile's first byte.
