@@ -194,7 +194,8 @@ func rooms(p *verify.Pass, s *total) {
 		return
 	}
 	const slack = 1024 // tiles are aligned to as much
-	if s.expected > s.room || 2*s.expected <= s.room+slack*s.expects {
+	padded := s.room - slack*s.expects // the least that the copies bring, if there is so much
+	if s.expected > s.room || s.expected <= padded && 2*s.expected <= s.room+slack*s.expects {
 		p.Report(&ruleBytes, s.first.In, "%d bytes are expected for each %d copies, which seem to have room for %d", s.expected/s.expects, s.copies/s.expects, s.room/s.expects).
 			As(diag.Review).Also(s.load.In, "a copy")
 	}

@@ -191,18 +191,28 @@ tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 32;
 .reqntid 32
 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
 ld.shared.b32 %r1, [slot];
+@%p2 mbarrier.init.shared.b64 [bars], 1;
+fence.mbarrier_init.release.cluster;
 elect.sync _|%p1, 0xffffffff;
 @%p1 tcgen05.mma.cta_group::1.kind::f16 [%r1], %rd1, %rd2, %r2, 1;
 @!%p1 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [bars];
+WAIT:
+mbarrier.try_wait.parity.shared.b64 %p3, [bars], 0;
+@!%p3 bra WAIT;
 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 32;
 `,
 		Right: `
 .reqntid 32
 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
 ld.shared.b32 %r1, [slot];
+@%p2 mbarrier.init.shared.b64 [bars], 1;
+fence.mbarrier_init.release.cluster;
 elect.sync _|%p1, 0xffffffff;
 @%p1 tcgen05.mma.cta_group::1.kind::f16 [%r1], %rd1, %rd2, %r2, 1;
 @%p1 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [bars];
+WAIT:
+mbarrier.try_wait.parity.shared.b64 %p3, [bars], 0;
+@!%p3 bra WAIT;
 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 32;
 `,
 		Fix:     "Let the thread that issues also commit.",
