@@ -193,7 +193,7 @@ func rooms(p *verify.Pass, s *total) {
 	if s.first == nil || s.load == nil || s.vague || s.copies <= 0 || s.expects == 0 || s.load.In.Mod("multicast::cluster") {
 		return
 	}
-	const slack = 1024 // tiles are aligned to as much
+	const slack = 1024                 // tiles are aligned to as much
 	padded := s.room - slack*s.expects // the least that the copies bring, if there is so much
 	if s.expected > s.room || s.expected <= padded && 2*s.expected <= s.room+slack*s.expects {
 		p.Report(&ruleBytes, s.first.In, "%d bytes are expected for each %d copies, which seem to have room for %d", s.expected/s.expects, s.copies/s.expects, s.room/s.expects).
