@@ -95,7 +95,8 @@ func (k *Kernel) tensor(name string, t isa.Type, box []int, rows int, s Swizzle,
 func (x *Tensor) Tile() Tile { return x.m.tile }
 
 // Load starts the copy of a box that begins at coordinates, outermost first, and makes a barrier count its bytes. Coordinates are
-// signed: a box may begin before the tensor. One thread does this. With a mask, the box goes to the blocks of the cluster whose bits
+// signed: a box may begin before the tensor. The innermost is that of a multiple of 16 bytes; the hardware stops at others with an illegal
+// instruction. One thread does this. With a mask, the box goes to the blocks of the cluster whose bits
 // are set, at the same place in each.
 func (x *Tensor) Load(to SharedTile, at []Reg[U32], full Barrier, mask ...Reg[U16]) {
 	x.load("", to, at, nil, full, mask)
@@ -206,10 +207,18 @@ func (x *Tensor) fits(what string, pixels bool, t SharedTile, at []Reg[U32]) boo
 		k.fault(&ruleShape, "tensor %s: LoadPixels copies what Im2col describes, and Load everything else", x.m.name)
 	case len(at) != len(x.box):
 		k.fault(&ruleShape, "tensor %s has %d dimensions and %d coordinates are given", x.m.name, len(x.box), len(at))
+	case x.between(at[len(at)-1]):
+		k.fault(&ruleShape, "tensor %s: a box begins at element %d of %s along the innermost dimension; a multiple of 16 bytes is expected",
+			x.m.name, at[len(at)-1].c.bits, x.m.tile.Type)
 	default:
 		return true
 	}
 	return false
+}
+
+// between reports whether an innermost coordinate is known and not that of a multiple of 16 bytes.
+func (x *Tensor) between(at Reg[U32]) bool {
+	return at.Constant() && at.c.bits*int64(x.m.tile.wide())%128 != 0
 }
 
 // innermostFirst is coordinates as PTX has them.

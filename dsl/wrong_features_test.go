@@ -80,6 +80,7 @@ var wrongFeatures = []wrongKernel{
 		x, y := k.Tensor("x", isa.F32, []int{4, 4, 32}, dsl.Swizzle128), k.Im2col("y", isa.F32, 4, 16, 32, dsl.Swizzle128)
 		a, b, zero := k.SharedTile("a", x.Tile()), k.Barrier("b", 1), k.U32(0)
 		x.Load(a, []u32{zero, zero}, b)                                                 // want `D401: tensor x has 3 dimensions and 2 coordinates are given`
+		x.Load(a, []u32{zero, zero, k.U32(2)}, b)                                       // want `D401: tensor x: a box begins at element 2 of \.f32 along the innermost dimension; a multiple of 16 bytes is expected`
 		x.Load(dsl.SharedTile{}, []u32{zero, zero, zero}, b)                            // want `D201: tensor x is loaded into a tile that no builder call made`
 		x.Load(a.RowsFrom(0, 8), []u32{zero, zero, zero}, b)                            // want `D401: tensor x has boxes of 16x32 .*; it is loaded into 8x32`
 		x.LoadPixels(a, []u32{zero, zero, zero}, nil, b)                                // want `D401: tensor x: LoadPixels copies what Im2col describes, and Load everything else`

@@ -285,14 +285,14 @@ func boxes(m *dsl.Module) {
 	plane, row, col := k.CTAID().Z.ShlI(1), k.CTAID().Y.ShlI(2), k.CTAID().X.ShlI(3)
 	k.When(first, func() {
 		full.Expect(k.U32(a.Bytes()))
-		in.Load(a, []dsl.Reg[dsl.U32]{plane.SubI(1), row.SubI(1), col.SubI(1)}, full)
+		in.Load(a, []dsl.Reg[dsl.U32]{plane.SubI(1), row.SubI(1), col.SubI(4)}, full) // 16 bytes are the least step along the innermost
 	})
 	full.Wait(k.U32(0))
 	i := k.TID().X
 	z, y, x := i.ShrI(5), i.ShrI(3).AndI(3), i.AndI(7)
 	k.If(i.LtI(64), func() {
 		at := func(dz, dy, dx int64) dsl.Reg[dsl.F32] {
-			return dsl.Element[dsl.F32](a, z.AddI(dz).MadI(6, y.AddI(dy)), x.AddI(dx)).Get()
+			return dsl.Element[dsl.F32](a, z.AddI(dz).MadI(6, y.AddI(dy)), x.AddI(3+dx)).Get()
 		}
 		sum := at(0, 1, 1).Add(at(2, 1, 1)).Add(at(1, 0, 1)).Add(at(1, 2, 1)).Add(at(1, 1, 0)).Add(at(1, 1, 2))
 		dsl.Element[dsl.F32](b, z.ShlI(2).Add(y), x).Put(sum)
