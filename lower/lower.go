@@ -8,7 +8,6 @@ package lower
 import (
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/internal/layout"
@@ -24,19 +23,14 @@ func Lines() Option { return func(w *writer) { w.lines = true } }
 
 // Text is m as PTX. Registers and blocks that need a name and have none get one.
 func Text(m *ir.Module, options ...Option) string {
-	w := &writer{m: m, Page: pages.Get().(*layout.Page)}
+	w := &writer{m: m, Page: new(layout.Page)}
 	for _, option := range options {
 		option(w)
 	}
 	w.Reset(room(m))
 	w.module()
-	text := w.Text()
-	pages.Put(w.Page)
-	return text
+	return w.Text()
 }
-
-// pages are those that nobody writes on, kept for their memory.
-var pages = sync.Pool{New: func() any { return new(layout.Page) }}
 
 // room is about how long m will be.
 func room(m *ir.Module) int {
