@@ -116,12 +116,8 @@ func (f *fmtFlags) format(c *call, in *input) formatted {
 // report prints what became of one file, and is its exit code.
 func (f *fmtFlags) report(c *call, r *formatted) int {
 	switch {
-	case errors.As(r.err, &emptyFolder{}):
-		// gofmt says nothing here; whoever mistyped a folder's name would like to know.
-		fmt.Fprintln(c.stderr, r.err)
-		return exitClean
 	case r.err != nil:
-		return c.trouble(r.err)
+		return c.unread(r.err)
 	case r.findings.Errors() > 0:
 		c.findings(c.stderr, r.in.name, r.text, r.findings, f.all)
 		return exitTrouble

@@ -150,6 +150,16 @@ func (c *call) trouble(err error) int {
 	return exitTrouble
 }
 
+// unread reports what a command that rewrites files could not read. A folder without any is no trouble: gofmt says nothing
+// there, but whoever mistyped its name would like to know.
+func (c *call) unread(err error) int {
+	if errors.As(err, &emptyFolder{}) {
+		fmt.Fprintln(c.stderr, err)
+		return exitClean
+	}
+	return c.trouble(err)
+}
+
 // An output remembers that writing failed, so that a full disk is not mistaken for success.
 type output struct {
 	w   io.Writer

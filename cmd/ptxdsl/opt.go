@@ -196,12 +196,8 @@ func lifted(name, text string) (*ir.Module, diag.List) {
 // report prints what became of one file, and is its exit code.
 func (f *optFlags) report(c *call, r *optimised) int {
 	_, _ = c.stderr.Write(r.notes) // it keeps its error
-	switch {
-	case errors.As(r.err, &emptyFolder{}):
-		fmt.Fprintln(c.stderr, r.err)
-		return exitClean
-	case r.err != nil:
-		return c.trouble(r.err)
+	if r.err != nil {
+		return c.unread(r.err)
 	}
 	c.findings(c.stderr, r.in.name, r.text, r.findings, f.all)
 	if r.failed {
