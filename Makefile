@@ -125,7 +125,7 @@ fuzz: tools
 
 .PHONY: bench
 bench:
-	go test -run '^$$' -bench . -benchmem ./ptx ./isa ./lower
+	go test -run '^$$' -bench . -benchmem ./ptx ./form ./isa ./lower ./dsl/... ./passes/verify/suite
 
 # Programs for a machine with a GPU, which needs nothing but its driver: all examples and the runtime, and speed against the libraries there.
 .PHONY: gpu-test

@@ -2,7 +2,7 @@
 # Copyright 2026 The ptxdsl Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Fails unless every Go file is formatted, carries the licence, and passes vet and staticcheck.
+# Fails unless go.mod and go.sum are tidy, and every Go file is formatted, carries the licence, and passes vet and staticcheck.
 
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -20,6 +20,7 @@ for file in "${files[@]}"; do
 		status=1
 	fi
 done
+go mod tidy -diff || status=1
 go vet ./... || status=1
 .tools/lint/bin/staticcheck ./... || status=1
 exit $status
