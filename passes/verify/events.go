@@ -45,31 +45,17 @@ func (p *Pass) Region(e *trace.Event, n int, bytes int64) (memory.Region, bool) 
 	return p.At(Val(e, Address(e.In, n)), bytes, e.Threads)
 }
 
-// A spot is what a region follows from.
-type spot struct {
-	address *value.Value
-	bytes   int64
-	threads value.Set
-}
-
-// A found is the region of a spot.
-type found struct {
-	region memory.Region
-	ok     bool
-}
-
-// At is the bytes at an address, as memory.Of tells them; they are looked up once.
+// At is the bytes at an address, as memory.Of tells them; addresses are taken apart once.
 func (p *Pass) At(address *value.Value, bytes int64, s value.Set) (memory.Region, bool) {
-	if address == nil {
+	at, seen := p.sheet.places[address]
+	if !seen {
+		at.Place, at.known = memory.At(p.Pool, address)
+		p.sheet.places[address] = at
+	}
+	if !at.known {
 		return memory.Region{}, false
 	}
-	k := spot{address, bytes, s}
-	f, ok := p.sheet.regions[k]
-	if !ok {
-		f.region, f.ok = memory.Of(p.Pool, address, bytes, s)
-		p.sheet.regions[k] = f
-	}
-	return f.region, f.ok
+	return at.Over(bytes, s)
 }
 
 // Peer is where in another block's shared memory an access is: the place that mapa was given.

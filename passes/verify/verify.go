@@ -19,7 +19,9 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
 // An Analyzer looks for one kind of hazard. It is a static value.
@@ -90,10 +92,16 @@ type sheet struct {
 	turns   int
 	threads int
 	cases   int
-	boxes   map[*ir.Var]int64   // see Pass.Copied
-	rooms   map[*ir.Instr]int64 // see Pass.Room
-	extents map[*ir.Instr]int64 // see Pass.Extent
-	regions map[spot]found      // see Pass.At
+	boxes   map[*ir.Var]int64      // see Pass.Copied
+	rooms   map[*ir.Instr]int64    // see Pass.Room
+	extents map[*ir.Instr]int64    // see Pass.Extent
+	places  map[*value.Value]place // see Pass.At
+}
+
+// A place is an address taken apart, where that can be done.
+type place struct {
+	memory.Place
+	known bool
 }
 
 // A Finding is under construction until its pass ends.
@@ -241,7 +249,7 @@ func Run(m *ir.Module, list []*Analyzer, opt Options) *Report {
 // follow holds one kernel against the analyzers.
 func follow(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options) *sheet {
 	k := trace.Follow(m, f, opt.Limits)
-	s := &sheet{module: m, missed: k.Missed, regions: make(map[spot]found), boxes: boxes(f)}
+	s := &sheet{module: m, missed: k.Missed, places: make(map[*value.Value]place), boxes: boxes(f)}
 	for _, a := range list {
 		if len(k.Traces) > 0 && k.Needs(a.Requires...) {
 			a.Run(&Pass{Kernel: k, Analyzer: a, sheet: s})
@@ -255,7 +263,7 @@ func follow(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options) *sheet {
 	}
 	s.cases = k.Cases
 	// Traces are large, and are not needed any more.
-	s.regions = nil
+	s.places = nil
 	return s
 }
 

@@ -24,62 +24,65 @@ type Region struct {
 	Bytes     int64 // of one thread
 	// Solid says that every byte between the bounds belongs to it.
 	Solid   bool
-	threads value.Set
-	own     *value.Value
-	pool    *value.Pool
+	base    int64 // where threads count from
+	threads *value.Pattern
+}
+
+// A Place is an address taken apart.
+type Place struct {
+	Root  *value.Value // what is not known of it
+	own   *value.Value // what rests on the number of the thread, and its constant
+	loose bool         // something lies between low and high
+	low   int64
+	high  int64
+	pool  *value.Pool
+}
+
+// At takes an address apart. It is not ok where nothing can be said of it.
+func At(p *value.Pool, address *value.Value) (Place, bool) {
+	if address == nil {
+		return Place{}, false
+	}
+	root, own, loose := p.Const(64, 0), p.Const(64, address.K), p.Const(64, 0)
+	for _, t := range address.Terms {
+		term := p.Scale(64, p.Alone(t.Atom), t.Factor)
+		switch {
+		case t.Atom.Tid:
+			own = p.Add(64, own, term)
+		case t.Atom.Bounded:
+			loose = p.Add(64, loose, term)
+		default:
+			root = p.Add(64, root, term)
+		}
+	}
+	at := Place{Root: root, own: own, loose: len(loose.Terms) > 0, pool: p}
+	bounded := true
+	if at.loose {
+		at.low, at.high, bounded = loose.Bounds()
+	}
+	return at, bounded && len(root.Terms) > 0
+}
+
+// Over is the region of an access of bytes at a place, by the threads of s. It is not ok where there are none.
+func (at *Place) Over(bytes int64, s value.Set) (Region, bool) {
+	threads := at.pool.Pattern(at.own, at.pool.Sample(s))
+	n := len(threads.At)
+	if n == 0 {
+		return Region{}, false
+	}
+	sure := !at.loose
+	return Region{Root: at.Root, Low: at.own.K + threads.At[0] + at.low, High: at.own.K + threads.At[n-1] + at.high + bytes, Sure: sure,
+		Solid: sure && len(at.own.Terms) == 0, Bytes: bytes, base: at.own.K, threads: threads}, true
 }
 
 // Of is the region of an access of bytes at an address, by the threads of s. It is not ok where nothing
 // can be said of the address.
 func Of(p *value.Pool, address *value.Value, bytes int64, s value.Set) (Region, bool) {
-	if address == nil {
+	at, ok := At(p, address)
+	if !ok {
 		return Region{}, false
 	}
-	s = p.Sample(s)
-	r := Region{Bytes: bytes, Sure: true, Solid: true, threads: s, pool: p}
-	root := value.Value{Width: 64}
-	own := p.Const(64, address.K)
-	var loose *value.Value
-	for _, t := range address.Terms {
-		term := p.Scale(64, p.Resize(64, single(p, t), true), t.Factor)
-		switch {
-		case t.Atom.Tid:
-			own = p.Add(64, own, term)
-			r.Solid = false
-		case t.Atom.Bounded:
-			if loose == nil {
-				loose = p.Const(64, 0)
-			}
-			loose = p.Add(64, loose, term)
-			r.Sure, r.Solid = false, false
-		default:
-			root.Terms = append(root.Terms, t)
-		}
-	}
-	r.Root = p.Const(64, 0)
-	for _, t := range root.Terms {
-		r.Root = p.Add(64, r.Root, p.Scale(64, p.Resize(64, single(p, t), true), t.Factor))
-	}
-	at := p.Points(own, s)
-	if len(at) == 0 {
-		return Region{}, false
-	}
-	low, high := at[0], at[len(at)-1]
-	if loose != nil {
-		l, h, ok := loose.Bounds()
-		if !ok {
-			return Region{}, false
-		}
-		low, high = low+l, high+h
-	}
-	r.own = own
-	r.Low, r.High = low, high+bytes
-	return r, len(root.Terms) > 0
-}
-
-// single is an atom as a value of 64 bits.
-func single(p *value.Pool, t value.Term) *value.Value {
-	return p.Alone(t.Atom)
+	return at.Over(bytes, s)
 }
 
 // Var is the variable that r is in, or nil.
@@ -116,17 +119,18 @@ func (r *Region) Meets(o *Region) (sure, maybe bool) {
 	case r.Solid:
 		return o.some(r.Low, r.High), false
 	}
-	return cross(r.pool.Points(r.own, r.threads), r.Bytes, o.pool.Points(o.own, o.threads), o.Bytes), false
+	return cross(r.threads.At, r.base, r.Bytes, o.threads.At, o.base, o.Bytes), false
 }
 
-// cross reports whether bytes from one of some places meet bytes from one of others; places are sorted.
-func cross(a []int64, na int64, b []int64, nb int64) bool {
+// cross reports whether bytes from one of some places meet bytes from one of others; places are sorted, and count from
+// a base.
+func cross(a []int64, from, na int64, b []int64, to, nb int64) bool {
 	i, j := 0, 0
 	for i < len(a) && j < len(b) {
 		switch {
-		case a[i]+na <= b[j]:
+		case from+a[i]+na <= to+b[j]:
 			i++
-		case b[j]+nb <= a[i]:
+		case to+b[j]+nb <= from+a[i]:
 			j++
 		default:
 			return true
@@ -147,7 +151,7 @@ func apartUnknown(a, b *value.Value) bool {
 
 // some reports whether a thread's bytes meet an interval.
 func (r *Region) some(low, high int64) bool {
-	return cross(r.pool.Points(r.own, r.threads), r.Bytes, []int64{low}, high-low)
+	return cross(r.threads.At, r.base, r.Bytes, []int64{low}, 0, high-low)
 }
 
 // Grown is r with more bytes for each thread.
@@ -246,8 +250,8 @@ func (r *Region) Foreign(o *Region, group int) bool {
 	const grain = 4
 	owners := make(map[int64]int)
 	shared := make(map[int64]bool)
-	o.threads.Each(func(t int) {
-		at := o.pool.At(o.own, t)
+	o.threads.Threads.Each(func(t int) {
+		at := o.base + o.threads.In(t)
 		t /= group
 		for n := int64(0); n < o.Bytes; n += grain {
 			if was, taken := owners[(at+n)/grain]; taken && was != t {
@@ -257,8 +261,8 @@ func (r *Region) Foreign(o *Region, group int) bool {
 		}
 	})
 	found := false
-	r.threads.Each(func(t int) {
-		at := r.pool.At(r.own, t)
+	r.threads.Threads.Each(func(t int) {
+		at := r.base + r.threads.In(t)
 		t /= group
 		for n := int64(0); n < r.Bytes; n += grain {
 			was, taken := owners[(at+n)/grain]

@@ -104,7 +104,9 @@ bar.sync %r6, %r7;
 	for _, tr := range k.Traces {
 		for i := range tr.Events {
 			if e := &tr.Events[i]; e.Kind == trace.BarrierSync {
-				got = append(got, k.Pool.Points(e.Vals[0], e.Threads)...)
+				for _, n := range k.Pool.Pattern(e.Vals[0], e.Threads).At {
+					got = append(got, n+e.Vals[0].K)
+				}
 			}
 		}
 	}

@@ -170,30 +170,44 @@ func (p *Pool) Over(v *Value, s Set) (low, high int64, ok bool) {
 	return low + rl, high + rh, !first
 }
 
-// Points is what v is in the threads of s, sorted, each number once. What rests on more than the number
-// of the thread counts as zero.
-func (p *Pool) Points(v *Value, s Set) []int64 {
+// A Pattern is what a value without its constant is in some threads.
+type Pattern struct {
+	Threads Set
+	At      []int64 // sorted, each number once
+	pool    *Pool
+	of      *Value
+}
+
+// Pattern is what v without its constant is in the threads of s. What rests on more than the number of the thread
+// counts as zero.
+func (p *Pool) Pattern(v *Value, s Set) *Pattern {
+	if v.K != 0 {
+		v = p.sum(v.Width, 0, v.Terms)
+	}
 	key := points{v, s}
 	if list, ok := p.points[key]; ok {
 		return list
 	}
-	own := Value{Width: 64, K: v.K}
+	own := Value{Width: 64}
 	for _, t := range v.Terms {
 		if t.Atom.Tid {
 			own.Terms = append(own.Terms, t)
 		}
 	}
-	var list []int64
+	list := &Pattern{Threads: s, pool: p, of: &own}
 	s.Each(func(t int) {
 		if t < p.Threads {
-			list = append(list, p.At(&own, t))
+			list.At = append(list.At, list.In(t))
 		}
 	})
-	slices.Sort(list)
-	list = slices.Compact(list)
+	slices.Sort(list.At)
+	list.At = slices.Compact(list.At)
 	p.points[key] = list
 	return list
 }
+
+// In is what the value is in thread t.
+func (l *Pattern) In(t int) int64 { return l.pool.At(l.of, t) }
 
 // Sample is the threads of s that are there for certain: all where the size of the block is laid down,
 // else its lowest warp.

@@ -10,10 +10,9 @@
 package value
 
 import (
-	"encoding/binary"
+	"hash/maphash"
 	"math/bits"
 	"slices"
-	"strings"
 )
 
 // A Level says over which threads a value is the same for certain.
@@ -33,6 +32,8 @@ type Value struct {
 	Width int // bits; 1 for a predicate
 	K     int64
 	Terms []Term
+
+	next *Value // with the same hash
 }
 
 // A Term is one summand.
@@ -56,6 +57,7 @@ type Atom struct {
 	Low, High int64
 
 	each []int64 // for every thread, once asked for
+	next *Atom   // with the same hash
 }
 
 // A Pool makes values. It is not safe for concurrent use.
@@ -66,11 +68,12 @@ type Pool struct {
 	Threads int
 	Exact   bool
 
-	values map[string]*Value
-	atoms  map[string]*Atom
-	key    []byte
+	seed   maphash.Seed
+	values map[uint64]*Value
+	atoms  map[uint64]*Atom
+	made   struct{ values, atoms int }
 	folded map[step]*Value
-	points map[points][]int64
+	points map[points]*Pattern
 }
 
 // points are what a value is in some threads.
@@ -87,7 +90,8 @@ type step struct {
 
 // NewPool is a pool for a block of the given shape; zero stands for not laid down.
 func NewPool(x, y, z int, exact bool) *Pool {
-	p := &Pool{Exact: exact, values: make(map[string]*Value), atoms: make(map[string]*Atom), folded: make(map[step]*Value), points: make(map[points][]int64)}
+	p := &Pool{Exact: exact, seed: maphash.MakeSeed(), values: make(map[uint64]*Value), atoms: make(map[uint64]*Atom), folded: make(map[step]*Value),
+		points: make(map[points]*Pattern)}
 	p.Shape = [3]int{max(1, x), max(1, y), max(1, z)}
 	p.Threads = min(MaxThreads, p.Shape[0]*p.Shape[1]*p.Shape[2])
 	return p
@@ -123,44 +127,55 @@ func wrap(width int, k int64) int64 {
 // sum makes a value of terms that are sorted by their atoms and have no zero among their factors.
 func (p *Pool) sum(width int, k int64, terms []Term) *Value {
 	k = wrap(width, k)
-	b := binary.AppendVarint(p.key[:0], int64(width))
-	b = binary.AppendVarint(b, k)
+	h := mix(uint64(width), uint64(k))
 	for _, t := range terms {
-		b = binary.AppendVarint(b, int64(t.Atom.ID))
-		b = binary.AppendVarint(b, t.Factor)
+		h = mix(mix(h, uint64(t.Atom.ID)), uint64(t.Factor))
 	}
-	p.key = b
-	if v, ok := p.values[string(b)]; ok {
-		return v
+	first := p.values[h]
+	for v := first; v != nil; v = v.next {
+		if v.Width == width && v.K == k && slices.Equal(v.Terms, terms) {
+			return v
+		}
 	}
-	v := &Value{ID: len(p.values) + 1, Width: width, K: k, Terms: slices.Clone(terms)}
-	p.values[string(b)] = v
+	p.made.values++
+	v := &Value{ID: p.made.values, Width: width, K: k, Terms: slices.Clone(terms), next: first}
+	p.values[h] = v
 	return v
 }
 
 // Atom is the value that is one atom: what op makes of args, for the thing ref, which distinguishes atoms
 // by its name.
 func (p *Pool) Atom(width int, op, name string, ref any, level Level, args ...*Value) *Value {
-	var b strings.Builder
-	b.WriteString(op)
-	b.WriteByte(0)
-	b.WriteString(name)
-	tid := len(args) > 0
-	var n [binary.MaxVarintLen64]byte
+	h := mix(maphash.String(p.seed, op), maphash.String(p.seed, name))
 	for _, a := range args {
-		b.WriteByte(1)
-		b.Write(n[:binary.PutVarint(n[:], int64(a.ID))])
-		tid = tid && a.Tid()
-		if l := a.Level(); op != "shfl" && l > level {
-			level = l
+		h = mix(h, uint64(a.ID))
+	}
+	a := p.atoms[h]
+	for first := a; ; a = a.next {
+		if a == nil {
+			p.made.atoms++
+			a = &Atom{ID: p.made.atoms, Op: op, Name: name, Args: slices.Clone(args), Ref: ref, Level: level, Tid: len(args) > 0 && known(op), next: first}
+			for _, arg := range args {
+				a.Tid = a.Tid && arg.Tid()
+				if op != "shfl" {
+					a.Level = max(a.Level, arg.Level())
+				}
+			}
+			p.atoms[h] = a
+			break
+		}
+		if a.Op == op && a.Name == name && slices.Equal(a.Args, args) {
+			break
 		}
 	}
-	a, ok := p.atoms[b.String()]
-	if !ok {
-		a = &Atom{ID: len(p.atoms) + 1, Op: op, Name: name, Args: args, Ref: ref, Level: level, Tid: tid && known(op)}
-		p.atoms[b.String()] = a
-	}
 	return p.sum(width, 0, []Term{{1, a}})
+}
+
+// mix is a hash of a hash and one word more.
+func mix(h, word uint64) uint64 {
+	const odd = 0x9e3779b97f4a7c15
+	high, low := bits.Mul64(h^word, odd^h>>32)
+	return high ^ low + odd
 }
 
 // Const reports whether v is a constant.

@@ -27,10 +27,10 @@ func (m *machine) fenced(a *agent, e *trace.Event) {
 // unfenced looks for what an engine reads that was written plainly before, with no proxy fence by its writer between: the
 // analyzer of proxies sees that where one trace shows it, and an arrival hands it over; here other threads wrote, and a
 // barrier came between.
-func (m *machine) unfenced(list []access, x *access) bool {
-	for i := range list {
-		y := &list[i]
-		if y.engine() || !y.write || y.e.Kind == trace.Copy || y.e.Guard != nil || y.region.High <= x.region.Low || x.region.High <= y.region.Low || !m.ordered(y, x) {
+func (m *machine) unfenced(list []*access, x *access) bool {
+	*m.work += len(list)
+	for i, y := range list {
+		if y.engine() || y.e.Kind == trace.Copy || y.e.Guard != nil || y.region.High <= x.region.Low || x.region.High <= y.region.Low || !m.ordered(y, x) {
 			continue
 		}
 		if sure, _ := y.region.Meets(&x.region); !sure || m.closed(y, x) || m.superseded(list[i+1:], y, x) {
@@ -48,9 +48,9 @@ func (m *machine) closed(y, x *access) bool {
 }
 
 // superseded reports whether something else was written over y before x.
-func (m *machine) superseded(later []access, y, x *access) bool {
-	return slices.ContainsFunc(later, func(z access) bool {
-		return z.write && z.e.In != y.e.In && z.region.Low <= y.region.Low && y.region.High <= z.region.High && m.ordered(&z, x)
+func (m *machine) superseded(later []*access, y, x *access) bool {
+	return slices.ContainsFunc(later, func(z *access) bool {
+		return z.e.In != y.e.In && z.region.Low <= y.region.Low && y.region.High <= z.region.High && m.ordered(z, x)
 	})
 }
 

@@ -24,8 +24,9 @@ type agent struct {
 	clock   *clock
 	// groups of operations that end at a wait of the agent itself: wgmma and bulk stores.
 	wgmma, bulk, copies []*operation
-	waiting             bool // at a barrier, counted there
-	phase               int  // of the cluster's barrier that it arrived for
+	now                 trace.Event // the event that it is at, for its own threads
+	waiting             bool        // at a barrier, counted there
+	phase               int         // of the cluster's barrier that it arrived for
 	passed              map[*object]*passage
 	tokens              map[*value.Value]int // phases that arrivals were for, by the state that they gave
 	times               map[*ir.Instr]int    // how often it came to an operation of its warpgroup
@@ -90,7 +91,11 @@ type machine struct {
 	named   map[number]*meeting
 	cluster gathering
 	due     []*completion // in the background, in the order of issue
-	past    map[bin][]access
+	past    map[room]*rack
+	round   int   // barriers of threads that let somebody go on
+	joins   int   // how often somebody learned of others
+	floored int   // of them, when floor was worked out
+	floor   []int // up to where each agent is known of by all others
 	next    int
 	joints  map[joint]int
 	lanes   map[warp]int    // of a warp, its agents
@@ -108,7 +113,7 @@ type completion struct {
 
 func newMachine(p *verify.Pass, s []*trace.Trace, work *int) *machine {
 	m := &machine{p: p, work: work, most: most, joints: make(map[joint]int), lanes: make(map[warp]int), objects: make(map[spot]*object), named: make(map[number]*meeting),
-		past: make(map[bin][]access)}
+		past: make(map[room]*rack), floored: -1}
 	if !p.Needs(trace.Wait, trace.Copy, trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply) {
 		m.most /= 4 // barriers alone are seen in few turns as well as in many
 	}
@@ -199,10 +204,10 @@ func (m *machine) new(a *agent, e *trace.Event) *operation {
 			m.next++
 			m.joints[k] = m.next
 		}
-		return &operation{id: m.joints[k], e: e, by: a}
+		return &operation{id: m.joints[k], e: whole(a), by: a}
 	}
 	m.next++
-	return &operation{id: m.next, e: e, by: a}
+	return &operation{id: m.next, e: whole(a), by: a}
 }
 
 // scale is what a byte counts in tx.

@@ -43,10 +43,7 @@ func (m *machine) leave() {
 }
 
 // meet is a barrier of threads: the block's, a numbered one, the warp's or the cluster's.
-func (m *machine) meet(a *agent, e, whole *trace.Event) bool {
-	if a.waiting {
-		return false
-	}
+func (m *machine) meet(a *agent, e *trace.Event) bool {
 	a.clock.agents[a.id] = a.at + 1
 	switch e.Kind {
 	case trace.ClusterArrive:
@@ -65,11 +62,13 @@ func (m *machine) meet(a *agent, e, whole *trace.Event) bool {
 		}
 		if m.cluster.last != nil {
 			a.clock.join(m.cluster.last)
+			m.round++
+			m.joins++
 		}
 		a.at++
 		return true
 	case trace.WarpSync:
-		return m.warp(a, whole)
+		return m.warp(a, e)
 	}
 	id := int64(0)
 	if n := verify.Val(e, 0); n != nil && n.Tid() {
@@ -152,6 +151,8 @@ func (m *machine) release(g *meeting) {
 	if here < count {
 		return
 	}
+	m.round++
+	m.joins++
 	for _, a := range g.agents {
 		a.clock.join(g.clock)
 		a.waiting = false
@@ -177,6 +178,7 @@ func (m *machine) warp(a *agent, e *trace.Event) bool {
 			}
 		}
 	}
+	m.joins++
 	for _, o := range list {
 		a.clock.join(o.clock)
 	}

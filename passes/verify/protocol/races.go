@@ -9,7 +9,6 @@ import (
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
-	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
@@ -62,61 +61,38 @@ func (m *machine) columns(a *agent, e *trace.Event, operation int, write bool) {
 	}
 }
 
-// A bin is where accesses of some bytes are kept.
-type bin struct {
-	block int
-	root  *value.Value
-	at    int64
-}
-
-// Bytes of a bin, as a power of two, and the most bins that an access is kept in; wider ones are in bin -1.
-const (
-	binBits = 10
-	binMost = 16
-)
-
-// bins are where an access is kept.
-func bins(r *memory.Region) (low, high int64) {
-	low, high = r.Low>>binBits, (r.High-1)>>binBits
-	if high-low >= binMost {
-		return -1, -1
-	}
-	return low, high
-}
-
 // note holds an access against those before it that it must come after, and keeps it.
 func (m *machine) note(x access) {
 	if !m.plain && !x.engine() && !m.near(&x) {
 		return
 	}
-	low, high := bins(&x.region)
-	if low < 0 {
-		for at := x.region.Low >> binBits; at <= (x.region.High-1)>>binBits; at++ {
-			if m.against(m.past[bin{x.block, x.region.Root, at}], &x) {
-				return
-			}
-		}
+	x.e = whole(x.by)
+	k := room{x.block, x.region.Root}
+	r := m.past[k]
+	if r == nil {
+		r = &rack{}
+		m.past[k] = r
 	}
-	if m.against(m.past[bin{x.block, x.region.Root, -1}], &x) {
+	low, high, few := span(&x.region)
+	near := r.between(low, high)
+	if !few && m.againstAny(near, &x) || m.against(&r.wide, &x) || few && m.againstAny(near, &x) {
 		return
 	}
-	for at := max(0, low); at <= high; at++ {
-		if m.against(m.past[bin{x.block, x.region.Root, at}], &x) {
-			return
-		}
-	}
 	if x.operation > 0 && !x.write && !x.tensor {
-		for at := x.region.Low >> binBits; at <= (x.region.High-1)>>binBits && !m.unfenced(m.past[bin{x.block, x.region.Root, at}], &x); at++ {
-		}
+		slices.ContainsFunc(near, func(s *shelf) bool { return m.unfenced(s.old, &x) })
+	}
+	if !few {
+		m.keep(&r.wide, &x)
+		return
 	}
 	for at := low; at <= high; at++ {
-		k := bin{x.block, x.region.Root, at}
-		*m.work += 2 * len(m.past[k])
-		m.past[k] = append(slices.DeleteFunc(m.past[k], func(y access) bool {
-			return y.by == x.by && y.e.In == x.e.In && y.write == x.write && y.region.Low == x.region.Low && y.region.High == x.region.High &&
-				(y.operation == 0 || m.ordered(&y, &x))
-		}), x)
+		m.keep(r.at(at), &x)
 	}
+}
+
+// againstAny is against for the accesses of several shelves.
+func (m *machine) againstAny(list []*shelf, x *access) bool {
+	return slices.ContainsFunc(list, func(s *shelf) bool { return m.against(s, x) })
 }
 
 // near reports whether an engine works anywhere near an access of a thread.
@@ -130,11 +106,14 @@ func (m *machine) near(x *access) bool {
 }
 
 // against reports the first access that a new one must come after and does not.
-func (m *machine) against(list []access, x *access) bool {
+func (m *machine) against(s *shelf, x *access) bool {
+	list := s.writes
+	if x.write {
+		list = s.all
+	}
 	*m.work += len(list)
-	for i := range list {
-		y := &list[i]
-		if !x.write && !y.write || y.region.High <= x.region.Low || x.region.High <= y.region.Low || m.ordered(y, x) {
+	for _, y := range list {
+		if y.region.High <= x.region.Low || x.region.High <= y.region.Low || m.ordered(y, x) {
 			continue
 		}
 		if !x.engine() && !y.engine() && (x.by.home() == y.by.home() || !plain(x.e) || !plain(y.e)) {

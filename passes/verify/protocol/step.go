@@ -20,8 +20,11 @@ func (m *machine) step(a *agent) bool {
 		m.leave()
 		return true
 	}
-	all := whole(a)
-	e := *all
+	if a.waiting {
+		return false
+	}
+	e := &a.now
+	*e = *whole(a)
 	e.Threads = e.Threads.And(a.threads)
 	if e.Threads.Empty() {
 		a.at++
@@ -29,9 +32,9 @@ func (m *machine) step(a *agent) bool {
 	}
 	switch e.Kind {
 	case trace.BarrierSync, trace.BarrierArrive, trace.ClusterWait, trace.ClusterArrive, trace.WarpSync:
-		return m.meet(a, &e, all)
+		return m.meet(a, e)
 	case trace.Wait:
-		if !m.wait(a, &e) {
+		if !m.wait(a, e) {
 			return false
 		}
 	case trace.Exit:
@@ -39,7 +42,7 @@ func (m *machine) step(a *agent) bool {
 		m.leave()
 		return true
 	default:
-		m.do(a, &e)
+		m.do(a, e)
 	}
 	a.at++
 	a.clock.agents[a.id] = a.at
@@ -73,6 +76,7 @@ func (m *machine) wait(a *agent, e *trace.Event) bool {
 		seen.phase = phase
 		if phase >= 0 {
 			a.clock.join(at.o.released[phase])
+			m.joins++
 		}
 	}
 	return true
@@ -107,7 +111,7 @@ func (m *machine) pends(a *agent, e *trace.Event, o *object) bool {
 	return known && int64(o.phases&1) == parity
 }
 
-// whole is the event that an agent is at.
+// whole is the event that an agent is at, for all threads of its trace. What is kept of an event keeps this one.
 func whole(a *agent) *trace.Event { return &a.t.Events[a.at] }
 
 // do is every event that does not wait.
@@ -119,7 +123,7 @@ func (m *machine) do(a *agent, e *trace.Event) {
 		for _, at := range list {
 			s := spot{a.block, at.Object}
 			was := m.objects[s]
-			m.objects[s] = &object{count: n, pending: n, init: e}
+			m.objects[s] = &object{count: n, pending: n, init: whole(a)}
 			if was != nil {
 				m.objects[s].unit, m.objects[s].copies = was.unit, was.copies
 			}
@@ -213,7 +217,7 @@ func (m *machine) arrival(a *agent, e *trace.Event) {
 			if e.Kind == trace.Expect || n*at.threads <= o.pending || o.tx == 0 {
 				o.tx += bytes * at.threads * o.scale()
 			} else {
-				m.arrive(a, o, n*at.threads, a.clock, e)
+				m.arrive(a, o, n*at.threads, a.clock, whole(a))
 				continue
 			}
 		}
@@ -226,7 +230,7 @@ func (m *machine) arrival(a *agent, e *trace.Event) {
 				o.arrive(n*at.threads, a.clock, e)
 				continue
 			}
-			m.arrive(a, o, n*at.threads, a.clock, e)
+			m.arrive(a, o, n*at.threads, a.clock, whole(a))
 		}
 	}
 }
@@ -309,12 +313,12 @@ func (m *machine) load(a *agent, e *trace.Event) {
 // copied is an arrival that comes when the copies of its thread before it have ended.
 func (m *machine) copied(a *agent, e *trace.Event) {
 	a.clock.agents[a.id] = a.at + 1
-	know := a.clock.clone()
+	know, from := a.clock.clone(), whole(a)
 	for _, at := range m.touched(a, e) {
 		if !e.In.Mod("noinc") {
 			at.o.pending += at.threads
 		}
-		m.due = append(m.due, &completion{run: func() { m.arrive(a, at.o, at.threads, know, e) }})
+		m.due = append(m.due, &completion{run: func() { m.arrive(a, at.o, at.threads, know, from) }})
 	}
 }
 
@@ -329,7 +333,7 @@ func (o *object) flipIfBegun() {
 func (m *machine) commit(a *agent, e *trace.Event) {
 	ops := a.copies
 	a.copies = nil
-	know := a.clock.clone()
+	know, from := a.clock.clone(), whole(a)
 	n := int64(1)
 	if e.In.Mod("multicast::cluster") && m.p.Ranks < 2 {
 		n = int64(max(1, m.p.Cluster))
@@ -339,7 +343,7 @@ func (m *machine) commit(a *agent, e *trace.Event) {
 			for _, op := range ops {
 				know.ended(op.id)
 			}
-			m.arrive(a, at.o, n*at.threads, know, e)
+			m.arrive(a, at.o, n*at.threads, know, from)
 		}})
 	}
 	// A later commit tracks these too.
