@@ -51,6 +51,16 @@ func MMAFor(t, sums isa.Type) MMA {
 	return s
 }
 
+// MMAFor is the shape that multiplies numbers of a type fastest on the module's target: that of MMAFor, but sixteen rows and as deep for F64
+// from sm_90 on, where the small shape that sm_80 has is slow.
+func (m *Module) MMAFor(t, sums isa.Type) MMA {
+	s := MMAFor(t, sums)
+	if t == isa.F64 && m.Has(90) {
+		s.M, s.K = 16, 16
+	}
+	return s
+}
+
 // String is the shape as an opcode names it.
 func (s MMA) String() string { return fmt.Sprintf("m%dn%dk%d", s.M, s.N, s.K) }
 
@@ -89,6 +99,10 @@ type WarpTile[C Scalar] struct {
 
 // NewWarpTile is a matrix of sums, all zero.
 func NewWarpTile[C Scalar](k *Kernel, shape MMA, rows, cols int) *WarpTile[C] {
+	if shape.M < 1 || shape.N < 1 || shape.K < 1 {
+		k.fault(&ruleShape, "a warp's tile of %dx%d for an MMA of %s; MMAFor gives shapes", rows, cols, shape)
+		shape = MMA{M: 16, N: 8, K: 16, A: isa.F16, B: isa.F16, C: TypeOf[C]()}
+	}
 	w := &WarpTile[C]{k: k, shape: shape, rows: rows, cols: cols}
 	if shape.C != TypeOf[C]() || rows < shape.M || rows%shape.M != 0 || cols < 2*shape.N || cols%(2*shape.N) != 0 {
 		k.fault(&ruleShape, "a warp's tile of %dx%d %s for %s with %s; a multiple of %d rows and %d columns is expected", rows, cols, TypeOf[C](), shape, shape.C, shape.M, 2*shape.N)
@@ -235,7 +249,7 @@ func (w *WarpTile[C]) multiply(fa, fb [][]ir.Operand, more func(row int) []ir.Op
 	}
 }
 
-// double is MMA for F64, whose fragments are single elements.
+// double is MMA for F64, whose fragments are single elements: of eight rows and four columns each, down the rows first.
 func (w *WarpTile[C]) double(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32]) {
 	k, s := w.k, w.shape
 	lane := k.Lane()
@@ -244,18 +258,22 @@ func (w *WarpTile[C]) double(x SharedTile, fromX Reg[U32], y SharedTile, fromY R
 	a := x.reader(fromX.Add(row), col.ShrI(1))
 	b := y.reader(fromY.Add(row), col.ShrI(1))
 	odd := col.AndI(1).ShlI(3)
-	fragments := func(t SharedTile, r tileReader, step, n int) [][]ir.Operand {
-		at := r.at(step * 32).add(odd)
-		var list [][]ir.Operand
-		for i := range n {
-			f := ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.F64)}
-			k.ins("ld.shared.f64", f, k.arg(at.Plus(int64(i*8*t.Pitch()))))
-			list = append(list, []ir.Operand{f})
+	fragments := func(t SharedTile, r tileReader, step, count, rows int) [][]ir.Operand {
+		list := make([][]ir.Operand, count)
+		for four := range s.K / 4 {
+			at := r.at((step*s.K/4 + four) * 32).add(odd)
+			for i := range list {
+				for eight := range rows / 8 {
+					f := ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.F64)}
+					k.ins("ld.shared.f64", f, k.arg(at.Plus(int64((i*rows+eight*8)*t.Pitch()))))
+					list[i] = append(list[i], f)
+				}
+			}
 		}
 		return list
 	}
 	for step := range x.Cols / s.K {
-		w.multiply(fragments(x, a, step, len(w.regs)), fragments(y, b, step, w.cols/s.N), nil)
+		w.multiply(fragments(x, a, step, len(w.regs), s.M), fragments(y, b, step, w.cols/s.N, s.N), nil)
 	}
 }
 
@@ -302,6 +320,9 @@ func (w *WarpTile[C]) Place(warp Reg[U32], across int) (row, col Reg[U32]) {
 // Each visits the sums of the lane two neighbours at a time: x stands at row and col of the warp's tile, y in the column behind it.
 func (w *WarpTile[C]) Each(visit func(row, col Reg[U32], x, y Reg[C])) {
 	k, s := w.k, w.shape
+	if !k.runs("Each", visit != nil) {
+		return
+	}
 	lane := k.Lane()
 	row, col := lane.ShrI(2), lane.AndI(3).ShlI(1)
 	for i, line := range w.regs {
