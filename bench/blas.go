@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"unsafe"
 
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
@@ -21,15 +22,24 @@ type Kind struct {
 
 // Numbers of the libraries.
 const (
-	dataF32    = 0
-	dataBF16   = 14
-	computeF32 = 68
-	turned     = 1 // CUBLAS_OP_T
+	dataF32, dataF64, dataF16, dataS8, dataS32, dataBF16 = 0, 1, 2, 3, 10, 14
+	computeF32, computeF64, computeS32, computeTF32      = 68, 70, 72, 77
+	turned                                               = 1 // CUBLAS_OP_T
 )
 
-// BF16 multiplies bfloat16 with sums in F32.
-func BF16() Kind {
-	return Kind{in: dataBF16, out: dataBF16, compute: computeF32, scale: dataF32, alpha: [8]byte{2: 0x80, 3: 0x3f}} // 1.0
+// KindOf multiplies numbers of a type, with a result of another. The libraries refuse what they do not have.
+func KindOf(in, out isa.Type) Kind {
+	data := map[isa.Type]uintptr{isa.Bf16: dataBF16, isa.F16: dataF16, isa.Tf32: dataF32, isa.F32: dataF32, isa.F64: dataF64, isa.S8: dataS8, isa.S32: dataS32}
+	k := Kind{in: data[in], out: data[out], compute: computeF32, scale: dataF32, alpha: [8]byte{2: 0x80, 3: 0x3f}} // 1.0
+	switch in {
+	case isa.Tf32:
+		k.compute = computeTF32
+	case isa.F64:
+		k.compute, k.scale, k.alpha = computeF64, dataF64, [8]byte{6: 0xf0, 7: 0x3f}
+	case isa.S8:
+		k.compute, k.scale, k.alpha = computeS32, dataS32, [8]byte{0: 1}
+	}
+	return k
 }
 
 // A Problem is D = A * B' for row-major A (m x k), B (n x k) and D (m x n).

@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
 	ladder "github.com/ptxdsl/ptxdsl/examples/10_matmul_ladder"
 	hopper "github.com/ptxdsl/ptxdsl/examples/15_matmul_hopper"
 	"github.com/ptxdsl/ptxdsl/internal/trial"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
@@ -25,14 +27,14 @@ func Matmul(b *Bench, l *BLAS, size int) ([]Result, error) {
 	if err := errors.Join(e1, e2, e3); err != nil {
 		return nil, err
 	}
-	job := Job{Group: "matmul BF16", Name: fmt.Sprint(size), Flop: 2 * float64(size) * float64(size) * float64(size), Base: "cuBLAS"}
-	theirs := l.Contenders(BF16(), Problem{size, size, size, a.Address(), bt.Address(), d.Address()})
+	job := square("matmul BF16", size)
+	theirs := l.Contenders(KindOf(isa.Bf16, isa.Bf16), Problem{size, size, size, a.Address(), bt.Address(), d.Address()})
 	ours, err := b.multipliers(p, a, bt, d)
 	if err != nil {
 		return nil, err
 	}
 	job.Contenders = append(theirs, ours...)
-	results, err := b.compare(job, len(theirs), d)
+	results, err := compare(b, job, len(theirs), d, trial.Brain, 1.0/128)
 	if err != nil {
 		return nil, err
 	}
@@ -91,11 +93,17 @@ func (b *Bench) multipliers(p trial.Product, a, bt, d *runtime.Buffer[runtime.BF
 	return list, nil
 }
 
-// compare holds what our contenders compute against what theirs do, before it measures: the speed of what is wrong is worth nothing.
-func (b *Bench) compare(j Job, theirs int, d *runtime.Buffer[runtime.BF16]) ([]Result, error) {
-	var want []runtime.BF16
+// compare holds what our contenders compute against what theirs do, before it measures: the speed of what is wrong is worth nothing. Sums in
+// another order may differ by so much of the largest.
+func compare[E runtime.Element](b *Bench, j Job, theirs int, d *runtime.Buffer[E], kind trial.Kind[E], tolerance float64) ([]Result, error) {
+	var want []E
+	unwritten, err := runtime.Upload(b.Device, slices.Repeat([]E{kind.Near(float32(math.NaN()))}, d.Len()))
+	if err != nil {
+		return nil, err
+	}
+	defer unwritten.Close()
 	for i, c := range j.Contenders {
-		if err := errors.Join(d.On(b.Stream).Fill(runtime.ToBF16(float32(math.NaN()))), c.Run(), b.Stream.Sync()); err != nil {
+		if err := errors.Join(d.On(b.Stream).CopyFrom(unwritten), c.Run(), b.Stream.Sync()); err != nil {
 			if i < theirs {
 				continue // the result says so
 			}
@@ -109,25 +117,25 @@ func (b *Bench) compare(j Job, theirs int, d *runtime.Buffer[runtime.BF16]) ([]R
 			want = got
 			continue
 		}
-		if err := near(got, want); err != nil {
+		if err := near(got, want, kind.Worth, tolerance); err != nil {
 			return nil, fmt.Errorf("%s %s, %s: %w", j.Group, j.Name, c.Name, err)
 		}
 	}
 	return b.Measure(j)
 }
 
-// near compares bfloat16 results: sums in another order may round to a neighbour.
-func near(got, want []runtime.BF16) error {
+// near compares results.
+func near[E runtime.Element](got, want []E, worth func(E) float64, tolerance float64) error {
 	largest := 0.0
 	for _, w := range want {
-		largest = max(largest, math.Abs(float64(w.Float32())))
+		largest = max(largest, math.Abs(worth(w)))
 	}
 	for i := range got {
 		if got[i] == want[i] {
 			continue
 		}
-		if d := math.Abs(float64(got[i].Float32()) - float64(want[i].Float32())); !(d <= largest/128) {
-			return fmt.Errorf("element %d is %v, and another has %v", i, got[i].Float32(), want[i].Float32())
+		if d := math.Abs(worth(got[i]) - worth(want[i])); !(d <= largest*tolerance) {
+			return fmt.Errorf("element %d is %v, and another has %v", i, worth(got[i]), worth(want[i]))
 		}
 	}
 	return nil

@@ -48,7 +48,7 @@ func checkBits(t *trial.T, e isa.Type, p trial.Product, worth func(x uint8) int)
 // multiply runs the kernel of a type.
 func multiply[C runtime.Element](t *trial.T, e isa.Type, a, b trial.Matrix, sums trial.Kind[C], tolerance float64) error {
 	tiling := Default(e)
-	x, y, err := tiling.Blocks(e, a.Rows, b.Rows, a.Cols)
+	blocks, err := tiling.Blocks(e, a.Rows, b.Rows, a.Cols)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func multiply[C runtime.Element](t *trial.T, e isa.Type, a, b trial.Matrix, sums
 	if err != nil {
 		return err
 	}
-	if err := trial.Multiply(t, k, runtime.Grid(x, y), a, b, sums, tolerance, nil); err != nil {
+	if err := trial.Multiply(t, k, runtime.Grid(blocks), a, b, sums, tolerance, nil); err != nil {
 		return fmt.Errorf("%s: %w", e, err)
 	}
 	return nil

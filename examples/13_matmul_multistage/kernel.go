@@ -17,34 +17,45 @@ type Tiling struct {
 	Stages int
 }
 
+// depth is the bytes of a row of a tile, and group how many rows of tiles are dealt together, so that blocks that run together share
+// what they read.
+const (
+	depth = 128
+	group = 8
+)
+
 // Types are the element types. F32 is multiplied as three products of TF32.
 var Types = []isa.Type{isa.F16, isa.Bf16, isa.Tf32, isa.F32, isa.S8, isa.U8, isa.S4, isa.U4, isa.B1, isa.F64}
 
-// Default is a tiling that leaves the sums of a warp room in its registers.
+// Default is a tiling that fits into the shared memory of sm_80, and leaves the sums of a warp room in its registers: F64 has wide ones, and F32 two
+// sets of them.
 func Default(t isa.Type) Tiling {
-	if t == isa.F64 {
+	switch t {
+	case isa.F64:
 		return Tiling{M: 64, N: 64, Stages: 4}
+	case isa.F32:
+		return Tiling{M: 128, N: 128, Stages: 3}
 	}
-	return Tiling{M: 128, N: 128, Stages: 4}
+	return Tiling{M: 128, N: 256, Stages: 3}
 }
 
-// Blocks is the grid of a launch along x and y, or an error where the sizes are none that the kernel takes.
-func (t Tiling) Blocks(e isa.Type, m, n, k int) (x, y int, err error) {
+// Blocks is the grid of a launch, or an error where the sizes are none that the kernel takes.
+func (t Tiling) Blocks(e isa.Type, m, n, k int) (int, error) {
 	switch {
 	case k*e.Bits()%128 != 0:
-		return 0, 0, fmt.Errorf("rows of %d numbers of %s; a multiple of %d is expected, which is 16 bytes", k, e, 128/e.Bits())
+		return 0, fmt.Errorf("rows of %d numbers of %s; a multiple of %d is expected, which is 16 bytes", k, e, 128/e.Bits())
 	case n%2 != 0:
-		return 0, 0, fmt.Errorf("a result of %d columns; an even number is expected", n)
+		return 0, fmt.Errorf("a result of %d columns; an even number is expected", n)
 	}
-	return (n + t.N - 1) / t.N, (m + t.M - 1) / t.M, nil
+	return (n + t.N - 1) / t.N * ((m + t.M - 1) / t.M), nil
 }
 
 // Build makes D = A * B' for A m x k and B n x k of a type, with D m x n of the type of the sums, on the tensor cores of sm_80. Tiles
 // are clipped at the edges, so that sizes are whatever Blocks takes. Of numbers that are smaller than a byte, the first is in its
-// lowest bits; single bits are multiplied by and.
+// lowest bits; single bits are multiplied by and. F64 has larger shapes from sm_90 on, and takes them there.
 func Build(m *dsl.Module, t isa.Type, tiling Tiling) {
-	switch t {
-	case isa.S8, isa.U8, isa.S4, isa.U4, isa.B1:
+	switch Sums(t) {
+	case isa.S32:
 		build[dsl.S32](m, t, tiling)
 	case isa.F64:
 		build[dsl.F64](m, t, tiling)
@@ -53,23 +64,39 @@ func Build(m *dsl.Module, t isa.Type, tiling Tiling) {
 	}
 }
 
+// Sums is the type of the sums of products of a type.
+func Sums(t isa.Type) isa.Type {
+	switch t {
+	case isa.S8, isa.U8, isa.S4, isa.U4, isa.B1:
+		return isa.S32
+	case isa.F64:
+		return isa.F64
+	}
+	return isa.F32
+}
+
 func build[C dsl.Scalar](m *dsl.Module, t isa.Type, tiling Tiling) {
 	sums := dsl.TypeOf[C]()
 	k := m.Kernel("matmul"+name(t), dsl.Threads(256))
 	a, b, d := k.Matrix("a", t), k.Matrix("b", t), k.Matrix("d", sums)
 	rows, cols, length := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
-	row, col := k.CTAID().Y.MulI(int64(tiling.M)), k.CTAID().X.MulI(int64(tiling.N))
+	at := k.Grouped(rows.CeilDiv(int64(tiling.M)), cols.CeilDiv(int64(tiling.N)), group)
+	row, col := at.Row.MulI(int64(tiling.M)), at.Col.MulI(int64(tiling.N))
 	a, b = a.Sized(rows, length).From(row), b.Sized(cols, length).From(col)
 
-	depth := 128 * 8 / t.Bits()
-	ab := k.AsyncPipeline("ab", tiling.Stages,
-		dsl.Tile{Type: t, Rows: tiling.M, Cols: depth, Swizzle: dsl.Swizzle128},
-		dsl.Tile{Type: t, Rows: tiling.N, Cols: depth, Swizzle: dsl.Swizzle128})
-	w := dsl.NewWarpTile[C](k, dsl.MMAFor(t, sums), tiling.M/2, tiling.N/4)
+	tileA := dsl.Tile{Type: t, Rows: tiling.M, Cols: depth * 8 / t.Bits(), Swizzle: dsl.Swizzle128}
+	if t == isa.F64 {
+		// Its fragments are read number by number, four of a row: with rows 32 bytes apart, those that are read together lie in different banks.
+		tileA.Swizzle, tileA.Pad = dsl.NoSwizzle, 32
+	}
+	tileB := tileA
+	tileB.Rows = tiling.N
+	ab := k.AsyncPipeline("ab", tiling.Stages, tileA, tileB)
+	w := dsl.NewWarpTile[C](k, m.MMAFor(t, sums), tiling.M/2, tiling.N/4)
 	fromA, fromB := w.Place(k.WarpIndex(), 4)
-	ab.Run(length.CeilDiv(int64(depth)),
+	ab.Run(length.CeilDiv(int64(tileA.Cols)),
 		func(step dsl.Reg[dsl.U32], s dsl.AsyncStage) {
-			at := step.MulI(int64(depth))
+			at := step.MulI(int64(tileA.Cols))
 			a.CopyAsync(s.Tile(0), at)
 			b.CopyAsync(s.Tile(1), at)
 		},

@@ -19,7 +19,7 @@ import (
 func main() {
 	device := flag.String("device", "cuda:0", "device, as runtime.Open takes it")
 	rounds := flag.Int("rounds", 51, "rounds in which the contenders take turns")
-	only := flag.String("only", "copy,rmsnorm,softmax,matmul", "what to measure")
+	only := flag.String("only", "copy,rmsnorm,softmax,matmul,multistage", "what to measure")
 	sizes := flag.String("sizes", "2048,4096,8192", "sizes of the square matrices")
 	libraries := flag.String("libs", os.Getenv("PTXDSL_LIBS"), "folders with cuBLAS, with colons between; without it, $PTXDSL_LIBS, and then where PyTorch and the toolkit put it")
 	file := flag.String("json", "", "file for the results as JSON")
@@ -68,16 +68,20 @@ func run(device string, rounds int, only, sizes, libraries, file string) (err er
 			for _, s := range bench.Shapes() {
 				errs = append(errs, keep(bench.Softmax(b, s[0], s[1])))
 			}
-		case "matmul":
+		case "matmul", "multistage":
+			measure := bench.Matmul
+			if what == "multistage" {
+				measure = bench.Multistage
+			}
 			for _, word := range strings.Split(sizes, ",") {
 				n, err := strconv.Atoi(word)
 				if err != nil || n < 256 || n%256 != 0 {
 					return fmt.Errorf("size %q: a multiple of 256 is expected", word)
 				}
-				errs = append(errs, keep(bench.Matmul(b, l, n)))
+				errs = append(errs, keep(measure(b, l, n)))
 			}
 		default:
-			return fmt.Errorf("-only %q: copy, rmsnorm, softmax and matmul are known", what)
+			return fmt.Errorf("-only %q: copy, rmsnorm, softmax, matmul and multistage are known", what)
 		}
 		for _, err := range errs {
 			if err != nil {

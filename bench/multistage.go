@@ -1,0 +1,58 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package bench
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/ptxdsl/ptxdsl/dsl"
+	multistage "github.com/ptxdsl/ptxdsl/examples/13_matmul_multistage"
+	"github.com/ptxdsl/ptxdsl/internal/trial"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/runtime"
+)
+
+// Multistage measures the matrix multiplications with cp.async and mma.sync, in the types that the libraries have too, on squares of a size.
+func Multistage(b *Bench, l *BLAS, size int) ([]Result, error) {
+	var all []Result
+	var errs []error
+	keep := func(list []Result, err error) {
+		all = append(all, list...)
+		errs = append(errs, err)
+	}
+	keep(multiply(b, l, isa.F16, size, trial.Half, trial.Single, 1e-4))
+	keep(multiply(b, l, isa.Bf16, size, trial.Brain, trial.Single, 1e-4))
+	keep(multiply(b, l, isa.Tf32, size, trial.TF32, trial.Single, 1e-4))
+	keep(multiply(b, l, isa.F32, size, trial.Single, trial.Single, 1e-4))
+	keep(multiply(b, l, isa.S8, size, trial.Signed, trial.Integer, 0))
+	keep(multiply(b, l, isa.F64, size, trial.Double, trial.Double, 1e-12))
+	return all, errors.Join(errs...)
+}
+
+// multiply measures the kernel of a type.
+func multiply[E, C runtime.Element](b *Bench, l *BLAS, e isa.Type, size int, in trial.Kind[E], out trial.Kind[C], tolerance float64) ([]Result, error) {
+	a, _, e1 := numbers(b, size*size, in.Near)
+	bt, _, e2 := numbers(b, size*size, in.Near)
+	d, e3 := runtime.Alloc[C](b.Device, size*size)
+	tiling := multistage.Default(e)
+	blocks, e4 := tiling.Blocks(e, size, size, size)
+	t := &trial.T{Device: b.Device, Rand: b.rand}
+	name := e.String()[1:]
+	k, e5 := t.Kernel("matmul_"+name, func(m *dsl.Module) { multistage.Build(m, e, tiling) })
+	if err := errors.Join(e1, e2, e3, e4, e5); err != nil {
+		return nil, err
+	}
+	grid := runtime.Grid(blocks).On(b.Stream)
+	job := square("matmul "+name+", cp.async", size)
+	theirs := l.Contenders(KindOf(e, multistage.Sums(e)), Problem{size, size, size, a.Address(), bt.Address(), d.Address()})
+	job.Contenders = append(theirs, Contender{"ours", func() error { return k.Launch(grid, a, bt, d, size, size, size) }})
+	results, err := compare(b, job, len(theirs), d, out, tolerance)
+	return best(results), errors.Join(err, a.Close(), bt.Close(), d.Close())
+}
+
+// square is the multiplication of square matrices as a job.
+func square(group string, size int) Job {
+	return Job{Group: group, Name: fmt.Sprint(size), Flop: 2 * float64(size) * float64(size) * float64(size), Base: "cuBLAS"}
+}
