@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/ptxdsl/ptxdsl/diag"
@@ -52,7 +53,7 @@ func updating() bool {
 
 // Check compares the PTX of m with testdata/NAME.ptx, NAME being the module's name. What differs is told as instructions that were
 // lost, came or changed, with the Go lines that they come from. Registers and labels may have other names, and declarations another
-// order: that alone is no difference.
+// order: that alone is no difference. Of a long difference the beginning is shown.
 func Check(t testing.TB, m Module) {
 	t.Helper()
 	text, err := m.Text()
@@ -116,8 +117,20 @@ func check(t testing.TB, name, text string, where func(line int) string) {
 		return
 	}
 	if diff != "" {
-		t.Errorf("%s (-want +got; `go test -update` accepts):\n%s", path, diff)
+		t.Errorf("%s (-want +got; `go test -update` accepts):\n%s", path, first(diff, most))
 	}
+}
+
+// most is how many lines of a difference a failing test shows: what is longer than that is another kernel.
+const most = 200
+
+// first is the first n lines of a text, and how many were left out.
+func first(text string, n int) string {
+	lines := strings.SplitAfter(text, "\n")
+	if len(lines) <= n+1 {
+		return text
+	}
+	return strings.Join(lines[:n], "") + fmt.Sprintf("... and %d lines more; after `go test -update` they are in the diff of your version control\n", len(lines)-1-n)
 }
 
 // write makes a file and its folder.

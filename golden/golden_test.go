@@ -190,6 +190,7 @@ func TestCheck(t *testing.T) {
 	}{
 		{fake{"good", module, nil}, ""},
 		{fake{"good", strings.Replace(module, "add", "sub", 1), nil}, "testdata/good.ptx (-want +got; `go test -update` accepts):\n"},
+		{fake{"good", strings.Replace(module, "top:\n", "top:\n"+strings.Repeat("\tadd.u32 %b, %b, 7;\n", 300), 1), nil}, "and 107 lines more; after `go test -update`"},
 		{fake{"missing", module, nil}, "testdata/missing.ptx is not there; `go test -update` makes it"},
 		{fake{"bad", "", errors.New("k.go:3: no")}, "bad cannot be built:\nk.go:3: no"},
 	} {
