@@ -212,6 +212,14 @@ func Threads(n int) string {
 	return fmt.Sprintf("%d threads", n)
 }
 
+// Register names a register for a message. Those that the builder makes have no name before they are written.
+func Register(r *ir.Reg) string {
+	if r.Name == "" {
+		return "a " + r.Type.String() + " register"
+	}
+	return r.Name
+}
+
 // Run holds every kernel of a module against the rules of the analyzers.
 func Run(m *ir.Module, list []*Analyzer, opt Options) *Report {
 	if opt.Limits == (trace.Limits{}) {

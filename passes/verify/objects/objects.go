@@ -110,9 +110,14 @@ func life(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth) {
 	alive := make(map[verify.Object]*ir.Instr)
 	dead := make(map[verify.Object]*ir.Instr)
 	ends := p.Needs(trace.Inval)
+	syncs := 0
 	for i := range t.Events {
 		e := &t.Events[i]
 		switch e.Kind {
+		case trace.BarrierSync, trace.ClusterWait:
+			if p.Everyone(e) {
+				syncs++
+			}
 		case trace.Init:
 			list, _ := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
 			for _, o := range list {
@@ -139,7 +144,7 @@ func life(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth) {
 				}
 				for o, b := range births {
 					// Others made it; a thread that has come to a barrier since may have ended it.
-					if b.t.Threads.And(t.Threads) == (value.Set{}) && !ends && e.Kind == trace.BulkLoad {
+					if b.t.Threads.And(t.Threads) == (value.Set{}) && !ends && (e.Kind == trace.BulkLoad || syncs > b.syncs) {
 						over(p, t, i, &regions[k], o, b.e.In)
 					}
 				}

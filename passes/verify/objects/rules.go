@@ -35,7 +35,7 @@ mbarrier.inval.shared.b64 [bars];
 mbarrier.init.shared.b64 [bars], 2;
 `,
 		Fix:     "End the object with mbarrier.inval before its memory is used again, and keep data off it.",
-		Gaps:    "Writes by other roles than the one that made the object.",
+		Gaps:    "Writes of another role with no barrier of the block between the object's making and them.",
 		Section: "9.7.13.15.9 mbarrier.init",
 	}
 	ruleSeen = diag.Rule{

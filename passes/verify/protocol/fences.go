@@ -66,7 +66,8 @@ func (m *machine) exposed(y, x *access) {
 	if slices.ContainsFunc(x.by.fences, func(f fence) bool { return f.agents[y.by.id] >= y.when }) {
 		severity, why = diag.Review, "the fence is behind the barrier instead of before it"
 	}
-	if sure, _ := y.least().Meets(x.least()); !sure || m.lanes[y.by.home()] > 1 {
+	never := !slices.ContainsFunc(y.by.fences, func(f fence) bool { return f.at > y.when })
+	if sure, _ := y.least().Meets(x.least()); !sure || m.lanes[y.by.home()] > 1 && !never {
 		severity = diag.Review
 	}
 	m.p.Report(rule, x.e.In, "%s reads through the async proxy what was written plainly by warp %d: %s", name(x.e), y.by.warp, why).

@@ -61,7 +61,7 @@ func gained(p *verify.Pass) {
 				n, own := number[r]
 				if own && inc != nil && a == isa.Read && now[n/64]>>(n%64)&1 == 0 && !told[r] && !parameter(f, r) {
 					told[r] = true
-					p.Report(&ruleGained, in, "%s is read behind setmaxnreg.inc, and nothing has written it: registers that are gained hold no value", r.Name).Also(inc, "raised here")
+					p.Report(&ruleGained, in, "%s is read behind setmaxnreg.inc, and nothing has written it: registers that are gained hold no value", verify.Register(r)).Also(inc, "raised here")
 				}
 			})
 			inc = step(in, number, now, inc)

@@ -97,7 +97,7 @@ func moves(p *verify.Pass, t *trace.Trace) {
 			}
 			e.In.Registers(func(r *ir.Reg, a isa.Access) {
 				if from := loads[r]; from != nil {
-					p.Report(&ruleWait, e.In, "%s is used while a load of tensor memory writes it, with no tcgen05.wait::ld between", r.Name).
+					p.Report(&ruleWait, e.In, "%s is used while a load of tensor memory writes it, with no tcgen05.wait::ld between", verify.Register(r)).
 						As(diag.Review).Also(from.In, "the load").On(t, i)
 					clear(loads)
 				}

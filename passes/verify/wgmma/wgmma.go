@@ -88,7 +88,7 @@ func registers(p *verify.Pass, t *trace.Trace) {
 					if u.groups == 0 {
 						why = "its group is not closed"
 					}
-					p.Report(&ruleWait, e.In, "%s %s while a wgmma works on it: %s", r.Name, word, why).As(grade(e.In)).Also(u.e.In, "the wgmma").On(t, i)
+					p.Report(&ruleWait, e.In, "%s %s while a wgmma works on it: %s", verify.Register(r), word, why).As(grade(e.In)).Also(u.e.In, "the wgmma").On(t, i)
 				}
 				if a != isa.Read {
 					touched[r] = e.In
@@ -125,12 +125,12 @@ func multiply(p *verify.Pass, t *trace.Trace, i int, flying map[*ir.Reg]*use, to
 				return
 			}
 			if at := touched[r]; at != nil {
-				p.Report(&ruleFence, e.In, "%s was written behind the last wgmma.fence and is used by wgmma.mma_async", r.Name).
+				p.Report(&ruleFence, e.In, "%s was written behind the last wgmma.fence and is used by wgmma.mma_async", verify.Register(r)).
 					As(grade(at)).Also(at, "written here, with no wgmma.fence behind it").On(t, i)
 				delete(touched, r)
 			}
 			if u := flying[r]; u != nil && u.result != result {
-				p.Report(&ruleWait, e.In, "%s is used as another operand while a wgmma works on it", r.Name).Also(u.e.In, "the wgmma").On(t, i)
+				p.Report(&ruleWait, e.In, "%s is used as another operand while a wgmma works on it", verify.Register(r)).Also(u.e.In, "the wgmma").On(t, i)
 			}
 			flying[r] = rest
 			if result {

@@ -1,0 +1,212 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package zoo
+
+import (
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+func blockTwins() []twin {
+	return []twin{
+		{30, "count_mismatch", countMismatch, block(128), ""},
+		{31, "under_elect", underElect, block(128), ""},
+		{32, "id_collision", idCollision, block(128), ""},
+		{33, "relaxed_arrive", relaxedArrive, pair(), "Barrier has the fence, SyncCluster is not relaxed"},
+		{34, "entry", noSyncAtEntry, pair(), ""},
+		{35, "exit", noSyncAtExit, pair(), ""},
+		{36, "move_behind_fence", moveBehindFence, block(128), "Accumulator has the fence"},
+		{37, "early_epilogue", earlyEpilogue, block(128), "Accumulator waits"},
+		{38, "one_warp_releases", oneWarpReleases, block(256), "Accumulator and Pipeline wait for all four warps"},
+		{44, "warp_skips", warpSkips, block(384), "Role.Regs takes whole groups of warps and adds up"},
+		{44, "pool_exceeded", poolExceeded, block(512), "Role.Regs takes whole groups of warps and adds up"},
+	}
+}
+
+func countMismatch(k *dsl.Kernel, good bool) {
+	threads := 96
+	if good {
+		threads = 128
+	}
+	k.NamedBarrier(threads).Sync() // want "^B1 "
+}
+
+func underElect(k *dsl.Kernel, good bool) {
+	k.If(k.Elect(), func() {
+		if !good {
+			k.Sync() // want "^B2 "
+		}
+	})
+	if good {
+		k.Sync()
+	}
+	k.NamedBarrier(128).Sync()
+}
+
+func idCollision(k *dsl.Kernel, good bool) {
+	bar := k.NamedBarrier(64) // one that both roles are given
+	other := bar
+	if good {
+		other = k.NamedBarrier(64)
+	}
+	k.Roles(dsl.OnWarps(0, 2, "first", func(u32) {
+		bar.Sync()
+	}), dsl.OnWarps(2, 2, "second", func(u32) {
+		other.Sync() // want "^B3 "
+	}))
+}
+
+func relaxedArrive(k *dsl.Kernel, good bool) {
+	bar, tid := k.SharedBytes("bar", 8, 8), k.TID().X // Kernel.Barrier has the fence
+	first(k, func() {
+		k.Ins("mbarrier.init.shared::cta.b64", bar, 2)
+		if good {
+			k.Ins("fence.mbarrier_init.release.cluster")
+		}
+	})
+	k.Ins("barrier.cluster.arrive.relaxed.aligned") // want "^C2 "
+	k.Ins("barrier.cluster.wait.aligned")
+	k.If(tid.LtI(2), func() {
+		k.Ins("mbarrier.arrive.release.cluster.shared::cluster.b64", dsl.Sink, bar.In(tid))
+	})
+	wait(k, "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64", bar, 0)
+	k.SyncCluster()
+}
+
+func noSyncAtEntry(k *dsl.Kernel, good bool) {
+	x := dsl.Shared[dsl.U32](k, "x", 1)
+	peer := k.ClusterRank().XorI(1)
+	if good {
+		k.SyncCluster()
+	}
+	first(k, func() {
+		x.In(peer).Put(k.U32(7)) // want "^C3 "
+	})
+	k.SyncCluster()
+}
+
+func noSyncAtExit(k *dsl.Kernel, good bool) {
+	x, out := dsl.Shared[dsl.U32](k, "x", 1), dsl.Global[dsl.U32](k, "out")
+	k.SyncCluster()
+	first(k, func() { x.Put(k.TID().X) })
+	k.SyncCluster()
+	y := x.In(k.ClusterRank().XorI(1)).Get() // want "^C4 "
+	out.Put(y)
+	if good {
+		k.SyncCluster()
+	}
+}
+
+// A product is one of 64x8 numbers in registers, made with instructions alone: Accumulator.MMA has the fences and
+// waits of wgmma in it.
+type product struct {
+	k    *dsl.Kernel
+	tile dsl.SharedTile
+	acc  []dsl.Reg[dsl.F32]
+}
+
+func newProduct(k *dsl.Kernel) *product {
+	p := &product{k: k, tile: k.SharedTile("tile", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})}
+	for range 4 {
+		p.acc = append(p.acc, k.F32(0).Var())
+	}
+	return p
+}
+
+const wgmma = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16"
+
+// operands are those of wgmma.
+func (p *product) operands() []any {
+	d := p.tile.Descriptor()
+	return []any{dsl.List(p.acc...), d, d, 1, 1, 1, 0, 0}
+}
+
+func (p *product) begin()  { p.k.Ins("wgmma.fence.sync.aligned") }
+func (p *product) commit() { p.k.Ins("wgmma.commit_group.sync.aligned") }
+func (p *product) wait()   { p.k.Ins("wgmma.wait_group.sync.aligned", 0) }
+
+func moveBehindFence(k *dsl.Kernel, good bool) {
+	p, out := newProduct(k), dsl.Global[dsl.F32](k, "out")
+	args := p.operands()
+	add := func() { k.Ins("add.f32", p.acc[0], p.acc[1], float32(1)) }
+	if good {
+		add()
+		p.begin()
+	} else {
+		p.begin()
+		add()
+	}
+	k.Ins(wgmma, args...) // want "^W1 "
+	p.commit()
+	p.wait()
+	out.Store(k.TID().X, p.acc[0])
+}
+
+func earlyEpilogue(k *dsl.Kernel, good bool) {
+	p, out := newProduct(k), dsl.Global[dsl.F32](k, "out")
+	args := p.operands()
+	p.begin()
+	k.Ins(wgmma, args...)
+	p.commit()
+	if good {
+		p.wait()
+	}
+	out.Store(k.TID().X, p.acc[0]) // want "^W2 "
+	p.wait()
+}
+
+func oneWarpReleases(k *dsl.Kernel, good bool) {
+	p, full, empty := newProduct(k), k.Barrier("full", 1), k.Barrier("empty", 1)
+	from, out, tid := dsl.Global[dsl.U32](k, "from"), dsl.Global[dsl.F32](k, "out"), k.TID().X
+	four := k.NamedBarrier(128)
+	k.Roles(dsl.OnWarpgroup(0, "multiply", func() {
+		args := p.operands()
+		full.Wait(k.U32(0))
+		p.begin()
+		k.Ins(wgmma, args...)
+		p.commit()
+		p.wait()
+		if good {
+			four.Sync()
+		}
+		k.If(tid.EqI(0), func() {
+			empty.Arrive() // want "^W4 "
+		})
+		out.Store(tid, p.acc[0])
+	}), dsl.OnWarp(4, "load", func() {
+		k.If(k.Leader(), func() {
+			full.Expect(k.U32(8192))
+			k.Ins("cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes", p.tile.Addr(), from.Addr(), 8192, full.Addr())
+			empty.Wait(k.U32(0))
+		})
+	}))
+}
+
+func warpSkips(k *dsl.Kernel, good bool) {
+	// Role.Regs changes the registers of whole groups of warps alone.
+	warps := 3
+	if good {
+		warps = 4
+	}
+	k.If(k.WarpIndex().GeI(4), func() {
+		k.Ins("setmaxnreg.inc.sync.aligned.u32", 208)
+	}, func() {
+		k.If(k.WarpIndex().LtI(int64(warps)), func() {
+			k.Ins("setmaxnreg.dec.sync.aligned.u32", 40) // want "^R2 "
+		})
+	})
+}
+
+func poolExceeded(k *dsl.Kernel, good bool) {
+	// Role.Regs adds the budgets up.
+	k.If(k.WarpIndex().GeI(4), func() {
+		if good {
+			k.Ins("setmaxnreg.inc.sync.aligned.u32", 152)
+		} else {
+			k.Ins("setmaxnreg.inc.sync.aligned.u32", 240) // want "^R4 "
+		}
+	}, func() {
+		k.Ins("setmaxnreg.dec.sync.aligned.u32", 40)
+	})
+}
