@@ -58,7 +58,7 @@ func (w *walk) part(s *state, in *ir.Instr, cond *value.Value, taken, next int) 
 		second = !first
 	}
 	if first && second {
-		w.steps += len(s.events) / 4 // which are copied some time
+		w.steps += s.events.len() / 4 // which are copied some time
 		other := s.clone()
 		w.choose(other, in, cond, false)
 		w.push(w.enter(other, next))
@@ -89,9 +89,9 @@ func (w *walk) steady(s *state, in *ir.Instr, cond *value.Value) (way, steady bo
 		return false, false
 	}
 	w.k.Loops = true
-	for i := len(s.choices) - 1; i >= 0; i-- {
-		if s.choices[i].In == in {
-			return s.choices[i].Taken == (n < most), true
+	for c := range s.choices.backward() {
+		if c.In == in {
+			return c.Taken == (n < most), true
 		}
 	}
 	return false, false
@@ -156,7 +156,7 @@ func (w *walk) turn(s *state, l *graph.Loop, cond *value.Value, end bool) (stay,
 
 // choose notes which way was taken.
 func (w *walk) choose(s *state, in *ir.Instr, cond *value.Value, taken bool) {
-	c := Choice{In: in, Block: s.block, Cond: cond, Taken: taken, Soft: w.region(s.block).mild, At: len(s.events)}
+	c := Choice{In: in, Block: s.block, Cond: cond, Taken: taken, Soft: w.region(s.block).mild, At: s.events.len()}
 	a, _ := cond.Condition()
 	w.parts(s, &c)
 	if a.Tid {
@@ -168,7 +168,7 @@ func (w *walk) choose(s *state, in *ir.Instr, cond *value.Value, taken bool) {
 	} else {
 		s.facts.assume(cond, taken, s.threads)
 	}
-	s.choices = append(s.choices, c)
+	s.choices.add(c)
 	if c.Splits || c.Maybe {
 		s.open = append(s.open, c)
 	}
@@ -201,9 +201,9 @@ func (w *walk) parts(s *state, c *Choice) {
 // decided notes a branch that the number of the thread decides for a class: others of the same warps may go
 // the other way.
 func (w *walk) decided(s *state, in *ir.Instr, cond *value.Value, taken bool) {
-	c := Choice{In: in, Block: s.block, Cond: cond, Taken: taken, Soft: true, At: len(s.events)}
+	c := Choice{In: in, Block: s.block, Cond: cond, Taken: taken, Soft: true, At: s.events.len()}
 	if w.parts(s, &c); c.Splits {
-		s.choices = append(s.choices, c)
+		s.choices.add(c)
 		s.open = append(s.open, c)
 	}
 }
@@ -305,7 +305,7 @@ func (w *walk) skip(s *state, r region) *state {
 		level = max(level, cond.Level())
 	}
 	for _, reg := range r.reads {
-		if n, ok := w.number[reg]; ok && s.regs[n] != nil {
+		if n := w.at(reg); n >= 0 && s.regs[n] != nil {
 			level = max(level, s.regs[n].Level())
 		}
 	}
@@ -313,7 +313,7 @@ func (w *walk) skip(s *state, r region) *state {
 		level = value.Lane
 	}
 	for _, n := range r.regs {
-		reg := w.k.Func.Regs[n]
+		reg := w.kept[n]
 		name := strconv.Itoa(n) + "@" + strconv.Itoa(s.block) + "#" + strconv.Itoa(s.times[in])
 		s.regs[n] = w.pool.Atom(bitsOf(reg), "after", name, in, level)
 	}

@@ -267,7 +267,7 @@ func (w *walk) start() {
 	for a, n := range w.known {
 		facts.empty = facts.empty || n == 0 && a.Op != "register" // the first block has work too
 	}
-	w.work = []*state{{facts: facts, regs: make([]*value.Value, len(w.k.Func.Regs)), threads: w.pool.All(),
+	w.work = []*state{{facts: facts, regs: make([]*value.Value, len(w.kept)), threads: w.pool.All(),
 		turns: make(map[*graph.Loop]int), times: make(map[*ir.Instr]int), pending: make(map[*ir.Instr]*value.Value)}}
 	w.run()
 }

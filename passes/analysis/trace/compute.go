@@ -61,8 +61,8 @@ func (w *walk) compute(s *state, st *step) {
 			return
 		}
 		r := o.Ref.(*ir.Reg)
-		n, ok := w.number[r]
-		if !ok {
+		n := w.at(r)
+		if n < 0 {
 			return
 		}
 		v = w.fit(v, bitsOf(r))
@@ -114,7 +114,7 @@ func (w *walk) result(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 		set(&in.Args[0], arg(1, 64))
 		return
 	case "add", "sub":
-		if float || in.Mod("cc") || in.Mod("sat") || strings.Contains(in.Op, "x2") {
+		if float || !st.plain {
 			break
 		}
 		if st.head == "add" {
@@ -130,11 +130,11 @@ func (w *walk) result(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 		set(&in.Args[0], w.pool.Scale(width, arg(1, width), -1))
 		return
 	case "mul", "mad":
-		if float || in.Mod("hi") || in.Mod("sat") || in.Mod("cc") {
+		if float || st.high || !st.plain {
 			break
 		}
 		a, b := arg(1, width), arg(2, width)
-		if in.Mod("wide") {
+		if st.wide {
 			width *= 2
 			a, b = w.pool.Resize(width, a, signed), w.pool.Resize(width, b, signed)
 		}
@@ -158,20 +158,17 @@ func (w *walk) result(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 		set(&in.Args[0], w.pool.Binary(op, width, arg(1, width), arg(2, 32)))
 		return
 	case "and", "or", "xor":
-		if in.Mod("pred") {
-			width = 1
-		}
 		set(&in.Args[0], w.pool.Binary(st.head, width, w.fit(arg(1, width), width), w.fit(arg(2, width), width)))
 		return
 	case "not":
-		if in.Mod("pred") {
+		if width == 1 {
 			set(&in.Args[0], w.pool.Not(arg(1, 1)))
 			return
 		}
 		set(&in.Args[0], w.pool.Sub(width, w.pool.Const(width, -1), arg(1, width)))
 		return
 	case "div", "rem", "min", "max":
-		if float || strings.Contains(in.Op, "x2") {
+		if float || !st.plain {
 			break
 		}
 		a, b := arg(1, width), arg(2, width)
@@ -188,10 +185,10 @@ func (w *walk) result(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 		set(&in.Args[0], w.pool.Select(c, w.fit(a, width), w.fit(b, width)))
 		return
 	case "setp":
-		w.compare(s, in, set, float, signed, width)
+		w.compare(s, st, set)
 		return
 	case "cvt":
-		if float || strings.Contains(in.Op, "f") && strings.Contains(in.Op, ".f") {
+		if float || strings.Contains(in.Op, ".f") {
 			break
 		}
 		if o := &in.Args[1]; o.Kind == ir.Register || o.Kind == ir.Int || o.Kind == ir.Special {
@@ -210,10 +207,10 @@ func (w *walk) result(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 			return
 		}
 	case "ld":
-		if in.Mod("param") && len(in.Args) == 2 && w.parameter(s, in, set, width) {
+		if st.space == "param" && len(in.Args) == 2 && w.parameter(s, in, set, width) {
 			return
 		}
-		if w.load(s, in, set, width) {
+		if w.load(s, st, set) {
 			return
 		}
 	case "shfl":
@@ -227,21 +224,19 @@ func (w *walk) result(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 		set(&in.Args[0], w.pool.Atom(width, "mapa", "", nil, value.Constant, w.pool.Resize(64, arg(1, width), true), w.pool.Resize(32, arg(2, 32), true)))
 		return
 	case "mbarrier":
-		if st.kind == Wait && len(s.events) > 0 {
-			if e := &s.events[len(s.events)-1]; e.In == in && e.Done != nil {
-				o := &in.Args[0]
-				if o.Kind == ir.Pair {
-					o = &o.Args[0]
-				}
-				set(o, e.Done)
-				return
+		if e := s.events.last(); st.kind == Wait && e != nil && e.In == in && e.Done != nil {
+			o := &in.Args[0]
+			if o.Kind == ir.Pair {
+				o = &o.Args[0]
 			}
+			set(o, e.Done)
+			return
 		}
 	}
 	w.opaque(s, in, set)
-	if r := in.Args; st.kind == Arrive && len(s.events) > 0 && r[0].Kind == ir.Register {
-		if e := &s.events[len(s.events)-1]; e.In == in {
-			e.Done = w.reg(s, r[0].Reg())
+	if st.kind == Arrive && in.Args[0].Kind == ir.Register {
+		if e := s.events.last(); e != nil && e.In == in {
+			e.Done = w.reg(s, in.Args[0].Reg())
 		}
 	}
 }
@@ -289,18 +284,18 @@ func (w *walk) move(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 }
 
 // compare is setp, with a predicate to combine with or without.
-func (w *walk) compare(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value), float, signed bool, width int) {
-	words := strings.Split(in.Op, ".")
-	if float || len(in.Args) < 3 {
+func (w *walk) compare(s *state, st *step, set func(*ir.Operand, *value.Value)) {
+	in, width := st.in, st.width
+	if st.float || len(in.Args) < 3 {
 		w.opaque(s, in, set)
 		return
 	}
 	a, b := w.fit(w.operand(s, &in.Args[1], width), width), w.fit(w.operand(s, &in.Args[2], width), width)
-	v := w.pool.Compare(words[1], signed, a, b)
+	v := w.pool.Compare(st.words[0], st.signed, a, b)
 	opposite := w.pool.Not(v)
-	if len(in.Args) > 3 && len(words) > 2 {
+	if len(in.Args) > 3 && len(st.words) > 1 {
 		c := w.operand(s, &in.Args[3], 1)
-		v, opposite = w.pool.Binary(words[2], 1, v, c), w.pool.Binary(words[2], 1, opposite, c)
+		v, opposite = w.pool.Binary(st.words[1], 1, v, c), w.pool.Binary(st.words[1], 1, opposite, c)
 	}
 	to := &in.Args[0]
 	if to.Kind == ir.Pair {

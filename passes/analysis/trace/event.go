@@ -52,7 +52,7 @@ func (w *walk) event(s *state, st *step) (gone bool, stop string) {
 		if f != nil {
 			name = f.Name
 		}
-		s.events = append(s.events, e)
+		s.events.add(e)
 		return false, "calls of device functions that take part in synchronization (" + name + ")"
 	case Wait:
 		if was := s.pending[in]; was != nil {
@@ -65,7 +65,7 @@ func (w *walk) event(s *state, st *step) (gone bool, stop string) {
 		e.Done = w.pool.Atom(1, "done", strconv.Itoa(int(in.Pos))+"#"+strconv.Itoa(s.times[in]), in, value.Block)
 		s.pending[in] = e.Done
 	}
-	s.events = append(s.events, e)
+	s.events.add(e)
 	return false, ""
 }
 
@@ -109,8 +109,7 @@ func (w *walk) narrowed(g *value.Value, s value.Set) value.Set {
 // same reports whether the last event of an instruction was on the same values, with nothing since but
 // waiting.
 func (w *walk) same(s *state, in *ir.Instr, e *Event) bool {
-	for i := len(s.events) - 1; i >= 0; i-- {
-		was := &s.events[i]
+	for was := range s.events.backward() {
 		if was.In == in {
 			return slices.Equal(was.Vals[1:], e.Vals[1:])
 		}
@@ -150,8 +149,8 @@ func (w *walk) guard(s *state, in *ir.Instr) *value.Value {
 
 // reg is what a register holds; one that was never written holds something.
 func (w *walk) reg(s *state, r *ir.Reg) *value.Value {
-	n, ok := w.number[r]
-	if ok && s.regs[n] != nil {
+	n := w.at(r)
+	if n >= 0 && s.regs[n] != nil {
 		if w.cond != nil {
 			return w.side(s.regs[n])
 		}

@@ -4,6 +4,7 @@
 package trace
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 
@@ -73,8 +74,8 @@ type state struct {
 	regs    []*value.Value
 	threads value.Set
 	facts   *Facts
-	events  []Event
-	choices []Choice
+	events  log[Event]
+	choices log[Choice]
 	open    []Choice
 	turns   map[*graph.Loop]int
 	times   map[*ir.Instr]int          // how often an instruction that gives something new was met
@@ -86,21 +87,9 @@ func (s *state) clone() *state {
 	c := *s
 	c.regs = slices.Clone(s.regs)
 	c.facts = s.facts.clone()
-	c.events = slices.Clip(s.events)
-	c.choices = slices.Clip(s.choices)
+	c.events, c.choices = s.events.fork(), s.choices.fork()
 	c.open = slices.Clip(s.open)
-	c.turns = make(map[*graph.Loop]int, len(s.turns))
-	for k, v := range s.turns {
-		c.turns[k] = v
-	}
-	c.times = make(map[*ir.Instr]int, len(s.times))
-	for k, v := range s.times {
-		c.times[k] = v
-	}
-	c.pending = make(map[*ir.Instr]*value.Value, len(s.pending))
-	for k, v := range s.pending {
-		c.pending[k] = v
-	}
+	c.turns, c.times, c.pending = maps.Clone(s.turns), maps.Clone(s.times), maps.Clone(s.pending)
 	return &c
 }
 
@@ -135,8 +124,8 @@ func (w *walk) run() {
 
 // finish keeps the trace of s.
 func (w *walk) finish(s *state, why string) *state {
-	w.events += len(s.events)
-	w.k.Traces = append(w.k.Traces, &Trace{Threads: s.threads, Rank: w.rank, Events: slices.Clip(s.events), Choices: slices.Clip(s.choices), Stopped: why, Facts: s.facts})
+	w.events += s.events.len()
+	w.k.Traces = append(w.k.Traces, &Trace{Threads: s.threads, Rank: w.rank, Events: s.events.list(), Choices: s.choices.list(), Stopped: why, Facts: s.facts})
 	if why != "" {
 		w.miss(why)
 	}
@@ -229,7 +218,7 @@ func (w *walk) end(s *state, in *ir.Instr, guard *value.Value) *state {
 	if in.Head() == "trap" || in.Head() == "brkpt" {
 		return nil
 	}
-	s.events = append(s.events, Event{Kind: Exit, In: in, Block: s.block, Threads: s.threads, Parted: s.open})
+	s.events.add(Event{Kind: Exit, In: in, Block: s.block, Threads: s.threads, Parted: s.open})
 	return w.finish(s, "")
 }
 
@@ -242,7 +231,7 @@ func (w *walk) push(s *state) {
 // enter puts s at the start of a block.
 func (w *walk) enter(s *state, block int) *state {
 	if block >= len(w.blocks) {
-		s.events = append(s.events, Event{Kind: Exit, Block: s.block, Threads: s.threads, Parted: s.open})
+		s.events.add(Event{Kind: Exit, Block: s.block, Threads: s.threads, Parted: s.open})
 		return w.finish(s, "")
 	}
 	if l := w.loops[block]; l != nil && l.Head == block {

@@ -18,8 +18,9 @@ type program struct {
 	k      *Kernel
 	pool   *value.Pool
 	flow   *ir.Flow
-	number map[*ir.Reg]int
 	place  map[*ir.Block]int
+	kept   []*ir.Reg // registers whose values matter
+	slot   []int32   // of each register, its place among those, or -1
 	blocks [][]step // what is to be done in each block
 	busy   []bool   // blocks that have events
 	hard   []bool   // blocks that have events other than reads and writes of memory
@@ -34,18 +35,6 @@ type program struct {
 	skips  map[int]region
 	params map[*ir.Var]bool
 	missed []string // before anything was followed
-}
-
-// A step is one instruction to be followed.
-type step struct {
-	in    *ir.Instr
-	kind  Kind // Other where it is no event
-	value bool // its results matter
-	head  string
-	// What the types in the opcode say: of the last one, and of the source of a conversion.
-	width, from        int
-	signed, fromSigned bool
-	float              bool
 }
 
 // A region is what a branch may run before its ways meet at end.
@@ -65,14 +54,12 @@ func newProgram(m *ir.Module, f *ir.Func) *program {
 	g := ir.FlowOf(f)
 	k := &Kernel{Module: m, Func: f, Flow: g, Cluster: clusterOf(m, f)}
 	x, y, z, exact := shape(f)
-	p := &program{k: k, pool: value.NewPool(x, y, z, exact), flow: g, number: make(map[*ir.Reg]int, len(f.Regs)), place: make(map[*ir.Block]int, len(f.Blocks)),
+	p := &program{k: k, pool: value.NewPool(x, y, z, exact), flow: g, place: make(map[*ir.Block]int, len(f.Blocks)),
 		turns: make(map[*graph.Loop]int), active: make(map[*graph.Loop]bool), quiet: make(map[*ir.Func]bool),
 		acc: make(map[*ir.Reg]bool), skips: make(map[int]region), wrote: make(map[int][]int), params: make(map[*ir.Var]bool)}
 	k.Pool = p.pool
 	k.Most = exact && f.Attr(".reqntid") == nil
-	for i, r := range f.Regs {
-		p.number[r] = i
-	}
+	f.Number()
 	for i, b := range f.Blocks {
 		p.place[b] = i
 	}
@@ -91,6 +78,22 @@ func newProgram(m *ir.Module, f *ir.Func) *program {
 	return p
 }
 
+// number is the place of a register among those of the kernel, or -1.
+func (p *program) number(r *ir.Reg) int {
+	if n := int(r.Number); n < len(p.k.Func.Regs) && p.k.Func.Regs[n] == r {
+		return n
+	}
+	return -1
+}
+
+// at is the place of a register in a state, or -1 where its value does not matter.
+func (p *program) at(r *ir.Reg) int {
+	if n := p.number(r); n >= 0 {
+		return int(p.slot[n])
+	}
+	return -1
+}
+
 // prepare does what only kernels that are followed need.
 func (p *program) prepare() {
 	f := p.k.Func
@@ -102,7 +105,7 @@ func (p *program) prepare() {
 	relevant := make([]bool, len(f.Regs))
 	var work []*ir.Reg
 	want := func(r *ir.Reg) {
-		if n, ok := p.number[r]; ok && !relevant[n] {
+		if n := p.number(r); n >= 0 && !relevant[n] {
 			relevant[n] = true
 			work = append(work, r)
 		}
@@ -148,7 +151,7 @@ func (p *program) prepare() {
 			in.Registers(func(r *ir.Reg, a isa.Access) {
 				if a != isa.Read {
 					writers[r] = append(writers[r], in)
-					if n, ok := p.number[r]; ok {
+					if n := p.number(r); n >= 0 {
 						p.wrote[i] = append(p.wrote[i], n)
 					}
 				}
@@ -165,6 +168,14 @@ func (p *program) prepare() {
 			in.Registers(func(r *ir.Reg, a isa.Access) { want(r) })
 		}
 	}
+	p.slot = make([]int32, len(f.Regs))
+	for i, r := range f.Regs {
+		p.slot[i] = -1
+		if relevant[i] {
+			p.slot[i] = int32(len(p.kept))
+			p.kept = append(p.kept, r)
+		}
+	}
 	p.blocks = make([][]step, len(f.Blocks))
 	p.ends = make([]*ir.Instr, len(f.Blocks))
 	for i, b := range f.Blocks {
@@ -175,10 +186,9 @@ func (p *program) prepare() {
 			if in.Directive() || in == p.ends[i] {
 				continue
 			}
-			s := step{in: in, kind: kinds[i][j], head: in.Head()}
-			s.types()
+			s := newStep(in, kinds[i][j])
 			in.Registers(func(r *ir.Reg, a isa.Access) {
-				if n, ok := p.number[r]; ok && a != isa.Read && relevant[n] {
+				if n := p.number(r); n >= 0 && a != isa.Read && relevant[n] {
 					s.value = true
 				}
 			})
@@ -186,53 +196,14 @@ func (p *program) prepare() {
 				p.blocks[i] = append(p.blocks[i], s)
 			}
 		}
-		list := p.wrote[i]
+		list := slices.DeleteFunc(p.wrote[i], func(n int) bool { return !relevant[n] })
+		for j, n := range list {
+			list[j] = int(p.slot[n])
+		}
 		slices.Sort(list)
-		list = slices.Compact(list)
-		p.wrote[i] = slices.DeleteFunc(list, func(n int) bool { return !relevant[n] })
+		p.wrote[i] = slices.Compact(list)
 	}
 	p.findLoops()
-}
-
-// types reads the types in an opcode.
-func (s *step) types() {
-	s.width = 32
-	first := true
-	for word := range strings.SplitSeq(s.in.Op, ".") {
-		if strings.HasPrefix(word, "bf16") || strings.HasPrefix(word, "f16") {
-			s.float = true
-		}
-		n := bitsOfWord(word)
-		if n == 0 {
-			continue
-		}
-		s.float = s.float || word[0] == 'f'
-		s.signed = s.signed || word[0] == 's'
-		s.from, s.fromSigned = n, word[0] == 's'
-		if first || s.head != "cvt" {
-			s.width = n
-		}
-		first = false
-	}
-}
-
-// bitsOfWord is the width that a type word says, or 0.
-func bitsOfWord(word string) int {
-	switch word {
-	case "pred":
-		return 1
-	case "b8", "u8", "s8":
-		return 8
-	case "b16", "u16", "s16", "f16":
-		return 16
-	case "b32", "u32", "s32", "f32":
-		return 32
-	case "b64", "u64", "s64", "f64":
-		return 64
-	case "b128":
-		return 128
-	}
-	return 0
 }
 
 // plainLoad reports whether in loads from memory, so that its result says nothing of its address.

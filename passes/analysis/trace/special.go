@@ -89,11 +89,11 @@ func (w *walk) parameter(s *state, in *ir.Instr, set func(*ir.Operand, *value.Va
 }
 
 // load is a load whose result is the same for all that load the same: global memory that is not polled.
-func (w *walk) load(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value), width int) bool {
-	if in.Mod("volatile") && space(in.Op) != "shared" || in.Mod("relaxed") || in.Mod("acquire") || in.Mod("mmio") || in.Args[0].Kind != ir.Register || len(in.Args) < 2 {
+func (w *walk) load(s *state, st *step, set func(*ir.Operand, *value.Value)) bool {
+	in, width, where := st.in, st.width, st.space
+	if st.polled || in.Args[0].Kind != ir.Register || len(in.Args) < 2 {
 		return false
 	}
-	where := space(in.Op)
 	a := w.operand(s, &in.Args[1], 64)
 	name := where
 	if where != "global" && where != "const" {

@@ -1,0 +1,59 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package trace
+
+import (
+	"iter"
+	"slices"
+)
+
+// A log is a list of which many states have the beginning in common: to fork one costs nothing, however long it is.
+type log[T any] struct {
+	before *log[T] // never changed any more
+	from   int     // how many entries are there
+	own    []T
+}
+
+// fork is a log with the same entries.
+func (l *log[T]) fork() log[T] {
+	if len(l.own) > 0 {
+		common := *l
+		*l = log[T]{before: &common, from: l.len()}
+	}
+	return *l
+}
+
+func (l *log[T]) add(x T) { l.own = append(l.own, x) }
+
+func (l *log[T]) len() int { return l.from + len(l.own) }
+
+// backward is the entries, the last one first.
+func (l *log[T]) backward() iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		for ; l != nil; l = l.before {
+			for i := range slices.Backward(l.own) {
+				if !yield(&l.own[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// last is the last entry, or nil.
+func (l *log[T]) last() *T {
+	for x := range l.backward() {
+		return x
+	}
+	return nil
+}
+
+// list is the entries in their order.
+func (l *log[T]) list() []T {
+	all := make([]T, l.len())
+	for ; l != nil; l = l.before {
+		copy(all[l.from:], l.own)
+	}
+	return all
+}
