@@ -21,9 +21,9 @@ type program struct {
 	place  map[*ir.Block]int
 	kept   []*ir.Reg // registers whose values matter
 	slot   []int32   // of each register, its place among those, or -1
-	blocks [][]step // what is to be done in each block
-	busy   []bool   // blocks that have events
-	hard   []bool   // blocks that have events other than reads and writes of memory
+	blocks [][]step  // what is to be done in each block
+	busy   []bool    // blocks that have events
+	hard   []bool    // blocks that have events other than reads and writes of memory
 	ends   []*ir.Instr
 	post   *graph.Tree
 	loops  []*graph.Loop // innermost of each block
