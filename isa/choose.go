@@ -105,5 +105,22 @@ func (c *Candidate) Bounds(args []Arg) (open, gone []Gate) {
 	return open, gone
 }
 
+// Since is the first version in which t has the modifiers of c, whatever the operands bring.
+func (c *Candidate) Since(t Target) Version {
+	if t == c.target {
+		return c.since
+	}
+	return c.Form.since(c.Slots, t)
+}
+
+// since is the first version in which t has the modifiers in slots.
+func (f *Form) since(slots []Mod, t Target) (first Version) {
+	open, _ := f.Bounds(slots)
+	for _, g := range open {
+		first = max(first, g.Since(t))
+	}
+	return first
+}
+
 // OperandBounds reports whether gates of c depend on operands.
 func (c *Candidate) OperandBounds() bool { return len(c.when) > 0 }

@@ -63,6 +63,8 @@ type Candidate struct {
 	Opcode string // with its modifiers in the manual's order, as Canonical has it
 	Slots  []Mod  // what each slot of the form holds
 	Args   []Want
+	target Target
+	since  Version     // the first for the target in which the modifiers go together
 	rules  []Rule      // those that speak of operands
 	when   []Condition // likewise
 }

@@ -201,7 +201,7 @@ func (m *Matcher) settle(o *sense, f *Form, slots []Mod) (shut *shutGate, allowe
 	if shut != nil {
 		return shut, true
 	}
-	c := Candidate{Form: f, Slots: m.slots.Copy(slots)}
+	c := Candidate{Form: f, Slots: m.slots.Copy(slots), target: m.target, since: f.since(slots, m.target)}
 	if late > 0 {
 		c.rules = make([]Rule, 0, late)
 		for i := range f.Rules {

@@ -147,6 +147,16 @@ func (g Gate) Open(v Version, t Target) bool {
 	return false
 }
 
+// Since is the first version in which g is open for t; 0 where no version is, or each.
+func (g Gate) Since(t Target) (first Version) {
+	for _, c := range g.Clauses {
+		if c.Targets.Has(t) && (first == 0 || c.Since < first) {
+			first = c.Since
+		}
+	}
+	return first
+}
+
 // reaches reports whether g opens for t at some version.
 func (g Gate) reaches(t Target) bool {
 	for _, c := range g.Clauses {

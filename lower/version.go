@@ -13,8 +13,7 @@ import (
 // Version is the smallest PTX version that has the target of m and everything that m uses. Instructions
 // must be bound to their forms; it does not matter for which version.
 func Version(m *ir.Module) isa.Version {
-	v := &needs{target: m.Target, least: m.Target.Info().Since, seen: make(map[*isa.Candidate]bool)}
-	v.binder = ir.NewBinder(isa.Newest(), m.Target)
+	v := &needs{target: m.Target, least: m.Target.Info().Since}
 	for _, option := range m.Options {
 		switch {
 		case strings.HasPrefix(option, "texmode_"):
@@ -45,24 +44,11 @@ func Version(m *ir.Module) isa.Version {
 type needs struct {
 	target isa.Target
 	least  isa.Version
-	seen   map[*isa.Candidate]bool
-	recent [64]*isa.Candidate // of seen, by a hash of their opcodes
-	binder *ir.Binder
+	binder *ir.Binder // for forms whose operands bring gates; nil before the first
 }
 
 // gate notes what opens g for the target.
-func (v *needs) gate(g isa.Gate) {
-	if g.Open(v.least, v.target) {
-		return
-	}
-	first := isa.Version(0)
-	for _, c := range g.Clauses {
-		if c.Targets.Has(v.target) && (first == 0 || c.Since < first) {
-			first = c.Since
-		}
-	}
-	v.least = max(v.least, first)
-}
+func (v *needs) gate(g isa.Gate) { v.least = max(v.least, g.Since(v.target)) }
 
 func (v *needs) since(major, minor int) { v.least = max(v.least, isa.MakeVersion(major, minor)) }
 
@@ -204,42 +190,36 @@ func (v *needs) instr(in *ir.Instr) {
 	if in.Form != nil {
 		v.form(in)
 	}
-	for i := range in.Args {
-		v.operand(&in.Args[i])
-	}
+	v.operands(in.Args)
 }
 
 // form is what the form of in needs.
 func (v *needs) form(in *ir.Instr) {
-	c, n := in.Form, len(in.Op)
-	recent := &v.recent[(n+int(in.Op[n-1])*7+int(in.Op[n/2])*31+int(in.Op[n/3])*11+int(in.Op[0])*5)%len(v.recent)]
-	if *recent == c {
+	v.least = max(v.least, in.Form.Since(v.target))
+	if !in.Form.OperandBounds() {
 		return
 	}
-	if v.seen[c] {
-		*recent = c
-		return
+	if v.binder == nil {
+		v.binder = ir.NewBinder(isa.Newest(), v.target)
 	}
 	open, _ := v.binder.Bounds(in)
 	for _, g := range open {
 		v.gate(g)
 	}
-	if !c.OperandBounds() {
-		v.seen[c] = true
-		*recent = c
-	}
 }
 
-// operand is what the special registers in o need.
-func (v *needs) operand(o *ir.Operand) {
-	for i := range o.Args {
-		v.operand(&o.Args[i])
-	}
-	if o.Kind != ir.Special {
-		return
-	}
-	name, _, _ := strings.Cut(o.Text, ".")
-	if s, ok := isa.SpecialRegister(name); ok {
-		v.gate(s.Gate)
+// operands is what the special registers in list need.
+func (v *needs) operands(list []ir.Operand) {
+	for i := range list {
+		switch o := &list[i]; o.Kind {
+		case ir.Register, ir.Int: // most are
+		case ir.Special:
+			name, _, _ := strings.Cut(o.Text, ".")
+			if s, ok := isa.SpecialRegister(name); ok {
+				v.gate(s.Gate)
+			}
+		default:
+			v.operands(o.Args)
+		}
 	}
 }
