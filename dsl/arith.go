@@ -4,6 +4,7 @@
 package dsl
 
 import (
+	"math"
 	mathbits "math/bits"
 
 	"github.com/ptxdsl/ptxdsl/ir"
@@ -224,8 +225,15 @@ func (x Reg[T]) unary(head string, mods []Mod) Reg[T] {
 	if x.k == nil {
 		return x
 	}
+	t := TypeOf[T]()
+	switch {
+	case !x.k.computes(head, t):
+		return x
+	case t == isa.Bf16 && (head == "ex2" || head == "tanh") && !x.k.m.Has(90):
+		return To[T](To[F32](x).unary(head, mods))
+	}
 	d := fresh[T](x.k)
-	x.k.ins(x.k.spelled(head, TypeOf[T](), mods), d.in(x.k), x.register().in(x.k))
+	x.k.ins(x.k.spelled(head, t, mods), d.in(x.k), x.register().in(x.k))
 	return d
 }
 
@@ -240,9 +248,43 @@ func (x Reg[T]) binary(head string, y Reg[T], mods []Mod) Reg[T] {
 	if z, ok := cheaper(head, x, y); ok {
 		return z
 	}
+	t := TypeOf[T]()
+	if !k.computes(head, t) {
+		return x
+	}
+	if (t == isa.Bf16 || t == isa.Bf16x2) && !k.m.Has(90) {
+		// Before sm_90 there is fma alone, which rounds what these round, once.
+		switch head {
+		case "add":
+			return x.ternary(x.likeF(1), y, mods)
+		case "sub":
+			return y.ternary(x.likeF(-1), x, mods)
+		case "mul":
+			return x.ternary(y, x.likeF(math.Copysign(0, -1)), mods)
+		}
+	}
 	d := fresh[T](k)
-	k.ins(k.spelled(head, TypeOf[T](), mods), d.in(k), x.in(k), y.in(k))
+	k.ins(k.spelled(head, t, mods), d.in(k), x.in(k), y.in(k))
 	return d
+}
+
+// computes reports whether there is arithmetic on numbers of t, as there is not on those that memory alone holds.
+func (k *Kernel) computes(head string, t isa.Type) bool {
+	how := ""
+	switch {
+	case t == isa.Tf32:
+		how = "Bits[dsl.F32] makes it a number that"
+	case integer(t) && t.Bits() == 8 || t == isa.B8:
+		how = "To[dsl.U32], or To[dsl.S32] of a signed one, makes it a number that"
+	case t.Class() == isa.Packed && packed(t) == 1:
+		how = "To[dsl.F32] makes it a number that"
+	case t.Class() == isa.Packed:
+		how = "To[dsl.F16x2] of a pair makes it numbers that"
+	default:
+		return true
+	}
+	k.fault(&ruleOperand, "%s of a %s, which is stored, moved and converted; %s the machine computes with", head, t, how)
+	return false
 }
 
 func (x Reg[T]) shift(head string, n Reg[U32]) Reg[T] {
@@ -264,6 +306,9 @@ func (x Reg[T]) shift(head string, n Reg[U32]) Reg[T] {
 			}
 		}
 	}
+	if !k.computes(head, TypeOf[T]()) {
+		return x
+	}
 	d := fresh[T](k)
 	k.ins(k.spelled(head, TypeOf[T](), nil), d.in(k), x.in(k), n.in(k))
 	return d
@@ -282,6 +327,9 @@ func (x Reg[T]) ternary(y, z Reg[T], mods []Mod) Reg[T] {
 		head = "fma"
 	} else if x.Constant() && y.Constant() || x.isOne() || y.isOne() || z.Constant() && z.c.bits == 0 {
 		return x.Mul(y).Add(z)
+	}
+	if !k.computes(head, TypeOf[T]()) {
+		return x
 	}
 	d := fresh[T](k)
 	k.ins(k.spelled(head, TypeOf[T](), mods), d.in(k), x.in(k), y.in(k), z.in(k))

@@ -118,6 +118,7 @@ func (b Barrier) arriveAt(rank Reg[U32], order string) {
 	if k == nil {
 		return
 	}
+	k.checkRank(rank)
 	far := fresh[U32](k)
 	k.ins("mapa.shared::cluster.u32", k.arg(far), k.arg(b.at.Value()), k.arg(rank))
 	k.ins("mbarrier.arrive"+order+".cluster.shared::cluster.b64", ir.Operand{Kind: ir.Sink},
@@ -204,6 +205,9 @@ func (k *Kernel) NamedBarrier(threads int) NamedBarrier {
 	if threads < 32 || threads%32 != 0 || threads > 1024 {
 		k.fault(&ruleProtocol, "a barrier of %d threads; whole warps are expected", threads)
 		threads = 32
+	}
+	if n := k.BlockThreads(); n != 0 && threads > n {
+		k.fault(&ruleProtocol, "a barrier of %d threads, in a block of %d", threads, n)
 	}
 	return NamedBarrier{k: k, id: k.named, threads: threads}
 }

@@ -19,9 +19,17 @@ func (a Addr) In(rank Reg[U32]) Addr {
 	if k.clusterSize() == 1 {
 		k.fault(&ruleProtocol, "shared memory of another block, in a kernel without Cluster")
 	}
+	k.checkRank(rank)
 	far := fresh[U32](k)
 	k.ins("mapa.shared::cluster.u32", k.arg(far), k.arg(a.Value()), k.arg(rank))
 	return Addr{k: k, space: isa.SharedCluster, reg: far.r, scope: far.scope, align: a.align}
+}
+
+// checkRank reports a rank known while building that no block of the cluster has.
+func (k *Kernel) checkRank(rank Reg[U32]) {
+	if n := k.clusterSize(); n > 1 && rank.Constant() && rank.c.bits >= int64(n) {
+		k.fault(&ruleProtocol, "the block of rank %d, in a cluster of %d", rank.c.bits, n)
+	}
 }
 
 // In is the same array in the shared memory of another block of the cluster.
@@ -31,7 +39,7 @@ func (a Array[T]) In(rank Reg[U32]) Array[T] { return Array[T]{at: a.at.In(rank)
 // every thread of every block gets the result. All blocks take part. The name is that of the shared memory it takes.
 func ClusterReduce[T Scalar](x Reg[T], name string, combine func(a, b Reg[T]) Reg[T]) Reg[T] {
 	k := x.k
-	if k == nil || k.clusterSize() == 1 {
+	if k == nil || k.clusterSize() == 1 || !k.runs("ClusterReduce", combine != nil) {
 		return x
 	}
 	mine := Shared[T](k, unique(name, k.names), 1)
@@ -48,9 +56,17 @@ func ClusterReduce[T Scalar](x Reg[T], name string, combine func(a, b Reg[T]) Re
 
 // LaunchDependents lets kernels behind this one in its stream begin, once every block has said so or is done
 // (griddepcontrol.launch_dependents, sm_90). They are launched with runtime.Config.Programmatic. It says nothing of what this kernel has
-// written: WaitDependencies does.
-func (k *Kernel) LaunchDependents() { k.ins("griddepcontrol.launch_dependents") }
+// written: WaitDependencies does. Before sm_90 kernels begin one behind the other, and neither call makes an instruction.
+func (k *Kernel) LaunchDependents() {
+	if k.m.Has(90) {
+		k.ins("griddepcontrol.launch_dependents")
+	}
+}
 
 // WaitDependencies waits until the kernels before this one in its stream are done, and what they wrote can be read
 // (griddepcontrol.wait, sm_90). What a kernel does before it may not rest on them. Where the launch is not programmatic it returns at once.
-func (k *Kernel) WaitDependencies() { k.ins("griddepcontrol.wait") }
+func (k *Kernel) WaitDependencies() {
+	if k.m.Has(90) {
+		k.ins("griddepcontrol.wait")
+	}
+}

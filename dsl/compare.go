@@ -72,6 +72,12 @@ func (x Reg[T]) compare(how Mod, y Reg[T]) Reg[Pred] {
 		}
 		return Reg[Pred]{k: k, r: d.r, c: d.c, scope: d.scope}
 	}
+	switch {
+	case !k.computes("a comparison", t):
+		return fresh[Pred](k)
+	case t == isa.Bf16 && !k.m.Has(90):
+		return To[F32](x).compare(how, To[F32](y)) // which holds all of them
+	}
 	p := fresh[Pred](k)
 	k.ins(k.op("setp", t, how), p.in(k), x.in(k), y.in(k))
 	return p

@@ -8,6 +8,7 @@ import (
 	"iter"
 
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 )
 
 // A loop is where Break and Continue go.
@@ -47,6 +48,9 @@ func (k *Kernel) branchIf(p Reg[Pred], not bool, to *ir.Block) {
 
 // inside builds the body of a scope.
 func (k *Kernel) inside(what string, body func()) {
+	if !k.runs(what, body != nil) {
+		return
+	}
 	k.enter(what)
 	body()
 	k.leave()
@@ -133,6 +137,9 @@ func Count[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
 		if k == nil {
 			return
 		}
+		if step.Constant() && (step.c.bits == 0 || step.c.bits < 0 && TypeOf[T]().Class() == isa.Signed) {
+			k.fault(&ruleLoop, "a loop in steps of %d; a positive number is expected, since it counts up", step.c.bits)
+		}
 		i := lo.Var()
 		top, l := k.newBlock("loop"), k.newLoop()
 		if !lo.Constant() || !hi.Constant() || lo.c.bits >= hi.c.bits {
@@ -158,6 +165,9 @@ func Count[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
 
 // While runs body as long as cond, which is computed before each turn, holds.
 func (k *Kernel) While(cond func() Reg[Pred], body func()) {
+	if !k.runs("While", cond != nil, body != nil) {
+		return
+	}
 	top, l := k.newBlock("while"), k.newLoop()
 	k.place(top)
 	k.inside("a loop", func() {

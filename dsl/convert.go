@@ -29,6 +29,12 @@ func To[D, S Scalar](x Reg[S], mods ...Mod) Reg[D] {
 			return Reg[D]{k: k, r: x.r, scope: x.scope}
 		}
 	}
+	if y, ok := throughPairs[D](x, mods); ok {
+		return y
+	}
+	if (from == isa.Bf16 && to != isa.F32 || to == isa.Bf16 && from == isa.F16) && !k.m.Has(90) {
+		return To[D](To[F32](x), mods...) // which holds both
+	}
 	d := fresh[D](k)
 	if from == isa.Predicate {
 		one, zero := d.like(1), d.like(0)
@@ -48,6 +54,54 @@ func To[D, S Scalar](x Reg[S], mods ...Mod) Reg[D] {
 	}
 	k.narrow(op, d.in(k), to, source)
 	return d
+}
+
+// paired is the type of two small floating-point numbers, which are converted in pairs only.
+func paired(t isa.Type) (pair isa.Type, ok bool) {
+	switch t {
+	case isa.E4m3:
+		return isa.E4m3x2, true
+	case isa.E5m2:
+		return isa.E5m2x2, true
+	case isa.Ue8m0:
+		return isa.Ue8m0x2, true
+	case isa.Ue4m3:
+		return isa.Ue4m3x2, true
+	}
+	return 0, false
+}
+
+// throughPairs converts a single number of 8 bits to or from the lower half of a pair, whose upper half is zero or left over. A TF32 is an
+// F32 as it stands.
+func throughPairs[D, S Scalar](x Reg[S], mods []Mod) (Reg[D], bool) {
+	k := x.k
+	from, to := TypeOf[S](), TypeOf[D]()
+	if from == isa.Tf32 {
+		return To[D](Bits[F32](x), mods...), true
+	}
+	if pair, ok := paired(from); ok {
+		wide := isa.F16x2
+		if from == isa.Ue8m0 {
+			wide = isa.Bf16x2
+		}
+		both := fresh[B32](k)
+		k.ins(k.conversion("cvt", wide, pair, []Mod{RN}), both.in(k), x.register().in(k))
+		if wide == isa.Bf16x2 {
+			lo, _ := Unpack[BF16](both)
+			return To[D](lo, mods...), true
+		}
+		lo, _ := Unpack[F16](both)
+		return To[D](lo, mods...), true
+	}
+	pair, ok := paired(to)
+	if !ok || from != isa.F32 && from != isa.F16 && from != isa.Bf16 {
+		return Reg[D]{}, false
+	}
+	d := fresh[D](k)
+	var room [4]Mod
+	op := k.conversion("cvt", pair, isa.F32, rounding(room[:0], isa.F32, pair, mods))
+	k.ins(op, d.in(k), k.F32(0).in(k), To[F32](x).register().in(k))
+	return d, true
 }
 
 // Pack is two numbers in one register, a in the lower half: Pack[BF16x2](a, b).

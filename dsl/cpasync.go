@@ -59,6 +59,9 @@ type AsyncStage struct {
 
 // Tile is the n-th tile of the stage.
 func (s AsyncStage) Tile(n int) SharedTile {
+	if s.p == nil {
+		return SharedTile{}
+	}
 	if n < 0 || n >= len(s.p.tiles) {
 		s.p.k.fault(&ruleProtocol, "tile %d of pipeline %s, which has %d", n, s.p.name, len(s.p.tiles))
 		n = 0
@@ -75,6 +78,9 @@ func (p *AsyncPipeline) stage(n Reg[U32]) AsyncStage {
 // none may be elsewhere. At the end no copy is under way, and all threads may write shared memory again.
 func (p *AsyncPipeline) Run(steps Reg[U32], load, use func(step Reg[U32], s AsyncStage)) {
 	k := p.k
+	if !k.runs("Run", load != nil, use != nil) {
+		return
+	}
 	ahead := p.stages - 1
 	k.Comment("the first %d stages of %s", ahead, p.name)
 	for i := range ahead {

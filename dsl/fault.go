@@ -28,6 +28,17 @@ func (k *Kernel) Fault(format string, args ...any) {
 	k.m.faultAt(k.m.calls.here(), &ruleAuthor, format, args...)
 }
 
+// runs reports whether the functions that a call was given are there; what is nil is told once.
+func (k *Kernel) runs(what string, there ...bool) bool {
+	for _, ok := range there {
+		if !ok {
+			k.fault(&ruleOperand, "%s is given a function that is nil", what)
+			return false
+		}
+	}
+	return true
+}
+
 func (k *Kernel) fault(r *diag.Rule, format string, args ...any) {
 	k.m.faultAt(k.m.calls.here(), r, format, args...)
 }

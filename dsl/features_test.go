@@ -4,6 +4,7 @@
 package dsl_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -145,7 +146,7 @@ func TestFeatures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range append(features, copies...) {
+	for _, f := range slices.Concat(features, copies, valueFeatures) {
 		m := dsl.New("m", f.target, dsl.Verify())
 		f.build(m)
 		_, list := m.Build()

@@ -18,7 +18,6 @@ import (
 //	y := dsl.Call[dsl.F32](k, f, x)
 type Func struct {
 	*Kernel
-	args   []isa.Type
 	result isa.Type
 }
 
@@ -31,7 +30,6 @@ func (m *Module) Func(name string) *Func {
 
 // Arg declares the next parameter of a device function.
 func Arg[T Scalar](f *Func, name string) Reg[T] {
-	f.args = append(f.args, TypeOf[T]())
 	return Param[T](f.Kernel, name)
 }
 
@@ -106,13 +104,16 @@ func (k *Kernel) call(f *Func, results []ir.Operand, args []Operand) bool {
 		k.fault(&ruleForeign, "%s is a function of another module", f.Name())
 		return false
 	}
-	if len(args) != len(f.args) {
-		k.fault(&ruleFunction, "%s takes %d arguments, found %d", f.Name(), len(f.args), len(args))
+	if len(args) != len(f.arguments) {
+		k.fault(&ruleFunction, "%s takes %d arguments, found %d", f.Name(), len(f.arguments), len(args))
 		return false
 	}
 	passed := make([]ir.Operand, len(args))
 	for i, x := range args {
-		t := f.args[i]
+		t := f.arguments[i]
+		if p, ok := x.(pointer); ok {
+			x = p.generic(k)
+		}
 		if have, ok := x.(interface{ Type() isa.Type }); ok && have.Type() != t {
 			k.fault(&ruleFunction, "argument %d of %s is a %s; a %s is expected", i+1, f.Name(), have.Type(), t)
 			return false

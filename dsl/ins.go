@@ -5,6 +5,7 @@ package dsl
 
 import (
 	"math"
+	"reflect"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
@@ -81,13 +82,37 @@ func (k *Kernel) any(x any) (ir.Operand, bool) {
 		}
 		return vector(list...), true
 	}
+	// A slice of values of one type, whatever that is.
+	if v := reflect.ValueOf(x); v.IsValid() && v.Kind() == reflect.Slice {
+		list := make([]ir.Operand, v.Len())
+		for i := range list {
+			o, ok := v.Index(i).Interface().(Operand)
+			if !ok {
+				return ir.Operand{}, false
+			}
+			list[i] = k.arg(o)
+		}
+		return vector(list...), true
+	}
 	return ir.Operand{}, false
 }
 
-// checkSpecial reports a name that is no special register.
+// checkSpecial reports a name that is no special register, or none of the target.
 func (k *Kernel) checkSpecial(name string) {
-	base, _, _ := strings.Cut(name, ".")
-	if _, ok := isa.SpecialRegister(base); ok {
+	base, _, dotted := strings.Cut(name, ".")
+	if s, ok := isa.SpecialRegister(base); ok {
+		switch v := k.m.version(); {
+		case !s.Gate.Open(v, k.m.ir.Target):
+			k.fault(&ruleLacks, "%s with PTX %s has no %s: it needs %s", k.m.Target(), v, name, s.Gate)
+		case dotted && !s.Vector:
+			k.fault(&ruleOperand, "%s has no components, found %s", base, name)
+		case !dotted && s.Vector:
+			k.fault(&ruleOperand, "%s has components, of which one is expected: %s.x", name, name)
+		}
+		return
+	}
+	if _, ok := isa.SpecialRegister("%" + base); ok {
+		k.fault(&ruleOperand, "%s is no special register; did you mean %%%s?", name, name)
 		return
 	}
 	names := make([]string, len(isa.Specials))

@@ -45,6 +45,7 @@ type Kernel struct {
 	args       slab.Of[ir.Operand]
 	regs       slab.Of[ir.Reg]
 	doc        []string
+	arguments  []isa.Type // of a device function
 }
 
 // A KernelOption says something of a kernel's launch.
@@ -134,7 +135,9 @@ func (m *Module) Kernel(name string, options ...KernelOption) *Kernel {
 	k.f.Linkage = ".visible"
 	k.f.HasParams = true
 	for _, option := range options {
-		option(k)
+		if k.runs("Kernel", option != nil) {
+			option(k)
+		}
 	}
 	return k
 }

@@ -118,28 +118,6 @@ type Array[T Scalar] struct {
 	dims []int // of a variable; nil where nobody knows
 }
 
-// Global is a kernel parameter that points to numbers in global memory.
-func Global[T Scalar](k *Kernel, name string) Array[T] {
-	return Array[T]{at: k.pointer(name, TypeOf[T]())}
-}
-
-// pointer is a kernel parameter that points to global memory, with elements of a type.
-func (k *Kernel) pointer(name string, t isa.Type) Addr {
-	v := k.param(name, isa.U64, 0)
-	v.Ptr = &ir.Ptr{Space: isa.Global, Align: 16}
-	if k.elements == nil {
-		k.elements = make(map[string]isa.Type)
-	}
-	k.elements[v.Name] = t
-	generic, p := fresh[U64](k), fresh[U64](k)
-	was, guard := k.toHead()
-	k.ins("ld.param.u64", k.arg(generic), address(v))
-	k.ins("cvta.to.global.u64", k.arg(p), k.arg(generic))
-	k.back(was, guard)
-	p.r.Name, p.scope = k.regName(name), 0
-	return Addr{k: k, space: isa.Global, reg: p.r, align: 16}
-}
-
 // Param is a kernel parameter that is a number.
 func Param[T Scalar](k *Kernel, name string) Reg[T] {
 	t := TypeOf[T]()
@@ -180,6 +158,8 @@ func (k *Kernel) param(name string, t isa.Type, bytes int64) *ir.Var {
 	case !identifier(name):
 		k.fault(&ruleKernel, "%q is no name for a parameter", name)
 		name = unique("param", k.names)
+	case bytes > 0 && !k.f.Kernel:
+		k.fault(&ruleFunction, "parameter %s of %s, a device function, which takes values and pointers; structs and tensor maps belong to kernels", name, k.Name())
 	case k.names[name]:
 		k.fault(&ruleKernel, "%s is taken: two parameters or variables of %s cannot have one name", name, k.Name())
 		name = unique(name, k.names)
@@ -190,6 +170,9 @@ func (k *Kernel) param(name string, t isa.Type, bytes int64) *ir.Var {
 		v.Dims = []int64{bytes}
 	}
 	k.f.Params = append(k.f.Params, v)
+	if !k.f.Kernel {
+		k.arguments = append(k.arguments, t)
+	}
 	return v
 }
 

@@ -72,14 +72,20 @@ func New(name, target string, options ...Option) *Module {
 	}
 	m.ir.Target = t
 	for _, option := range options {
-		option(m)
+		if option != nil {
+			option(m)
+		}
 	}
-	v := m.ir.Version
-	if v == 0 {
-		v = isa.Newest()
-	}
-	m.binder = ir.NewBinder(v, t)
+	m.binder = ir.NewBinder(m.version(), t)
 	return m
+}
+
+// version is the newest PTX version whose forms the module may use.
+func (m *Module) version() isa.Version {
+	if v := m.ir.Version; v != 0 {
+		return v
+	}
+	return isa.Newest()
 }
 
 // Name is the name that New was given.
@@ -93,7 +99,7 @@ func (m *Module) Target() string { return m.ir.Target.String() }
 func (m *Module) Has(number int) bool { return m.ir.Target.Info().Number >= number }
 
 // atLeast reports whether the module may use forms that came with a PTX version.
-func (m *Module) atLeast(v isa.Version) bool { return m.ir.Version == 0 || m.ir.Version >= v }
+func (m *Module) atLeast(v isa.Version) bool { return m.version() >= v }
 
 // Is reports whether the module is for one of the targets named.
 func (m *Module) Is(targets ...string) bool {

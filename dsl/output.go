@@ -24,6 +24,10 @@ func (k *Kernel) Output(name string, to *TensorMap, groups int) *Output {
 		k.fault(&ruleShape, "an output for %d warpgroups; 1 to 4 are expected", groups)
 		groups = 1
 	}
+	if to == nil {
+		k.fault(&ruleValue, "output %s of a tensor map that no builder call made", name)
+		to = &TensorMap{k: k, tile: Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: Swizzle128}, box: 64, high: 64}
+	}
 	o := &Output{k: k, to: to, groups: groups}
 	t := to.tile
 	align := max(128, t.Align())

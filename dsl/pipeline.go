@@ -37,13 +37,20 @@ func (f Feed) Multicast() Feed {
 
 // Pipeline is a ring of so many stages. The tiles of a stage lie one behind the other, each at its own alignment.
 func (k *Kernel) Pipeline(name string, stages int, feeds ...Feed) *Pipeline {
-	p := &Pipeline{ring: k.newRing(name, stages), feeds: feeds}
+	p := &Pipeline{ring: k.newRing(name, stages)}
 	p.pair = k.tmem.pair
 	if len(feeds) == 0 {
 		k.fault(&ruleProtocol, "pipeline %s carries nothing; give it the Feed of a tensor map", name)
 	}
 	align := 128
 	for _, f := range feeds {
+		if f.from == nil {
+			k.fault(&ruleValue, "pipeline %s carries tiles of a tensor map that no builder call made", name)
+			continue
+		}
+		p.feeds = append(p.feeds, f)
+	}
+	for _, f := range p.feeds {
 		t := f.from.tile
 		a := max(128, t.Align())
 		p.bytes = (p.bytes + a - 1) / a * a
@@ -101,8 +108,8 @@ func (s *Stage) Tile(m *TensorMap) SharedTile {
 	p := s.p
 	i := p.feed(m)
 	if i < 0 {
-		p.k.fault(&ruleProtocol, "pipeline %s carries no tiles of %s", p.name, m.name)
-		return SharedTile{Tile: m.tile, at: p.store}
+		p.k.fault(&ruleProtocol, "pipeline %s carries no tiles of %s", p.name, m.Name())
+		return SharedTile{Tile: m.Tile(), at: p.store}
 	}
 	return SharedTile{Tile: m.tile, at: s.base.Plus(int64(p.offsets[i])), stage: s}
 }
@@ -196,7 +203,7 @@ func (s *Stage) fill(m *TensorMap) (to SharedTile, ok bool) {
 	case !s.loads:
 		k.fault(&ruleProtocol, "a load in the body of Consume; Produce fills stages")
 	case i < 0:
-		k.fault(&ruleProtocol, "pipeline %s carries no tiles of %s", p.name, m.name)
+		k.fault(&ruleProtocol, "pipeline %s carries no tiles of %s", p.name, m.Name())
 	case s.loaded[i]:
 		k.fault(&ruleProtocol, "%s is loaded twice in one stage: its bytes were expected once", m.name)
 	default:

@@ -21,7 +21,15 @@ type Role struct {
 
 // OnWarp is a role of one warp.
 func OnWarp(warp int, name string, body func()) Role {
-	return Role{name: name, first: warp, n: 1, each: 1, body: func(Reg[U32]) { body() }}
+	return Role{name: name, first: warp, n: 1, each: 1, body: alone(body)}
+}
+
+// alone is the body of a role that has no index.
+func alone(body func()) func(Reg[U32]) {
+	if body == nil {
+		return nil
+	}
+	return func(Reg[U32]) { body() }
 }
 
 // OnWarps is a role of n warps; the body is told which of them it is.
@@ -31,7 +39,7 @@ func OnWarps(first, n int, name string, body func(index Reg[U32])) Role {
 
 // OnWarpgroup is a role of one group of four warps.
 func OnWarpgroup(group int, name string, body func()) Role {
-	return Role{name: name, first: 4 * group, n: 4, each: 4, body: func(Reg[U32]) { body() }}
+	return Role{name: name, first: 4 * group, n: 4, each: 4, body: alone(body)}
 }
 
 // OnWarpgroups is a role of n groups of four warps; the body is told which of them it is.
@@ -108,6 +116,9 @@ func label(name string) string {
 }
 
 func (k *Kernel) buildRole(r Role, warp Reg[U32], done *ir.Block) {
+	if !k.runs("role "+r.name, r.body != nil) {
+		return
+	}
 	k.enter("role " + r.name)
 	b := &role{Role: r, head: k.newBlock(label(r.name)), end: done, scope: k.scope(), places: make(map[*ring]*place)}
 	b.open = append([]scope(nil), k.open...)

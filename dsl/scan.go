@@ -7,7 +7,7 @@ package dsl
 // be associative; it need not be commutative.
 func (x Reg[T]) WarpScan(combine func(a, b Reg[T]) Reg[T]) Reg[T] {
 	k := x.k
-	if k == nil {
+	if k == nil || !k.runs("WarpScan", combine != nil) {
 		return x
 	}
 	lane := k.Lane()
@@ -28,6 +28,9 @@ func (x Reg[T]) WarpScanBefore(first Reg[T], combine func(a, b Reg[T]) Reg[T]) R
 // BlockScan combines x of the threads of the block up to and with each, and all of them. The block is one that BlockReduce takes; combine is one that
 // WarpScan takes.
 func BlockScan[T Scalar](x Reg[T], name string, combine func(a, b Reg[T]) Reg[T]) (scan, all Reg[T]) {
+	if x.k != nil && !x.k.runs("BlockScan", combine != nil) {
+		return x, x
+	}
 	scan = x.WarpScan(combine)
 	before, all := scanWarps(scan, name, combine)
 	if k := x.k; k != nil && before.k != nil {
@@ -38,6 +41,9 @@ func BlockScan[T Scalar](x Reg[T], name string, combine func(a, b Reg[T]) Reg[T]
 
 // BlockScanBefore combines x of the threads of the block before each, and all of them. Thread 0 has first.
 func BlockScanBefore[T Scalar](x, first Reg[T], name string, combine func(a, b Reg[T]) Reg[T]) (scan, all Reg[T]) {
+	if x.k != nil && !x.k.runs("BlockScanBefore", combine != nil) {
+		return x, x
+	}
 	upTo := x.WarpScan(combine)
 	before, all := scanWarps(upTo, name, combine)
 	k := x.k

@@ -80,6 +80,7 @@ func Special[T Scalar](k *Kernel, name string) Reg[T] {
 	if r := k.specials[name]; r != nil {
 		return Reg[T]{k: k, r: r}
 	}
+	k.checkSpecial(name)
 	d := fresh[T](k)
 	d.scope = 0
 	k.specials[name] = d.r

@@ -140,7 +140,11 @@ func (k *Kernel) spell(head string, t isa.Type, mods []Mod) string {
 			mods = append(append(room[:0], RN), mods...)
 		}
 	case slices.Contains(rough, head) && !slices.Contains(mods, Approx):
-		mods = append(append(room[:0], Approx), mods...)
+		list := append(room[:0], Approx)
+		if (t == isa.Bf16 || t == isa.Bf16x2) && head == "ex2" && !slices.Contains(mods, FTZ) {
+			list = append(list, FTZ) // the only way there is
+		}
+		mods = append(list, mods...)
 	}
 	return k.op(head, t, mods...)
 }

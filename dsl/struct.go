@@ -4,36 +4,43 @@
 package dsl
 
 import (
+	"fmt"
 	"reflect"
+	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Struct is a kernel parameter that is a struct passed by value. S is a Go struct of values of the kernel, arrays of them, and structs; they lie as
-// C lays the same struct out, each at a multiple of its size.
+// Struct is a kernel parameter that is a struct passed by value. S is a Go struct of values of the kernel, pointers
+// to global memory (Array), Go arrays of both, and structs; they lie as C lays the same struct out, each at a multiple of its size.
 //
 //	type scaling struct {
 //		Factor dsl.Reg[dsl.F32]
 //		Rows   dsl.Reg[dsl.U32]
 //		Shift  [4]dsl.Reg[dsl.F32]
+//		Out    dsl.Array[dsl.F32]
 //	}
 //	s := dsl.Struct[scaling](k, "s")
 //	y := x.FMA(s.Factor, s.Shift[2])
 //
-// A launch gives the bytes of a Go struct with fields of the same sizes: a [24]byte here, or a slice of so many.
+// A launch gives the bytes of a Go struct with fields of the same sizes: a [32]byte here, or a slice of so many.
 func Struct[S any](k *Kernel, name string) S {
 	var s S
 	p := structure{k: k}
 	value := reflect.ValueOf(&s).Elem()
-	if value.Kind() != reflect.Struct || !p.measure(value) || p.bytes == 0 {
-		k.fault(&ruleOperand, "a parameter that is a %s; a struct of values of the kernel with exported names is expected", value.Type())
+	problem := fmt.Sprintf("is a %s", value.Type())
+	if value.Kind() == reflect.Struct {
+		problem = p.measure(value, "")
+	}
+	if problem != "" {
+		k.fault(&ruleOperand, "parameter %s %s; a struct of values and arrays of the kernel with exported names is expected", name, problem)
 		return s
 	}
 	bytes := (p.bytes + p.align - 1) / p.align * p.align
-	if bytes > 4096 {
-		k.fault(&ruleSize, "parameter %s has %d bytes; all parameters of a kernel have 4096 at most", name, bytes)
-		bytes = 4096
+	if most := k.paramRoom(); bytes > most {
+		k.fault(&ruleSize, "parameter %s has %d bytes; all parameters of a kernel have %d at most", name, bytes, most)
+		bytes = most
 	}
 	p.v = k.param(name, isa.B8, bytes)
 	p.v.Align = int(max(4, p.align))
@@ -43,6 +50,14 @@ func Struct[S any](k *Kernel, name string) S {
 	}
 	k.back(was, guard)
 	return s
+}
+
+// paramRoom is the bytes that all parameters of a kernel may have: more since PTX 8.1.
+func (k *Kernel) paramRoom() int64 {
+	if k.m.atLeast(isa.MakeVersion(8, 1)) && k.m.Has(70) {
+		return 32764
+	}
+	return 4096
 }
 
 // A structure is a struct while its fields get their places.
@@ -59,43 +74,48 @@ type placed struct {
 	at    int64
 }
 
-// A field is a value that a struct can hold: a *Reg.
+// A field is a value that a struct can hold: a *Reg or a *Array, which is a pointer to global memory.
 type field interface {
-	Type() isa.Type
+	stored() isa.Type
 	loadFrom(k *Kernel, v *ir.Var, at int64)
 }
 
-// measure gives every value in x its place, and reports whether there is nothing else.
-func (p *structure) measure(x reflect.Value) bool {
+// measure gives every value in x its place, and says what is wrong with the field of a name, if anything is.
+func (p *structure) measure(x reflect.Value, name string) (problem string) {
 	if f, ok := x.Addr().Interface().(field); ok {
-		n := size(f.Type())
-		if f.Type() == isa.Predicate {
-			return false
+		n := size(f.stored())
+		if f.stored() == isa.Predicate {
+			return "has a predicate, " + name
 		}
 		p.bytes = (p.bytes + n - 1) / n * n
 		p.fields = append(p.fields, placed{f, p.bytes})
 		p.bytes += n
 		p.align = max(p.align, n)
-		return true
+		return ""
 	}
 	switch x.Kind() {
 	case reflect.Array:
 		for i := range x.Len() {
-			if !p.measure(x.Index(i)) {
-				return false
+			if problem := p.measure(x.Index(i), fmt.Sprintf("%s[%d]", name, i)); problem != "" {
+				return problem
 			}
 		}
-		return true
+		return ""
 	case reflect.Struct:
 		// A struct begins and ends at a multiple of what its largest value is a multiple of.
 		inner := structure{k: p.k}
 		for i := range x.NumField() {
-			if !x.Type().Field(i).IsExported() || !inner.measure(x.Field(i)) {
-				return false
+			f := x.Type().Field(i)
+			full := strings.TrimPrefix(name+"."+f.Name, ".")
+			if !f.IsExported() {
+				return "has a field without an exported name, " + full
+			}
+			if problem := inner.measure(x.Field(i), full); problem != "" {
+				return problem
 			}
 		}
 		if inner.bytes == 0 {
-			return false
+			return "has no values in " + x.Type().String()
 		}
 		p.align = max(p.align, inner.align)
 		p.bytes = (p.bytes + inner.align - 1) / inner.align * inner.align
@@ -103,14 +123,31 @@ func (p *structure) measure(x reflect.Value) bool {
 			p.fields = append(p.fields, placed{f.field, p.bytes + f.at})
 		}
 		p.bytes += (inner.bytes + inner.align - 1) / inner.align * inner.align
-		return true
+		return ""
 	}
-	return false
+	return fmt.Sprintf("has a %s, %s", x.Type(), name)
 }
+
+// stored is what memory holds of x.
+func (x *Reg[T]) stored() isa.Type { return TypeOf[T]() }
 
 // loadFrom makes x the value that lies in a parameter.
 func (x *Reg[T]) loadFrom(k *Kernel, v *ir.Var, at int64) {
 	*x = fresh[T](k)
 	x.scope = 0
-	k.ins(k.op("ld.param", memory(TypeOf[T]())), k.arg(*x), ir.Operand{Kind: ir.Address, Args: []ir.Operand{{Kind: ir.Variable, Ref: v, Value: at}}})
+	k.ins(k.op("ld.param", memory(TypeOf[T]())), k.arg(*x), within(v, at))
+}
+
+// stored is what memory holds of a pointer.
+func (a *Array[T]) stored() isa.Type { return isa.U64 }
+
+// loadFrom makes a the array that a parameter points to.
+func (a *Array[T]) loadFrom(k *Kernel, v *ir.Var, at int64) {
+	a.at = k.loadPointer(within(v, at))
+	a.at.scope = 0
+}
+
+// within is a place in a variable as an address.
+func within(v *ir.Var, at int64) ir.Operand {
+	return ir.Operand{Kind: ir.Address, Args: []ir.Operand{{Kind: ir.Variable, Ref: v, Value: at}}}
 }

@@ -68,10 +68,20 @@ func (k *Kernel) mapParam(name string, t Tile) *TensorMap {
 }
 
 // Tile is the tile that one load of m brings.
-func (m *TensorMap) Tile() Tile { return m.tile }
+func (m *TensorMap) Tile() Tile {
+	if m == nil {
+		return Tile{Type: isa.B32, Rows: 1, Cols: 4}
+	}
+	return m.tile
+}
 
 // Name is the name of the parameter.
-func (m *TensorMap) Name() string { return m.name }
+func (m *TensorMap) Name() string {
+	if m == nil {
+		return "a tensor map that no builder call made"
+	}
+	return m.name
+}
 
 // CopyBox is the rows and columns that a single copy moves, which the launch makes the map for: all of the tile, or as many columns
 // as the swizzle is wide, and as many rows as one block of a cluster loads for the others.
@@ -106,13 +116,27 @@ func (m *TensorMap) bracket(coordinates ...Operand) ir.Operand {
 // Load starts the copies of the tile whose first element is at a row and column, and makes a barrier count its bytes. One thread
 // does this. With a mask, the tile goes to the blocks of the cluster whose bits are set, at the same place in each.
 func (m *TensorMap) Load(to SharedTile, row, col Reg[U32], full Barrier, mask ...Reg[U16]) {
-	m.load(to, 0, m.tile.Rows, row, col, full, mask)
+	m.load(to, 0, m.Tile().Rows, row, col, full, mask)
+}
+
+// meets reports whether both the tensor map and a tile were made by builder calls.
+func (m *TensorMap) meets(t SharedTile) (k *Kernel, ok bool) {
+	switch {
+	case m == nil && t.at.k != nil:
+		t.at.k.fault(&ruleValue, "a copy through a tensor map that no builder call made")
+	case m == nil:
+	case t.at.k == nil:
+		m.k.fault(&ruleValue, "a copy of a tile that no builder call made, through %s", m.name)
+	default:
+		return m.k, true
+	}
+	return nil, false
 }
 
 // load copies rows of a tile, which lie in it from the row first on, n in all.
 func (m *TensorMap) load(to SharedTile, first, n int, row, col Reg[U32], full Barrier, mask []Reg[U16]) {
-	k := m.k
-	if k == nil || to.at.k == nil {
+	k, ok := m.meets(to)
+	if !ok {
 		return
 	}
 	if to.Tile != m.tile {
@@ -167,8 +191,8 @@ func (m *TensorMap) Reduce(how Mod, from SharedTile, row, col Reg[U32]) {
 }
 
 func (m *TensorMap) store(op string, from SharedTile, row, col Reg[U32]) {
-	k := m.k
-	if k == nil || from.at.k == nil {
+	k, ok := m.meets(from)
+	if !ok {
 		return
 	}
 	if from.Tile != m.tile {

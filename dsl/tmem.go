@@ -156,6 +156,9 @@ func (a *AccumulatorStage) address() Reg[U32] {
 // done. It belongs to a role of one warp, of which one thread starts the multiplications.
 func (t *TMEM) Fill(body func(*AccumulatorStage)) {
 	k := t.k
+	if !k.runs("Fill", body != nil) {
+		return
+	}
 	state := t.state(1)
 	if k.role != nil {
 		k.role.single = true
@@ -176,6 +179,9 @@ func (t *TMEM) Fill(body func(*AccumulatorStage)) {
 // whose first is a multiple of four: each reads a quarter of the rows.
 func (t *TMEM) Drain(body func(*AccumulatorStage)) {
 	k := t.k
+	if !k.runs("Drain", body != nil) {
+		return
+	}
 	state := t.state(0)
 	if k.role != nil && (k.role.n%4 != 0 || k.role.first%4 != 0) {
 		k.fault(&ruleRole, "role %s reads tensor memory and is %s; whole groups of four warps are expected, because a warp reaches only its quarter of the rows", k.role.name, k.role.who())

@@ -42,13 +42,45 @@ func (a Array[T]) GetVec(n int, mods ...Mod) []Reg[T] {
 		}
 	}
 	k.ins(k.access("ld", a.at.space, mods, w.count, w.typ), oneOrMany(regs), k.arg(a.at))
-	if w.each == 2 {
-		for i, r := range regs {
+	for i, r := range regs {
+		switch w.each {
+		case 2:
 			list[2*i], list[2*i+1] = fresh[T](k), fresh[T](k)
 			k.ins("mov.b32", k.vector(list[2*i].in(k), list[2*i+1].in(k)), r)
+		case 4:
+			splitBytes(k, r, list[4*i:4*i+4])
 		}
 	}
 	return list
+}
+
+// splitBytes makes values of the four bytes of a register.
+func splitBytes[T Scalar](k *Kernel, r ir.Operand, list []Reg[T]) {
+	lo, hi := fresh[B16](k).in(k), fresh[B16](k).in(k)
+	k.ins("mov.b32", k.vector(lo, hi), r)
+	for i, half := range []ir.Operand{lo, hi} {
+		list[2*i], list[2*i+1] = fresh[T](k), fresh[T](k)
+		if TypeOf[T]().Class() == isa.Signed {
+			k.ins("cvt.s16.s8", list[2*i].in(k), half)
+			k.ins("shr.s16", list[2*i+1].in(k), half, number(8))
+		} else {
+			k.ins("and.b16", list[2*i].in(k), half, number(0xff))
+			k.ins("shr.u16", list[2*i+1].in(k), half, number(8))
+		}
+	}
+}
+
+// joinBytes is four values of a byte each in a register.
+func joinBytes[T Scalar](k *Kernel, to ir.Operand, list []Reg[T]) {
+	var halves [2]ir.Operand
+	for i := range halves {
+		low, high := fresh[B16](k).in(k), fresh[B16](k).in(k)
+		halves[i] = fresh[B16](k).in(k)
+		k.ins("and.b16", low, list[2*i].register().in(k), number(0xff))
+		k.ins("shl.b16", high, list[2*i+1].register().in(k), number(8))
+		k.ins("or.b16", halves[i], low, high)
+	}
+	k.ins("mov.b32", to, k.vector(halves[0], halves[1]))
 }
 
 // PutVec writes the first elements.
@@ -68,6 +100,10 @@ func (a Array[T]) PutVec(x []Reg[T], mods ...Mod) {
 			continue
 		}
 		regs[i] = ir.Operand{Kind: ir.Register, Ref: k.newReg(w.typ)}
+		if w.each == 4 {
+			joinBytes(k, regs[i], x[4*i:4*i+4])
+			continue
+		}
 		k.ins("mov.b32", regs[i], k.vector(x[2*i].register().in(k), x[2*i+1].register().in(k)))
 	}
 	k.ins(k.access("st", a.at.space, mods, w.count, w.typ), k.arg(a.at), oneOrMany(regs))
@@ -80,7 +116,7 @@ func oneOrMany(regs []ir.Operand) ir.Operand {
 	return vector(regs...)
 }
 
-// words says how a vector travels: in so many registers of a type, each of which holds one element or two.
+// words says how a vector travels: in so many registers of a type, each of which holds one, two or four elements.
 type words struct {
 	count, each int
 	typ         isa.Type
@@ -91,6 +127,9 @@ func (a Array[T]) words(n int) (words, bool) {
 	w := words{count: n, each: 1, typ: memory(t)}
 	if t.Bits() == 16 && n > 1 && n%2 == 0 {
 		w = words{count: n / 2, each: 2, typ: isa.B32}
+	}
+	if t.Bits() == 8 && n > 4 && n%4 == 0 {
+		w = words{count: n / 4, each: 4, typ: isa.B32}
 	}
 	total := int64(n) * size(t)
 	widest := int64(16)

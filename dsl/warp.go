@@ -70,19 +70,31 @@ func (k *Kernel) half(o ir.Operand, t isa.Type) ir.Operand {
 }
 
 // ShuffleXor is x of the lane whose number differs in the bits of mask.
-func (x Reg[T]) ShuffleXor(mask int64) Reg[T] { return shuffled(x, "bfly", plain(number(mask)), 31) }
+func (x Reg[T]) ShuffleXor(mask int64) Reg[T] { return shuffled(x, "bfly", x.lanes(mask), 31) }
 
 // ShuffleDown is x of the lane n further up; the last n lanes keep theirs.
-func (x Reg[T]) ShuffleDown(n int64) Reg[T] { return shuffled(x, "down", plain(number(n)), 31) }
+func (x Reg[T]) ShuffleDown(n int64) Reg[T] { return shuffled(x, "down", x.lanes(n), 31) }
 
 // ShuffleUp is x of the lane n further down; the first n lanes keep theirs.
-func (x Reg[T]) ShuffleUp(n int64) Reg[T] { return shuffled(x, "up", plain(number(n)), 0) }
+func (x Reg[T]) ShuffleUp(n int64) Reg[T] { return shuffled(x, "up", x.lanes(n), 0) }
+
+// lanes is a number of lanes as an operand of a shuffle.
+func (x Reg[T]) lanes(n int64) Operand {
+	if x.k != nil && (n < 0 || n > 31) {
+		x.k.fault(&ruleConstant, "a shuffle by %d lanes; a warp has lanes 0 to 31", n)
+		n = 0
+	}
+	return plain(number(n))
+}
 
 // ShuffleFrom is x of a lane.
 func (x Reg[T]) ShuffleFrom(lane Reg[U32]) Reg[T] { return shuffled(x, "idx", lane, 31) }
 
 // WarpReduce combines x of all lanes of the warp; every lane gets the result.
 func (x Reg[T]) WarpReduce(combine func(a, b Reg[T]) Reg[T]) Reg[T] {
+	if x.k == nil || !x.k.runs("WarpReduce", combine != nil) {
+		return x
+	}
 	for mask := int64(16); mask > 0; mask /= 2 {
 		x = combine(x, x.ShuffleXor(mask))
 	}
@@ -104,12 +116,26 @@ func (x Reg[T]) WarpMin() Reg[T] {
 	return x.WarpReduce(func(a, b Reg[T]) Reg[T] { return a.Min(b) })
 }
 
-// Redux combines integers of the warp in one instruction (sm_80): "add", "min", "max", "and", "or", "xor".
+// Redux combines numbers of 32 bits of the warp, in one instruction where there is one (integers from sm_80 on, the smallest and largest F32
+// on sm_100a) and by shuffles elsewhere: how is add, min, max, and, or, xor.
 func (x Reg[T]) Redux(how Mod) Reg[T] {
 	if x.k == nil {
 		return x
 	}
 	t := TypeOf[T]()
+	combine, known := map[Mod]func(a, b Reg[T]) Reg[T]{
+		"add": func(a, b Reg[T]) Reg[T] { return a.Add(b) },
+		"min": func(a, b Reg[T]) Reg[T] { return a.Min(b) },
+		"max": func(a, b Reg[T]) Reg[T] { return a.Max(b) },
+		"and": Reg[T].And, "or": Reg[T].Or, "xor": Reg[T].Xor,
+	}[how]
+	switch {
+	case !known:
+		x.k.fault(&ruleOperand, "Redux %q; add, min, max, and, or, xor are expected", how)
+		return x
+	case t == isa.F32 && (how == "add" || !x.k.m.Is("sm_100a", "sm_100f", "sm_103a", "sm_103f")), t.Bits() == 32 && t != isa.F32 && !x.k.m.Has(80):
+		return x.WarpReduce(combine)
+	}
 	if how == "and" || how == "or" || how == "xor" {
 		t = isa.B32
 	}
@@ -184,7 +210,7 @@ func BlockReduce[T Scalar](x Reg[T], name string, combine func(a, b Reg[T]) Reg[
 		return x
 	}
 	warps, ok := k.wholeWarps("BlockReduce")
-	if !ok {
+	if !ok || !k.runs("BlockReduce", combine != nil) {
 		return x
 	}
 	x = x.WarpReduce(combine)

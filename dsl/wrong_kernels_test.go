@@ -42,7 +42,7 @@ var wrongKernels = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F64(7).Var().Exp2() }},                                  // want `F203: ex2 has no modifier \.f64; expected \.f32`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F32(7).Var().Add(k.F32(1), dsl.Relu) }},                 // want `F203: add has no modifier \.relu`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F16(7).Div(k.F16(2)) }},                                 // want `F203: div has no modifier \.f16; expected \.f32`
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.BF16(7).Add(k.BF16(2)) }},                               // want `F402: add needs PTX 7\.8 on sm_90 or later; this file says PTX 9\.5, sm_80`
+	{"sm_75", func(_ *dsl.Module, k *dsl.Kernel) { k.BF16(7).Add(k.BF16(2)) }},                               // want `F402: fma needs PTX 7\.0 on sm_80 or later; this file says PTX 9\.5, sm_75`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Bits[dsl.U64](k.F32(1).Var()) }},                      // want `D205: the bits of a \.f32 are no \.u64: 32 bits against 64`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Unpack[dsl.F16](k.U64(1)) }},                          // want `D205: a \.u64 has no two halves of type \.f16`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Widen(k.U32(1).Var()) }},                              // want `D205: a \.u32 is no pair of half-precision numbers`
@@ -52,8 +52,7 @@ var wrongKernels = []wrongKernel{
 		dsl.NewReg[dsl.U8](k).ShuffleXor(1)
 		dsl.NewReg[dsl.B128](k).ShuffleXor(1) // want `D205: a \.b128 cannot be shuffled between lanes; 16, 32 and 64 bits can`
 	}},
-	{"sm_75", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(1).Redux("add") }},           // want `F402: redux needs PTX 7\.0 on sm_80 or later; this file says PTX 9\.5, sm_75`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F32(1).Redux("add") }},           // want `F205: \.f32 does not go with the other modifiers here; it belongs to redux\.s`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(1).Redux("mul") }},           // want `D205: Redux "mul"; add, min, max, and, or, xor are expected`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(1).Var().Named("9 lives") }}, // want `D103: "9 lives" is no name for a register`
 	// Scopes.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {

@@ -79,8 +79,6 @@ var wrongProtocols = []wrongKernel{
 		k := m.Kernel("clustered", dsl.Threads(128), dsl.Cluster(2))
 		dsl.Global[dsl.F32](k, "x").In(k.U32(0)) // want `D301: In of an address in \.global; blocks of a cluster reach each other's shared memory`
 	}},
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.LaunchDependents() }}, // want `F402: griddepcontrol needs PTX 7\.8 on sm_90 or later`
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.WaitDependencies() }}, // want `F402: griddepcontrol needs PTX 7\.8 on sm_90 or later`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		d := k.TensorMap("d", isa.F32, dsl.Box{Rows: 64, Cols: 32}, dsl.Swizzle128)
 		d.Reduce("mul", k.SharedTile("t", d.Tile()), k.U32(0), k.U32(0)) // want `F203: cp\.reduce\.async\.bulk\.tensor has no modifier \.mul`
@@ -100,9 +98,9 @@ var wrongProtocols = []wrongKernel{
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { dsl.Table[dsl.F32](m, "t", 1, 2).In(k).LoadI(2) }},             // want `D301: element 2 of an array of 2`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Table[dsl.F32](dsl.New("other", "sm_90"), "t", 1).In(k) }}, // want `D203: variable t of another module is used in k`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { var v dsl.Variable[dsl.F32]; v.In(k) }},                        // want `D201: a variable that no builder call made is used`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Struct[int](k, "s") }},                                     // want `D205: a parameter that is a int; a struct of values of the kernel with exported names is expected`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Struct[struct{ x f32 }](k, "s") }},                         // want `D205: a parameter that is a struct .*; a struct of values of the kernel with exported names`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Struct[struct{ X [2000]f32 }](k, "s") }},                   // want `D302: parameter s has 8000 bytes; all parameters of a kernel have 4096 at most`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Struct[int](k, "s") }},                                     // want `D205: parameter s is a int; a struct of values and arrays of the kernel with exported names is expected`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Struct[struct{ x f32 }](k, "s") }},                         // want `D205: parameter s has a field without an exported name, x; a struct of values and arrays`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Struct[struct{ X [9000]f32 }](k, "s") }},                   // want `D302: parameter s has 36000 bytes; all parameters of a kernel have 32764 at most`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		dsl.PackRandom[dsl.E2M1x4](k.F32(1), k.F32(2), k.F32(3), k.F32(4), k.U32(1)) // want `F402: cvt needs`
 	}},

@@ -22,6 +22,7 @@ var wrongFiles = map[string][]wrongKernel{
 	"wrong_kernels_test.go":   wrongKernels,
 	"wrong_protocols_test.go": wrongProtocols,
 	"wrong_features_test.go":  wrongFeatures,
+	"wrong_values_test.go":    wrongValues,
 }
 
 var bless = flag.Bool("bless", false, "print what wrong kernels say at lines that want nothing")

@@ -1,0 +1,82 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl_test
+
+import (
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// valueFeatures are kernels with numbers that memory holds in fewer bits than registers compute with, and with pointers.
+var valueFeatures = []feature{
+	{"small floats one by one", "sm_89", func(m *dsl.Module) {
+		k := m.Kernel("k", dsl.Threads(32))
+		x, y := dsl.Global[dsl.E4M3](k, "x"), dsl.Global[dsl.E5M2](k, "y")
+		y.Store(k.Lane(), dsl.To[dsl.E5M2](dsl.To[dsl.F32](x.Load(k.Lane())).MulF(2)))
+	}, "cvt.rn.f16x2.e4m3x2"},
+	{"scale factors one by one", "sm_100a", func(m *dsl.Module) {
+		k := m.Kernel("k", dsl.Threads(32))
+		x, y := dsl.Global[dsl.UE8M0](k, "x"), dsl.Global[dsl.F32](k, "y")
+		y.Store(k.Lane(), dsl.To[dsl.F32](x.Load(k.Lane())))
+		x.Store(k.Lane(), dsl.To[dsl.UE8M0](y.Load(k.Lane())))
+	}, "cvt.rp.satfinite.ue8m0x2.f32"},
+	{"vectors of bytes", "sm_75", func(m *dsl.Module) {
+		k := m.Kernel("k", dsl.Threads(32))
+		x := dsl.Global[dsl.S8](k, "x")
+		v := x.LoadVec(k.Lane().ShlI(4), 16)
+		v[0] = dsl.To[dsl.S8](dsl.To[dsl.S32](v[0]).Add(dsl.To[dsl.S32](v[15])), dsl.Sat)
+		x.StoreVec(k.Lane().ShlI(4), v)
+		y := dsl.Global[dsl.U8](k, "y")
+		y.StoreVec(k.Lane().ShlI(3), y.LoadVec(k.Lane().ShlI(3), 8))
+	}, "ld.global.v4.b32"},
+	{"sums of BF16 before sm_90", "sm_80", func(m *dsl.Module) {
+		k := m.Kernel("k", dsl.Threads(32))
+		x, n := dsl.Global[dsl.BF16](k, "x"), dsl.Global[dsl.S32](k, "n")
+		a, b := x.LoadI(0), x.LoadI(1)
+		x.StoreI(0, dsl.Select(a.Lt(b), a.Add(b).Sub(a).Mul(b), b.Exp2().Tanh()))
+		n.StoreI(0, dsl.To[dsl.S32](a))
+		dsl.Global[dsl.F16](k, "h").StoreI(0, dsl.To[dsl.F16](b))
+	}, "fma.rn.bf16"},
+	{"exponentials of BF16", "sm_90", func(m *dsl.Module) {
+		k := m.Kernel("k", dsl.Threads(32))
+		x := dsl.Global[dsl.BF16x2](k, "x")
+		x.StoreI(0, x.LoadI(1).Exp2())
+	}, "ex2.approx.ftz.bf16x2"},
+	{"redux without redux", "sm_75", func(m *dsl.Module) {
+		k := m.Kernel("k", dsl.Threads(32))
+		x, y := dsl.Global[dsl.U32](k, "x"), dsl.Global[dsl.F32](k, "y")
+		x.StoreI(0, x.Load(k.Lane()).Redux("or"))
+		y.StoreI(0, y.Load(k.Lane()).Redux("max"))
+	}, "shfl.sync.bfly.b32"},
+	{"pointers", "sm_80", func(m *dsl.Module) {
+		f := m.Func("put")
+		to, v := dsl.Global[dsl.F32](f.Kernel, "to"), dsl.Arg[dsl.F32](f, "v")
+		to.StoreI(0, v)
+		k := m.Kernel("k", dsl.Threads(32))
+		type table struct {
+			Rows dsl.Array[dsl.U64]
+			N    dsl.Reg[dsl.U32]
+		}
+		t := dsl.Struct[table](k, "t")
+		row := dsl.Pointer[dsl.F32](t.Rows.Load(k.Lane()), isa.Generic)
+		k.Call(f, dsl.Global[dsl.F32](k, "x").At(t.N), row.LoadI(1))
+		k.Call(f, row, k.F32(1))
+		s := dsl.Shared[dsl.F32](k, "s", 4)
+		dsl.Pointer[dsl.U32](s.Addr().Value(), isa.Shared).StoreI(1, t.N)
+		four := []dsl.Reg[dsl.F32]{dsl.NewReg[dsl.F32](k), dsl.NewReg[dsl.F32](k)}
+		k.Ins("ld.shared.v2.f32", four, s)
+		row.StoreVec(k.U32(2), four)
+	}, "cvta.global.u64"},
+	{"dependencies where kernels wait for one another", "sm_80", func(m *dsl.Module) {
+		k := m.Kernel("k", dsl.Threads(32))
+		k.LaunchDependents()
+		k.WaitDependencies()
+		k.Sync()
+	}, "bar.sync 0"},
+	{"a large parameter", "sm_90", func(m *dsl.Module) {
+		k := m.Kernel("k", dsl.Threads(32))
+		s := dsl.Struct[struct{ X [2000]dsl.Reg[dsl.F32] }](k, "s")
+		dsl.Global[dsl.F32](k, "x").StoreI(0, s.X[1999])
+	}, "[s+7996]"},
+}

@@ -1,0 +1,102 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// Global is a kernel parameter that points to numbers in global memory. Of a device function it is an argument, for which a Call is given an
+// array in global memory.
+func Global[T Scalar](k *Kernel, name string) Array[T] {
+	return Array[T]{at: k.pointer(name, TypeOf[T]())}
+}
+
+// pointer is a parameter that points to elements of a type in global memory.
+func (k *Kernel) pointer(name string, t isa.Type) Addr {
+	v := k.param(name, isa.U64, 0)
+	align := 0
+	if k.f.Kernel {
+		align = 16
+		v.Ptr = &ir.Ptr{Space: isa.Global, Align: align}
+	}
+	if k.elements == nil {
+		k.elements = make(map[string]isa.Type)
+	}
+	k.elements[v.Name] = t
+	was, guard := k.toHead()
+	at := k.loadPointer(address(v))
+	k.back(was, guard)
+	at.reg.Name, at.scope, at.align = k.regName(name), 0, align
+	return at
+}
+
+// loadPointer reads a generic address from parameter memory and makes it one in global memory.
+func (k *Kernel) loadPointer(from ir.Operand) Addr {
+	generic, p := fresh[U64](k), fresh[U64](k)
+	k.ins("ld.param.u64", k.arg(generic), from)
+	k.ins("cvta.to.global.u64", k.arg(p), k.arg(generic))
+	return Addr{k: k, space: isa.Global, reg: p.r, scope: p.scope}
+}
+
+// Pointer is the memory at an address that the kernel computed or loaded: of 64 bits in global memory and in the generic window
+// (isa.Generic, which holds every kind), of 32 bits in shared and local memory.
+//
+//	rows := dsl.Global[dsl.U64](k, "rows") // pointers to rows
+//	row := dsl.Pointer[dsl.F32](rows.Load(i), isa.Generic)
+func Pointer[T, A Scalar](address Reg[A], space isa.Space) Array[T] {
+	k := address.k
+	if k == nil {
+		return Array[T]{}
+	}
+	want := isa.U32
+	switch space {
+	case isa.Global, isa.Generic:
+		want = isa.U64
+	case isa.Shared, isa.SharedCTA, isa.SharedCluster, isa.Local:
+	default:
+		k.fault(&ruleMemory, "a pointer into %s; the generic window, global, shared and local memory are expected", space)
+		space, want = isa.Generic, isa.U64
+	}
+	if t := TypeOf[A](); !whole(t) || t.Bits() != want.Bits() {
+		k.fault(&ruleMemory, "a %s as an address in %s, which has %d bits", t, describeSpace(space), want.Bits())
+		return Array[T]{}
+	}
+	x := address.register()
+	return Array[T]{at: Addr{k: k, space: space, reg: x.r, scope: x.scope}}
+}
+
+func describeSpace(s isa.Space) string {
+	if s == isa.Generic {
+		return "the generic window"
+	}
+	return s.String() + " memory"
+}
+
+// operand is the array's address, for instructions that are written out with Ins.
+func (a Array[T]) operand(k *Kernel) (ir.Operand, bool) { return a.at.operand(k) }
+
+// A pointer is an argument that a device function takes as a pointer.
+type pointer interface {
+	generic(k *Kernel) Operand
+}
+
+// generic is the address of an array in global memory as functions are given it.
+func (a Array[T]) generic(k *Kernel) Operand {
+	p := fresh[U64](k)
+	switch {
+	case a.at.k == nil:
+		k.fault(&ruleValue, "an array that no builder call made is used")
+	case a.at.k != k:
+		k.fault(&ruleForeign, "an array of %s is used in %s", a.at.k.Name(), k.Name())
+	case a.at.space == isa.Generic:
+		return a.at.Value64()
+	case a.at.space != isa.Global:
+		k.fault(&ruleFunction, "an array in %s as an argument; functions take pointers to global memory", describeSpace(a.at.space))
+	default:
+		k.ins("cvta.global.u64", k.arg(p), k.arg(a.at.Value64()))
+	}
+	return p
+}

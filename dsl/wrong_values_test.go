@@ -1,0 +1,73 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl_test
+
+import (
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// wrongValues are mistakes with values that memory alone holds, with pointers and special registers, and with what is left nil.
+var wrongValues = []wrongKernel{
+	// Numbers that are stored and converted, and nothing else.
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewReg[dsl.U8](k).AddI(1) }},                    // want `D205: add of a \.u8, which is stored, moved and converted; To\[dsl\.U32\]`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewReg[dsl.B8](k).Not() }},                      // want `D205: not of a \.b8, which is stored`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewReg[dsl.S8](k).LtI(0) }},                     // want `D205: a comparison of a \.s8, which is stored`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewReg[dsl.S8](k).ShlI(1) }},                    // want `D205: shl of a \.s8, which is stored`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { x := dsl.NewReg[dsl.E4M3](k); x.FMA(x, x) }},        // want `D205: fma of a \.e4m3, .* To\[dsl\.F32\]|D205: mad of a \.e4m3`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { x := dsl.NewReg[dsl.E4M3x2](k); x.Add(x) }},         // want `D205: add of a \.e4m3x2, .* To\[dsl\.F16x2\] of a pair`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { x := dsl.NewReg[dsl.TF32](k); x.Add(x) }},           // want `D205: add of a \.tf32, .* Bits\[dsl\.F32\]`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.U8](k, "x").LoadVec(k.U32(0), 32) }}, // want `D301: a vector of 32 times \.u8; a power of two of at most 16 bytes is expected`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Struct[struct{ N int }](k, "s") }},              // want `D205: parameter s has a int, N; a struct of values`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
+		type inner struct{ P [2]dsl.Reg[dsl.Pred] }
+		dsl.Struct[struct{ In inner }](k, "s") // want `D205: parameter s has a predicate, In\.P\[0\]`
+	}},
+	// Pointers.
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Pointer[dsl.F32](k.U32(8), isa.Global) }}, // want `D301: a \.u32 as an address in \.global memory, which has 64 bits`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Pointer[dsl.F32](k.U64(8), isa.Shared) }}, // want `D301: a \.u64 as an address in \.shared memory, which has 32 bits`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Pointer[dsl.F32](k.U64(8), isa.Param) }},  // want `D301: a pointer into \.param; the generic window, global, shared and local`
+	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) {
+		f := m.Func("f")
+		dsl.Global[dsl.F32](f.Kernel, "to")
+		k.Call(f, dsl.Shared[dsl.F32](k, "s", 4))  // want `D303: an array in \.shared memory as an argument; functions take pointers to global memory`
+		k.Call(f, k.U32(1))                        // want `D303: argument 1 of f is a \.u32; a \.u64 is expected`
+		dsl.Struct[struct{ X f32 }](f.Kernel, "s") // want `D303: parameter s of f, a device function, which takes values and pointers`
+	}},
+	// Special registers.
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Special[dsl.U32](k, "%smidd") }},  // want `D205: %smidd is no special register; did you mean %smid\?`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Special[dsl.U32](k, "laneid") }},  // want `D205: laneid is no special register; did you mean %laneid\?`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Special[dsl.U32](k, "%smid.x") }}, // want `D205: %smid has no components, found %smid\.x`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Special[dsl.U32](k, "%tid") }},    // want `D205: %tid has components, of which one is expected: %tid\.x`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.ClusterRank() }},                    // want `D102: sm_80 with PTX .* has no %cluster_ctarank: it needs PTX 7\.8 on sm_90`
+	// Loops and lanes that cannot be.
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
+		for range k.RangeStep(k.U32(0), k.U32(8), k.U32(0)) { // want `D206: a loop in steps of 0; a positive number is expected, since it counts up`
+		}
+		for range dsl.Count(k.S32(8), k.S32(0), k.S32(-1)) { // want `D206: a loop in steps of -1; a positive number`
+		}
+	}},
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Lane().ShuffleXor(32) }},  // want `D204: a shuffle by 32 lanes; a warp has lanes 0 to 31`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Lane().ShuffleDown(-1) }}, // want `D204: a shuffle by -1 lanes`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.NamedBarrier(512) }},      // want `D501: a barrier of 512 threads, in a block of 256`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) {
+		k := m.Kernel("clustered", dsl.Threads(128), dsl.Cluster(2))
+		dsl.Shared[dsl.F32](k, "s", 4).In(k.U32(2)) // want `D501: the block of rank 2, in a cluster of 2`
+		k.Barrier("b", 1).ArriveAt(k.U32(7))        // want `D501: the block of rank 7, in a cluster of 2`
+	}},
+	// What is left nil.
+	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) {
+		k.If(k.Lane().EqI(0), nil)                                                                                        // want `D205: an If is given a function that is nil`
+		k.While(nil, nil)                                                                                                 // want `D205: While is given a function that is nil`
+		k.Switch(k.Lane(), nil)                                                                                           // want `D205: a case is given a function that is nil`
+		k.Lane().WarpReduce(nil)                                                                                          // want `D205: WarpReduce is given a function that is nil`
+		dsl.BlockScan(k.Lane(), "s", nil)                                                                                 // want `D205: BlockScan is given a function that is nil`
+		m.Kernel("other", nil)                                                                                            // want `D205: Kernel is given a function that is nil`
+		k.Roles(dsl.OnWarp(0, "idle", nil))                                                                               // want `D205: role idle is given a function that is nil`
+		k.Pipeline("none", 2, dsl.Feed{})                                                                                 // want `D201: pipeline none carries tiles of a tensor map that no builder call made|D501`
+		k.Output("out", nil, 1)                                                                                           // want `D201: output out of a tensor map that no builder call made`
+		dsl.NewWarpTile[dsl.F32](k, dsl.MMA{}, 16, 16)                                                                    // want `D401: a warp's tile of 16x16 for an MMA of m0n0k0; MMAFor gives shapes`
+		k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 8, Cols: 64}, dsl.NoSwizzle).Store(dsl.SharedTile{}, k.U32(0), k.U32(0)) // want `D201: a copy of a tile that no builder call made, through a`
+	}},
+}
