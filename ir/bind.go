@@ -9,6 +9,7 @@ import "github.com/ptxdsl/ptxdsl/isa"
 // concurrent use.
 type Binder struct {
 	matcher *isa.Matcher
+	shape   []isa.Word
 	args    []isa.Arg
 	elems   []isa.Arg
 }
@@ -22,13 +23,69 @@ func (b *Binder) Bind(in *Instr) []isa.Problem {
 	if in.Directive() {
 		return nil
 	}
-	b.args, b.elems = b.args[:0], b.elems[:0]
-	for i := range in.Args {
-		b.args = append(b.args, b.arg(&in.Args[i]))
+	op := b.matcher.Opcode(in.Op)
+	b.shape = b.appendShape(b.shape[:0], in.Args, op.Valued())
+	if in.Form = op.Took(b.shape); in.Form != nil {
+		return op.Problems()
 	}
-	form, problems := b.matcher.Match(in.Op, b.args)
+	form, problems := b.matcher.Match(in.Op, b.list(in.Args))
 	in.Form = form
 	return problems
+}
+
+// list is the operands of an instruction as the instruction set judges them. It holds until the next is asked for.
+func (b *Binder) list(args []Operand) []isa.Arg {
+	b.args, b.elems = b.args[:0], b.elems[:0]
+	for i := range args {
+		b.args = append(b.args, b.arg(&args[i]))
+	}
+	return b.args
+}
+
+// appendShape appends the shape of args, as isa.AppendShape has it of what list makes of them: so most instructions need no such list.
+func (b *Binder) appendShape(to []isa.Word, args []Operand, valued bool) []isa.Word {
+	for i := range args {
+		o := &args[i]
+		switch o.Kind {
+		case Register:
+			r := o.Ref.(*Reg)
+			if o.Text != "" {
+				break
+			}
+			w := isa.WordOf(isa.ArgReg, r.Type, 0, r.Vec, 0)
+			if o.Not {
+				w |= isa.WordNot
+			}
+			if o.Minus {
+				w |= isa.WordMinus
+			}
+			if o.Value != 0 {
+				w |= isa.WordOffset
+			}
+			to = append(to, w)
+			continue
+		case Int:
+			if to = append(to, isa.WordOf(isa.ArgInt, 0, 0, 0, 0)); valued {
+				to = append(to, isa.Word(o.Value))
+			}
+			continue
+		case Single:
+			to = append(to, isa.WordOf(isa.ArgFloat, isa.F32, 0, 0, 0))
+			continue
+		case Vector:
+			to = b.appendShape(append(to, isa.WordOf(isa.ArgVector, 0, 0, 0, len(o.Args))), o.Args, valued)
+			continue
+		case Address:
+			w := isa.WordOf(isa.ArgAddress, 0, 0, 0, len(o.Args))
+			if o.Text != "" {
+				w |= isa.WordUnified
+			}
+			to = b.appendShape(append(to, w), o.Args, valued)
+			continue
+		}
+		to = isa.AppendShape(to, b.list(args[i:i+1]), valued)
+	}
+	return to
 }
 
 // take reserves n arguments for the parts of an operand. Slices that were handed out stay valid when
@@ -123,9 +180,5 @@ func special(o *Operand) isa.Arg {
 
 // Bounds are the gates of an instruction that is bound: all of open must be open, and none of gone.
 func (b *Binder) Bounds(in *Instr) (open, gone []isa.Gate) {
-	b.args, b.elems = b.args[:0], b.elems[:0]
-	for i := range in.Args {
-		b.args = append(b.args, b.arg(&in.Args[i]))
-	}
-	return in.Form.Bounds(b.args)
+	return in.Form.Bounds(b.list(in.Args))
 }

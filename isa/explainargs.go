@@ -10,7 +10,7 @@ import (
 
 // explainArgs says why no Candidate takes the operands: too few or many, or the first one that
 // does not fit the form that fits longest.
-func (m *Matcher) explainArgs(o *opcode, op string, args []Arg) []Problem {
+func (m *Matcher) explainArgs(o *Opcode, op string, args []Arg) []Problem {
 	low, high := 1<<30, 0
 	var best *Candidate
 	reach := -1

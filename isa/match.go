@@ -16,17 +16,17 @@ type Matcher struct {
 	version Version
 	target  Target
 	known   *senses // what other matchers for the version and target found
-	memo    map[string]*opcode
+	memo    map[string]*Opcode
 	recent  [64]named // those of memo that were asked for last, by a hash of their text
 
-	shape   []uint64 // of the operands at hand
-	mods    []Mod    // of the opcode being resolved
-	opcodes slab.Of[opcode]
+	shape   []Word // of the operands at hand
+	mods    []Mod  // of the opcode being resolved
+	opcodes slab.Of[Opcode]
 	found   slab.Of[sense]
 	slots   slab.Of[Mod]
 	wants   slab.Of[Want]
 	kinds   slab.Of[WantKind]
-	shapes  slab.Of[uint64]
+	shapes  slab.Of[Word]
 }
 
 // NewMatcher is a Matcher over the standard instruction set.
@@ -35,7 +35,7 @@ func NewMatcher(v Version, t Target) *Matcher { return Standard().Matcher(v, t) 
 // Matcher is a Matcher over s.
 func (s *Set) Matcher(v Version, t Target) *Matcher {
 	s.build()
-	return &Matcher{set: s, version: v, target: t, known: s.sensesFor(v, t), memo: make(map[string]*opcode)}
+	return &Matcher{set: s, version: v, target: t, known: s.sensesFor(v, t), memo: make(map[string]*Opcode)}
 }
 
 // A sense is what an opcode's text means at a version and target. Once it is found it stays as it is.
@@ -45,8 +45,8 @@ type sense struct {
 	valued   bool        // whether a form takes operands can hang on the values of constants
 }
 
-// An opcode is the sense of one, and what the matcher has seen of it.
-type opcode struct {
+// An Opcode is what an opcode's text means to a matcher, and what the matcher has seen of it.
+type Opcode struct {
 	*sense
 	taken []taken // operands that were found to fit
 	next  int     // the one of taken that gives way, once there are enough
@@ -54,7 +54,7 @@ type opcode struct {
 
 type named struct {
 	text string
-	*opcode
+	*Opcode
 }
 
 // A Candidate is a form with its slots filled and its operands worked out.
@@ -100,12 +100,12 @@ func (m *Matcher) Check(op string, args []Arg) []Problem {
 // Match judges one instruction and tells the form it has, settled for its modifiers; nil where it has
 // none. A Candidate is shared by all instructions of one opcode: leave it as it is.
 func (m *Matcher) Match(op string, args []Arg) (*Candidate, []Problem) {
-	o := m.opcode(op)
+	o := m.Opcode(op)
 	if len(o.fits) == 0 {
 		return nil, o.problems
 	}
-	m.shape = appendShapes(m.shape[:0], args, o.valued)
-	if c := o.recall(m.shape); c != nil {
+	m.shape = AppendShape(m.shape[:0], args, o.valued)
+	if c := o.Took(m.shape); c != nil {
 		return c, o.problems // warnings, at most
 	}
 	for i := range o.fits {
@@ -119,18 +119,19 @@ func (m *Matcher) Match(op string, args []Arg) (*Candidate, []Problem) {
 
 // Candidates are the forms that fit the modifiers of op, and why there are none.
 func (m *Matcher) Candidates(op string) ([]Candidate, []Problem) {
-	o := m.opcode(op)
+	o := m.Opcode(op)
 	return o.fits, o.problems
 }
 
-func (m *Matcher) opcode(op string) *opcode {
+// Opcode is what the matcher knows of op.
+func (m *Matcher) Opcode(op string) *Opcode {
 	if op == "" {
-		return &opcode{sense: m.resolve(op)}
+		return &Opcode{sense: m.resolve(op)}
 	}
 	n := len(op)
 	r := &m.recent[(n+int(op[n-1])*7+int(op[n/2])*31+int(op[n/3])*11+int(op[0])*5)%len(m.recent)]
 	if r.text == op {
-		return r.opcode
+		return r.Opcode
 	}
 	o := m.memo[op]
 	if o == nil {

@@ -12,12 +12,12 @@ const enough = 8
 
 // A taken is the shape of operands, and the form that took them.
 type taken struct {
-	shape []uint64
+	shape []Word
 	by    *Candidate
 }
 
-// recall is the form that took operands of a shape; nil where that is not known.
-func (o *opcode) recall(shape []uint64) *Candidate {
+// Took is the form that took operands of a shape; nil where none is known to have done so.
+func (o *Opcode) Took(shape []Word) *Candidate {
 	for i := range o.taken {
 		if t := &o.taken[i]; slices.Equal(t.shape, shape) {
 			return t.by
@@ -26,8 +26,14 @@ func (o *opcode) recall(shape []uint64) *Candidate {
 	return nil
 }
 
+// Valued reports whether the values of constants belong to a shape.
+func (o *Opcode) Valued() bool { return o.valued }
+
+// Problems are those of the opcode by itself: warnings, where there are operands that fit.
+func (o *Opcode) Problems() []Problem { return o.problems }
+
 // remember keeps the shape at hand as one that c takes.
-func (m *Matcher) remember(o *opcode, c *Candidate) {
+func (m *Matcher) remember(o *Opcode, c *Candidate) {
 	if len(o.taken) < enough {
 		o.taken = append(o.taken, taken{m.shapes.Copy(m.shape), c})
 		return
@@ -37,57 +43,65 @@ func (m *Matcher) remember(o *opcode, c *Candidate) {
 	t.shape, t.by = append(t.shape[:0], m.shape...), c
 }
 
-// Bits of a word of a shape; below them are kind, type and space, a byte each, above the number of elements.
+// A Word says of an operand what it is, but for its part, the value of a constant, and its elements: those are words of their own.
+type Word uint64
+
+// Bits of a Word; below them are kind, type and space, a byte each, above the number of elements.
 const (
-	shapeNot = 1 << (24 + iota)
-	shapeMinus
-	shapePlus
-	shapeUnified
-	shapePart
-	shapeOffset
-	shapeCount = 30 // a shift
-	shapeElems = 46 // likewise
+	WordNot Word = 1 << (24 + iota)
+	WordMinus
+	wordPlus
+	WordUnified
+	wordPart
+	WordOffset
+	wordCount = 30
+	wordElems = 46
 )
 
-// appendShapes appends the shape of args, with constants if they are valued.
-func appendShapes(to []uint64, args []Arg, valued bool) []uint64 {
+// WordOf is the Word of an operand.
+func WordOf(k ArgKind, t Type, s Space, count, elems int) Word {
+	return Word(k) | Word(t)<<8 | Word(s)<<16 | Word(uint16(count))<<wordCount | Word(elems)<<wordElems
+}
+
+// AppendShape appends the shape of args, with constants if they are valued.
+func AppendShape(to []Word, args []Arg, valued bool) []Word {
 	for i := range args {
 		a := &args[i]
-		w := uint64(a.Kind) | uint64(a.Type)<<8 | uint64(a.Space)<<16 | uint64(uint16(a.Count))<<shapeCount | uint64(len(a.Elems))<<shapeElems
+		w := WordOf(a.Kind, a.Type, a.Space, a.Count, len(a.Elems))
 		if a.Not {
-			w |= shapeNot
+			w |= WordNot
 		}
 		if a.Minus {
-			w |= shapeMinus
+			w |= WordMinus
 		}
 		if a.Plus {
-			w |= shapePlus
+			w |= wordPlus
 		}
 		if a.Unified {
-			w |= shapeUnified
+			w |= WordUnified
 		}
 		if a.offset() {
-			w |= shapeOffset
+			w |= WordOffset
 		}
 		if a.Part != "" {
-			w |= shapePart
+			w |= wordPart
 		}
 		to = append(to, w)
 		if a.Part != "" {
 			to = append(to, part(a.Part))
 		}
 		if valued && a.Kind == ArgInt {
-			to = append(to, uint64(a.Value))
+			to = append(to, Word(a.Value))
 		}
-		to = appendShapes(to, a.Elems, valued)
+		to = AppendShape(to, a.Elems, valued)
 	}
 	return to
 }
 
 // part is the letters of a part as a word. The longest that there are have six; of more, the first eight tell that it is none.
-func part(text string) (word uint64) {
+func part(text string) (word Word) {
 	for i := range min(len(text), 8) {
-		word = word<<8 | uint64(text[i])
+		word = word<<8 | Word(text[i])
 	}
 	return word
 }

@@ -1,0 +1,54 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ir
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// TestShape: the shape of operands is that of what the instruction set is given for them, whatever they are.
+func TestShape(t *testing.T) {
+	var list []Operand
+	for _, r := range []*Reg{{Type: isa.B32}, {Type: isa.F64}, {Type: isa.Predicate}, {Type: isa.F32, Vec: 4}} {
+		for _, text := range []string{"", ".x", ".h10"} {
+			for bits := range 8 {
+				o := Operand{Kind: Register, Ref: r, Text: text, Not: bits&1 != 0, Minus: bits&2 != 0}
+				if bits&4 != 0 {
+					o.Value = 16
+				}
+				list = append(list, o)
+			}
+		}
+	}
+	for _, value := range []int64{0, 7, -1} {
+		list = append(list, Operand{Kind: Int, Value: value}, Operand{Kind: Single, Value: value}, Operand{Kind: Double, Value: value})
+		for _, v := range []*Var{{Space: isa.Shared, Type: isa.B8}, {Space: isa.Param, Type: isa.B64, Vec: 2}} {
+			list = append(list, Operand{Kind: Variable, Ref: v, Value: value})
+		}
+	}
+	list = append(list, Operand{}, Operand{Kind: Function, Ref: &Func{}}, Operand{Kind: Jump, Ref: &Block{}}, Operand{Kind: List, Ref: &Targets{}},
+		Operand{Kind: List, Ref: &Targets{Proto: &Func{}}}, Operand{Kind: Special, Text: "%tid.x"}, Operand{Kind: Special, Text: "%tid"},
+		Operand{Kind: Special, Text: "%clock", Value: 4}, Operand{Kind: Sink}, Operand{Kind: Raw, Text: "x"})
+	for n := range len(list) {
+		for _, k := range []Kind{Vector, Address, Pair, Group, Element} {
+			list = append(list, Operand{Kind: k, Args: []Operand{list[n], list[0]}})
+		}
+		list = append(list, Operand{Kind: Address, Text: ".unified", Args: []Operand{list[n]}}, Operand{Kind: Vector, Args: list[:n]})
+	}
+	target, _ := isa.ParseTarget("sm_90a")
+	b := NewBinder(isa.Newest(), target)
+	for i := range list {
+		for _, valued := range []bool{false, true} {
+			args := []Operand{list[i], {Kind: Sink}}
+			got := b.appendShape(nil, args, valued)
+			if diff := cmp.Diff(isa.AppendShape(nil, b.list(args), valued), got); diff != "" {
+				t.Errorf("%+v (valued: %t): -of the arguments +of the operands\n%s", list[i], valued, diff)
+			}
+		}
+	}
+}
