@@ -20,7 +20,7 @@ func Analyzer() *verify.Analyzer {
 		Doc: `Groups follows what each thread has copied in the background and not waited for. A read of
 such bytes, and a second write to them, is an error; so is a source that is rewritten while it is copied.
 Copies are told apart by their addresses: those that are not known are passed over, and said so.`,
-		Rules:    diag.Rules{ruleWait, ruleDepth, ruleRead, ruleSource, ruleBytes, ruleOrder},
+		Rules:    diag.Rules{ruleWait, ruleDepth, ruleRead, ruleSource, ruleBytes, ruleOrder, ruleBox},
 		Requires: []trace.Kind{trace.Copy, trace.BulkLoad, trace.BulkStore},
 		Run:      run,
 	}
@@ -43,6 +43,7 @@ type flight struct {
 }
 
 func run(p *verify.Pass) {
+	boxes(p)
 	for _, t := range p.Traces {
 		small(p, t)
 		bulk(p, t)
@@ -292,27 +293,4 @@ func announced(read *ir.Instr) diag.Severity {
 		return diag.Error
 	}
 	return diag.Review
-}
-
-// aligned holds sizes and addresses of bulk copies against what they may be.
-func aligned(p *verify.Pass, t *trace.Trace, e *trace.Event) {
-	if !verify.Tensor(e.In) {
-		if n, ok := verify.Number(e, 2); ok && n%16 != 0 {
-			p.Report(&ruleBytes, e.In, "the size of a bulk copy is %d bytes, expected a multiple of 16", n)
-		}
-	}
-	for n := range 2 {
-		i := verify.Address(e.In, n)
-		v := verify.Val(e, i)
-		if v == nil {
-			continue
-		}
-		r, ok := memory.Of(p.Pool, v, 16, e.Threads)
-		if !ok || r.Var() == nil || r.Var().Alignment() < 16 || !r.Shared() {
-			continue
-		}
-		if low := r.Low % 16; r.Sure && low != 0 {
-			p.Report(&ruleBytes, e.In, "operand %d of a bulk copy is %d bytes past a multiple of 16, expected an address aligned to 16", i+1, low)
-		}
-	}
 }

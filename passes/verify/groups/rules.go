@@ -93,7 +93,7 @@ cp.async.bulk.wait_group 0;
 	}
 	ruleBytes = diag.Rule{
 		ID: "A9", Layer: "groups", Severity: diag.Error, Title: "a bulk copy of odd size or place",
-		What: "A bulk copy whose size is no multiple of 16, or whose address in shared memory is not aligned to 16.",
+		What: "A bulk copy whose size is no multiple of 16, or whose address is not aligned to 16; a copy of a tensor's box whose tile in shared memory is not aligned to 128. A variable that is declared with less alignment is a review.",
 		Why:  "The kernel faults.",
 		Wrong: `
 mov.b32 %r1, 200;
@@ -107,8 +107,30 @@ cp.async.bulk.global.shared::cta.bulk_group [%rd1], [tile], %r1;
 cp.async.bulk.commit_group;
 cp.async.bulk.wait_group 0;
 `,
-		Fix:     "Round sizes up and places to multiples of 16.",
-		Gaps:    "Sizes and addresses that are not constants, and global addresses.",
+		Fix:     "Round sizes up and places to multiples of 16, and begin tiles at multiples of 128, or of what the swizzle repeats after: 256, 512 or 1024 for 32, 64 and 128 bytes.",
+		Gaps:    "Sizes and addresses of which nothing is known, such as pointers. The swizzle of a tensor map is not in PTX, so that a tile which lies across its pattern is not found.",
 		Section: "9.7.9.25.4.1 cp.async.bulk",
+	}
+	ruleBox = diag.Rule{
+		ID: "A13", Layer: "groups", Severity: diag.Error, Title: "a box that begins between steps of 16 bytes",
+		What: "A copy of a tensor's box whose first coordinate, which is that of the innermost dimension, is odd.",
+		Why:  "Boxes begin at multiples of 16 bytes; the hardware raises an illegal instruction, and neither the assembler nor the driver's encoder of tensor maps says a word.",
+		Wrong: `
+mov.b32 %r1, 8;
+mov.b32 %r2, 3;
+cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd1, {%r2, %r1}], [tile];
+cp.async.bulk.commit_group;
+cp.async.bulk.wait_group 0;
+`,
+		Right: `
+mov.b32 %r1, 3;
+mov.b32 %r2, 8;
+cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd1, {%r2, %r1}], [tile];
+cp.async.bulk.commit_group;
+cp.async.bulk.wait_group 0;
+`,
+		Fix:     "Begin boxes at multiples of 16 bytes: 8 elements of 2 bytes, 4 of 4. The innermost coordinate comes first in PTX.",
+		Gaps:    "Even coordinates: the size of the elements is in the tensor map, and not in PTX.",
+		Section: "5.5.3.1 Bounding Box",
 	}
 )

@@ -5,7 +5,10 @@
 package launch
 
 import (
+	"slices"
+
 	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
@@ -17,12 +20,15 @@ func Analyzer() *verify.Analyzer {
 		Doc: `Launch looks for reads and writes of global memory before griddepcontrol.wait. Whether what is
 read comes from the kernel before is known to the host alone, so it is a review.`,
 		Rules:    diag.Rules{ruleEarly},
-		Requires: []trace.Kind{trace.GridWait},
+		Requires: []trace.Kind{trace.GridWait, trace.GridLaunch},
 		Run:      run,
 	}
 }
 
 func run(p *verify.Pass) {
+	if p.Needs(trace.GridLaunch) && !waits(p.Module) {
+		p.Missed("the kernels that griddepcontrol.launch_dependents lets start (A12): none in this file waits")
+	}
 	for _, t := range p.Traces {
 		waits := false
 		for i := range t.Events {
@@ -43,6 +49,15 @@ func run(p *verify.Pass) {
 			}
 		}
 	}
+}
+
+// waits reports whether any function of the module waits for the kernel before.
+func waits(m *ir.Module) bool {
+	return slices.ContainsFunc(m.Funcs(), func(f *ir.Func) bool {
+		return slices.ContainsFunc(f.Blocks, func(b *ir.Block) bool {
+			return slices.ContainsFunc(b.Instrs, func(in *ir.Instr) bool { return in.Head() == "griddepcontrol" && in.Mod("wait") })
+		})
+	})
 }
 
 var ruleEarly = diag.Rule{

@@ -75,11 +75,46 @@ func judgeAll(list []mutants.Mutant) []judgement {
 	return out
 }
 
+// A tally is how many mutants got which verdict.
+type tally map[string]int
+
+// String is the tally in the order of verdicts.
+func (c tally) String() string {
+	total := 0
+	for _, n := range c {
+		total += n
+	}
+	return fmt.Sprintf("%d mutants: %d errors, %d reviews, %d incomplete, %d clean", total, c["error"], c["review"], c["incomplete"], c["clean"])
+}
+
+// reasons reads why mutants that are called clean do as the kernel does: "kernel line kind, what: reason", one a line.
+func reasons(t *testing.T) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile("testdata/clean.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := make(map[string]string)
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		key, reason, ok := strings.Cut(line, ": ")
+		if !ok || list[key] != "" {
+			t.Fatalf("testdata/clean.txt: not a mutant and a reason, or one of two: %s", line)
+		}
+		list[key] = reason
+	}
+	return list
+}
+
 // TestMutants breaks kernels of the examples, as they were, and holds what is said of each mutant against the list.
+// A mutant that is called clean must have a reason in testdata/clean.txt: why it does as the kernel does.
 func TestMutants(t *testing.T) {
 	var b strings.Builder
-	counts := map[string]int{}
+	counts, byKind := tally{}, make(map[string]tally)
 	total := 0
+	why, used := reasons(t), 0
 	names, err := filepath.Glob("testdata/kernels/*.ptx")
 	if err != nil || len(names) == 0 {
 		t.Fatalf("no kernels: %v", err)
@@ -120,10 +155,30 @@ func TestMutants(t *testing.T) {
 			}
 			total++
 			counts[verdict]++
-			fmt.Fprintf(&b, "  %-10s %-9s %4d %s [%s]\n", verdict, m.Kind, m.Line, m.What, strings.Join(ids[:min(3, len(ids))], " "))
+			if byKind[m.Kind] == nil {
+				byKind[m.Kind] = tally{}
+			}
+			byKind[m.Kind][verdict]++
+			said := "[" + strings.Join(ids[:min(3, len(ids))], " ") + "]"
+			if verdict == "clean" {
+				how, _, _ := strings.Cut(m.What, ": ")
+				key := fmt.Sprintf("%s %d %s, %s", pattern, m.Line, m.Kind, how)
+				if said = why[key]; said == "" {
+					t.Errorf("called clean, and testdata/clean.txt has no reason: %s", key)
+				} else {
+					used++
+				}
+			}
+			fmt.Fprintf(&b, "  %-10s %-9s %4d %s %s\n", verdict, m.Kind, m.Line, m.What, said)
 		}
 	}
-	fmt.Fprintf(&b, "%d mutants: %d errors, %d reviews, %d incomplete, %d clean\n", total, counts["error"], counts["review"], counts["incomplete"], counts["clean"])
+	for _, k := range mutants.Kinds() {
+		fmt.Fprintf(&b, "%-9s %s\n", k, byKind[k])
+	}
+	fmt.Fprintf(&b, "all       %s\n", counts)
+	if used != len(why) {
+		t.Errorf("testdata/clean.txt has %d reasons, and %d are of mutants that are called clean", len(why), used)
+	}
 	const golden = "testdata/mutants.txt"
 	if *update {
 		if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {

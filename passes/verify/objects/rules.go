@@ -60,7 +60,7 @@ mbarrier.arrive.shared.b64 _, [bars];
 	}
 	ruleArrivals = diag.Rule{
 		ID: "M4", Layer: "objects", Severity: diag.Error, Title: "arrivals that do not make up a phase",
-		What: "A wait for a phase of more arrivals than all threads together make, and a phase that arrivals overrun. Arrivals are counted by threads: an instruction that 32 lanes execute is 32 arrivals.",
+		What: "A wait for a phase of more arrivals than all threads together make, and a phase that arrivals overrun; a review where those of one instruction fall into two phases. Arrivals are counted by threads: an instruction that 32 lanes execute is 32 arrivals.",
 		Why:  "The wait never ends, or ends before all have come.",
 		Wrong: `
 .reqntid 128

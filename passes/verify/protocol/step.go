@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
@@ -245,6 +246,9 @@ func (m *machine) arrive(a *agent, o *object, n int64, c *clock, e *trace.Event)
 			Also(o.init.In, "the object is made here")
 	case o.phases > 0 && c.last(o) < o.phases-1:
 		m.hasty(a, o, e)
+	case o.pending < n && !m.p.Told("M4", "M7"):
+		m.p.Report(&ruleCount, e.In, "%d arrivals at once for a phase that awaits %d more of its %d: the others count for the next one, and nothing tells their threads that this one is complete", n, o.pending, o.count).
+			As(diag.Review).Also(o.init.In, "the object is made here").On(a.t, a.at)
 	}
 	o.came[0] = append(o.came[0], a.id)
 	o.arrive(n, c, e)

@@ -4,7 +4,9 @@
 package tensor
 
 import (
+	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
@@ -77,6 +79,47 @@ func fences(p *verify.Pass, t *trace.Trace, h handed) {
 					moved = nil
 				}
 			}
+		}
+	}
+}
+
+// frees asks for tcgen05.fence::before_thread_sync between the accesses of warps to tensor memory and the barrier behind
+// which another frees it. The accesses have ended by then, so that this is a note; but a barrier alone is no order among
+// operations of tcgen05.
+func frees(p *verify.Pass) {
+	var by value.Set
+	for _, t := range p.Traces {
+		for i := range t.Events {
+			if e := &t.Events[i]; e.Kind == trace.TensorFree {
+				by = by.Or(e.Threads)
+			}
+		}
+	}
+	if by == (value.Set{}) {
+		return
+	}
+	for _, t := range p.Traces {
+		last := -1 // the barrier of the whole block that nothing but the free is behind
+		for i := range t.Events {
+			if e := &t.Events[i]; e.Kind == trace.ClusterArrive || e.Kind == trace.BarrierSync && p.Everyone(e) {
+				last = i
+			}
+		}
+		var moved *trace.Event
+		for i := range max(0, last) {
+			switch e := &t.Events[i]; e.Kind {
+			case trace.TensorLoad, trace.TensorStore:
+				if all := e.Threads.Or(by); all.Warps() > by.Warps() {
+					moved = e
+				}
+			case trace.TensorBefore:
+				moved = nil
+			}
+		}
+		if moved != nil {
+			p.Report(&ruleFence, t.Events[last].In, "tensor memory is freed behind this barrier by another warp than uses it, with no tcgen05.fence::before_thread_sync ahead: the barrier alone puts the use first").
+				As(diag.Note).Also(moved.In, "the use").On(t, last)
+			p.Missed("tensor memory freed behind a barrier with no thread fence ahead (T9)")
 		}
 	}
 }

@@ -38,7 +38,49 @@ func lifetimes(p *verify.Pass) {
 		freed(p, t, frees)
 	}
 	early(p)
+	yields(p)
 	unmade(p)
+}
+
+// yields looks for warps that give up the right to allocate while another may not have allocated yet.
+func yields(p *verify.Pass) {
+	type place struct {
+		t     *trace.Trace
+		at    int
+		syncs int // barriers of the block before it
+		waits bool
+	}
+	var given, taken []place
+	for _, t := range p.Traces {
+		here := place{t: t}
+		for i := range t.Events {
+			e := &t.Events[i]
+			here.at = i
+			switch e.Kind {
+			case trace.BarrierSync, trace.ClusterWait:
+				if p.Everyone(e) {
+					here.syncs++
+				}
+			case trace.Wait:
+				here.waits = true // which may be what puts the allocation before
+			case trace.TensorYield:
+				given = append(given, here)
+			case trace.TensorAlloc:
+				taken = append(taken, here)
+			}
+		}
+	}
+	for _, g := range given {
+		for _, a := range taken {
+			yield, alloc := &g.t.Events[g.at], &a.t.Events[a.at]
+			all := yield.Threads.Or(alloc.Threads)
+			together := g.t == a.t && g.at > a.at || g.t.Threads.And(a.t.Threads) == (value.Set{}) && g.t.Rank == a.t.Rank && g.t.Facts.Agree(a.t.Facts)
+			if together && !g.waits && g.syncs <= a.syncs && p.Pool.Exact && all.Warps() > alloc.Threads.Warps() {
+				p.Report(&ruleFree, yield.In, "other warps than the one that allocates give up the right to it, with no barrier behind the allocation: it may come after").Also(alloc.In, "the allocation").On(g.t, g.at)
+				break
+			}
+		}
+	}
 }
 
 // unmade looks for tensor memory that is used where nothing allocates any.

@@ -62,7 +62,7 @@ tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 32;
 	}
 	ruleFree = diag.Rule{
 		ID: "T3", Layer: "tensor", Severity: diag.Error, Title: "tensor memory that is not freed",
-		What: "A way through the kernel on which tensor memory is allocated and not freed, or an allocation behind tcgen05.relinquish_alloc_permit.",
+		What: "A way through the kernel on which tensor memory is allocated and not freed, or an allocation behind tcgen05.relinquish_alloc_permit, or with nothing that puts it before that of another warp.",
 		Why:  "The next block on the multiprocessor waits for it for ever.",
 		Wrong: `
 .reqntid 32
@@ -245,7 +245,7 @@ tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 32;
 	}
 	ruleFence = diag.Rule{
 		ID: "T9", Layer: "tensor", Severity: diag.Review, Title: "tensor operations of several threads without thread fences",
-		What: "A tensor operation behind a wait for another thread with no tcgen05.fence::after_thread_sync, or an arrival behind one with no ::before_thread_sync. A commit is a fence before by itself.",
+		What: "A tensor operation behind a wait for another thread with no tcgen05.fence::after_thread_sync, or an arrival behind one with no ::before_thread_sync. A commit is a fence before by itself. Where the use of tensor memory comes before a free by another warp with a barrier between and no fence ahead of it, that is a note, and the verdict incomplete.",
 		Why:  "Without the fences tensor operations may cross the wait or the arrival. Compilers leave them out where they know more, hence a review.",
 		Wrong: `
 .reqntid 32

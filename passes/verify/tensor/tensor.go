@@ -37,6 +37,7 @@ func run(p *verify.Pass) {
 		fences(p, t, objects)
 		lanes(p, t)
 	}
+	frees(p)
 	lifetimes(p)
 	columns(p)
 }

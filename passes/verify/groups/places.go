@@ -1,0 +1,91 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package groups
+
+import (
+	"math/bits"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// What bulk copies move is counted in units of 16 bytes; tiles of tensors begin at 128 in shared memory.
+const (
+	unit = 16
+	tile = 128
+)
+
+// aligned holds sizes and addresses of bulk copies against what they may be.
+func aligned(p *verify.Pass, t *trace.Trace, e *trace.Event) {
+	tensor := verify.Tensor(e.In)
+	if past, of := residue(p, verify.Val(e, 2), unit, e.Threads); !tensor && past != 0 {
+		if n, known := verify.Number(e, 2); known {
+			p.Report(&ruleBytes, e.In, "the size of a bulk copy is %d bytes, expected a multiple of %d", n, unit)
+		} else {
+			p.Report(&ruleBytes, e.In, "the size of a bulk copy is %d bytes past a multiple of %d, expected a multiple of %d", past, of, unit).On(t, 0)
+		}
+	}
+	for n := range 2 {
+		i := verify.Address(e.In, n)
+		v := verify.Val(e, i)
+		switch {
+		case v == nil:
+		case !tensor:
+			placed(p, t, e, i, unit)
+		case (n == 0) == (e.Kind == trace.BulkLoad):
+			placed(p, t, e, i, tile)
+		}
+	}
+}
+
+// placed holds the address that operand i is against a multiple of n bytes.
+func placed(p *verify.Pass, t *trace.Trace, e *trace.Event, i int, n int64) {
+	what := "a bulk copy"
+	if n == tile {
+		what = "a tensor copy"
+	}
+	v := verify.Val(e, i)
+	past, of := residue(p, v, n, e.Threads)
+	if past != 0 {
+		p.Report(&ruleBytes, e.In, "operand %d of %s is %d bytes past a multiple of %d, expected an address aligned to %d", i+1, what, past, of, n).On(t, 0)
+		return
+	}
+	// A variable that is declared with less may lie well all the same.
+	for _, term := range v.Terms {
+		in, _ := term.Atom.Ref.(*ir.Var)
+		if term.Atom.Op != "variable" || in == nil || in.Space != isa.Shared || in.Linkage == ".extern" || term.Factor != 1 || int64(in.Alignment()) >= n {
+			continue
+		}
+		if past, of := residue(p, p.Pool.Sub(64, v, p.Pool.Alone(term.Atom)), n, e.Threads); past == 0 && of == n {
+			p.Report(&ruleBytes, e.In, "operand %d of %s lies in %s, which is declared .align %d, expected an address aligned to %d", i+1, what, in.Name, in.Alignment(), n).As(diag.Review)
+		}
+	}
+}
+
+// residue is how far a value is past a multiple of a power of two, in the first of the threads where it is at all: of n, or of
+// the largest below n for which that is known.
+func residue(p *verify.Pass, v *value.Value, n int64, s value.Set) (past, of int64) {
+	if v == nil {
+		return 0, 1
+	}
+	own := p.Pool.Const(64, v.K)
+	known := bits.TrailingZeros64(uint64(n))
+	for _, term := range v.Terms {
+		if term.Atom.Tid {
+			own = p.Pool.Add(64, own, p.Pool.Scale(64, p.Pool.Alone(term.Atom), term.Factor))
+		} else {
+			known = min(known, bits.TrailingZeros64(uint64(term.Factor))+int(term.Atom.Zeros))
+		}
+	}
+	s.Each(func(thread int) {
+		if past == 0 {
+			past = p.Pool.At(own, thread) & (1<<known - 1)
+		}
+	})
+	return past, 1 << known
+}
