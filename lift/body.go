@@ -18,7 +18,7 @@ func (l *lifter) function(n *ptx.Func) {
 	doc := l.doc(n.At)
 	f := &ir.Func{Name: n.Name.Text, Kernel: n.Kind.Text == ".entry", Pos: position(n), Defined: n.Body != nil}
 	l.scopes[0].enter(f.Name, f, n.Name.At)
-	l.f, l.used, l.ordered = f, make(map[string]bool), nil
+	l.f, l.used, l.ordered = f, make(map[string]int), nil
 	l.push()
 	l.head(f, n)
 	f.Doc = append(doc, f.Doc...)
@@ -262,7 +262,7 @@ func (l *lifter) nested(n *ptx.Func) {
 	t := &ir.Targets{Name: l.unique(n.Label.Text), Pos: position(n), Doc: l.before(n.At), Proto: &ir.Func{Name: n.Name.Text, Pos: position(n)}}
 	l.declare(n.Label.Text, t, n.At)
 	f, used, ordered := l.f, l.used, l.ordered
-	l.f, l.used, l.ordered = t.Proto, make(map[string]bool), nil
+	l.f, l.used, l.ordered = t.Proto, make(map[string]int), nil
 	l.push()
 	l.head(t.Proto, n)
 	l.pop()

@@ -117,11 +117,14 @@ func (l *lifter) unique(name string) string {
 	if l.used == nil {
 		return name
 	}
-	free := name
-	for i := 1; l.used[free] || !l.heading && l.outside(free); i++ {
-		free = name + "_" + strconv.Itoa(i)
+	free, n := name, l.used[name]
+	for l.used[free] > 0 || !l.heading && l.outside(free) {
+		n = max(n, 1)
+		free = name + "_" + strconv.Itoa(n)
+		n++
 	}
-	l.used[free] = true
+	l.used[name] = max(n, 1)
+	l.used[free] = max(l.used[free], 1)
 	return free
 }
 
