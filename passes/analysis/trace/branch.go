@@ -26,6 +26,13 @@ func (w *walk) part(s *state, in *ir.Instr, cond *value.Value, taken, next int) 
 		w.choose(s, in, sub, true)
 		return s
 	}
+	if again, success := w.again(s, cond, taken, next); again {
+		w.choose(s, in, cond, success)
+		if success {
+			return w.enter(s, taken)
+		}
+		return w.enter(s, next)
+	}
 	first, second := true, true
 	// What only reads and writes memory is followed as if it ran: that it may not run hides nothing.
 	if soft := r.soft && !cond.Tid(); soft && taken == r.end {
@@ -301,8 +308,9 @@ func (w *walk) skip(s *state, r region) *state {
 	in := w.ends[s.block]
 	s.times[in]++
 	level := value.Block
+	var on []*value.Value // what a branch on the result rests on
 	if cond := w.guard(s, in); cond != nil {
-		level = max(level, cond.Level())
+		on = append(on, cond)
 	}
 	for _, reg := range r.reads {
 		if n := w.at(reg); n >= 0 && s.regs[n] != nil {
@@ -315,7 +323,7 @@ func (w *walk) skip(s *state, r region) *state {
 	for _, n := range r.regs {
 		reg := w.kept[n]
 		name := strconv.Itoa(n) + "@" + strconv.Itoa(s.block) + "#" + strconv.Itoa(s.times[in])
-		s.regs[n] = w.pool.Atom(bitsOf(reg), "after", name, in, level)
+		s.regs[n] = w.pool.Atom(bitsOf(reg), "after", name, in, level, on...)
 	}
 	return w.enter(s, r.end)
 }

@@ -40,7 +40,7 @@ func (p *program) cases(l Limits) bool {
 	if len(order) == 0 {
 		return false
 	}
-	if len(p.k.Missed) > len(before.Missed) {
+	if len(p.k.Missed) > len(before.Missed) || len(p.k.Traces) == 0 {
 		p.k.Traces, p.k.Missed, p.k.Loops, p.k.Cases = before.Traces, before.Missed, before.Loops, 0
 		return false
 	}
@@ -60,16 +60,16 @@ func (p *program) choices(l Limits, order []*value.Atom, scales map[*value.Atom]
 		if whole == 0 && i == tries || left <= 0 {
 			break // not even few turns are followed to their end
 		}
-		w := &walk{program: p, limits: one, known: make(map[*value.Atom]int64), pass: i + 1}
+		w := &walk{program: p, limits: one, known: make(map[*value.Atom]int64), pass: i + 1, before: traces}
 		for j, a := range order {
 			w.known[a] = number(a, i, j, scales[a])
 		}
-		w.with = text(order, w.known)
+		w.with = p.text(order, w.known)
 		for w.rank = range p.k.Ranks {
 			w.start()
 		}
 		left -= w.steps
-		if w.steps > one.Steps || w.events > one.Steps {
+		if w.steps > one.Steps || w.events > one.Steps || len(p.k.Traces)-traces >= one.Traces {
 			dropped = p.k.Missed
 			p.k.Traces, p.k.Missed, p.k.Loops = p.k.Traces[:traces], missed, loops
 			continue
@@ -82,10 +82,10 @@ func (p *program) choices(l Limits, order []*value.Atom, scales map[*value.Atom]
 }
 
 // text says what was put in.
-func text(order []*value.Atom, known map[*value.Atom]int64) string {
+func (p *program) text(order []*value.Atom, known map[*value.Atom]int64) string {
 	var list []string
 	for _, a := range order {
-		name := strings.TrimSuffix(a.Name, "+0")
+		name := strings.TrimPrefix(strings.TrimSuffix(a.Name, "+0"), p.k.Func.Name+"_") // as compilers name them
 		if a.Op == "load" {
 			name = "a number in memory"
 		}
@@ -147,8 +147,13 @@ func (p *program) leaves(chosen map[*value.Atom]int64) []*value.Atom {
 // visit calls found for every leaf of an atom, with what it is divided by on the way.
 func visit(a *value.Atom, scale int64, found func(*value.Atom, int64)) {
 	switch a.Op {
-	case "parameter", "load":
+	case "parameter":
 		found(a, scale)
+		return
+	case "load":
+		if a.Name == "global" || a.Name == "const" { // what others write to shared memory is not one number
+			found(a, scale)
+		}
 		return
 	case "register":
 		if strings.HasPrefix(a.Name, "%ctaid") || strings.HasPrefix(a.Name, "%nctaid") || strings.HasPrefix(a.Name, "%clusterid") || strings.HasPrefix(a.Name, "%nclusterid") {

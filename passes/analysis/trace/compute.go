@@ -207,9 +207,6 @@ func (w *walk) result(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 			return
 		}
 	case "ld":
-		if st.space == "param" && len(in.Args) == 2 && w.parameter(s, in, set, width) {
-			return
-		}
 		if w.load(s, st, set) {
 			return
 		}

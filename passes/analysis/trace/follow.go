@@ -105,6 +105,7 @@ type walk struct {
 	known  map[*value.Atom]int64 // what is put in for parameters and the like
 	with   string                // the same in words
 	pass   int                   // of those that put numbers in
+	before int                   // traces of other passes
 	rank   int                   // of the block that is followed
 }
 
@@ -113,7 +114,7 @@ func (w *walk) run() {
 		s := w.work[len(w.work)-1]
 		w.work = w.work[:len(w.work)-1]
 		for s != nil {
-			if w.steps > w.limits.Steps || w.events > w.limits.Steps || len(w.k.Traces) >= w.limits.Traces {
+			if w.steps > w.limits.Steps || w.events > w.limits.Steps || len(w.k.Traces)-w.before >= w.limits.Traces {
 				w.miss("more ways through the kernel than were followed (" + strconv.Itoa(len(w.k.Traces)) + " traces)")
 				return
 			}

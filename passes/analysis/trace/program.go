@@ -162,7 +162,7 @@ func (p *program) prepare() {
 		r := work[len(work)-1]
 		work = work[:len(work)-1]
 		for _, in := range writers[r] {
-			if plainLoad(in) {
+			if blind(in) {
 				continue
 			}
 			in.Registers(func(r *ir.Reg, a isa.Access) { want(r) })
@@ -206,8 +206,15 @@ func (p *program) prepare() {
 	p.findLoops()
 }
 
-// plainLoad reports whether in loads from memory, so that its result says nothing of its address.
-func plainLoad(in *ir.Instr) bool { return Of(in.Op) == Load }
+// blind reports whether in loads what says nothing of its address: from memory that others may write meanwhile, and from
+// the stack.
+func blind(in *ir.Instr) bool {
+	if Of(in.Op) != Load {
+		return false
+	}
+	where := space(in.Op)
+	return where != "param" && where != "global" && where != "const"
+}
 
 // operandRegs visits the registers of an operand of an event that are to be known.
 func operandRegs(k Kind, o *ir.Operand, want func(*ir.Reg)) {

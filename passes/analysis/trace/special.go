@@ -70,42 +70,59 @@ func (w *walk) unknown(s *state, in *ir.Instr, width int) *value.Value {
 	return w.pool.Atom(width, "unknown", name, in, value.Lane)
 }
 
-// parameter is a load of a kernel's parameter.
-func (w *walk) parameter(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value), width int) bool {
-	from := &in.Args[1]
-	if from.Kind != ir.Address || len(from.Args) == 0 || from.Args[0].Var() == nil || !w.params[from.Args[0].Var()] {
+// load is a load whose result is the same for all that load the same: of a parameter of the kernel, or of memory that is
+// not polled.
+func (w *walk) load(s *state, st *step, set func(*ir.Operand, *value.Value)) bool {
+	in := st.in
+	if st.polled || len(in.Args) < 2 {
 		return false
 	}
-	o := &from.Args[0]
-	name := func(i int) string { return o.Var().Name + "+" + strconv.FormatInt(o.Value+int64(i*width/8), 10) }
-	if to := &in.Args[0]; to.Kind == ir.Vector {
-		for i := range to.Args {
-			set(&to.Args[i], w.told(w.pool.Atom(width, "parameter", name(i), nil, value.Block)))
-		}
-		return true
+	parts := in.Args[:1]
+	switch in.Args[0].Kind {
+	case ir.Register:
+	case ir.Vector:
+		parts = in.Args[0].Args
+	default:
+		return false
 	}
-	set(&in.Args[0], w.told(w.pool.Atom(width, "parameter", name(0), nil, value.Block)))
+	at := w.operand(s, &in.Args[1], 64)
+	if st.space != "param" && st.space != "global" && st.space != "const" {
+		s.times[in]++
+	}
+	for i := range parts {
+		from := w.pool.Add(at.Width, at, w.pool.Const(at.Width, int64(i*st.width/8)))
+		set(&parts[i], w.told(w.loaded(s, st, from)))
+	}
 	return true
 }
 
-// load is a load whose result is the same for all that load the same: global memory that is not polled.
-func (w *walk) load(s *state, st *step, set func(*ir.Operand, *value.Value)) bool {
-	in, width, where := st.in, st.width, st.space
-	if st.polled || in.Args[0].Kind != ir.Register || len(in.Args) < 2 {
-		return false
-	}
-	a := w.operand(s, &in.Args[1], 64)
-	name := where
-	if where != "global" && where != "const" {
-		s.times[in]++
-		name += strconv.Itoa(int(in.Pos)) + "#" + strconv.Itoa(s.times[in])
-	}
+// loaded is what is loaded from a place.
+func (w *walk) loaded(s *state, st *step, from *value.Value) *value.Value {
 	level := value.Block
-	if where == "local" {
+	switch st.space {
+	case "param":
+		if v, at := w.inParameter(from); v != nil {
+			return w.pool.Atom(st.width, "parameter", v.Name+"+"+strconv.FormatInt(at, 10), nil, level)
+		}
+	case "local":
 		level = value.Lane
 	}
-	set(&in.Args[0], w.told(w.pool.Atom(width, "load", name, nil, level, a)))
-	return true
+	name := st.space
+	if name != "global" && name != "const" {
+		name += strconv.Itoa(int(st.in.Pos)) + "#" + strconv.Itoa(s.times[st.in])
+	}
+	return w.pool.Atom(st.width, "load", name, nil, level, from)
+}
+
+// inParameter is the parameter of the kernel that an address is in, and where there.
+func (w *walk) inParameter(v *value.Value) (in *ir.Var, at int64) {
+	if len(v.Terms) != 1 || v.Terms[0].Factor != 1 || v.Terms[0].Atom.Op != "variable" {
+		return nil, 0
+	}
+	if p, ok := v.Terms[0].Atom.Ref.(*ir.Var); ok && w.params[p] {
+		return p, v.K
+	}
+	return nil, 0
 }
 
 // shuffle is shfl.sync.idx from one lane: the same for the warp.
@@ -170,7 +187,10 @@ func (w *walk) opaque(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value
 	} else {
 		name = ""
 		level = value.Lane
-		if Of(in.Op) == Collective && !strings.HasPrefix(in.Op, "shfl") && !strings.HasPrefix(in.Op, "match") {
+		switch kind := Of(in.Op); {
+		case kind == BarrierSync: // a reduction, which all threads are given
+			level = value.Block
+		case kind == Collective && !strings.HasPrefix(in.Op, "shfl") && !strings.HasPrefix(in.Op, "match"):
 			level = value.Warp
 		}
 	}

@@ -128,13 +128,15 @@ func truth(b bool) int64 {
 // Where is the threads of s in which a predicate holds; the predicate must rest on the number of the
 // thread alone.
 func (p *Pool) Where(v *Value, s Set) Set {
-	var out Set
-	s.Each(func(t int) {
-		if t < p.Threads && p.At(v, t)&1 != 0 {
-			out.Add(t)
+	if v.where == nil {
+		v.where = new(Set)
+		for t := range p.Threads {
+			if p.At(v, t)&1 != 0 {
+				v.where.Add(t)
+			}
 		}
-	})
-	return out
+	}
+	return v.where.And(s)
 }
 
 // Over is the least and the greatest of v over the threads of s. What rests on more than the number of

@@ -33,7 +33,8 @@ type Value struct {
 	K     int64
 	Terms []Term
 
-	next *Value // with the same hash
+	where *Set   // the threads in which it holds, once asked for
+	next  *Value // with the same hash
 }
 
 // A Term is one summand.
@@ -72,6 +73,7 @@ type Pool struct {
 	values map[uint64]*Value
 	atoms  map[uint64]*Atom
 	made   struct{ values, atoms int }
+	all    Set
 	folded map[step]*Value
 	points map[points]*Pattern
 }
@@ -94,11 +96,12 @@ func NewPool(x, y, z int, exact bool) *Pool {
 		points: make(map[points]*Pattern)}
 	p.Shape = [3]int{max(1, x), max(1, y), max(1, z)}
 	p.Threads = min(MaxThreads, p.Shape[0]*p.Shape[1]*p.Shape[2])
+	p.all = First(p.Threads)
 	return p
 }
 
 // All is the set of all threads of the block.
-func (p *Pool) All() Set { return First(p.Threads) }
+func (p *Pool) All() Set { return p.all }
 
 // Const is a constant of a width.
 func (p *Pool) Const(width int, k int64) *Value { return p.sum(width, k, nil) }

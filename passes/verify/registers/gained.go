@@ -4,6 +4,8 @@
 package registers
 
 import (
+	"slices"
+
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -59,7 +61,7 @@ func gained(p *verify.Pass) {
 		for _, in := range block.Instrs {
 			in.Registers(func(r *ir.Reg, a isa.Access) {
 				n, own := number[r]
-				if own && inc != nil && a == isa.Read && now[n/64]>>(n%64)&1 == 0 && !told[r] && !parameter(f, r) {
+				if own && inc != nil && a == isa.Read && !copies(in) && now[n/64]>>(n%64)&1 == 0 && !told[r] && !parameter(f, r) {
 					told[r] = true
 					p.Report(&ruleGained, in, "%s is read behind setmaxnreg.inc, and nothing has written it: registers that are gained hold no value", verify.Register(r)).Also(inc, "raised here")
 				}
@@ -69,10 +71,15 @@ func gained(p *verify.Pass) {
 	}
 }
 
-// step is one instruction: what it writes, and whether it raises the number of registers.
+// step is one instruction: what it writes, and whether it raises the number of registers. A copy of nothing is nothing.
 func step(in *ir.Instr, number map[*ir.Reg]int, now []uint64, inc *ir.Instr) *ir.Instr {
+	something := !copies(in)
 	in.Registers(func(r *ir.Reg, a isa.Access) {
-		if n, own := number[r]; own && a != isa.Read {
+		n, own := number[r]
+		something = something || a == isa.Read && (!own || now[n/64]>>(n%64)&1 != 0)
+	})
+	in.Registers(func(r *ir.Reg, a isa.Access) {
+		if n, own := number[r]; own && a != isa.Read && something {
 			now[n/64] |= 1 << (n % 64)
 		}
 	})
@@ -80,6 +87,12 @@ func step(in *ir.Instr, number map[*ir.Reg]int, now []uint64, inc *ir.Instr) *ir
 		return in
 	}
 	return inc
+}
+
+// copies reports whether an instruction only passes on what registers hold: compilers copy what is written under a predicate
+// that may not hold, and never looked at then.
+func copies(in *ir.Instr) bool {
+	return in.Head() == "mov" && slices.ContainsFunc(in.Args[1:], func(o ir.Operand) bool { return o.Kind == ir.Register || o.Kind == ir.Vector })
 }
 
 // parameter reports whether a register comes with the call.

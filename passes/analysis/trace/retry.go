@@ -1,0 +1,97 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package trace
+
+import (
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+)
+
+// again tells of a branch on whether a wait has succeeded, behind which threads for which it has not come to a wait for the
+// same, before they do anything else. Two ways would be as good as one, and double at every wait. Where the other wait is the
+// same instruction, as in a loop that spins, the first is taken to succeed; where it is another, as behind a first try that does
+// not block, the first is taken to fail: nothing is learned before there is need to. The way to take is that of the branch, or not.
+func (w *walk) again(s *state, cond *value.Value, taken, next int) (again, way bool) {
+	done, not := cond.Condition()
+	if done == nil || done.Op != "done" {
+		return false, false
+	}
+	failed := next // cond holds where the wait has succeeded, and the branch is taken then
+	if not {
+		failed = taken
+	}
+	var first *Event
+	for e := range s.events.backward() {
+		if e.Done != nil && e.Done.Single() == done {
+			first = e
+			break
+		}
+	}
+	if first == nil {
+		return false, false
+	}
+	wait := w.peek(s, done, failed)
+	if wait == nil || wait.Guard != nil || len(wait.Vals) < 3 || len(first.Vals) < 3 || wait.Vals[1] != first.Vals[1] || wait.Vals[2] != first.Vals[2] {
+		return false, false
+	}
+	spins := wait.In == first.In
+	if was := s.pending[wait.In]; was != nil && !spins {
+		holds, known := s.facts.Decided(was, s.threads)
+		spins = known && !holds && w.same(s, wait.In, wait)
+	}
+	// The wait succeeds where the threads spin: the branch is taken where that is what it is for.
+	return true, spins != not
+}
+
+// peek is the wait that threads for which a wait has failed come to next, from the start of a block; nil where they come
+// to something else.
+func (w *walk) peek(s *state, done *value.Atom, block int) *Event {
+	const far = 6
+	c := s
+	fork := func() {
+		if c == s {
+			c = s.clone()
+			c.facts.decided.note(done, false)
+		}
+	}
+	for range far {
+		if block >= len(w.blocks) {
+			return nil
+		}
+		for i := range w.blocks[block] {
+			st := &w.blocks[block][i]
+			if st.kind == Wait {
+				return &Event{Kind: Wait, In: st.in, Guard: w.guard(c, st.in), Vals: w.values(c, st.in)}
+			}
+			if st.kind != Other {
+				return nil
+			}
+			if st.value {
+				fork()
+				w.compute(c, st)
+			}
+		}
+		in := w.ends[block]
+		switch {
+		case in == nil:
+			block++
+		case in.Head() != "bra":
+			return nil
+		case in.Guard.Reg == nil:
+			block = w.target(in)
+		default:
+			fork()
+			guard := w.resolve(c, w.guard(c, in))
+			if !guard.Const() {
+				return nil
+			}
+			if block++; guard.K != 0 {
+				block = w.target(in)
+			}
+		}
+		if block < 0 {
+			return nil
+		}
+	}
+	return nil
+}
