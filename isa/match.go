@@ -5,6 +5,7 @@ package isa
 
 import (
 	"strings"
+	"sync/atomic"
 
 	"github.com/ptxdsl/ptxdsl/internal/slab"
 )
@@ -19,14 +20,12 @@ type Matcher struct {
 	memo    map[string]*Opcode
 	recent  [64]named // those of memo that were asked for last, by a hash of their text
 
-	shape   []Word // of the operands at hand
-	mods    []Mod  // of the opcode being resolved
-	opcodes slab.Of[Opcode]
-	found   slab.Of[sense]
-	slots   slab.Of[Mod]
-	wants   slab.Of[Want]
-	kinds   slab.Of[WantKind]
-	shapes  slab.Of[Word]
+	shape []Word // of the operands at hand
+	mods  []Mod  // of the opcode being resolved
+	found slab.Of[Opcode]
+	slots slab.Of[Mod]
+	wants slab.Of[Want]
+	kinds slab.Of[WantKind]
 }
 
 // NewMatcher is a Matcher over the standard instruction set.
@@ -38,18 +37,13 @@ func (s *Set) Matcher(v Version, t Target) *Matcher {
 	return &Matcher{set: s, version: v, target: t, known: s.sensesFor(v, t), memo: make(map[string]*Opcode)}
 }
 
-// A sense is what an opcode's text means at a version and target. Once it is found it stays as it is.
-type sense struct {
+// An Opcode is what an opcode's text means at a version and target. Matchers share it: once it is found it stays as it is, but that
+// operands are added to those that were found to fit.
+type Opcode struct {
 	fits     []Candidate // forms whose modifiers fit
 	problems []Problem   // why there is none
 	valued   bool        // whether a form takes operands can hang on the values of constants
-}
-
-// An Opcode is what an opcode's text means to a matcher, and what the matcher has seen of it.
-type Opcode struct {
-	*sense
-	taken []taken // operands that were found to fit
-	next  int     // the one of taken that gives way, once there are enough
+	taken    atomic.Pointer[[]taken]
 }
 
 type named struct {
@@ -110,7 +104,7 @@ func (m *Matcher) Match(op string, args []Arg) (*Candidate, []Problem) {
 	}
 	for i := range o.fits {
 		if c := &o.fits[i]; c.takes(m, args) {
-			m.remember(o, c)
+			o.takes(m.shape, c)
 			return c, o.problems
 		}
 	}
@@ -126,7 +120,7 @@ func (m *Matcher) Candidates(op string) ([]Candidate, []Problem) {
 // Opcode is what the matcher knows of op.
 func (m *Matcher) Opcode(op string) *Opcode {
 	if op == "" {
-		return &Opcode{sense: m.resolve(op)}
+		return m.resolve(op)
 	}
 	n := len(op)
 	r := &m.recent[(n+int(op[n-1])*7+int(op[n/2])*31+int(op[n/3])*11+int(op[0])*5)%len(m.recent)]
@@ -135,16 +129,15 @@ func (m *Matcher) Opcode(op string) *Opcode {
 	}
 	o := m.memo[op]
 	if o == nil {
-		o = m.opcodes.One()
-		op, o.sense = m.sense(op)
+		op, o = m.look(op)
 		m.memo[op] = o
 	}
 	*r = named{op, o}
 	return o
 }
 
-// sense is what op means, and a copy of op that does not keep the text that it was cut out of.
-func (m *Matcher) sense(op string) (string, *sense) {
+// look is what op means, and a copy of op that does not keep the text that it was cut out of.
+func (m *Matcher) look(op string) (string, *Opcode) {
 	if kept, known := m.known.find(op); known != nil {
 		return kept, known
 	}

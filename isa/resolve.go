@@ -9,7 +9,7 @@ import (
 )
 
 // resolve finds the forms that the modifiers of op fit, at the matcher's version and target.
-func (m *Matcher) resolve(op string) *sense {
+func (m *Matcher) resolve(op string) *Opcode {
 	o := m.found.One()
 	list, name, rest := m.set.split(op)
 	if list == nil {
@@ -182,7 +182,7 @@ func (s *Slot) value(m Mod) *Value {
 
 // settle adds the candidates that a filled form makes to o, one for each choice of table rows. There is none where a rule or
 // table forbids the combination, or a gate is shut: then that gate is returned, and the combination is allowed elsewhere.
-func (m *Matcher) settle(o *sense, f *Form, slots []Mod) (shut *shutGate, allowed bool) {
+func (m *Matcher) settle(o *Opcode, f *Form, slots []Mod) (shut *shutGate, allowed bool) {
 	late := 0
 	for i := range f.Rules {
 		if r := &f.Rules[i]; r.Holds.Operands() {

@@ -18,22 +18,22 @@ type senses struct {
 
 type known struct {
 	op string // the key, as it is kept
-	*sense
+	*Opcode
 }
 
 // mostKept bounds what a set keeps. Modules have some hundred opcodes, but who tries all that are possible has no end of them.
 const mostKept = 1 << 14
 
 // find is what is known of op, and op as it is kept; nil if that is nothing.
-func (m *senses) find(op string) (string, *sense) {
+func (m *senses) find(op string) (string, *Opcode) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	k := m.known[op]
-	return k.op, k.sense
+	return k.op, k.Opcode
 }
 
 // keep remembers what op means.
-func (m *senses) keep(op string, s *sense) {
+func (m *senses) keep(op string, s *Opcode) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if _, twice := m.known[op]; !twice && m.kept.Add(1) <= mostKept {

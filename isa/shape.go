@@ -8,7 +8,7 @@ import "slices"
 // The shape of operands is all that a matcher looks at in them, as words: what took operands once takes others of their shape.
 
 // enough is how many shapes are kept of an opcode. Most have one or two; where constants count, there is no end of them.
-const enough = 8
+const enough = 32
 
 // A taken is the shape of operands, and the form that took them.
 type taken struct {
@@ -18,12 +18,27 @@ type taken struct {
 
 // Took is the form that took operands of a shape; nil where none is known to have done so.
 func (o *Opcode) Took(shape []Word) *Candidate {
-	for i := range o.taken {
-		if t := &o.taken[i]; slices.Equal(t.shape, shape) {
-			return t.by
+	if known := o.taken.Load(); known != nil {
+		for i := range *known {
+			if t := &(*known)[i]; slices.Equal(t.shape, shape) {
+				return t.by
+			}
 		}
 	}
 	return nil
+}
+
+// takes keeps a shape as one that c takes.
+func (o *Opcode) takes(shape []Word, c *Candidate) {
+	var list []taken
+	known := o.taken.Load()
+	if known != nil {
+		list = slices.Clip(*known)
+	}
+	if len(list) < enough {
+		list = append(list, taken{slices.Clone(shape), c})
+		o.taken.CompareAndSwap(known, &list) // who is late finds it out another time
+	}
 }
 
 // Valued reports whether the values of constants belong to a shape.
@@ -31,17 +46,6 @@ func (o *Opcode) Valued() bool { return o.valued }
 
 // Problems are those of the opcode by itself: warnings, where there are operands that fit.
 func (o *Opcode) Problems() []Problem { return o.problems }
-
-// remember keeps the shape at hand as one that c takes.
-func (m *Matcher) remember(o *Opcode, c *Candidate) {
-	if len(o.taken) < enough {
-		o.taken = append(o.taken, taken{m.shapes.Copy(m.shape), c})
-		return
-	}
-	t := &o.taken[o.next]
-	o.next = (o.next + 1) % enough
-	t.shape, t.by = append(t.shape[:0], m.shape...), c
-}
 
 // A Word says of an operand what it is, but for its part, the value of a constant, and its elements: those are words of their own.
 type Word uint64

@@ -12,7 +12,7 @@ import (
 // conditions over modifiers.
 type settler struct {
 	m       *Matcher
-	o       *sense
+	o       *Opcode
 	c       *Candidate
 	lengths [][]int // a row of each table
 }
