@@ -32,9 +32,9 @@ func (k *Kernel) AsyncPipeline(name string, stages int, tiles ...Tile) *AsyncPip
 	}
 	align := 16
 	for i, t := range tiles {
-		if problem := t.check(); problem != "" || t.Slabs() > 1 || t.RowBytes()%16 != 0 {
+		if problem := t.check(); problem != "" || t.RowBytes()%16 != 0 {
 			if problem == "" {
-				problem = t.String() + ": a tile no wider than its swizzle, with rows of a multiple of 16 bytes, is expected"
+				problem = t.String() + ": rows of a multiple of 16 bytes are expected"
 			}
 			k.fault(&ruleShape, "tile %d of pipeline %s: %s", i, name, problem)
 			p.tiles[i] = Tile{Type: isa.B32, Rows: 8, Cols: 4}
@@ -132,8 +132,15 @@ func (k *Kernel) copyAsync(to SharedTile, from Addr, pitch Reg[U64], c *clip, mo
 	tid := k.TID().X
 	row, unit := tid.DivI(int64(units)), tid.RemI(int64(units)).ShlI(4)
 	lines := threads / units // rows that all threads copy at once
-	r := to.reader(row, k.U32(0))
-	at := r.row.add(r.unit.Xor(unit))
+	place := func(row Reg[U32]) Addr {
+		r := to.reader(row, k.U32(0))
+		if to.Slabs() == 1 {
+			return r.row.add(r.unit.Xor(unit))
+		}
+		slab := unit.DivI(int64(to.Swizzle)).MulI(int64(to.SlabBytes()))
+		return r.row.add(slab.Add(r.unit.Xor(unit.AndI(int64(to.Swizzle) - 1))))
+	}
+	at := place(row)
 	even := lines*to.Pitch()%max(1, to.Swizzle.Period()) == 0
 	op := "cp.async.cg.shared.global"
 	for _, m := range mods {
@@ -147,12 +154,11 @@ func (k *Kernel) copyAsync(to SharedTile, from Addr, pitch Reg[U64], c *clip, mo
 		left = c.bytes(unit)
 	}
 	for i := 0; i < to.Rows; i += lines {
-		place := at.Plus(int64(i * to.Pitch()))
+		here := at.Plus(int64(i * to.Pitch()))
 		if !even {
-			r := to.reader(row.AddI(int64(i)), k.U32(0))
-			place = r.row.add(r.unit.Xor(unit))
+			here = place(row.AddI(int64(i)))
 		}
-		args := []ir.Operand{k.arg(place), {}, number(16)}
+		args := []ir.Operand{k.arg(here), {}, number(16)}
 		if c != nil {
 			args = append(args, k.arg(c.of(row.AddI(int64(i)), left)))
 			if c.m.last {

@@ -39,16 +39,17 @@
 // of up to 16 bytes; [Array.Atomic] and [Array.Reduce] combine them with what is there. Shared variables are laid out when all are known; beyond
 // 48 KB they become one dynamic array whose size [Kernel.DynamicShared] tells, and behind it there may be more, as much as the launch
 // gives ([DynamicShared]). [Array.BulkLoad] and its kin copy runs of numbers in the background. [Table] and [GlobalVariable] belong to the module, [Struct] is a parameter of several values, and
-// [Array.In] reaches the shared memory of another block of a [Cluster]. A [Matrix] knows its edges: copies and stores of tiles are
+// [Array.In] reaches the shared memory of another block of a [Cluster], and [Pointer] what an address that the kernel loaded leads to. A [Matrix] knows its edges: copies and stores of tiles are
 // clipped there.
 //
 // # Tiles and protocols
 //
 // A [Tile] is a matrix in shared memory with its swizzle, a [TensorMap] a matrix in global memory that the TMA copies in tiles, and a [Tensor] what
 // has one to five dimensions, images, or rows to be gathered. [Element] finds a number of a tile, wherever its swizzle puts it. Who multiplies
-// depends on the target: [WarpTile] is mma.sync (from sm_80 on), [Accumulator] wgmma (sm_90a), [TMEM] tcgen05 (sm_100a). What feeds them is the
-// same: an [AsyncPipeline] of cp.async copies, or a [Pipeline] of TMA and bulk copies between [Kernel.Roles], which hides stages, phases,
-// byte counts, the election of a thread, fences, and who tells whom.
+// depends on the target: [WarpTile] is mma.sync (from sm_80 on), [Accumulator] wgmma (sm_90a), [TMEM] tcgen05 (sm_100a). Sums are there to be
+// computed with: [WarpTile.Map] and [WarpTile.RowReduce] go over them, and [WarpTile.As] makes them a factor of the next product. What feeds
+// tensor cores is the same for all: an [AsyncPipeline] of cp.async copies, or a [Pipeline] of TMA and bulk copies between [Kernel.Roles], which
+// hides stages, phases, byte counts, the election of a thread, fences, and who tells whom.
 //
 //	ab := k.Pipeline("ab", 4, a.Feed(), b.Feed())
 //	k.Roles(

@@ -74,6 +74,31 @@ var valueFeatures = []feature{
 		k.WaitDependencies()
 		k.Sync()
 	}, "bar.sync 0"},
+	{"factors that lie either way", "sm_80", func(m *dsl.Module) {
+		k := m.Kernel("k", dsl.Threads(128))
+		wide := dsl.Tile{Type: isa.F16, Rows: 64, Cols: 128, Swizzle: dsl.Swizzle128} // two slabs
+		x, y := k.SharedTile("x", wide), k.SharedTile("y", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Pad: 16})
+		from := k.Matrix("from", isa.F16).Sized(k.U32(640), k.U32(128)).Nth(k.CTAID().Y)
+		from.CopyAsync(x, k.U32(0))
+		from.CopyAsync(y, k.U32(0))
+		k.CommitCopies()
+		k.WaitCopies(0)
+		k.Sync()
+		w := dsl.NewWarpTile[dsl.F16](k, dsl.MMAFor(isa.F16, isa.F16), 16, 64)
+		row, _ := w.Place(k.WarpIndex(), 1)
+		w.MMA(y.Transposed(), row, x.Transposed(), k.U32(16))
+		w.Map(func(c dsl.Cell, x dsl.Reg[dsl.F16]) dsl.Reg[dsl.F16] {
+			return dsl.Select(c.Col().Le(c.Row()), x, k.F16(0))
+		})
+		then := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 128)
+		then.MMALeft(w.As(isa.F16), x.Transposed(), k.U32(0))
+		most := then.RowReduce(func(a, b f32) f32 { return a.Max(b) })
+		then.Map(func(c dsl.Cell, x f32) f32 { return x.Sub(most[c.Line]) })
+		square := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 64)
+		square.MMALeft(square.Left(x, row), x.Transposed().Transposed(), k.U32(0))
+		then.Store(k.Matrix("to", isa.Bf16).Sized(k.U32(64), k.U32(128)), row, k.U32(0))
+		square.Store(k.Matrix("scores", isa.F32).Sized(k.U32(64), k.U32(64)), row, k.U32(0))
+	}, "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16"},
 	{"a large parameter", "sm_90", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Threads(32))
 		s := dsl.Struct[struct{ X [2000]dsl.Reg[dsl.F32] }](k, "s")

@@ -58,6 +58,17 @@ func (m *Matrix) From(row Reg[U32]) *Matrix {
 	return &part
 }
 
+// Nth is the n-th of several matrices of one size that lie one behind the other: of a batch, or of heads.
+func (m *Matrix) Nth(n Reg[U32]) *Matrix {
+	if !m.known("Nth") {
+		return m
+	}
+	part := *m
+	part.at = At(m.at.Value64().Add(To[U64](n).Mul(To[U64](m.rows)).Mul(m.pitch)), 0)
+	part.at.space = m.at.space
+	return &part
+}
+
 // Repeated is the matrix with its last row again and again beyond it, for numbers of which zero is none that may be read.
 func (m *Matrix) Repeated() *Matrix {
 	if m == nil {
@@ -150,15 +161,22 @@ func (w *WarpTile[C]) Store(d *Matrix, row, col Reg[U32]) {
 	left := d.cols.Sub(col.Min(d.cols))
 	step := d.pitch.MulI(8) // from each row of a lane to its next
 	for i, line := range w.regs {
-		for h := 0; h+1 < len(line[0]); h += 2 {
-			if down := i*s.M + h*4; down > 0 {
+		for h := range w.pairs() {
+			if down := i*s.M + h*8; down > 0 {
 				at = at.Add(step)
 				row = row.AddI(8)
 			}
 			k.If(row.Lt(d.rows), func() {
 				for j, cell := range line {
 					to := At(at, int64(j*s.N*d.typ.Bits()/8))
-					k.When(left.GtI(int64(j*s.N)), func() { d.put(to, k.arg(cell[h]), k.arg(cell[h+1])) })
+					k.When(left.GtI(int64(j*s.N)), func() {
+						if s.C == isa.F16 {
+							to.space = isa.Global
+							k.ins("st.global.b32", k.arg(to), k.arg(cell[h]))
+							return
+						}
+						d.put(to, k.arg(cell[2*h]), k.arg(cell[2*h+1]))
+					})
 				}
 			})
 		}

@@ -94,7 +94,7 @@ type WarpTile[C Scalar] struct {
 	k          *Kernel
 	shape      MMA
 	rows, cols int
-	regs       [][][]Reg[C] // of each M rows, N columns
+	regs       [][][]Reg[C] // of each M rows, N columns; a register holds two sums of F16
 }
 
 // NewWarpTile is a matrix of sums, all zero.
@@ -120,7 +120,12 @@ func (w *WarpTile[C]) zeros() (sums [][][]Reg[C]) {
 		for range w.cols / w.shape.N {
 			cell := make([]Reg[C], n)
 			for i := range cell {
-				cell[i] = Const[C](w.k, 0).Var()
+				if w.shape.C == isa.F16 {
+					pair := Const[B32](w.k, 0).Var()
+					cell[i] = Reg[C]{k: w.k, r: pair.r, scope: pair.scope}
+				} else {
+					cell[i] = Const[C](w.k, 0).Var()
+				}
 			}
 			line = append(line, cell)
 		}
@@ -132,56 +137,54 @@ func (w *WarpTile[C]) zeros() (sums [][][]Reg[C]) {
 // Registers is the number of 32-bit registers of a lane that the sums take.
 func (w *WarpTile[C]) Registers() int { return w.rows * w.cols * w.shape.C.Bits() / 1024 }
 
-// MMA adds the product of rows of x, from a row on, and the transpose of rows of y, from a row on, over the whole depth of the tiles.
+// MMA adds the product of rows of x, from a row on, and the transpose of rows of y, from a row on, over the whole depth of the tiles. Either may be
+// Transposed.
 func (w *WarpTile[C]) MMA(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32]) {
-	k, s := w.k, w.shape
-	depth := s.K
-	switch {
-	case x.at.k == nil || y.at.k == nil:
-		k.fault(&ruleValue, "MMA of a tile that no builder call made")
-		return
-	case s.Sparse:
-		k.fault(&ruleShape, "MMA with %s, which leaves zeros out; MMASparse is told where they are", s)
-		return
-	case x.Type.Bits() != s.A.Bits() || y.Type.Bits() != s.B.Bits():
-		k.fault(&ruleShape, "MMA of %s and %s with %s of %s: the element types differ", x.Tile, y.Tile, s, s.A)
-		return
-	case x.Cols != y.Cols || x.Cols%depth != 0 || x.Rows < w.rows || y.Rows < w.cols:
-		k.fault(&ruleShape, "MMA of %s and %s into %dx%d: rows of one length, a multiple of %d elements, and at least so many rows are expected", x.Tile, y.Tile, w.rows, w.cols, depth)
-		return
-	case x.Slabs() > 1 || y.Slabs() > 1:
-		k.fault(&ruleShape, "MMA of %s and %s: tiles no wider than their swizzle are expected", x.Tile, y.Tile)
+	if !w.multiplies(x, y) {
 		return
 	}
-	if s.A == isa.F64 {
+	if w.shape.A == isa.F64 {
 		w.double(x, fromX, y, fromY)
 		return
 	}
-	lane := k.Lane()
-	// Lanes 0 to 15 and 16 to 31 give the rows of the two halves of A; of B, eight lanes the rows of each quarter.
-	rowA, unitA := lane.AndI(15), lane.ShrI(4)
-	if s.Split {
+	cornerA := leftCorner(x)
+	if w.shape.Split {
 		defer w.apart()()
 	}
-	rowB, unitB := lane.AndI(7).Add(lane.ShrI(4).ShlI(3)), lane.ShrI(3).AndI(1)
-	a := x.reader(fromX.Add(rowA), unitA)
-	b := y.reader(fromY.Add(rowB), unitB)
-	for step := range x.Cols / depth {
-		atA, atB := a.at(step*32), b.at(step*32)
-		var fa, fb [][]ir.Operand
-		for i := range w.regs {
-			fa = append(fa, k.ldmatrix(atA.Plus(int64(i*s.M*x.Pitch()))))
-		}
-		for j := 0; j < w.cols; j += 2 * s.N {
-			q := k.ldmatrix(atB.Plus(int64(j * y.Pitch())))
-			fb = append(fb, q[:2], q[2:])
-		}
-		if s.Split {
+	cornerB := rightCorner(y)
+	a, b := x.fragments(cornerA, fromX, w.shape.K), y.fragments(cornerB, fromY, w.shape.K)
+	_, depth := x.sides()
+	for step := range depth / w.shape.K {
+		atA, atB := a(step), b(step)
+		fa, fb := w.lefts(atA), w.rights(atB)
+		if w.shape.Split {
 			w.multiplySplit(fa, fb)
 		} else {
 			w.multiply(fa, fb, nil)
 		}
 	}
+}
+
+// multiplies reports what keeps x and y from being multiplied.
+func (w *WarpTile[C]) multiplies(x, y SharedTile) bool {
+	k, s := w.k, w.shape
+	rows, depth := x.sides()
+	cols, deep := y.sides()
+	switch {
+	case x.at.k == nil || y.at.k == nil:
+		k.fault(&ruleValue, "MMA of a tile that no builder call made")
+	case s.Sparse:
+		k.fault(&ruleShape, "MMA with %s, which leaves zeros out; MMASparse is told where they are", s)
+	case x.Type.Bits() != s.A.Bits() || y.Type.Bits() != s.B.Bits():
+		k.fault(&ruleShape, "MMA of %s and %s with %s of %s: the element types differ", x.Tile, y.Tile, s, s.A)
+	case depth != deep || depth%s.K != 0 || rows < w.rows || cols < w.cols:
+		k.fault(&ruleShape, "MMA of %s and %s into %dx%d: rows of one length, a multiple of %d elements, and at least so many rows are expected", x, y, w.rows, w.cols, s.K)
+	case s.A == isa.F64 && (x.Slabs() > 1 || y.Slabs() > 1):
+		k.fault(&ruleShape, "MMA of %s and %s: tiles of .f64 no wider than their swizzle are expected", x.Tile, y.Tile)
+	default:
+		return x.turns() && y.turns()
+	}
+	return false
 }
 
 // apart has products go to sums of their own until the function that it returns adds them to the others. Tensor cores cut off what a sum
@@ -277,60 +280,8 @@ func (w *WarpTile[C]) double(x SharedTile, fromX Reg[U32], y SharedTile, fromY R
 	}
 }
 
-// A tileReader is a lane's row of a tile: its address, and the unit it reads there with the swizzle that its row has.
-type tileReader struct {
-	t    SharedTile
-	row  Addr
-	unit Reg[U32] // in bytes, XORed
-}
-
-// reader is where a lane reads a row of a tile, from a unit of 16 bytes on.
-func (t SharedTile) reader(row, unit Reg[U32]) tileReader {
-	off := row.MulI(int64(t.Pitch()))
-	r := tileReader{t: t, row: t.at.add(off), unit: unit.ShlI(4)}
-	if mask := t.Swizzle.mask(); mask != 0 {
-		r.unit = r.unit.Xor(off.ShrI(3).AndI(int64(mask)))
-	}
-	return r
-}
-
-// at is the address some bytes further on in the row: a multiple of 32.
-func (r tileReader) at(bytes int) Addr {
-	if r.t.Swizzle == NoSwizzle {
-		return r.row.add(r.unit).Plus(int64(bytes))
-	}
-	return r.row.add(r.unit.XorI(int64(bytes)))
-}
-
 // Registers is how many registers of a lane hold A, B and the sums, for instructions that are written out with Ins.
 func (s MMA) Registers() (a, b, c int) {
 	a, b, c, _, _ = s.registers()
 	return a, b, c
-}
-
-// Place is where the tile of a warp begins in that of the block, whose warps stand side by side, so many across.
-func (w *WarpTile[C]) Place(warp Reg[U32], across int) (row, col Reg[U32]) {
-	if across < 1 {
-		w.k.fault(&ruleShape, "%d warps across; a positive number is expected", across)
-		across = 1
-	}
-	return warp.DivI(int64(across)).MulI(int64(w.rows)), warp.RemI(int64(across)).MulI(int64(w.cols))
-}
-
-// Each visits the sums of the lane two neighbours at a time: x stands at row and col of the warp's tile, y in the column behind it.
-func (w *WarpTile[C]) Each(visit func(row, col Reg[U32], x, y Reg[C])) {
-	k, s := w.k, w.shape
-	if !k.runs("Each", visit != nil) {
-		return
-	}
-	lane := k.Lane()
-	row, col := lane.ShrI(2), lane.AndI(3).ShlI(1)
-	for i, line := range w.regs {
-		for j, cell := range line {
-			c := col.AddI(int64(j * s.N))
-			for h := 0; h+1 < len(cell); h += 2 {
-				visit(row.AddI(int64(i*s.M+h*4)), c, cell[h], cell[h+1])
-			}
-		}
-	}
 }

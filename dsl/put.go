@@ -34,9 +34,9 @@ func (w *WarpTile[C]) Put(to SharedTile, from Reg[U32]) {
 			here = at.add(pair.XorI(int64(in))).Plus(int64(slab * to.SlabBytes()))
 		}
 		for i := range w.regs {
-			cell := w.regs[i][j]
-			for h := 0; h+1 < len(cell); h += 2 {
-				Array[C]{at: here.Plus(int64((i*s.M + h*4) * to.Pitch()))}.PutVec([]Reg[C]{cell[h], cell[h+1]})
+			for h := range w.pairs() {
+				x, y := w.pair(w.regs[i][j], h)
+				Array[C]{at: here.Plus(int64((i*s.M + h*8) * to.Pitch()))}.PutVec([]Reg[C]{x, y})
 			}
 		}
 	}

@@ -156,8 +156,9 @@ func (t Tile) check() string {
 // A SharedTile is a tile at an address in shared memory.
 type SharedTile struct {
 	Tile
-	at    Addr
-	stage *Stage // that it belongs to; nil for one outside of pipelines
+	at     Addr
+	stage  *Stage // that it belongs to; nil for one outside of pipelines
+	turned bool   // see Transposed
 }
 
 // SharedTile is room for a tile in the shared memory of the block.

@@ -240,7 +240,7 @@ var wrongKernels = []wrongKernel{
 	}},
 	{"sm_75", func(_ *dsl.Module, k *dsl.Kernel) { k.AsyncPipeline("p", 2, dsl.Tile{Type: isa.F16, Rows: 8, Cols: 8}) }}, // want `D102: sm_75 has no cp\.async; it came with sm_80`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.AsyncPipeline("p", 1, dsl.Tile{Type: isa.F16, Rows: 8, Cols: 8}) }}, // want `D501: pipeline p has 1 stages; 2 to 16 are expected: one is computed on whi`
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.AsyncPipeline("p", 2, dsl.Tile{Type: isa.F16, Rows: 8, Cols: 7}) }}, // want `D401: tile 0 of pipeline p: 8x7 \.f16: a tile no wider than its swizzle, wit`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.AsyncPipeline("p", 2, dsl.Tile{Type: isa.F16, Rows: 8, Cols: 7}) }}, // want `D401: tile 0 of pipeline p: 8x7 \.f16: rows of a multiple of 16 bytes are expected`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		k.Roles(dsl.OnWarp(0, "a", func() {}), dsl.OnWarp(0, "b", func() {})) // want `D502: warp 0 is in the roles a and b`
 	}},

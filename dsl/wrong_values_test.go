@@ -56,6 +56,27 @@ var wrongValues = []wrongKernel{
 		dsl.Shared[dsl.F32](k, "s", 4).In(k.U32(2)) // want `D501: the block of rank 2, in a cluster of 2`
 		k.Barrier("b", 1).ArriveAt(k.U32(7))        // want `D501: the block of rank 7, in a cluster of 2`
 	}},
+	// Factors in registers, and transposed ones.
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
+		x := k.SharedTile("x", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
+		y := k.SharedTile("y", dsl.Tile{Type: isa.S8, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle64})
+		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 64)
+		n := dsl.NewWarpTile[dsl.S32](k, dsl.MMAFor(isa.S8, isa.S32), 16, 64)
+		left := w.Left(x, k.U32(0))
+		n.MMA(y, k.U32(0), y.Transposed(), k.U32(0))              // want `D401: 64x64 \.s8 with a swizzle of 64 bytes transposed; the tensor cores turn numbers of 16 bits`
+		n.MMALeft(left, y, k.U32(0))                              // want `D401: MMALeft of \.f16 and 64x64 \.s8 .* with m16n8k32 of \.s8: the element types differ`
+		w.MMALeft(left, x.RowsFrom(0, 32), k.U32(0))              // want `D401: MMALeft of 16x64 \.f16 and 32x64 \.f16 .* into 16x64: rows of one length, and at least so many rows`
+		w.MMALeft(left, x.RowsFrom(0, 32).Transposed(), k.U32(0)) // want `D401: MMALeft of 16x64 \.f16 and 32x64 \.f16 with a swizzle of 128 bytes, transposed into`
+		w.MMALeft(nil, x, k.U32(0))                               // want `D201: MMALeft of a factor that no builder call made`
+		n.As(isa.F16)                                             // want `D401: sums of \.s32 with m16n8k32 as a left factor of \.f16; sums of \.f32 become`
+		w.As(isa.E4m3)                                            // want `D401: sums of \.f32 with m16n8k16 as a left factor of \.e4m3`
+		w.Left(y, k.U32(0))                                       // want `D401: 64x64 \.s8 .* as the left factor of m16n8k16 \.f16; 16 rows of a multiple of 16`
+		w.Left(dsl.SharedTile{}, k.U32(0))                        // want `D201: the left factor is a tile that no builder call made`
+		w.Map(nil)                                                // want `D205: Map is given a function that is nil`
+		w.RowReduce(nil)                                          // want `D205: RowReduce is given a function that is nil`
+		split := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F32, isa.F32), 16, 16)
+		split.Left(x, k.U32(0)) // want `D401: the left factor of m16n8k8 \.tf32 apart from its product; MMA reads both`
+	}},
 	// What is left nil.
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) {
 		k.If(k.Lane().EqI(0), nil)                                                                                        // want `D205: an If is given a function that is nil`

@@ -21,6 +21,7 @@ import (
 	hopper "github.com/ptxdsl/ptxdsl/examples/15_matmul_hopper"
 	blackwell "github.com/ptxdsl/ptxdsl/examples/16_matmul_blackwell"
 	blockscaled "github.com/ptxdsl/ptxdsl/examples/17_matmul_blockscaled"
+	attention "github.com/ptxdsl/ptxdsl/examples/18_attention"
 	"github.com/ptxdsl/ptxdsl/internal/trial"
 )
 
@@ -48,6 +49,7 @@ func exampleChecks() []Check {
 		{"15_matmul_hopper", hopper.Check},
 		{"16_matmul_blackwell", blackwell.Check},
 		{"17_matmul_blockscaled", blockscaled.Check},
+		{"18_attention", attention.Check},
 	} {
 		list = append(list, Check{"examples", e.name, func(t *T) error { return e.check(t.T) }})
 	}

@@ -1,0 +1,262 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// Fragments are rows of a matrix in the registers of a warp, as mma.sync takes them on its left: read from shared memory once and used again and
+// again, or the sums of one product as a factor of the next.
+type Fragments struct {
+	k    *Kernel
+	typ  isa.Type
+	rows int
+	cols int
+	each int            // columns of a step
+	regs [][][]Reg[B32] // of each step, each sixteen rows
+}
+
+// Left reads the rows of x that w has, from a row on, to be multiplied by MMALeft.
+func (w *WarpTile[C]) Left(x SharedTile, from Reg[U32]) *Fragments {
+	k, s := w.k, w.shape
+	rows, depth := x.sides()
+	f := &Fragments{k: k, typ: s.A, rows: w.rows, cols: depth, each: s.K}
+	switch {
+	case x.at.k == nil:
+		k.fault(&ruleValue, "the left factor is a tile that no builder call made")
+		return f
+	case s.Sparse || s.Split || s.A == isa.F64:
+		k.fault(&ruleShape, "the left factor of %s %s apart from its product; MMA reads both", s, s.A)
+		return f
+	case x.Type.Bits() != s.A.Bits() || depth%s.K != 0 || rows < w.rows:
+		k.fault(&ruleShape, "%s as the left factor of %s %s; %d rows of a multiple of %d elements are expected", x, s, s.A, w.rows, s.K)
+		return f
+	case !x.turns():
+		return f
+	}
+	read := x.fragments(leftCorner(x), from, s.K)
+	for step := range depth / s.K {
+		var line [][]Reg[B32]
+		for _, cell := range w.lefts(read(step)) {
+			line = append(line, values(k, cell))
+		}
+		f.regs = append(f.regs, line)
+	}
+	return f
+}
+
+// values are registers as values that are known from here on.
+func values(k *Kernel, cell []ir.Operand) []Reg[B32] {
+	list := make([]Reg[B32], len(cell))
+	for i, o := range cell {
+		list[i] = Reg[B32]{k: k, r: o.Reg(), scope: k.scope()}
+	}
+	return list
+}
+
+// As is the sums, converted to a type of 16 bits, as the left factor of another product: a lane holds the same places of both.
+func (w *WarpTile[C]) As(t isa.Type) *Fragments {
+	k, s := w.k, w.shape
+	f := &Fragments{k: k, typ: t, rows: w.rows, cols: w.cols, each: 16}
+	if t != isa.F16 && t != isa.Bf16 || s.C != isa.F32 && s.C != t || s.M != 16 || s.N != 8 {
+		k.fault(&ruleShape, "sums of %s with %s as a left factor of %s; sums of .f32 become .f16 or .bf16, and those of .f16 are ones", s.C, s, t)
+		return f
+	}
+	pair := "cvt.rn" + packedPair(t).String() + ".f32"
+	for j := 0; j < w.cols/s.N; j += 2 {
+		var step [][]Reg[B32]
+		for _, line := range w.regs {
+			var cell []Reg[B32]
+			for _, part := range line[j : j+2] {
+				if s.C == t { // in pairs already, but ones that the next product must not change
+					cell = append(cell, same(k, part[0]), same(k, part[1]))
+					continue
+				}
+				for h := 0; h < 4; h += 2 {
+					d := fresh[B32](k)
+					k.ins(pair, d.in(k), part[h+1].in(k), part[h].in(k))
+					cell = append(cell, d)
+				}
+			}
+			step = append(step, cell)
+		}
+		f.regs = append(f.regs, step)
+	}
+	return f
+}
+
+// same is a copy of a register of 32 bits.
+func same[T Scalar](k *Kernel, x Reg[T]) Reg[B32] {
+	d := fresh[B32](k)
+	k.ins("mov.b32", d.in(k), x.in(k))
+	return d
+}
+
+// MMALeft adds the product of fragments and the transpose of rows of y, from a row on. The rows of y are as long as those of the fragments.
+func (w *WarpTile[C]) MMALeft(x *Fragments, y SharedTile, fromY Reg[U32]) {
+	k, s := w.k, w.shape
+	rows, depth := y.sides()
+	switch {
+	case x == nil || y.at.k == nil:
+		k.fault(&ruleValue, "MMALeft of a factor that no builder call made")
+	case x.k != k:
+		k.fault(&ruleForeign, "fragments of %s are used in %s", x.k.Name(), k.Name())
+	case s.Sparse || s.Split || x.typ.Bits() != s.A.Bits() || x.each != s.K || y.Type.Bits() != s.B.Bits():
+		k.fault(&ruleShape, "MMALeft of %s and %s with %s of %s: the element types differ", x.typ, y.Tile, s, s.A)
+	case x.rows != w.rows || x.cols != depth || rows < w.cols:
+		k.fault(&ruleShape, "MMALeft of %dx%d %s and %s into %dx%d: rows of one length, and at least so many rows are expected", x.rows, x.cols, x.typ, y, w.rows, w.cols)
+	case len(x.regs) == 0 || !y.turns():
+		// told already
+	default:
+		read := y.fragments(rightCorner(y), fromY, s.K)
+		for step, line := range x.regs {
+			fa := make([][]ir.Operand, len(line))
+			for i, cell := range line {
+				for _, r := range cell {
+					fa[i] = append(fa[i], r.in(k))
+				}
+			}
+			w.multiply(fa, w.rights(read(step)), nil)
+		}
+	}
+}
+
+// A corner is where a lane points when four matrices of eight rows are read: a row, and where in it 16 bytes begin.
+type corner struct{ row, unit Reg[U32] }
+
+// downFirst has sixteen rows, and then the next 16 bytes of each.
+func downFirst(lane Reg[U32]) corner { return corner{lane.AndI(15), lane.ShrI(4)} }
+
+// acrossFirst has eight rows, the next 16 bytes of each, and then eight more rows.
+func acrossFirst(lane Reg[U32]) corner {
+	return corner{lane.AndI(7).Add(lane.ShrI(4).ShlI(3)), lane.ShrI(3).AndI(1)}
+}
+
+// leftCorner is where lanes point for the left factor. The left one goes down sixteen rows first, the right one along the depth; a transposed
+// tile has them the other way round.
+func leftCorner(x SharedTile) corner {
+	if x.turned {
+		return acrossFirst(x.at.k.Lane())
+	}
+	return downFirst(x.at.k.Lane())
+}
+
+func rightCorner(y SharedTile) corner {
+	if y.turned {
+		return downFirst(y.at.k.Lane())
+	}
+	return acrossFirst(y.at.k.Lane())
+}
+
+// fragments finds what is read at a step of the depth, which has so many numbers: the four matrices that begin some rows behind from.
+func (t SharedTile) fragments(c corner, from Reg[U32], depth int) func(step int) func(row int) []ir.Operand {
+	k := t.at.k
+	if !t.turned {
+		r := t.reader(from.Add(c.row), c.unit)
+		return func(step int) func(int) []ir.Operand {
+			at := r.at(step * 32)
+			return func(row int) []ir.Operand { return k.ldmatrix(at.Plus(int64(row * t.Pitch()))) }
+		}
+	}
+	r := t.reader(c.row, c.unit)
+	first, more := int(from.c.bits)*2, Reg[U32]{}
+	if !from.Constant() {
+		first, more = 0, from.ShlI(1)
+	}
+	return func(step int) func(int) []ir.Operand {
+		return func(row int) []ir.Operand {
+			at := r.at
+			if more.k != nil {
+				at = func(bytes int) Addr { return r.behind(more, bytes) }
+			}
+			return k.ldmatrix(at(first+2*row).Plus(int64(step*depth*t.Pitch())), Trans)
+		}
+	}
+}
+
+// lefts are the left fragments of a step: of each M rows.
+func (w *WarpTile[C]) lefts(read func(row int) []ir.Operand) (list [][]ir.Operand) {
+	for i := range w.regs {
+		list = append(list, read(i*w.shape.M))
+	}
+	return list
+}
+
+// rights are the right fragments of a step: of each N columns.
+func (w *WarpTile[C]) rights(read func(row int) []ir.Operand) (list [][]ir.Operand) {
+	for j := 0; j < w.cols; j += 2 * w.shape.N {
+		q := read(j)
+		list = append(list, q[:2], q[2:])
+	}
+	return list
+}
+
+// Transposed is the tile with its rows for columns, as a factor of a product: what lies in memory stays. Its numbers have 16 bits, since ldmatrix
+// turns no others.
+func (t SharedTile) Transposed() SharedTile {
+	t.turned = !t.turned
+	return t
+}
+
+// sides are the rows and columns of a factor.
+func (t SharedTile) sides() (rows, cols int) {
+	if t.turned {
+		return t.Cols, t.Rows
+	}
+	return t.Rows, t.Cols
+}
+
+// turns reports whether a factor can be read as it is meant.
+func (t SharedTile) turns() bool {
+	if t.turned && t.Type.Bits() != 16 {
+		t.at.k.fault(&ruleShape, "%s transposed; the tensor cores turn numbers of 16 bits, and others lie as they are read", t.Tile)
+		return false
+	}
+	return true
+}
+
+// String is the tile as messages name it.
+func (t SharedTile) String() string {
+	if t.turned {
+		return t.Tile.String() + ", transposed"
+	}
+	return t.Tile.String()
+}
+
+// A tileReader is a lane's row of a tile: its address, and the unit it reads there with the swizzle that its row has.
+type tileReader struct {
+	t    SharedTile
+	row  Addr
+	unit Reg[U32] // in bytes, XORed
+}
+
+// reader is where a lane reads a row of a tile, from a unit of 16 bytes on.
+func (t SharedTile) reader(row, unit Reg[U32]) tileReader {
+	off := row.MulI(int64(t.Pitch()))
+	r := tileReader{t: t, row: t.at.add(off), unit: unit.ShlI(4)}
+	if mask := t.Swizzle.mask(); mask != 0 {
+		r.unit = r.unit.Xor(off.ShrI(3).AndI(int64(mask)))
+	}
+	return r
+}
+
+// at is the address some bytes further on in the row: a multiple of 32.
+func (r tileReader) at(bytes int) Addr {
+	t := r.t.Tile
+	if t.Swizzle == NoSwizzle {
+		return r.row.add(r.unit).Plus(int64(bytes))
+	}
+	slab, in := bytes/int(t.Swizzle), bytes%int(t.Swizzle)
+	return r.row.Plus(int64(slab * t.SlabBytes())).add(r.unit.XorI(int64(in)))
+}
+
+// behind is at where so many bytes more, a multiple of 32, are known to the kernel alone.
+func (r tileReader) behind(more Reg[U32], bytes int) Addr {
+	if r.t.Swizzle == NoSwizzle {
+		return r.row.add(r.unit).add(more).Plus(int64(bytes))
+	}
+	return r.row.add(r.unit.Xor(more.AddI(int64(bytes))))
+}

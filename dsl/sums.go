@@ -1,0 +1,124 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import "github.com/ptxdsl/ptxdsl/isa"
+
+// Place is where the tile of a warp begins in that of the block, whose warps stand side by side, so many across.
+func (w *WarpTile[C]) Place(warp Reg[U32], across int) (row, col Reg[U32]) {
+	if across < 1 {
+		w.k.fault(&ruleShape, "%d warps across; a positive number is expected", across)
+		across = 1
+	}
+	return warp.DivI(int64(across)).MulI(int64(w.rows)), warp.RemI(int64(across)).MulI(int64(w.cols))
+}
+
+// pairs is how many sums of a cell, which is M rows and N columns, a lane holds, two neighbours at a time.
+func (w *WarpTile[C]) pairs() int { return w.shape.M * w.shape.N / 64 }
+
+// pair is two neighbours of a cell.
+func (w *WarpTile[C]) pair(cell []Reg[C], n int) (x, y Reg[C]) {
+	if w.shape.C == isa.F16 {
+		return Unpack[C](Reg[B32]{k: w.k, r: cell[n].r, scope: cell[n].scope})
+	}
+	return cell[2*n], cell[2*n+1]
+}
+
+// Each visits the sums of the lane two neighbours at a time: x stands at row and col of the warp's tile, y in the column behind it.
+func (w *WarpTile[C]) Each(visit func(row, col Reg[U32], x, y Reg[C])) {
+	k, s := w.k, w.shape
+	if !k.runs("Each", visit != nil) {
+		return
+	}
+	lane := k.Lane()
+	row, col := lane.ShrI(2), lane.AndI(3).ShlI(1)
+	for i, line := range w.regs {
+		for j, cell := range line {
+			c := col.AddI(int64(j * s.N))
+			for h := range w.pairs() {
+				x, y := w.pair(cell, h)
+				visit(row.AddI(int64(i*s.M+h*8)), c, x, y)
+			}
+		}
+	}
+}
+
+// A Cell is where a sum of a warp's tile stands.
+type Cell struct {
+	Line     int // which of the rows that the lane has a part of, see Lines
+	lane     Reg[U32]
+	row, col int // of the lane 0
+}
+
+// Row is the row of the warp's tile.
+func (c Cell) Row() Reg[U32] { return c.lane.ShrI(2).AddI(int64(c.row)) }
+
+// Col is the column of the warp's tile.
+func (c Cell) Col() Reg[U32] { return c.lane.AndI(3).ShlI(1).AddI(int64(c.col)) }
+
+// Lines is the number of rows that a lane has a part of; four lanes share each.
+func (w *WarpTile[C]) Lines() int { return w.rows / 8 }
+
+// visit goes over the sums of the lane, cell by cell.
+func (w *WarpTile[C]) visit(do func(c Cell, cell []Reg[C], n int)) {
+	lane := w.k.Lane()
+	for i, line := range w.regs {
+		for j, cell := range line {
+			for h := range w.pairs() {
+				do(Cell{Line: i*w.pairs() + h, lane: lane, row: i*w.shape.M + h*8, col: j * w.shape.N}, cell, h)
+			}
+		}
+	}
+}
+
+// Map puts what f makes of each sum in its place: a factor, an activation, a mask, a bias. A lane goes over its own sums.
+func (w *WarpTile[C]) Map(f func(c Cell, x Reg[C]) Reg[C]) {
+	k := w.k
+	if !k.runs("Map", f != nil) {
+		return
+	}
+	w.visit(func(c Cell, cell []Reg[C], n int) {
+		x, y := w.pair(cell, n)
+		next := c
+		next.col++
+		x, y = f(c, x), f(next, y)
+		if w.shape.C == isa.F16 {
+			k.ins("mov.b32", cell[n].in(k), k.vector(x.register().in(k), y.register().in(k)))
+			return
+		}
+		cell[2*n].Set(x)
+		cell[2*n+1].Set(y)
+	})
+}
+
+// RowReduce combines the sums of each row: what it returns stands in all four lanes of the row, for each of the Lines.
+func (w *WarpTile[C]) RowReduce(combine func(a, b Reg[C]) Reg[C]) []Reg[C] {
+	all := make([]Reg[C], w.Lines())
+	if !w.k.runs("RowReduce", combine != nil) {
+		return all
+	}
+	w.visit(func(c Cell, cell []Reg[C], n int) {
+		x, y := w.pair(cell, n)
+		both := combine(x, y)
+		if all[c.Line].k != nil {
+			both = combine(all[c.Line], both)
+		}
+		all[c.Line] = both
+	})
+	for i, x := range all {
+		all[i] = w.AcrossRow(x, combine)
+	}
+	return all
+}
+
+// AcrossRow combines what the four lanes of a row have each gathered of it.
+func (w *WarpTile[C]) AcrossRow(x Reg[C], combine func(a, b Reg[C]) Reg[C]) Reg[C] {
+	if !w.k.runs("AcrossRow", combine != nil) {
+		return x
+	}
+	for _, mask := range []int64{1, 2} {
+		x = combine(x, x.ShuffleXor(mask))
+	}
+	return x
+}

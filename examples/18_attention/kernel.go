@@ -1,0 +1,126 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package attention computes softmax(Q K' / sqrt(d)) V a tile of keys at a time: neither the products of queries and keys nor their
+// weights ever leave the registers of the warp that made them.
+package attention
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+type (
+	f32 = dsl.Reg[dsl.F32]
+	u32 = dsl.Reg[dsl.U32]
+)
+
+// A Shape is what the kernel is built for.
+type Shape struct {
+	Type   isa.Type // of all four matrices: F16 or BF16
+	Width  int      // of a head: 64 or 128
+	Causal bool     // a query looks at the keys up to its own; with more keys than queries, the last of both stand side by side
+}
+
+// Queries and Keys are the rows of a block's tiles: four warps have sixteen queries each.
+const (
+	Queries = 64
+	Keys    = 64
+)
+
+// Name is the name of the kernel: "attention_bf16_64_causal".
+func (s Shape) Name() string {
+	name := fmt.Sprintf("attention_%s_%d", s.Type.String()[1:], s.Width)
+	if s.Causal {
+		name += "_causal"
+	}
+	return name
+}
+
+// Build makes the kernel for heads of n queries and m keys, whose rows lie one behind the other, head by head. The grid has a block for each
+// tile of queries along x, and for each head along y.
+func Build(m *dsl.Module, s Shape) {
+	k := m.Kernel(s.Name(), dsl.Threads(128))
+	if s.Type != isa.F16 && s.Type != isa.Bf16 || s.Width != 64 && s.Width != 128 {
+		k.Fault("heads of %d %s; 64 or 128 numbers of F16 or BF16 are expected", s.Width, s.Type)
+		return
+	}
+	q, ks, vs, o := k.Matrix("q", s.Type), k.Matrix("k", s.Type), k.Matrix("v", s.Type), k.Matrix("o", s.Type)
+	queries, keys := dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "m")
+	head, width := k.CTAID().Y, k.U32(s.Width)
+	first := k.CTAID().X.MulI(Queries)
+	q, o = q.Sized(queries, width).Nth(head), o.Sized(queries, width).Nth(head)
+	ks, vs = ks.Sized(keys, width).Nth(head), vs.Sized(keys, width).Nth(head)
+
+	k.Comment("the warp's queries stay in registers")
+	tile := dsl.Tile{Type: s.Type, Rows: Queries, Cols: s.Width, Swizzle: dsl.Swizzle128}
+	own := k.SharedTile("queries", tile)
+	q.From(first).CopyAsync(own, k.U32(0))
+	k.CommitCopies()
+	k.WaitCopies(0)
+	k.Sync()
+	mma := dsl.MMAFor(s.Type, isa.F32)
+	out := dsl.NewWarpTile[dsl.F32](k, mma, Queries/4, s.Width)
+	row := k.WarpIndex().MulI(Queries / 4)
+	left := out.Left(own, row)
+
+	most, sum := make([]f32, out.Lines()), make([]f32, out.Lines())
+	for i := range most {
+		most[i], sum[i] = k.F32(math.Inf(-1)).Var(), k.F32(0).Var()
+	}
+	// Weights are powers of two: exp(x / sqrt(d)) is 2 to the power of x * scale.
+	scale := k.F32(math.Log2E / math.Sqrt(float64(s.Width)))
+	last := keys.Sub(queries) // keys before the first query's own
+	steps := keys.CeilDiv(Keys)
+	if s.Causal {
+		steps = steps.Min(first.Add(last).AddI(Queries).CeilDiv(Keys))
+	}
+	kv := k.AsyncPipeline("kv", 2, tile, tile)
+	kv.Run(steps,
+		func(step u32, to dsl.AsyncStage) {
+			from := step.MulI(Keys)
+			ks.From(from).CopyAsync(to.Tile(0), k.U32(0))
+			vs.From(from).CopyAsync(to.Tile(1), k.U32(0))
+		},
+		func(step u32, at dsl.AsyncStage) {
+			scores := dsl.NewWarpTile[dsl.F32](k, mma, Queries/4, Keys)
+			scores.MMALeft(left, at.Tile(0), k.U32(0))
+			from := step.MulI(Keys)
+			mask := func(allowed func(c dsl.Cell) dsl.Reg[dsl.Pred]) {
+				scores.Map(func(c dsl.Cell, x f32) f32 { return dsl.Select(allowed(c), x, k.F32(math.Inf(-1))) })
+			}
+			k.If(from.AddI(Keys).Gt(keys), func() {
+				mask(func(c dsl.Cell) dsl.Reg[dsl.Pred] { return from.Add(c.Col()).Lt(keys) })
+			})
+			if s.Causal {
+				k.If(from.AddI(Keys).Gt(first.Add(last)), func() {
+					mask(func(c dsl.Cell) dsl.Reg[dsl.Pred] {
+						return from.Add(c.Col()).Le(first.Add(last).Add(row).Add(c.Row()))
+					})
+				})
+			}
+			k.Comment("a larger maximum makes what was gathered so far smaller")
+			shrink := scores.RowReduce(func(a, b f32) f32 { return a.Max(b) })
+			for i, x := range shrink {
+				now := x.Mul(scale).Max(most[i])
+				shrink[i] = most[i].Sub(now).Exp2()
+				most[i].Set(now)
+				sum[i].Set(sum[i].Mul(shrink[i]))
+			}
+			scores.Map(func(c dsl.Cell, x f32) f32 {
+				weight := x.FMA(scale, most[c.Line].Neg()).Exp2()
+				sum[c.Line].Set(sum[c.Line].Add(weight))
+				return weight
+			})
+			out.Map(func(c dsl.Cell, x f32) f32 { return x.Mul(shrink[c.Line]) })
+			out.MMALeft(scores.As(s.Type), at.Tile(1).Transposed(), k.U32(0))
+		})
+	for i, x := range sum {
+		sum[i] = out.AcrossRow(x, func(a, b f32) f32 { return a.Add(b) }).Rcp(dsl.Approx)
+	}
+	out.Map(func(c dsl.Cell, x f32) f32 { return x.Mul(sum[c.Line]) })
+	out.Store(o, first.Add(row), k.U32(0))
+}

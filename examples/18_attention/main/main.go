@@ -1,0 +1,23 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Command main prints the PTX of a kernel, or runs the example.
+package main
+
+import (
+	"flag"
+
+	"github.com/ptxdsl/ptxdsl/dsl"
+	attention "github.com/ptxdsl/ptxdsl/examples/18_attention"
+	"github.com/ptxdsl/ptxdsl/internal/show"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+func main() {
+	t := show.Type(isa.Bf16, isa.F16)
+	width := flag.Int("width", 128, "numbers of a row of a head: 64 or 128")
+	causal := flag.Bool("causal", false, "queries see the keys up to their own")
+	show.Main("attention", "sm_80", func(m *dsl.Module) {
+		attention.Build(m, attention.Shape{Type: *t, Width: *width, Causal: *causal})
+	}, attention.Check)
+}
