@@ -4,6 +4,8 @@
 package verify
 
 import (
+	"slices"
+
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
@@ -187,4 +189,28 @@ func Count(e *trace.Event) (n int64, given bool) {
 		}
 	}
 	return 0, false
+}
+
+// Left reports whether threads that come to an instruction on no trace go without it for certain. Where not every way was
+// followed, theirs to it may be among those left out: then each of them must have been followed to its end, on a way that
+// goes with one of those that come to it.
+func (p *Pass) Left(in *ir.Instr, away value.Set) bool {
+	if len(p.Kernel.Missed) == 0 {
+		return true
+	}
+	for _, t := range p.Traces {
+		if !slices.ContainsFunc(t.Events, func(e trace.Event) bool { return e.In == in }) {
+			continue
+		}
+		rest := away
+		for _, o := range p.Traces {
+			if o.Stopped == "" && o.Rank == t.Rank && o.Threads.And(rest) != (value.Set{}) && o.Facts.Agree(t.Facts) {
+				rest = rest.Minus(o.Threads)
+			}
+		}
+		if rest.Empty() {
+			return true
+		}
+	}
+	return false
 }

@@ -76,7 +76,10 @@ func follow(p *verify.Pass, t *trace.Trace) {
 				continue
 			}
 			if !entered {
-				p.Report(&ruleEntry, e.In, "memory of another block is used, and no barrier of the cluster says that it has started").On(t, i)
+				f := p.Report(&ruleEntry, e.In, "memory of another block is used, and no barrier of the cluster says that it has started").On(t, i)
+				if p.Cluster == 0 && !p.Needs(trace.ClusterWait) {
+					f.As(diag.Review) // what is meant for blocks alone has clusters of one
+				}
 				entered = true
 			}
 			last = e

@@ -226,6 +226,7 @@ func bulk(p *verify.Pass, t *trace.Trace) {
 		regions []memory.Region
 		groups  int
 		read    *ir.Instr // a wait that freed the source only
+		fenced  bool      // a fence followed
 	}
 	var list []*out
 	for i := range t.Events {
@@ -253,12 +254,16 @@ func bulk(p *verify.Pass, t *trace.Trace) {
 				kept = append(kept, o)
 			}
 			list = kept
+		case trace.Fence:
+			for _, o := range list {
+				o.fenced = o.fenced || !e.In.Mod("cta")
+			}
 		case trace.Store, trace.Atomic, trace.Clear:
 			if e.In.Mod("global") {
-				if e.In.Mod("release") || e.In.Mod("volatile") || e.Kind == trace.Atomic {
-					for _, o := range list {
+				for _, o := range list {
+					if flags(e, o.fenced) {
 						p.Report(&ruleRead, e.In, "what a bulk copy writes to global memory is announced before the copy is complete").
-							As(announced(o.read)).Also(o.e.In, "the copy").Also(o.read, "this wait frees the source; it does not make the result visible").On(t, i)
+							As(announced(e, o.read)).Also(o.e.In, "the copy").Also(o.read, "this wait frees the source; it does not make the result visible").On(t, i)
 					}
 				}
 				continue
@@ -287,9 +292,19 @@ func bulk(p *verify.Pass, t *trace.Trace) {
 	}
 }
 
-// announced grades a flag behind a copy: an error where a wait for the source alone stands between.
-func announced(read *ir.Instr) diag.Severity {
-	if read != nil {
+// flags reports whether a store or atomic to global memory can tell others of what came before it: it releases, or a fence is
+// before it.
+func flags(e *trace.Event, fenced bool) bool {
+	return releases(e) || fenced && (e.Kind == trace.Atomic || e.In.Mod("relaxed"))
+}
+
+func releases(e *trace.Event) bool {
+	return e.In.Mod("release") || e.In.Mod("acq_rel") || e.In.Mod("volatile")
+}
+
+// announced grades a flag behind a copy: an error where it releases, and a wait for the source alone stands between.
+func announced(e *trace.Event, read *ir.Instr) diag.Severity {
+	if read != nil && releases(e) {
 		return diag.Error
 	}
 	return diag.Review

@@ -79,7 +79,11 @@ func (m *machine) note(x access) {
 		return
 	}
 	if x.operation > 0 && !x.write && !x.tensor {
-		slices.ContainsFunc(near, func(s *shelf) bool { return m.unfenced(s.old, &x) })
+		for _, s := range near {
+			if m.unfenced(s.old, &x) {
+				break
+			}
+		}
 	}
 	if !few {
 		m.keep(&r.wide, &x)

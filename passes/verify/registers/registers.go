@@ -5,7 +5,6 @@
 package registers
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -71,7 +70,7 @@ func run(p *verify.Pass) {
 	for _, e := range order {
 		s := came[e.In]
 		for g := range most {
-			if n := lanes(&s, g); n > 0 && n < 128 && p.Pool.Exact && 128*g+128 <= p.Pool.Threads && stayed(p, e.In, group(g).Minus(s)) {
+			if n := lanes(&s, g); n > 0 && n < 128 && p.Pool.Exact && 128*g+128 <= p.Pool.Threads && p.Left(e.In, group(g).Minus(s)) {
 				p.Report(&ruleWhole, e.In, "setmaxnreg by %d of the 128 threads of warpgroup %d: the others keep their registers, and a later increase waits for them for ever", n, g)
 				break
 			}
@@ -146,26 +145,6 @@ func pool(p *verify.Pass, launch int64, pinned bool, most []int64, asked []*trac
 
 // group is the threads of a warpgroup.
 func group(n int) value.Set { return value.First(128*n + 128).Minus(value.First(128 * n)) }
-
-// stayed reports whether some of the threads that never come to an instruction were followed to their end, beside others that
-// did come to it: where not every way was followed, theirs may be among those left out.
-func stayed(p *verify.Pass, in *ir.Instr, away value.Set) bool {
-	if len(p.Kernel.Missed) == 0 {
-		return true
-	}
-	for _, t := range p.Traces {
-		if t.Stopped != "" || t.Threads.And(away) == (value.Set{}) {
-			continue
-		}
-		for _, o := range p.Traces {
-			came := slices.ContainsFunc(o.Events, func(e trace.Event) bool { return e.In == in })
-			if came && o.Facts.Agree(t.Facts) {
-				return true
-			}
-		}
-	}
-	return false
-}
 
 // lanes is how many threads of a warpgroup are in s.
 func lanes(s *value.Set, group int) int {

@@ -6,7 +6,6 @@ package wgmma
 
 import (
 	"maps"
-	"math/bits"
 	"slices"
 
 	"github.com/ptxdsl/ptxdsl/diag"
@@ -215,11 +214,9 @@ func whole(p *verify.Pass) {
 			if 128*g+128 > p.Pool.Threads {
 				break
 			}
-			lanes := 0
-			for w := range 4 {
-				lanes += bits.OnesCount32(s.Lanes(4*g + w))
-			}
-			if lanes > 0 && lanes < 128 && p.Pool.Exact {
+			group := value.First(128*g + 128).Minus(value.First(128 * g))
+			here := s.And(group)
+			if lanes := here.Len(); lanes > 0 && lanes < 128 && p.Pool.Exact && p.Left(e.In, group.Minus(s)) {
 				f := p.Report(&ruleWhole, e.In, "%s by %d of the 128 threads of warpgroup %d", e.In.Op, lanes, g)
 				for _, c := range e.Parted {
 					f.Also(c.In, "threads part here")
