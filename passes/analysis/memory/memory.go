@@ -197,6 +197,12 @@ func Descriptor(p *value.Pool, v *value.Value) (address *value.Value, ok bool) {
 		if t.Factor != 1 {
 			continue
 		}
+		if a.Op == "or" && a.Args[1].Const() {
+			// The shifted address was not masked, so that its bits may be among those of the layout; in shared memory they are not.
+			if at, found := Descriptor(p, a.Args[0]); found {
+				return p.Add(64, at, p.Const(64, 16*((v.K+a.Args[1].K)&0x3fff))), true
+			}
+		}
 		for a.Op == "cvt" || a.Op == "and" {
 			inner = a.Args[0]
 			if a.Op == "and" && inner.Const() {

@@ -88,6 +88,10 @@ func TestDescriptor(t *testing.T) {
 			t.Errorf("%d steps on: %+v, want %+v", step, got, want)
 		}
 	}
+	bare := p.Binary("or", 64, p.Resize(64, p.Binary("shr", 32, start, p.Const(32, 4)), false), p.Const(64, 0x4000004000010000))
+	if got, ok := memory.Descriptor(p, bare); !ok || got != p.Add(64, base, p.Const(64, 4096)) {
+		t.Errorf("not masked: %+v", got)
+	}
 	if _, ok := memory.Descriptor(p, p.Atom(64, "load", "d", nil, value.Block)); ok {
 		t.Error("an address in a descriptor that was loaded")
 	}

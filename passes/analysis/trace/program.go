@@ -352,7 +352,8 @@ func (p *program) isQuiet(f *ir.Func, depth int) bool {
 			switch k := Of(in.Op); k {
 			case Other, Exit, Collective:
 			case Load, Store, Atomic:
-				if where := space(in.Op); strings.HasPrefix(where, "shared") || where == "" && p.k.Needs(Copy, BulkLoad, BulkStore, GroupMultiply, TensorMultiply) {
+				if where := space(in.Op); strings.HasPrefix(where, "shared") ||
+					where == "" && p.k.Needs(Copy, BulkLoad, BulkStore, GroupMultiply, TensorMultiply) || where == "global" && p.k.Needs(GridWait) {
 					quiet = false
 				}
 			case Call:

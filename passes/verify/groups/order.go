@@ -20,6 +20,7 @@ func order(p *verify.Pass, t *trace.Trace) {
 	type out struct {
 		e      *trace.Event
 		to     *value.Value
+		bytes  int64
 		groups int
 	}
 	var loads []in
@@ -56,13 +57,17 @@ func order(p *verify.Pass, t *trace.Trace) {
 			if verify.Tensor(e.In) || to == nil || e.In.Head() != "cp" || e.In.Mod("reduce") || e.Threads.Len() != 1 {
 				continue
 			}
+			bytes, ok := verify.Number(e, 2)
+			if !ok {
+				bytes = verify.Least
+			}
 			for k := range stores {
-				if stores[k].to == to {
+				if d := p.Pool.Sub(64, to, stores[k].to); d.Const() && -bytes < d.K && d.K < stores[k].bytes {
 					p.Report(&ruleOrder, e.In, "a bulk copy writes global memory that another one, which is not complete, writes too: which comes last is not laid down").
 						Also(stores[k].e.In, "the other copy").On(t, i)
 				}
 			}
-			stores = append(stores, out{e: e, to: to})
+			stores = append(stores, out{e: e, to: to, bytes: bytes})
 		case trace.BulkCommit:
 			for k := range stores {
 				stores[k].groups++
@@ -108,6 +113,6 @@ cp.async.bulk.commit_group;
 cp.async.bulk.wait_group 0;
 `,
 	Fix:     "Wait for the first, without .read, before the second.",
-	Gaps:    "Copies of tensors, whose coordinates and boxes are not compared; places that overlap and do not begin alike, in global memory; copies of several threads.",
+	Gaps:    "Copies of tensors, whose coordinates and boxes are not compared; places in global memory of which it is not known how far they are apart; copies of several threads.",
 	Section: "9.7.9.25.4 Bulk copy",
 }

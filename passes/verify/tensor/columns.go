@@ -56,15 +56,25 @@ func columns(p *verify.Pass) {
 				alloc := sizes[slotOf(p, a.Args[0])]
 				n, known := verify.Number(alloc, verify.Address(alloc.In, 0)+1)
 				rest := p.Pool.Sub(64, v, p.Pool.Alone(a))
-				if !known || !rest.Const() {
-					break
-				}
-				if low := rest.K & 0xffff; low+width > n {
+				low, ok := furthest(p, rest, e.Threads)
+				if known && ok && low+width > n {
 					p.Report(&ruleColumns, e.In, "%s works on columns %d to %d of %d that are allocated", e.In.Head(), low, low+width-1, n).Also(alloc.In, "the allocation").On(t, i)
 				}
 			}
 		}
 	}
+}
+
+// furthest is the last column that an offset of the threads names, with the lane above it. It is not ok where it rests on
+// more than the number of the thread.
+func furthest(p *verify.Pass, offset *value.Value, s value.Set) (column int64, ok bool) {
+	for _, term := range offset.Terms {
+		if !term.Atom.Tid {
+			return 0, false
+		}
+	}
+	s.Each(func(thread int) { column = max(column, p.Pool.At(offset, thread)&0xffff) })
+	return column, true
 }
 
 // slotOf is where an address is kept, however wide the register is that names it.
@@ -135,6 +145,6 @@ tcgen05.wait::ld.sync.aligned;
 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 32;
 `,
 	Fix:     "Allocate more columns, or begin further in.",
-	Gaps:    "How many columns a matrix operation writes is in its instruction descriptor; columns that rest on data or on the number of the thread; addresses that were passed through more than one place.",
+	Gaps:    "How many columns a matrix operation writes is in its instruction descriptor; columns that rest on data; addresses that were passed through more than one place.",
 	Section: "9.7.16.2 Tensor memory addressing",
 }
