@@ -178,6 +178,7 @@ func (w *writer) block(b *ir.Block, calls []sequence) {
 		w.comments(l.Doc)
 		w.label(l.Name, l.Note)
 	}
+	w.Expect(len(b.Instrs))
 	for i, in := range b.Instrs {
 		if len(calls) > 0 && calls[0].first == i {
 			w.open()

@@ -41,7 +41,7 @@ type family struct {
 	top     int
 	apart   bool      // may not be declared as a range
 	done    bool      // declared
-	regs    []*ir.Reg // those that were given their names here
+	regs    []*ir.Reg // those that were given their names here, neighbours in the function
 }
 
 // ranged reports whether the family is declared as a range, which may declare some registers that nobody uses.
@@ -78,7 +78,8 @@ func (w *writer) registers(f *ir.Func) (any bool) {
 			row = 0
 		}
 	}
-	for _, r := range f.Regs {
+	for i := 0; i < len(f.Regs); i++ {
+		r := f.Regs[i]
 		c := class{r.Type, r.Vec}
 		if letters, _, ok := numbered(r.Name); ok {
 			if fam := l.named(letters); fam.ranged() {
@@ -91,6 +92,7 @@ func (w *writer) registers(f *ir.Func) (any bool) {
 					w.Put(">;")
 					w.End()
 					fam.done = true
+					i += max(1, len(fam.regs)) - 1
 				}
 				any = true
 				continue
@@ -191,50 +193,76 @@ func (w *writer) nameRegisters(f *ir.Func) families {
 
 // fresh gives names to those of regs that have none, and puts them before the others, by class.
 func (l *families) fresh(regs []*ir.Reg, others map[string]int) []*ir.Reg {
-	var named []*ir.Reg
 	var fresh []*family
-	for _, r := range regs {
-		if r.Name != "" {
-			named = append(named, r)
-			continue
-		}
-		c := class{r.Type, r.Vec}
-		i := slices.IndexFunc(fresh, func(fam *family) bool { return fam.class == c })
-		if i < 0 {
-			fam := &family{class: c, letters: ir.Stem(c.typ), top: -1}
-			for _, taken := others[fam.letters]; taken || l.of[fam.letters] != nil; _, taken = others[fam.letters] {
-				fam.letters += "_"
+	named := len(regs)
+	var last *family
+	of := func(r *ir.Reg) *family { // most are of the class of the one before
+		if c := (class{r.Type, r.Vec}); last == nil || last.class != c {
+			last = nil
+			if i := slices.IndexFunc(fresh, func(fam *family) bool { return fam.class == c }); i >= 0 {
+				last = fresh[i]
+			} else {
+				last = l.add(c, others)
+				fresh = append(fresh, last)
 			}
-			l.of[fam.letters] = fam
-			i = len(fresh)
-			fresh = append(fresh, fam)
 		}
-		fam := fresh[i]
-		fam.regs = append(fam.regs, r)
+		return last
+	}
+	for _, r := range regs {
+		if r.Name == "" {
+			of(r).count++
+			named--
+		}
 	}
 	slices.SortFunc(fresh, func(a, b *family) int { return rank(a.class) - rank(b.class) })
-	regs = regs[:0]
+	// Each family gets a stretch of the list, and those that have names the last.
+	list := make([]*ir.Reg, len(regs))
+	rest := list[len(regs)-named:][:0]
+	at := 0
+	for _, fam := range fresh {
+		fam.regs = list[at : at : at+fam.count]
+		at += fam.count
+	}
+	for _, r := range regs {
+		if r.Name == "" {
+			fam := of(r)
+			fam.regs = append(fam.regs, r)
+		} else {
+			rest = append(rest, r)
+		}
+	}
 	for _, fam := range fresh {
 		fam.number()
-		regs = append(regs, fam.regs...)
 	}
-	return append(regs, named...)
+	return list
+}
+
+// add is a family of a class whose letters are nobody's.
+func (l *families) add(c class, others map[string]int) *family {
+	fam := &family{class: c, letters: ir.Stem(c.typ)}
+	for _, taken := others[fam.letters]; taken || l.of[fam.letters] != nil; _, taken = others[fam.letters] {
+		fam.letters += "_"
+	}
+	l.of[fam.letters] = fam
+	return fam
 }
 
 // number gives the registers of f their names, all cut out of one text.
 func (f *family) number() {
 	text := make([]byte, 0, len(f.regs)*(len(f.letters)+4))
-	ends := make([]int, len(f.regs))
 	for i := range f.regs {
 		text = strconv.AppendInt(append(text, f.letters...), int64(i), 10)
-		ends[i] = len(text)
 	}
-	all, from := string(text), 0
+	all := string(text)
+	next, digits := 10, 1
 	for i, r := range f.regs {
-		r.Name = all[from:ends[i]]
-		from = ends[i]
+		if i == next {
+			next, digits = 10*next, digits+1
+		}
+		n := len(f.letters) + digits
+		r.Name, all = all[:n], all[n:]
 	}
-	f.count, f.top = len(f.regs), len(f.regs)-1
+	f.top = len(f.regs) - 1
 }
 
 // others are the names that are letters and a number and no registers declared in f, by their letters, with the least number

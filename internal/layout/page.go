@@ -59,6 +59,13 @@ func (p *Page) Reset(room int) {
 	*p = Page{out: slices.Grow(p.out[:0], room), Line: p.Line[:0], run: p.run[:0]}
 }
 
+// Expect makes room for so many lines that are aligned together.
+func (p *Page) Expect(lines int) {
+	const width = 40
+	p.run = slices.Grow(p.run, lines)
+	p.Line = slices.Grow(p.Line, width*lines)
+}
+
 // Text is all that is on the page.
 func (p *Page) Text() string {
 	p.flush()
