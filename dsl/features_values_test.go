@@ -99,9 +99,70 @@ var valueFeatures = []feature{
 		then.Store(k.Matrix("to", isa.Bf16).Sized(k.U32(64), k.U32(128)), row, k.U32(0))
 		square.Store(k.Matrix("scores", isa.F32).Sized(k.U32(64), k.U32(64)), row, k.U32(0))
 	}, "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16"},
+	{"sparse integers in tensor memory", "sm_100a", func(m *dsl.Module) { sparseSums[dsl.S32](m, isa.S8) }, "tcgen05.mma.sp.cta_group::1.kind::i8"},
+	{"sparse small floats in tensor memory", "sm_100a", func(m *dsl.Module) { sparseSums[dsl.F32](m, isa.E5m2) }, "tcgen05.mma.sp.cta_group::1.kind::f8f6f4"},
+	{"sums of wgmma", "sm_90a", func(m *dsl.Module) {
+		k := m.Kernel("k", dsl.Warpgroups(2))
+		a := k.TensorMap("a", isa.S8, dsl.Box{Rows: 128, Cols: 128}, dsl.Swizzle128)
+		out := dsl.Global[dsl.S32](k, "out")
+		p := k.Pipeline("p", 2, a.Feed())
+		k.Roles(
+			dsl.OnWarp(4, "load", func() {
+				for s := range p.Produce(k.U32(4)) {
+					s.Load(a, k.U32(0), s.Index())
+				}
+			}),
+			dsl.OnWarpgroup(0, "multiply", func() {
+				acc := k.Accumulator(128, 128, isa.S32)
+				for s := range p.Consume(k.U32(4)) {
+					acc.MMA(s.Tile(a), s.Tile(a))
+				}
+				dsl.EachSum(acc, func(row, col u32, x, y dsl.Reg[dsl.S32]) {
+					out.StoreVec(row.MadI(128, col), []dsl.Reg[dsl.S32]{x, y})
+				})
+			}),
+		)
+	}, "wgmma.mma_async.sync.aligned.m64n128k32.s32.s8.s8"},
 	{"a large parameter", "sm_90", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Threads(32))
 		s := dsl.Struct[struct{ X [2000]dsl.Reg[dsl.F32] }](k, "s")
 		dsl.Global[dsl.F32](k, "x").StoreI(0, s.X[1999])
 	}, "[s+7996]"},
+}
+
+// sparseSums multiplies tiles of which the first is half zero, and stores the sums as they are.
+func sparseSums[C dsl.Scalar](m *dsl.Module, t isa.Type) {
+	k := m.Kernel("k", dsl.Warpgroups(2))
+	a := k.TensorMap("a", t, dsl.Box{Rows: 128, Cols: 128}, dsl.Swizzle128)
+	b := k.TensorMap("b", t, dsl.Box{Rows: 128, Cols: 256}, dsl.Swizzle128)
+	e := k.SparsityMap("e", a)
+	out := dsl.Global[C](k, "out")
+	p := k.Pipeline("p", 2, a.Feed(), b.Feed(), e.Feed())
+	acc := k.TMEM("acc", 128, 128, 1).Sparsity(a)
+	k.Roles(
+		dsl.OnWarp(0, "load", func() {
+			for s := range p.Produce(k.U32(4)) {
+				for _, m := range []*dsl.TensorMap{a, b, e} {
+					s.Load(m, k.U32(0), s.Index())
+				}
+			}
+		}),
+		dsl.OnWarp(1, "multiply", func() {
+			acc.Fill(func(d *dsl.AccumulatorStage) {
+				for s := range p.Consume(k.U32(4)) {
+					d.SparseMMA(s.Tile(a), s.Tile(e), s.Tile(b))
+				}
+			})
+		}),
+		dsl.OnWarpgroup(1, "write", func() {
+			acc.Drain(func(d *dsl.AccumulatorStage) {
+				row := k.TID().X.AndI(127)
+				for col := 0; col < 128; col += 32 {
+					for i, x := range dsl.Sums[C](d, col, 32) {
+						out.Store(row.MadI(128, k.U32(col+i)), x)
+					}
+				}
+			})
+		}),
+	)
 }

@@ -77,9 +77,23 @@ func (t SharedTile) Descriptor() Reg[U64] {
 
 // MMA adds the product of x and the transpose of y: x has a row for each row of the accumulator, y one for each column; in a pair,
 // each block holds half of the rows of both.
-func (a *AccumulatorStage) MMA(x, y SharedTile) {
+func (a *AccumulatorStage) MMA(x, y SharedTile) { a.multiply(x, nil, y) }
+
+// SparseMMA is MMA of a matrix x of which half is zero and left out: of each four neighbours in a row x has two, and places, from a
+// SparsityMap, tell which. Tiles of y have twice as many columns. It takes integers and small floats, in 8 bits each.
+func (a *AccumulatorStage) SparseMMA(x, places, y SharedTile) {
+	a.multiply(x, &places, y)
+	places.stage.reads(tcgen05)
+}
+
+// multiply is MMA, and where there are places SparseMMA.
+func (a *AccumulatorStage) multiply(x SharedTile, places *SharedTile, y SharedTile) {
 	k := a.t.k
 	kind, ok := denseKind(x.Type, y.Type)
+	sparse, ratio := places != nil, 1
+	if sparse {
+		ratio = 2
+	}
 	if ok && kind.name == "f8f6f4" && (x.wide() != 8 || y.wide() != 8) {
 		k.fault(&ruleShape, "MMA of %s and %s: tcgen05 reads numbers of 4 bits padded here (Box.Padded)", x.Tile, y.Tile)
 		return
@@ -88,7 +102,11 @@ func (a *AccumulatorStage) MMA(x, y SharedTile) {
 		k.fault(&ruleShape, "MMA of %s and %s: tcgen05 has no kind for these types", x.Tile, y.Tile)
 		return
 	}
-	if !a.fits(x, y, kind.depth, 1) {
+	switch {
+	case sparse && kind.name != "f8f6f4" && kind.name != "i8":
+		k.fault(&ruleShape, "sparse MMA of %s and %s: numbers in 8 bits are expected", x.Tile, y.Tile)
+		return
+	case !a.fits(x, y, kind.depth, ratio), sparse && !a.fitsPlaces(x, *places):
 		return
 	}
 	d := uint32(1)
@@ -96,16 +114,27 @@ func (a *AccumulatorStage) MMA(x, y SharedTile) {
 		d = 2
 	}
 	id := d<<4 | kind.a<<7 | kind.b<<10 | uint32(a.t.cols>>3)<<17 | uint32(a.t.rows>>4)<<24
-	op := "tcgen05.mma." + k.tmem.group() + ".kind::" + kind.name
+	op := "tcgen05.mma."
+	if sparse {
+		id |= 1 << 2
+		op += "sp."
+	}
+	op += k.tmem.group() + ".kind::" + kind.name
 	dx, dy := k.tensorDescriptor(x), k.tensorDescriptor(y)
-	to := a.address()
+	to, zeros := a.address(), Reg[U32]{k: k, r: k.tmem.base}.AddI(int64(a.t.places))
 	a.begin(x)
 	idesc := k.constant(id)
 	k.When(k.Leader(), func() {
+		if sparse {
+			k.copyPlaces(*places, zeros)
+		}
 		for step := range x.Cols / kind.depth {
 			col := step * kind.depth
-			k.ins(op, tensorAddress(k, to), k.arg(dx.AddI(int64(x.Offset0(col)>>4))), k.arg(dy.AddI(int64(y.Offset0(col)>>4))),
-				k.arg(idesc), k.arg(a.used))
+			args := []ir.Operand{tensorAddress(k, to), k.arg(dx.AddI(int64(x.Offset0(col) >> 4))), k.arg(dy.AddI(int64(y.Offset0(col*ratio) >> 4)))}
+			if sparse {
+				args = append(args, tensorAddress(k, zeros.AddI(int64(2*step))))
+			}
+			k.ins(op, append(args, k.arg(idesc), k.arg(a.used))...)
 			if step == 0 {
 				a.mark()
 			}

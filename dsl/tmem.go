@@ -214,8 +214,15 @@ func (k *Kernel) commit(b Barrier, pair bool) {
 }
 
 // Load reads n columns of the thread's row, from a column on: 32 rows for each warp of the role.
-func (a *AccumulatorStage) Load(col, n int) []Reg[F32] {
+func (a *AccumulatorStage) Load(col, n int) []Reg[F32] { return Sums[F32](a, col, n) }
+
+// Sums is Load for sums of another type of 32 bits: S32 for products of integers.
+func Sums[T Scalar](a *AccumulatorStage, col, n int) []Reg[T] {
 	k := a.t.k
+	if t := TypeOf[T](); t.Bits() != 32 {
+		k.fault(&ruleShape, "sums in tensor memory as %s; they have 32 bits", t)
+		return make([]Reg[T], max(n, 0))
+	}
 	if col < 0 || n < 1 || n > 128 || n&(n-1) != 0 || col+n > a.t.cols {
 		k.fault(&ruleShape, "columns %d to %d of an accumulator of %d; a power of two up to 128 at a time is expected", col, col+n-1, a.t.cols)
 		n = 1
@@ -223,11 +230,11 @@ func (a *AccumulatorStage) Load(col, n int) []Reg[F32] {
 	}
 	quarter := k.WarpIndex().AndI(3).ShlI(21) // 32 lanes each, and lanes count from bit 16
 	at := a.address().Add(quarter).AddI(int64(col))
-	list := make([]Reg[F32], n)
+	list := make([]Reg[T], n)
 	regs := make([]ir.Operand, n)
 	for i := range list {
-		list[i] = fresh[F32](k)
-		regs[i] = k.arg(list[i])
+		list[i] = fresh[T](k)
+		regs[i] = list[i].in(k)
 	}
 	k.ins(fmt.Sprintf("tcgen05.ld.sync.aligned.32x32b.x%d.b32", n), vector(regs...), tensorAddress(k, at))
 	k.ins("tcgen05.wait::ld.sync.aligned")

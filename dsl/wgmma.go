@@ -157,6 +157,38 @@ func (a *Accumulator) value(part, i int) Reg[F32] {
 	return Reg[F32]{k: a.k, r: a.regs[part][i], scope: a.used.scope}
 }
 
+// EachSum visits the sums of the thread two neighbours at a time: x stands at row and col of the accumulator, y in the column behind it. T is
+// the accumulator's type.
+func EachSum[T Scalar](a *Accumulator, visit func(row, col Reg[U32], x, y Reg[T])) {
+	if a == nil {
+		return
+	}
+	k := a.k
+	switch {
+	case TypeOf[T]() != a.typ:
+		k.fault(&ruleShape, "the sums of an accumulator of %s as %s", a.typ, TypeOf[T]())
+		return
+	case !k.runs("EachSum", visit != nil):
+		return
+	}
+	lane := k.Lane()
+	top, left := k.WarpIndex().AndI(3).ShlI(4).Add(lane.ShrI(2)), lane.AndI(3).ShlI(1)
+	each := 2 // registers of two neighbours
+	if a.typ == isa.F16 {
+		each = 1
+	}
+	for part, regs := range a.regs {
+		for i := 0; i < len(regs); i += each {
+			n := i / each // of pairs: an upper and a lower row in turn, eight columns further on after both
+			x, y := Reg[T]{k: k, r: regs[i], scope: a.used.scope}, Reg[T]{k: k, r: regs[i+each-1], scope: a.used.scope}
+			if each == 1 {
+				x, y = Unpack[T](Reg[B32]{k: k, r: regs[i], scope: a.used.scope})
+			}
+			visit(top.AddI(int64(64*part+n%2*8)), left.AddI(int64(n/2*8)), x, y)
+		}
+	}
+}
+
 // At is two neighbouring numbers of the accumulator: of the thread's row in rows 0 to 7 of its warp's sixteen, or with lower in
 // rows 8 to 15, in the pair-th group of eight columns. It is for accumulators of F32.
 func (a *Accumulator) At(part, group int, lower bool) (x, y Reg[F32]) {

@@ -116,6 +116,16 @@ var wrongFeatures = []wrongKernel{
 	sparseScaled(128, true, true, func(d *dsl.AccumulatorStage, t sparseTiles) {
 		d.SparseScaledMMA(dsl.MXFP8.Sparse(), t.x, t.e, t.y, t.sx, t.sy) // want `D401: sparse MMA of 128x128 .* and 128x128 .*: half as many columns as the second has are expected of the first, a multiple of 32`
 	}),
+	sparseScaled(256, true, false, func(d *dsl.AccumulatorStage, t sparseTiles) {
+		d.SparseMMA(t.x, t.e, t.y) // want `D501: 0 columns of tensor memory tell the zeros of 128x128 \.e4m3 .*; say Sparsity when the accumulators are made`
+	}),
+	sparseScaled(128, true, true, func(d *dsl.AccumulatorStage, t sparseTiles) {
+		d.SparseMMA(t.x, t.e, t.y) // want `D401: sparse MMA of 128x128 \.e4m3 .*: half as many columns as the second has are expected of the first`
+		half := t.x
+		half.Type = isa.F16
+		d.SparseMMA(half, t.e, half) // want `D401: sparse MMA of 128x128 \.f16 .*: numbers in 8 bits are expected`
+		dsl.Sums[dsl.F64](d, 0, 32)  // want `D401: sums in tensor memory as \.f64; they have 32 bits`
+	}),
 	sparseScaled(256, true, true, func(d *dsl.AccumulatorStage, t sparseTiles) {
 		d.SparseScaledMMA(dsl.MXFP8, t.x, t.e, t.y, t.sx, t.sy) // want `D401: block-scaled MMA of .* with a \.ue8m0 for 32 numbers: tcgen05 has no kind for it`
 	}),
