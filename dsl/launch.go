@@ -4,6 +4,7 @@
 package dsl
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
@@ -40,19 +41,28 @@ func (m *Module) Element(kernel, param string) (ptx string, ok bool) {
 	return strings.TrimPrefix(t.String(), "."), ok
 }
 
-// Box is the element type of a tensor map parameter of a kernel, what one copy through it moves, and the bytes of its swizzle.
-func (m *Module) Box(kernel, param string) (ptx string, rows, cols, swizzle int, ok bool) {
+// Box is the element type of a tensor map parameter of a kernel, what one copy through it moves, outermost first, and the bytes of its swizzle. Of
+// images for im2col the sizes are zero but for the channels, which are last, and so many pixels are copied; of anything else no pixels.
+func (m *Module) Box(kernel, param string) (ptx string, sizes []int, pixels, swizzle int, ok bool) {
 	k := m.kernel(kernel)
 	if k == nil {
-		return "", 0, 0, 0, false
+		return "", nil, 0, 0, false
 	}
 	for _, t := range k.maps {
-		if t.name == param && t.box > 0 {
-			box := t.CopyBox()
-			return t.element(), box.Rows, box.Cols, int(t.tile.Swizzle), true
+		if t.name != param {
+			continue
 		}
+		switch box := t.CopyBox(); {
+		case t.of == nil:
+			sizes = []int{box.Rows, box.Cols}
+		case t.of.im2col:
+			sizes, pixels = slices.Clone(t.of.box), t.tile.Rows
+		default:
+			sizes = slices.Clone(t.of.box)
+		}
+		return t.element(), sizes, pixels, int(t.tile.Swizzle), true
 	}
-	return "", 0, 0, 0, false
+	return "", nil, 0, 0, false
 }
 
 // element is what tensor maps call the type of the numbers.

@@ -88,7 +88,9 @@ func (k *Kernel) tensor(name string, t isa.Type, box []int, rows int, s Swizzle,
 		k.fault(&ruleShape, "tensor %s: %s", name, problem)
 		tile = Tile{Type: isa.F32, Rows: 8, Cols: 16}
 	}
-	return &Tensor{m: k.mapParam(name, tile), box: box}
+	x := &Tensor{m: k.mapParam(name, tile), box: box}
+	x.m.of = x
+	return x
 }
 
 // Tile is the tile in shared memory that one copy brings.

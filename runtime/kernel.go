@@ -99,8 +99,8 @@ func (k *Kernel) ask(source Source) {
 			p.Target, _ = s.Element(k.name, p.Name)
 		}
 		if s, ok := source.(boxed); ok {
-			if word, rows, cols, swizzle, ok := s.Box(k.name, p.Name); ok {
-				p.Target, p.Box = word, &Box{rows, cols, swizzle}
+			if word, sizes, pixels, swizzle, ok := s.Box(k.name, p.Name); ok {
+				p.Target, p.Box = word, &Box{sizes, pixels, swizzle}
 			}
 		}
 	}

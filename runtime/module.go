@@ -40,7 +40,7 @@ type (
 		Element(kernel, param string) (ptx string, ok bool)
 	}
 	boxed interface {
-		Box(kernel, param string) (ptx string, rows, cols, swizzle int, ok bool)
+		Box(kernel, param string) (ptx string, sizes []int, pixels, swizzle int, ok bool)
 	}
 )
 

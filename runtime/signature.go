@@ -5,6 +5,7 @@ package runtime
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,7 +28,25 @@ type Param struct {
 }
 
 // A Box is what one copy through a tensor map moves.
-type Box struct{ Rows, Cols, Swizzle int }
+type Box struct {
+	Sizes   []int // outermost first; of im2col zero but for the channels, which are last
+	Pixels  int   // that an im2col copy takes; 0 of other copies
+	Swizzle int   // bytes
+}
+
+// equal reports whether b and o are one box. A row is the same as a matrix of one.
+func (b *Box) equal(o *Box) bool {
+	return slices.Equal(b.Sizes, o.Sizes) && b.Pixels == o.Pixels && b.Swizzle == o.Swizzle
+}
+
+// of is the box with its element type, as messages name it: boxes of 64x32 bf16 with a swizzle of 128.
+func (b *Box) of(word string) string {
+	what := fmt.Sprintf("boxes of %s %s", strings.Trim(strings.ReplaceAll(fmt.Sprint(b.Sizes), " ", "x"), "[]"), word)
+	if b.Pixels > 0 {
+		what = fmt.Sprintf("%d pixels of %d channels of %s in %d dimensions", b.Pixels, b.Sizes[len(b.Sizes)-1], word, len(b.Sizes))
+	}
+	return fmt.Sprintf("%s with a swizzle of %d", what, b.Swizzle)
+}
 
 // A signature is what the text of a kernel says about its launch.
 type signature struct {

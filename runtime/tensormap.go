@@ -86,10 +86,7 @@ func Tiled[T Element](b *Buffer[T], sizes, box []int, options ...MapOption) (*Te
 	case m.TensorMap.Swizzle != 0 && inner > m.TensorMap.Swizzle:
 		return nil, argument("tensor map: rows of a box of %d %s are %d bytes, wider than the swizzle of %d", box[len(box)-1], m.word, inner, m.TensorMap.Swizzle)
 	}
-	t := &TensorMap{memory: &b.memory, word: m.word, box: Box{Cols: box[len(box)-1], Rows: 1, Swizzle: m.TensorMap.Swizzle}}
-	if len(box) > 1 {
-		t.box.Rows = box[len(box)-2]
-	}
+	t := &TensorMap{memory: &b.memory, word: m.word, box: Box{Sizes: slices.Clone(box), Swizzle: m.TensorMap.Swizzle}}
 	return t, t.encode(&m.TensorMap)
 }
 
@@ -126,41 +123,89 @@ func Im2col[T Element](b *Buffer[T], sizes []int, w Window, channels, pixels int
 		m.Lower, m.Upper = append(m.Lower, int32(w.Lower[i])), append(m.Upper, int32(w.Upper[i]))
 	}
 	m.Im2col, m.Channels, m.Pixels = true, uint32(channels), uint32(pixels)
-	t := &TensorMap{memory: &b.memory, word: m.word, box: Box{Rows: pixels, Cols: channels, Swizzle: m.TensorMap.Swizzle}}
+	t := &TensorMap{memory: &b.memory, word: m.word, box: Box{Sizes: make([]int, len(sizes)), Pixels: pixels, Swizzle: m.TensorMap.Swizzle}}
+	t.box.Sizes[len(sizes)-1] = channels
 	return t, t.encode(&m.TensorMap)
 }
 
 // TensorMap is the map for a parameter of the kernel of a matrix in a buffer: box, swizzle and element type are those that the kernel was
 // built with. It takes a kernel of a *dsl.Module.
 func (k *Kernel) TensorMap(param string, b Matrix, rows, cols int, options ...MapOption) (*TensorMap, error) {
+	return k.Tensor(param, b, []int{rows, cols}, options...)
+}
+
+// Tensor is TensorMap of a tensor of one to five dimensions, whose sizes go from the outermost to the innermost.
+func (k *Kernel) Tensor(param string, b Matrix, sizes []int, options ...MapOption) (*TensorMap, error) {
+	p, err := k.mapParam(param, b, sizes)
+	switch {
+	case err != nil:
+		return nil, err
+	case p.Box.Pixels > 0:
+		return nil, argument("kernel %s copies pixels of %s, the images of which Images makes a map", k.name, param)
+	}
+	m, err := b.tiled(sizes, p.Box.Sizes, p.options(options))
+	return m, k.of(param, err)
+}
+
+// Images is the map for a parameter of the kernel of images in a buffer, of which copies take the pixels that a filter goes over (Im2col): how
+// many, and how many channels, is what the kernel was built with. Sizes begin with the images and end with the channels.
+func (k *Kernel) Images(param string, b Matrix, sizes []int, w Window, options ...MapOption) (*TensorMap, error) {
+	p, err := k.mapParam(param, b, sizes)
+	switch {
+	case err != nil:
+		return nil, err
+	case p.Box.Pixels == 0:
+		return nil, argument("kernel %s copies boxes of %s, of which Tensor makes a map", k.name, param)
+	}
+	m, err := b.im2col(sizes, w, p.Box.Sizes[len(sizes)-1], p.Box.Pixels, p.options(options))
+	return m, k.of(param, err)
+}
+
+// mapParam is a parameter that is a tensor map, of which the source knows what copies through it move.
+func (k *Kernel) mapParam(param string, b Matrix, sizes []int) (*Param, error) {
 	if k == nil || b == nil {
 		return nil, argument("a tensor map of a nil kernel or buffer")
 	}
 	for i := range k.sig.params {
 		p := &k.sig.params[i]
-		if p.Name != param {
+		switch {
+		case p.Name != param:
 			continue
-		}
-		if p.Box == nil {
+		case p.Box == nil:
 			return nil, argument("kernel %s: the source says nothing of a tensor map %s; Tiled makes one from a box", k.name, param)
+		case len(p.Box.Sizes) != len(sizes):
+			return nil, argument("kernel %s: %s has %d dimensions, and a tensor of %v is given", k.name, param, len(p.Box.Sizes), sizes)
 		}
-		options = append([]MapOption{As(p.Target), Swizzle(p.Box.Swizzle)}, options...)
-		m, err := b.tiled([]int{rows, cols}, []int{p.Box.Rows, p.Box.Cols}, options)
-		if err != nil {
-			return nil, fmt.Errorf("kernel %s, %s: %w", k.name, param, err)
-		}
-		return m, nil
+		return p, nil
 	}
 	return nil, argument("kernel %s has no parameter %s", k.name, param)
+}
+
+// options are what the kernel was built with, before what its caller adds.
+func (p *Param) options(more []MapOption) []MapOption {
+	return append([]MapOption{As(p.Target), Swizzle(p.Box.Swizzle)}, more...)
+}
+
+// of tells which parameter an error is of.
+func (k *Kernel) of(param string, err error) error {
+	if err != nil {
+		return fmt.Errorf("kernel %s, %s: %w", k.name, param, err)
+	}
+	return nil
 }
 
 // A Matrix is a buffer of any type.
 type Matrix interface {
 	tiled(sizes, box []int, options []MapOption) (*TensorMap, error)
+	im2col(sizes []int, w Window, channels, pixels int, options []MapOption) (*TensorMap, error)
 }
 
 func (b *Buffer[T]) tiled(sizes, box []int, options []MapOption) (*TensorMap, error) {
 	return Tiled(b, sizes, box, options...)
+}
+
+func (b *Buffer[T]) im2col(sizes []int, w Window, channels, pixels int, options []MapOption) (*TensorMap, error) {
+	return Im2col(b, sizes, w, channels, pixels, options...)
 }
 
 // types is the number and bits of the element types that tensor maps know.
@@ -307,9 +352,8 @@ func (t *TensorMap) place(p *Param, values []byte, d *Device) error {
 	if err := t.memory.usableFrom(d); err != nil {
 		return err
 	}
-	if p.Box != nil && (p.Target != t.word && bits(p.Target) != bits(t.word) || *p.Box != t.box) {
-		return argument("a tensor map of boxes of %dx%d %s with a swizzle of %d, and the kernel was built for %dx%d %s with %d", t.box.Rows, t.box.Cols, t.word,
-			t.box.Swizzle, p.Box.Rows, p.Box.Cols, p.Target, p.Box.Swizzle)
+	if p.Box != nil && (p.Target != t.word && bits(p.Target) != bits(t.word) || !p.Box.equal(&t.box)) {
+		return argument("a tensor map of %s, and the kernel was built for %s", t.box.of(t.word), p.Box.of(p.Target))
 	}
 	copy(values[p.Offset:], t.bytes[:])
 	return nil

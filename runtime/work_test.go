@@ -297,7 +297,7 @@ func TestSource(t *testing.T) {
 		t.Errorf("launched with %+v, and the kernel uses %d bytes of shared memory", l, k.DynamicShared())
 	}
 	refused(t, scale.Launch(runtime.Grid(1), i, tm), runtime.ErrArgument, "a buffer of int32, and the parameter is a pointer to f32")
-	refused(t, scale.Launch(runtime.Grid(1), f, other), runtime.ErrArgument, "a tensor map of boxes of 32x64 bf16 with a swizzle of 128, and the kernel was built for 64x64 bf16")
+	refused(t, scale.Launch(runtime.Grid(1), f, other), runtime.ErrArgument, "a tensor map of boxes of 32x64 bf16 with a swizzle of 128, and the kernel was built for boxes of 64x64 bf16")
 	refused(t, scale.Launch(runtime.Grid(1).Shared(1024), f, tm), runtime.ErrArgument, "and the kernel uses")
 	_, err := scale.TensorMap("x", h, 64, 64)
 	refused(t, err, runtime.ErrArgument, "says nothing of a tensor map x")

@@ -190,6 +190,13 @@ func (d *Driver) encode(a []uintptr, mark byte) uintptr {
 	b[0], b[1], b[2] = mark, byte(a[1]), byte(a[2])
 	binary.LittleEndian.PutUint64(b[8:], uint64(a[3]))
 	binary.LittleEndian.PutUint64(b[16:], *(*uint64)(pointer(a[4])))
+	copied := []uint32{uint32(a[8]), uint32(a[9])} // channels and pixels of im2col
+	if mark == 0x11 {
+		copied = unsafe.Slice((*uint32)(pointer(a[6])), a[2]) // the box, innermost first
+	}
+	for i, n := range copied {
+		binary.LittleEndian.PutUint16(b[24+2*i:], uint16(n))
+	}
 	last := a[len(a)-4:] // interleave, swizzle, promotion, fill
 	for i, v := range last {
 		b[3+i] = byte(v)

@@ -335,8 +335,8 @@ func checkBoxes(t *T) error {
 	if err := errors.Join(e1, e2); err != nil {
 		return err
 	}
-	from, e1 := runtime.Tiled(x, []int{planes, rows, cols}, []int{4, 6, 16})
-	to, e2 := runtime.Tiled(out, []int{planes, rows, cols}, []int{2, 4, 8})
+	from, e1 := k.Tensor("in", x, []int{planes, rows, cols})
+	to, e2 := k.Tensor("out", out, []int{planes, rows, cols})
 	if err := errors.Join(e1, e2); err != nil {
 		return err
 	}
