@@ -157,7 +157,7 @@ func (k *Kernel) emitSetup() {
 		s.store.Dims[0] = 1
 	}
 	if len(s.barriers) > 0 || len(k.maps) > 0 {
-		tid := k.TID().X
+		tid := k.Thread()
 		k.Comment("one thread initialises the barriers")
 		k.If(tid.EqI(0), func() {
 			for _, m := range k.maps {

@@ -43,7 +43,7 @@ func ClusterReduce[T Scalar](x Reg[T], name string, combine func(a, b Reg[T]) Re
 		return x
 	}
 	mine := Shared[T](k, unique(name, k.names), 1)
-	k.If(k.TID().X.EqI(0), func() { mine.StoreI(0, x) })
+	k.If(k.Thread().EqI(0), func() { mine.StoreI(0, x) })
 	k.SyncCluster()
 	out := mine.In(k.U32(0)).Get()
 	for rank := 1; rank < k.clusterSize(); rank++ {

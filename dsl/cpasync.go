@@ -122,14 +122,14 @@ func (k *Kernel) copyAsync(to SharedTile, from Addr, pitch Reg[U64], c *clip, mo
 	case to.at.k == nil || from.k == nil:
 		k.fault(&ruleValue, "a copy of a tile that no builder call made")
 		return
-	case threads == 0 || k.threads[1] != 1 || k.threads[2] != 1:
-		k.fault(&ruleShape, "CopyAsync shares the work among the threads of a block along x: Threads tells how many there are")
+	case threads == 0:
+		k.fault(&ruleShape, "CopyAsync shares the work among the threads of a block: Threads tells how many there are")
 		return
 	case units == 0 || threads%units != 0 || to.Rows%(threads/units) != 0 && threads/units%to.Rows != 0:
 		k.fault(&ruleShape, "%s copied by %d threads: %d units of 16 bytes a row and %d rows do not come out even", to.Tile, threads, units, to.Rows)
 		return
 	}
-	tid := k.TID().X
+	tid := k.Thread()
 	row, unit := tid.DivI(int64(units)), tid.RemI(int64(units)).ShlI(4)
 	lines := threads / units // rows that all threads copy at once
 	place := func(row Reg[U32]) Addr {

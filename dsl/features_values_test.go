@@ -123,6 +123,15 @@ var valueFeatures = []feature{
 			}),
 		)
 	}, "wgmma.mma_async.sync.aligned.m64n128k32.s32.s8.s8"},
+	{"a block of several dimensions", "sm_90", func(m *dsl.Module) {
+		k := m.Kernel("k", dsl.Threads(16, 4, 2))
+		x := dsl.Global[dsl.F32](k, "x")
+		full := k.Barrier("full", 128)
+		full.Arrive()
+		full.Wait(k.U32(0))
+		sum := dsl.BlockReduce(x.Load(k.Thread()), "sums", func(a, b f32) f32 { return a.Add(b) })
+		k.If(k.Thread().EqI(0), func() { x.StoreI(0, sum) })
+	}, "mad.lo.u32"},
 	{"a large parameter", "sm_90", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Threads(32))
 		s := dsl.Struct[struct{ X [2000]dsl.Reg[dsl.F32] }](k, "s")

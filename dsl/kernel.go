@@ -25,6 +25,7 @@ type Kernel struct {
 	cluster    [3]int
 	names      map[string]bool    // of the function
 	specials   map[string]*ir.Reg // read once, by name
+	thread     Reg[U32]           // its number in a block of several dimensions
 	warp       Reg[U32]
 	starts     map[*ir.Var]*ir.Reg // addresses of shared and local variables
 	role       *role

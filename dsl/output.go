@@ -40,7 +40,7 @@ func (k *Kernel) Output(name string, to *TensorMap, groups int) *Output {
 }
 
 // first is whether the thread is the one that stores and waits for its warpgroup.
-func (o *Output) first() Reg[Pred] { return o.k.TID().X.AndI(127).EqI(0) }
+func (o *Output) first() Reg[Pred] { return o.k.Thread().AndI(127).EqI(0) }
 
 // sync waits for the threads of a warpgroup.
 func (o *Output) sync(group Reg[U32]) {
@@ -111,7 +111,7 @@ func (o *Output) StoreTMEM(a *AccumulatorStage, row, col Reg[U32]) {
 	o.sync(group)
 	tile := o.tile(group)
 	// A thread has a row of its own.
-	line := k.TID().X.AndI(127)
+	line := k.Thread().AndI(127)
 	at := tile.at.add(line.MulI(int64(tile.Pitch())))
 	unit := line.AndI(7).ShlI(4)
 	pair := "cvt.rn" + packedPair(t.Type).String() + ".f32"

@@ -83,13 +83,13 @@ func scanWarps[T Scalar](scan Reg[T], name string, combine func(a, b Reg[T]) Reg
 	return each.ShuffleFrom(k.WarpIndex().MaxI(1).SubI(1)), each.ShuffleFrom(k.U32(warps - 1))
 }
 
-// wholeWarps is how many warps the block has, for what needs all of them. A block that does not have whole warps along x, or a role, which not
+// wholeWarps is how many warps the block has, for what needs all of them. A block that does not have whole warps, or a role, which not
 // all of them are in, is told.
 func (k *Kernel) wholeWarps(what string) (warps int, ok bool) {
 	warps = k.BlockThreads() / 32
 	switch {
-	case warps == 0 || k.BlockThreads()%32 != 0 || k.threads[1]*k.threads[2] != 1:
-		k.fault(&ruleShape, "%s needs a block of whole warps along x, told by Threads; this one has %v threads", what, k.threads)
+	case warps == 0 || k.BlockThreads()%32 != 0:
+		k.fault(&ruleShape, "%s needs a block of whole warps, told by Threads; this one has %v threads", what, k.threads)
 	case k.role != nil:
 		k.fault(&ruleRole, "%s in role %s: it waits for all threads of the block, and a role has some of them", what, k.role.name)
 	default:

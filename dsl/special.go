@@ -40,18 +40,32 @@ func (k *Kernel) ClusterRank() Reg[U32] { return Special[U32](k, "%cluster_ctara
 // Lane is the number of the thread in its warp.
 func (k *Kernel) Lane() Reg[U32] { return Special[U32](k, "%laneid") }
 
-// WarpIndex is the number of the thread's warp in its block, counted along x, and the same in all lanes as the
-// compiler sees it.
+// Thread is the number of the thread in its block, as warps are cut from it: along x first, then y and z. In a block that Threads declares along
+// x alone it is TID().X.
+func (k *Kernel) Thread() Reg[U32] {
+	if k.threads[0] != 0 && k.threads[1] == 1 && k.threads[2] == 1 {
+		return k.TID().X
+	}
+	if k.thread.k == nil {
+		tid, n := k.TID(), k.NTID()
+		k.first(func() { k.thread = tid.Z.Mad(n.Y, tid.Y).Mad(n.X, tid.X) })
+	}
+	return k.thread
+}
+
+// first builds what runs before everything else of the kernel.
+func (k *Kernel) first(build func()) {
+	was, guard, scopes := k.cur, k.guard, k.open
+	k.cur, k.guard, k.open = k.head, ir.Guard{}, k.open[:1]
+	build()
+	k.cur, k.guard, k.open = was, guard, scopes
+}
+
+// WarpIndex is the number of the thread's warp in its block, and the same in all lanes as the compiler sees it.
 func (k *Kernel) WarpIndex() Reg[U32] {
 	if k.warp.k == nil {
-		tid := k.TID().X
-		was, guard := k.cur, k.guard
-		k.cur, k.guard = k.head, ir.Guard{}
-		scopes := k.open
-		k.open = k.open[:1]
-		k.warp = k.shuffle("idx", tid.ShrI(5), 0, 31)
-		k.open = scopes
-		k.cur, k.guard = was, guard
+		thread := k.Thread()
+		k.first(func() { k.warp = k.shuffle("idx", thread.ShrI(5), 0, 31) })
 	}
 	return k.warp
 }

@@ -202,7 +202,7 @@ func (k *Kernel) SyncCluster() {
 	k.ins("barrier.cluster.wait.aligned")
 }
 
-// BlockReduce combines x of all threads of the block; every thread gets the result. The block has whole warps along x, and Threads tells
+// BlockReduce combines x of all threads of the block; every thread gets the result. The block has whole warps, and Threads tells
 // how many. The name is that of the shared memory it takes.
 func BlockReduce[T Scalar](x Reg[T], name string, combine func(a, b Reg[T]) Reg[T]) Reg[T] {
 	k := x.k

@@ -13,7 +13,7 @@ var wrongFeatures = []wrongKernel{
 	// Scans, and what all threads of a block do.
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) {
 		k := m.Kernel("odd", dsl.Threads(40))
-		dsl.BlockScan(k.TID().X, "s", func(a, b u32) u32 { return a.Add(b) }) // want `D401: BlockScan needs a block of whole warps along x, told by Threads; this one has \[40 1 1\] threads`
+		dsl.BlockScan(k.TID().X, "s", func(a, b u32) u32 { return a.Add(b) }) // want `D401: BlockScan needs a block of whole warps, told by Threads; this one has \[40 1 1\] threads`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		k.Roles(dsl.OnWarp(0, "sum", func() {
