@@ -258,8 +258,8 @@ func bulk(p *verify.Pass, t *trace.Trace) {
 			for _, o := range list {
 				o.fenced = o.fenced || !e.In.Mod("cta")
 			}
-		case trace.Store, trace.Atomic, trace.Clear:
-			if e.In.Mod("global") {
+		case trace.Store, trace.Atomic, trace.Clear, trace.Copy, trace.BulkLoad:
+			if e.In.Mod("global") && e.Kind != trace.Copy && e.Kind != trace.BulkLoad {
 				for _, o := range list {
 					if flags(e, o.fenced) {
 						p.Report(&ruleRead, e.In, "what a bulk copy writes to global memory is announced before the copy is complete").
@@ -268,17 +268,17 @@ func bulk(p *verify.Pass, t *trace.Trace) {
 				}
 				continue
 			}
-			r, ok := p.Access(e)
+			to := p.Writes(e)
+			if r, ok := p.Access(e); ok && e.Kind != trace.Copy && e.Kind != trace.BulkLoad {
+				to = append(to, r)
+			}
 			for _, o := range list {
-				for k := range o.regions {
-					sure, _ := o.regions[k].Meets(&r)
-					if ok && sure {
-						why := "its group is not waited for"
-						if o.groups == 0 {
-							why = "its group is not even closed"
-						}
-						p.Report(&ruleSource, e.In, "shared memory is written while a bulk copy reads it: %s", why).Also(o.e.In, "the copy").On(t, i)
+				if meet(o.regions, to) {
+					why := "its group is not waited for"
+					if o.groups == 0 {
+						why = "its group is not even closed"
 					}
+					p.Report(&ruleSource, e.In, "shared memory is written while a bulk copy reads it: %s", why).Also(o.e.In, "the copy").On(t, i)
 				}
 			}
 		case trace.Exit:
@@ -300,6 +300,18 @@ func flags(e *trace.Event, fenced bool) bool {
 
 func releases(e *trace.Event) bool {
 	return e.In.Mod("release") || e.In.Mod("acq_rel") || e.In.Mod("volatile")
+}
+
+// meet reports whether some of one list of regions and some of another have a byte in common for certain.
+func meet(a, b []memory.Region) bool {
+	for i := range a {
+		for k := range b {
+			if sure, _ := a[i].Meets(&b[k]); sure {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // announced grades a flag behind a copy: an error where it releases, and a wait for the source alone stands between.

@@ -70,6 +70,6 @@ func (m *machine) exposed(y, x *access) {
 	if sure, _ := y.least().Meets(x.least()); !sure || m.lanes[y.by.home()] > 1 && !never {
 		severity = diag.Review
 	}
-	m.p.Report(rule, x.e.In, "%s reads through the async proxy what was written plainly by warp %d: %s", name(x.e), y.by.warp, why).
+	m.p.Report(rule, x.e.In, "%s reads through the async proxy what was written plainly by %s: %s", name(x.e), m.who(y.by), why).
 		As(severity).Also(y.e.In, "written here").On(x.by.t, x.by.at)
 }

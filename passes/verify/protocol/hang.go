@@ -40,7 +40,7 @@ func (m *machine) hang(stuck []*agent) {
 			if _, given := verify.Count(e); given && e.Kind == trace.BarrierSync {
 				rule = &ruleMeet
 			}
-			m.p.Report(rule, e.In, "warp %d waits here for ever: not all that the barrier waits for come to it", a.warp).As(m.severity()).On(a.t, a.at)
+			m.p.Report(rule, e.In, "%s waits here for ever: not all that the barrier waits for come to it", m.who(a)).As(m.severity()).On(a.t, a.at)
 			return
 		}
 	}
@@ -122,17 +122,17 @@ func (m *machine) stuckAt(a *agent, e *trace.Event, stuck []*agent) {
 		var f *verify.Finding
 		switch {
 		case o.pending > 0 && o.pending < o.count:
-			f = m.p.Report(&ruleCount, e.In, "warp %d waits here for ever: phase %d has %d of its %d arrivals, and no more come", a.warp, o.phases, o.count-o.pending, o.count)
+			f = m.p.Report(&ruleCount, e.In, "%s waits here for ever: phase %d has %d of its %d arrivals, and no more come", m.who(a), o.phases, o.count-o.pending, o.count)
 		case o.pending > 0 && a.passed[o] != nil && o.phases > a.clock.last(o)+2:
-			f = m.p.Report(&ruleLap, e.In, "warp %d waits here for a phase that is over: other lanes of the warp went on, and the object with them", a.warp).As(diag.Review)
+			f = m.p.Report(&ruleLap, e.In, "%s waits here for a phase that is over: other lanes of the warp went on, and the object with them", m.who(a)).As(diag.Review)
 		case o.pending == o.count && o.phases == 0 && a.passed[o] == nil && len(stuck) > 1 && o.last == nil && comes(a, o, stuck, m):
-			f = m.p.Report(&ruleParity, e.In, "warp %d waits here for ever: it starts with the parity of the phase that runs, and nobody arrives before it goes on", a.warp)
+			f = m.p.Report(&ruleParity, e.In, "%s waits here for ever: it starts with the parity of the phase that runs, and nobody arrives before it goes on", m.who(a))
 		case o.pending > 0:
-			f = m.p.Report(&ruleHang, e.In, "warp %d waits here for ever, for the end of phase %d: nobody arrives any more", a.warp, o.phases)
+			f = m.p.Report(&ruleHang, e.In, "%s waits here for ever, for the end of phase %d: nobody arrives any more", m.who(a), o.phases)
 		case o.tx != 0:
-			f = m.p.Report(&ruleBytes, e.In, "warp %d waits here for ever: phase %d still expects bytes, and no copy brings them", a.warp, o.phases)
+			f = m.p.Report(&ruleBytes, e.In, "%s waits here for ever: phase %d still expects bytes, and no copy brings them", m.who(a), o.phases)
 		default:
-			f = m.p.Report(&ruleHang, e.In, "warp %d waits here for ever", a.warp)
+			f = m.p.Report(&ruleHang, e.In, "%s waits here for ever", m.who(a))
 		}
 		if f.Severity == diag.Error {
 			f.As(m.severity())
@@ -143,7 +143,7 @@ func (m *machine) stuckAt(a *agent, e *trace.Event, stuck []*agent) {
 		}
 		for _, b := range stuck {
 			if b != a && b.at < len(b.t.Events) && b.t.Events[b.at].In != e.In {
-				f.Also(b.t.Events[b.at].In, "warp %d waits here meanwhile", b.warp)
+				f.Also(b.t.Events[b.at].In, "%s waits here meanwhile", m.who(b))
 				break
 			}
 		}

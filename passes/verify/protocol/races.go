@@ -4,6 +4,7 @@
 package protocol
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/ptxdsl/ptxdsl/diag"
@@ -192,11 +193,11 @@ func (m *machine) race(y, x *access) {
 			if !copied {
 				severity = diag.Review
 			}
-			m.p.Report(&ruleLap, x.e.In, "warp %d %s shared memory that warp %d %s: nothing makes the one wait for the other", x.by.warp, did(x), y.by.warp, did(y)).
+			m.p.Report(&ruleLap, x.e.In, "%s %s shared memory that %s %s: nothing makes the one wait for the other", m.who(x.by), did(x), m.who(y.by), did(y)).
 				As(severity).Also(y.e.In, "the other access").On(x.by.t, x.by.at)
 			return
 		}
-		m.p.Report(&rulePlain, x.e.In, "warp %d %s shared memory that warp %d %s, with no barrier between", x.by.warp, did(x), y.by.warp, did(y)).
+		m.p.Report(&rulePlain, x.e.In, "%s %s shared memory that %s %s, with no barrier between", m.who(x.by), did(x), m.who(y.by), did(y)).
 			Also(y.e.In, "the other access").On(x.by.t, x.by.at)
 		return
 	}
@@ -247,6 +248,14 @@ func (m *machine) freed(y, x *access, severity diag.Severity) {
 	}
 	m.p.Report(&ruleFreed, free.e.In, "tensor memory is freed while another warp may work on it: nothing puts its use before").
 		As(severity).Also(use.e.In, "the use").On(free.by.t, len(free.by.t.Events))
+}
+
+// who names the warp of an agent, and its block where there are several.
+func (m *machine) who(a *agent) string {
+	if m.p.Ranks > 1 {
+		return fmt.Sprintf("warp %d of block %d", a.warp, a.block)
+	}
+	return fmt.Sprint("warp ", a.warp)
 }
 
 // least is the bytes that an access works on for certain.

@@ -40,11 +40,21 @@ func run(p *verify.Pass) {
 	for _, t := range p.Traces {
 		now := launch
 		first := true
+		var last *trace.Event // with nothing behind it that the warps of a group meet at
 		for i := range t.Events {
 			e := &t.Events[i]
-			if e.Kind != trace.Registers {
+			switch e.Kind {
+			case trace.Registers:
+			case trace.BarrierSync, trace.ClusterWait, trace.Wait:
+				last = nil
+				continue
+			default:
 				continue
 			}
+			if last != nil {
+				p.Report(&ruleWhole, e.In, "a second setmaxnreg with nothing between that the warps of a warpgroup meet at").Also(last.In, "the first").On(t, i)
+			}
+			last = e
 			n, ok := verify.Number(e, 0)
 			if !ok {
 				continue

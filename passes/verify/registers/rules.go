@@ -15,7 +15,7 @@ var (
 	}
 	ruleWhole = diag.Rule{
 		ID: "R2", Layer: "registers", Severity: diag.Error, Title: "setmaxnreg by part of a warpgroup",
-		What: "A setmaxnreg that some and not all of the warps of a warpgroup come to.",
+		What: "A setmaxnreg that some and not all of the warps of a warpgroup come to, or a second one with no barrier since the first.",
 		Why:  "Registers are counted by warps. One warp that keeps its own leaves too few for the increase of another warpgroup, which then waits for ever.",
 		Wrong: `
 .reqntid 256
@@ -35,7 +35,7 @@ setmaxnreg.dec.sync.aligned.u32 40;
 bra DONE;
 OTHERS:
 `,
-		Fix:     "Let all four warps execute it before they part.",
+		Fix:     "Let all four warps execute it before they part, and meet before another one.",
 		Section: "9.7.19.5 setmaxnreg",
 	}
 	ruleWay = diag.Rule{
