@@ -233,7 +233,7 @@ func (x Reg[T]) unary(head string, mods []Mod) Reg[T] {
 		return To[T](To[F32](x).unary(head, mods))
 	}
 	d := fresh[T](x.k)
-	x.k.ins(x.k.spelled(head, t, mods), d.in(x.k), x.register().in(x.k))
+	compute(x.k, x.k.spelled(head, t, mods), d, x.register())
 	return d
 }
 
@@ -264,7 +264,7 @@ func (x Reg[T]) binary(head string, y Reg[T], mods []Mod) Reg[T] {
 		}
 	}
 	d := fresh[T](k)
-	k.ins(k.spelled(head, t, mods), d.in(k), x.in(k), y.in(k))
+	compute(k, k.spelled(head, t, mods), d, x, y)
 	return d
 }
 
@@ -332,7 +332,7 @@ func (x Reg[T]) ternary(y, z Reg[T], mods []Mod) Reg[T] {
 		return x
 	}
 	d := fresh[T](k)
-	k.ins(k.spelled(head, TypeOf[T](), mods), d.in(k), x.in(k), y.in(k), z.in(k))
+	compute(k, k.spelled(head, TypeOf[T](), mods), d, x, y, z)
 	return d
 }
 

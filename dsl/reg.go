@@ -95,6 +95,20 @@ func (x Reg[T]) in(k *Kernel) ir.Operand {
 	return o
 }
 
+// compute appends an instruction on values of one type, the result first.
+func compute[T Scalar](k *Kernel, op string, values ...Reg[T]) {
+	in := k.room(op, len(values))
+	for i := range values {
+		x, o := &values[i], &in.Args[i]
+		if x.k == k && x.r != nil && k.reaches(x.scope) { // so mostly
+			o.Kind, o.Ref = ir.Register, x.r
+		} else {
+			*o = x.in(k)
+		}
+	}
+	k.append(in)
+}
+
 // arg is an operand where whether it works matters little: what is wrong is recorded.
 func (k *Kernel) arg(x Operand) ir.Operand {
 	if x == nil {
@@ -149,7 +163,7 @@ func (x Reg[T]) Set(y Reg[T]) {
 		k.fault(&ruleValue, "Set of a constant; begin with Var")
 		return
 	}
-	k.ins(k.op("mov", moved(x.r.Type)), x.in(k), y.in(k))
+	compute(k, k.op("mov", moved(x.r.Type)), x, y)
 }
 
 // moved is the type that mov is written with for a register type.

@@ -174,10 +174,9 @@ func (k *Kernel) leaveHead(b *role, cond func() Reg[Pred]) {
 	}
 	k.cur, k.open = b.head, b.open
 	other := cond()
-	in := k.room()
-	in.Op = "bra"
+	in := k.room("bra", 1)
 	in.Guard = ir.Guard{Reg: other.r}
-	in.Args = []ir.Operand{{Kind: ir.Jump, Ref: b.end}}
+	in.Args[0] = ir.Operand{Kind: ir.Jump, Ref: b.end}
 	k.m.binder.Bind(in)
 	b.head.Instrs = append(b.head.Instrs, in)
 }
