@@ -206,16 +206,16 @@ func (k *Kernel) Comment(format string, args ...any) {
 
 // Pragma puts a .pragma before the next instruction.
 func (k *Kernel) Pragma(text string) {
-	in := k.room(".pragma", 1)
+	in := k.room(k.m.calls.here(), ".pragma", 1)
 	in.Args[0] = ir.Operand{Kind: ir.Raw, Text: `"` + text + `"`}
 	k.append(in)
 }
 
-// room is a new instruction at the author's line, under the guard that holds, with room for n operands.
-func (k *Kernel) room(op string, n int) *ir.Instr {
+// room is a new instruction under the guard that holds, with room for n operands.
+func (k *Kernel) room(pos ir.Pos, op string, n int) *ir.Instr {
 	in := k.instrs.One()
 	in.Op = op
-	in.Pos = k.m.calls.here()
+	in.Pos = pos
 	in.Guard = k.guard
 	in.Args = k.args.Many(n)
 	return in
@@ -223,7 +223,7 @@ func (k *Kernel) room(op string, n int) *ir.Instr {
 
 // ins appends an instruction and holds it against the instruction set.
 func (k *Kernel) ins(op string, args ...ir.Operand) *ir.Instr {
-	in := k.room(op, len(args))
+	in := k.room(k.m.calls.here(), op, len(args))
 	copy(in.Args, args)
 	k.append(in)
 	return in

@@ -174,7 +174,7 @@ func (k *Kernel) leaveHead(b *role, cond func() Reg[Pred]) {
 	}
 	k.cur, k.open = b.head, b.open
 	other := cond()
-	in := k.room("bra", 1)
+	in := k.room(k.m.calls.here(), "bra", 1)
 	in.Guard = ir.Guard{Reg: other.r}
 	in.Args[0] = ir.Operand{Kind: ir.Jump, Ref: b.end}
 	k.m.binder.Bind(in)
