@@ -47,7 +47,7 @@
 // A [Tile] is a matrix in shared memory with its swizzle, a [TensorMap] a matrix in global memory that the TMA copies in tiles, and a [Tensor] what
 // has one to five dimensions, images, or rows to be gathered. [Element] finds a number of a tile, wherever its swizzle puts it. Who multiplies
 // depends on the target: [WarpTile] is mma.sync (from sm_80 on), [Accumulator] wgmma (sm_90a), [TMEM] tcgen05 (sm_100a). Sums are there to be
-// computed with: [WarpTile.Map] and [WarpTile.RowReduce] go over them, and [WarpTile.As] makes them a factor of the next product. What feeds
+// computed with: [WarpTile.Map] and [WarpTile.RowReduce] go over them, and [WarpTile.As] makes them a factor of the next product, as [Accumulator.As] does. What feeds
 // tensor cores is the same for all: an [AsyncPipeline] of cp.async copies, or a [Pipeline] of TMA and bulk copies between [Kernel.Roles], which
 // hides stages, phases, byte counts, the election of a thread, fences, and who tells whom.
 //

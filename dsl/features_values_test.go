@@ -123,6 +123,39 @@ var valueFeatures = []feature{
 			}),
 		)
 	}, "wgmma.mma_async.sync.aligned.m64n128k32.s32.s8.s8"},
+	{"sums of wgmma as a factor of the next product", "sm_90a", func(m *dsl.Module) {
+		k := m.Kernel("k", dsl.Warpgroups(2))
+		q := k.TensorMap("q", isa.Bf16, dsl.Box{Rows: 64, Cols: 128}, dsl.Swizzle128)
+		keys, values := k.TensorMap("keys", isa.Bf16, dsl.Box{Rows: 64, Cols: 128}, dsl.Swizzle128), k.TensorMap("values", isa.Bf16, dsl.Box{Rows: 64, Cols: 128}, dsl.Swizzle128)
+		to := k.TensorMap("to", isa.Bf16, dsl.Box{Rows: 64, Cols: 128}, dsl.Swizzle128)
+		n := dsl.Param[dsl.U32](k, "n")
+		kv := k.Pipeline("kv", 2, q.Feed(), keys.Feed(), values.Feed())
+		out := k.Output("out", to, 1)
+		k.Roles(
+			dsl.OnWarpgroup(0, "load", func() {
+				for s := range kv.Produce(n) {
+					s.Load(q, k.CTAID().X, k.U32(0))
+					s.Load(keys, s.Index(), k.U32(0))
+					s.Load(values, s.Index(), k.U32(0))
+				}
+			}).Regs(40),
+			dsl.OnWarpgroup(1, "multiply", func() {
+				sum := k.Accumulator(64, 128, isa.F32)
+				for s := range kv.Consume(n) {
+					scores := k.Accumulator(64, 64, isa.F32)
+					scores.MMA(s.Tile(q), s.Tile(keys))
+					scores.Wait()
+					most := scores.RowReduce(func(a, b f32) f32 { return a.Max(b) })
+					scores.Map(func(c dsl.Cell, x f32) f32 {
+						return dsl.Select(c.Col().Le(c.Row()), x.Sub(most[c.Line]), k.F32(-100)).Exp2()
+					})
+					sum.MMALeft(scores.As(isa.Bf16), s.Tile(values).Transposed())
+				}
+				out.Store(sum, 0, k.U32(0), k.CTAID().X.MulI(64), k.U32(0))
+				out.Drain()
+			}).Regs(232),
+		)
+	}, "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16"},
 	{"a block of several dimensions", "sm_90", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Threads(16, 4, 2))
 		x := dsl.Global[dsl.F32](k, "x")

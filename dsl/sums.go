@@ -44,17 +44,24 @@ func (w *WarpTile[C]) Each(visit func(row, col Reg[U32], x, y Reg[C])) {
 	}
 }
 
-// A Cell is where a sum of a warp's tile stands.
+// A Cell is where a sum of a WarpTile or an Accumulator stands.
 type Cell struct {
 	Line     int // which of the rows that the lane has a part of, see Lines
 	lane     Reg[U32]
-	row, col int // of the lane 0
+	warp     Reg[U32] // of a warpgroup, whose warps have sixteen rows each; nothing where a warp has the tile
+	row, col int      // of the lane 0
 }
 
-// Row is the row of the warp's tile.
-func (c Cell) Row() Reg[U32] { return c.lane.ShrI(2).AddI(int64(c.row)) }
+// Row is the row of the tile.
+func (c Cell) Row() Reg[U32] {
+	row := c.lane.ShrI(2).AddI(int64(c.row))
+	if c.warp.k != nil {
+		row = c.warp.AndI(3).MadI(16, row)
+	}
+	return row
+}
 
-// Col is the column of the warp's tile.
+// Col is the column of the tile.
 func (c Cell) Col() Reg[U32] { return c.lane.AndI(3).ShlI(1).AddI(int64(c.col)) }
 
 // Lines is the number of rows that a lane has a part of; four lanes share each.
@@ -117,6 +124,10 @@ func (w *WarpTile[C]) AcrossRow(x Reg[C], combine func(a, b Reg[C]) Reg[C]) Reg[
 	if !w.k.runs("AcrossRow", combine != nil) {
 		return x
 	}
+	return acrossRow(x, combine)
+}
+
+func acrossRow[T Scalar](x Reg[T], combine func(a, b Reg[T]) Reg[T]) Reg[T] {
 	for _, mask := range []int64{1, 2} {
 		x = combine(x, x.ShuffleXor(mask))
 	}

@@ -187,6 +187,8 @@ func (a *AccumulatorStage) fits(x, y SharedTile, depth, ratio int) bool {
 		share = 2
 	}
 	switch {
+	case x.turned || y.turned:
+		k.fault(&ruleShape, "MMA of %s and %s; tcgen05 is given tiles as they lie here", x, y)
 	case !a.fills:
 		k.fault(&ruleProtocol, "MMA into an accumulator that is being read; Fill gives one to write")
 	case x.at.k == nil || y.at.k == nil:

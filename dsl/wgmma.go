@@ -65,6 +65,7 @@ func (a *Accumulator) MMA(x, y SharedTile) {
 	k := a.k
 	t := x.Type
 	depth := 32 * 8 / max(1, t.Bits()) // a row of 32 bytes
+	cols, deep := y.sides()
 	switch {
 	case x.at.k == nil || y.at.k == nil:
 		k.fault(&ruleValue, "MMA of a tile that no builder call made")
@@ -72,10 +73,15 @@ func (a *Accumulator) MMA(x, y SharedTile) {
 	case x.Type != y.Type && (t.Bits() != 8 || y.Type.Bits() != 8):
 		k.fault(&ruleShape, "MMA of %s and %s: the element types differ", x.Tile, y.Tile)
 		return
-	case x.Rows != a.rows || y.Rows != a.cols:
-		k.fault(&ruleShape, "MMA of %s and %s into an accumulator of %dx%d: %d and %d rows are expected", x.Tile, y.Tile, a.rows, a.cols, a.rows, a.cols)
+	case x.turned:
+		k.fault(&ruleShape, "MMA of %s on the left; the second factor may be transposed", x)
 		return
-	case x.Cols != y.Cols || x.Cols%depth != 0:
+	case !y.turns():
+		return
+	case x.Rows != a.rows || cols != a.cols:
+		k.fault(&ruleShape, "MMA of %s and %s into an accumulator of %dx%d: %d and %d rows are expected", x.Tile, y, a.rows, a.cols, a.rows, a.cols)
+		return
+	case x.Cols != deep || x.Cols%depth != 0:
 		k.fault(&ruleShape, "MMA of %s and %s: rows of one length, a multiple of %d elements, are expected", x.Tile, y.Tile, depth)
 		return
 	case x.Swizzle != y.Swizzle && x.Slabs() != y.Slabs():
@@ -98,18 +104,14 @@ func (k *Kernel) accumulate(op string, a *Accumulator, x, y SharedTile, dx, dy R
 	t := x.Type
 	steps := x.Cols / depth
 	for step := range steps {
-		fx, fy := x.Offset0(step*depth), y.Offset0(step*depth)
+		fx, fy := x.Offset0(step*depth), y.along(step*depth)
 		for part := range a.parts {
-			list := make([]ir.Operand, len(a.regs[part]))
-			for i, r := range a.regs[part] {
-				list[i] = ir.Operand{Kind: ir.Register, Ref: r}
-			}
-			args := []ir.Operand{vector(list...), k.arg(dx.AddI(int64((fx + part*64*x.Pitch()) >> 4))), k.arg(dy.AddI(int64(fy >> 4))), k.arg(a.used)}
+			args := []ir.Operand{a.vector(part), k.arg(dx.AddI(int64((fx + part*64*x.Pitch()) >> 4))), k.arg(dy.AddI(int64(fy >> 4))), k.arg(a.used)}
 			if t.Class() != isa.Signed && t.Class() != isa.Unsigned {
 				args = append(args, number(1), number(1)) // neither is negated
 			}
 			if t.Bits() == 16 {
-				args = append(args, number(0), number(0)) // neither is transposed
+				args = append(args, number(0), y.turn()) // the left one is not transposed
 			}
 			k.ins(op, args...)
 		}
@@ -142,7 +144,11 @@ func (k *Kernel) wgmmaDescriptor(t SharedTile) Reg[U64] {
 	default:
 		k.fault(&ruleShape, "%s: wgmma reads tiles with a swizzle of 32, 64 or 128 bytes here", t.Tile)
 	}
-	fixed := mode<<62 | uint64(8*t.Pitch()>>4)<<32 | 1<<16
+	leading := uint64(1)
+	if t.turned {
+		leading = uint64(t.SlabBytes() >> 4) // from a slab of columns to the next; down the rows it is eight of them as ever
+	}
+	fixed := mode<<62 | uint64(8*t.Pitch()>>4)<<32 | leading<<16
 	return k.descriptor(t.at, fixed)
 }
 

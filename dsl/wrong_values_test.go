@@ -77,6 +77,19 @@ var wrongValues = []wrongKernel{
 		split := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F32, isa.F32), 16, 16)
 		split.Left(x, k.U32(0)) // want `D401: the left factor of m16n8k8 \.tf32 apart from its product; MMA reads both`
 	}},
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
+		x := k.SharedTile("x", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
+		acc, whole := k.Accumulator(64, 64, isa.F32), k.Accumulator(64, 64, isa.S32)
+		acc.MMA(x.Transposed(), x)                                   // want `D401: MMA of 64x64 \.f16 .*, transposed on the left; the second factor may be transposed`
+		acc.MMALeft(nil, x)                                          // want `D201: MMALeft of a factor that no builder call made`
+		acc.MMALeft(acc.As(isa.Bf16), x)                             // want `D401: MMALeft of \.bf16 and 64x64 \.f16 .* into sums of \.f32: numbers of one type of 16 bits`
+		acc.MMALeft(acc.As(isa.F16), x.RowsFrom(0, 32))              // want `D401: MMALeft of 64x64 \.f16 and 32x64 \.f16 .* into 64x64: rows of one length`
+		acc.MMALeft(acc.As(isa.F16), x)                              // want `D501: MMALeft of a tile that belongs to no stage of a pipeline: nothing would wait for it`
+		whole.As(isa.F16)                                            // want `D401: sums of 64x64 \.s32 as a left factor of \.f16; a multiple of 16 columns of \.f32`
+		whole.Map(func(_ dsl.Cell, x f32) f32 { return x })          // want `D401: Map of an accumulator of \.s32; sums of \.f32 are expected`
+		acc.Map(nil)                                                 // want `D205: Map is given a function that is nil`
+		dsl.EachSum(whole, func(_, _ u32, _, _ dsl.Reg[dsl.F32]) {}) // want `D401: the sums of an accumulator of \.s32 as \.f32`
+	}},
 	// What is left nil.
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) {
 		k.If(k.Lane().EqI(0), nil)                                                                                        // want `D205: an If is given a function that is nil`

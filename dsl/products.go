@@ -1,0 +1,164 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"fmt"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// Wait waits until the products that the warpgroup has started are done. Behind the loop over a pipeline they are; within it, sums that are read
+// or changed need it.
+func (a *Accumulator) Wait() {
+	a.k.ins("wgmma.commit_group.sync.aligned")
+	a.k.ins("wgmma.wait_group.sync.aligned", number(0))
+}
+
+// Lines is the number of rows that a thread has a part of; four threads share each.
+func (a *Accumulator) Lines() int { return 2 * a.parts }
+
+// visit goes over the sums of the thread, two neighbours at a time: register i and the next one of a part.
+func (a *Accumulator) visit(what string, do func(c Cell, regs []*ir.Reg)) {
+	if a.typ != isa.F32 {
+		a.k.fault(&ruleShape, "%s of an accumulator of %s; sums of .f32 are expected", what, a.typ)
+		return
+	}
+	lane, warp := a.k.Lane(), a.k.WarpIndex()
+	for part, regs := range a.regs {
+		for i := 0; i < len(regs); i += 2 {
+			h := i / 2 % 2 // an upper and a lower row in turn
+			do(Cell{Line: 2*part + h, lane: lane, warp: warp, row: 64*part + 8*h, col: i / 4 * 8}, regs[i:i+2])
+		}
+	}
+}
+
+// sum is a register as a value.
+func (a *Accumulator) sum(r *ir.Reg) Reg[F32] { return Reg[F32]{k: a.k, r: r, scope: a.used.scope} }
+
+// Map puts what f makes of each sum in its place, as WarpTile.Map does. The sums are of F32.
+func (a *Accumulator) Map(f func(c Cell, x Reg[F32]) Reg[F32]) {
+	if !a.k.runs("Map", f != nil) {
+		return
+	}
+	a.visit("Map", func(c Cell, regs []*ir.Reg) {
+		for i, r := range regs {
+			at := c
+			at.col += i
+			x := a.sum(r)
+			x.Set(f(at, x))
+		}
+	})
+}
+
+// RowReduce combines the sums of each row, as WarpTile.RowReduce does.
+func (a *Accumulator) RowReduce(combine func(x, y Reg[F32]) Reg[F32]) []Reg[F32] {
+	all := make([]Reg[F32], a.Lines())
+	if !a.k.runs("RowReduce", combine != nil) {
+		return all
+	}
+	a.visit("RowReduce", func(c Cell, regs []*ir.Reg) {
+		both := combine(a.sum(regs[0]), a.sum(regs[1]))
+		if all[c.Line].k != nil {
+			both = combine(all[c.Line], both)
+		}
+		all[c.Line] = both
+	})
+	for i, x := range all {
+		all[i] = acrossRow(x, combine)
+	}
+	return all
+}
+
+// As is the sums, converted to a type of 16 bits, as the left factor of another product.
+func (a *Accumulator) As(t isa.Type) *Fragments {
+	k := a.k
+	f := &Fragments{k: k, typ: t, rows: 64 * a.parts, cols: a.cols, each: 16}
+	if t != isa.F16 && t != isa.Bf16 || a.typ != isa.F32 || a.cols%16 != 0 {
+		k.fault(&ruleShape, "sums of 64x%d %s as a left factor of %s; a multiple of 16 columns of .f32 becomes .f16 or .bf16", a.cols, a.typ, t)
+		return f
+	}
+	pair := "cvt.rn" + packedPair(t).String() + ".f32"
+	for i := 0; i < len(a.regs[0]); i += 8 {
+		var step [][]Reg[B32]
+		for _, regs := range a.regs {
+			var cell []Reg[B32]
+			for n := i; n < i+8; n += 2 {
+				d := fresh[B32](k)
+				k.ins(pair, d.in(k), a.sum(regs[n+1]).in(k), a.sum(regs[n]).in(k))
+				cell = append(cell, d)
+			}
+			step = append(step, cell)
+		}
+		f.regs = append(f.regs, step)
+	}
+	return f
+}
+
+// MMALeft adds the product of fragments and the transpose of y, which has a row for each column of the accumulator, or is Transposed. The
+// fragments stay as they are until the products are done.
+func (a *Accumulator) MMALeft(x *Fragments, y SharedTile) {
+	k := a.k
+	rows, depth := y.sides()
+	switch {
+	case x == nil || y.at.k == nil:
+		k.fault(&ruleValue, "MMALeft of a factor that no builder call made")
+		return
+	case x.k != k:
+		k.fault(&ruleForeign, "fragments of %s are used in %s", x.k.Name(), k.Name())
+		return
+	case x.each != 16 || x.typ != y.Type || a.typ == isa.S32:
+		k.fault(&ruleShape, "MMALeft of %s and %s into sums of %s: numbers of one type of 16 bits are expected", x.typ, y.Tile, a.typ)
+		return
+	case x.rows != a.rows || rows != a.cols || depth != x.cols:
+		k.fault(&ruleShape, "MMALeft of %dx%d %s and %s into %dx%d: rows of one length, and as many as the accumulator has columns are expected", x.rows, x.cols, x.typ, y, a.rows, a.cols)
+		return
+	case y.stage == nil:
+		k.fault(&ruleProtocol, "MMALeft of a tile that belongs to no stage of a pipeline: nothing would wait for it")
+	case len(x.regs) == 0:
+		return
+	}
+	op := "wgmma.mma_async.sync.aligned." + fmt.Sprintf("m64n%dk16", a.cols) + a.typ.String() + x.typ.String() + y.Type.String()
+	dy := k.wgmmaDescriptor(y)
+	y.stage.reads(wgmma)
+	k.ins("wgmma.fence.sync.aligned")
+	for step, line := range x.regs {
+		for part, cell := range line {
+			fa := make([]ir.Operand, len(cell))
+			for i, r := range cell {
+				fa[i] = r.in(k)
+			}
+			k.ins(op, a.vector(part), vector(fa...), k.arg(dy.AddI(int64(y.along(16*step)>>4))), k.arg(a.used), number(1), number(1), y.turn())
+		}
+		if step == 0 {
+			k.ins("setp.eq.b32", k.arg(a.used), number(0), number(0))
+		}
+	}
+}
+
+// vector is the registers of a part.
+func (a *Accumulator) vector(part int) ir.Operand {
+	list := make([]ir.Operand, len(a.regs[part]))
+	for i, r := range a.regs[part] {
+		list[i] = ir.Operand{Kind: ir.Register, Ref: r}
+	}
+	return vector(list...)
+}
+
+// along is what a descriptor advances by to so many numbers along the depth: along a row, or down the rows of a transposed tile.
+func (t SharedTile) along(depth int) int {
+	if t.turned {
+		return depth * t.Pitch()
+	}
+	return t.Offset0(depth)
+}
+
+// turn is the operand of wgmma that says whether a factor is transposed.
+func (t SharedTile) turn() ir.Operand {
+	if t.turned {
+		return number(1)
+	}
+	return number(0)
+}
