@@ -94,6 +94,8 @@ func (a Array[T]) bulk(what string, space isa.Space, other Array[T], otherSpace 
 	case k == nil:
 	case a.at.k == nil || other.at.k == nil || n.k == nil:
 		k.fault(&ruleValue, "%s of an array or a number that no builder call made", what)
+	case !k.m.Has(90):
+		k.fault(&ruleLacks, "%s has no bulk copies, which came with sm_90; LoadVec and StoreVec, and CopyAsync of tiles, work before it", k.m.Target())
 	case a.at.space != space || other.at.space != otherSpace:
 		k.fault(&ruleMemory, "%s of memory in %s and %s; %s and %s are expected", what, a.at.space, other.at.space, space, otherSpace)
 	case n.Constant() && (n.c.bits < 1 || n.c.bits*each%16 != 0):

@@ -287,3 +287,39 @@ func ExampleBlockScanBefore() {
 	fmt.Println(len(list), "findings")
 	// Output: 0 findings
 }
+
+// One product is the left factor of the next: what a warp has summed never leaves its registers.
+func ExampleWarpTile_As() {
+	m := dsl.New("twice", "sm_80")
+	k := m.Kernel("twice", dsl.Threads(32))
+	x, y := k.Matrix("x", isa.F16).Sized(k.U32(64), k.U32(64)), k.Matrix("y", isa.F32).Sized(k.U32(16), k.U32(64))
+	tile := k.SharedTile("tile", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
+	x.CopyAsync(tile, k.U32(0))
+	k.CommitCopies()
+	k.WaitCopies(0)
+	k.Sync()
+	mma := dsl.MMAFor(isa.F16, isa.F32)
+	first, second := dsl.NewWarpTile[dsl.F32](k, mma, 16, 64), dsl.NewWarpTile[dsl.F32](k, mma, 16, 64)
+	first.MMA(tile, k.U32(0), tile, k.U32(0))
+	most := first.RowReduce(func(a, b dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return a.Max(b) })
+	first.Map(func(c dsl.Cell, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return x.Sub(most[c.Line]).Exp() })
+	second.MMALeft(first.As(isa.F16), tile.Transposed(), k.U32(0))
+	second.Store(y, k.U32(0), k.U32(0))
+	_, list := m.Build()
+	fmt.Println(len(list), "findings")
+	// Output: 0 findings
+}
+
+// A table of pointers, as a batch of arrays of different lengths has it.
+func ExamplePointer() {
+	m := dsl.New("batch", "sm_80")
+	k := m.Kernel("batch", dsl.Threads(256))
+	arrays, lengths := dsl.Global[dsl.U64](k, "arrays"), dsl.Global[dsl.U32](k, "lengths")
+	x := dsl.Pointer[dsl.F32](arrays.Load(k.CTAID().Y), isa.Generic)
+	for i := range k.GridStride(lengths.Load(k.CTAID().Y)) {
+		x.Store(i, x.Load(i).MulF(2))
+	}
+	_, list := m.Build()
+	fmt.Println(len(list), "findings")
+	// Output: 0 findings
+}

@@ -85,7 +85,7 @@ func (k *Kernel) Call(f *Func, args ...Operand) {
 
 func describeResult(f *Func) string {
 	if f.result == 0 {
-		return "a function without one"
+		return "a function that has given none so far (Give comes before the calls)"
 	}
 	return "a " + f.result.String()
 }

@@ -198,6 +198,10 @@ func (k *Kernel) SyncWarp() { k.ins("bar.warp.sync", number(fullWarp)) }
 
 // SyncCluster waits for all threads of the cluster (sm_90).
 func (k *Kernel) SyncCluster() {
+	if !k.m.Has(90) {
+		k.fault(&ruleLacks, "%s has no clusters; they came with sm_90, and Sync is for the threads of a block", k.m.Target())
+		return
+	}
 	k.ins("barrier.cluster.arrive.aligned")
 	k.ins("barrier.cluster.wait.aligned")
 }

@@ -56,7 +56,7 @@ var wrongFeatures = []wrongKernel{
 		dsl.ChunkOf(x, 3)            // want `D401: chunks of 3 times \.f32 in \.global; a multiple of 16 bytes of global memory is expected`
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
-		dsl.Global[dsl.F32](k, "x").BulkPrefetch(k.U32(64)) // want `F402: cp\.async\.bulk\.prefetch needs PTX 8\.0 on sm_90 or later`
+		dsl.Global[dsl.F32](k, "x").BulkPrefetch(k.U32(64)) // want `D102: sm_80 has no bulk copies, which came with sm_90; LoadVec and StoreVec, and CopyAsync of tiles, work before it`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		c := dsl.ChunkOf(dsl.Global[dsl.F32](k, "x"), 512)

@@ -148,7 +148,7 @@ var wrongKernels = []wrongKernel{
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("cluster", dsl.Cluster(17)) }},                            // want `D103: a cluster of \[17 1 1\] blocks cannot be launched: a cluster has at mos`
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { f := m.Func("f"); dsl.Arg[dsl.F32](f, "x"); k.Call(f) }},           // want `D303: f takes 1 arguments, found 0`
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { f := m.Func("f"); dsl.Arg[dsl.F32](f, "x"); k.Call(f, k.U32(1)) }}, // want `D303: argument 1 of f is a \.u32; a \.f32 is expected`
-	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { dsl.Call[dsl.F32](k, m.Func("f")) }},                               // want `D303: the result of f is taken for a \.f32; it is a function without one`
+	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { dsl.Call[dsl.F32](k, m.Func("f")) }},                               // want `D303: the result of f is taken for a \.f32; it is a function that has given none so far`
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { k.Call(nil) }},                                                     // want `D303: a call of no function`
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { f := m.Func("f"); dsl.Give(f, f.F32(1)); dsl.Give(f, f.U32(1)) }},  // want `D303: f gives a \.u32 here and a \.f32 elsewhere`
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { k.Call(dsl.New("x", "sm_90").Func("f")) }},                         // want `D203: f is a function of another module`
