@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// An opcode is the parts of an opcode's text.
+// An opcode is the parts of an opcode's text, but for its modifiers.
 type opcode struct {
 	head  string
 	space isa.Space // of a memory access
@@ -19,13 +19,13 @@ type opcode struct {
 	typ   isa.Type
 	from  isa.Type // what a conversion is from
 	value bool     // it is an operation on values, of which not all modifiers are told
-	some  uint8    // how many modifiers there are
-	mods  [4]Mod
 }
 
-// A spelling is an opcode and its text; "" where nobody has written it out.
+// A spelling is an opcode with its modifiers, and the text of both; "" where nobody has written it out.
 type spelling struct {
 	opcode
+	some uint8 // how many modifiers there are
+	mods [4]Mod
 	text string
 }
 
@@ -34,10 +34,6 @@ type spellings [128]spelling
 
 // of is the spelling of o with modifiers.
 func (s *spellings) of(o opcode, mods []Mod) *spelling {
-	if copy(o.mods[:], mods) < len(mods) {
-		return &spelling{opcode: o}
-	}
-	o.some = uint8(len(mods))
 	h := uint(len(o.head)) + uint(o.head[0])<<1 + uint(o.head[len(o.head)-1])<<3 + uint(o.typ)*5 + uint(o.from)*11 + uint(o.count)*17 + uint(o.space)*23
 	if o.value {
 		h += 41
@@ -48,9 +44,14 @@ func (s *spellings) of(o opcode, mods []Mod) *spelling {
 		}
 	}
 	known := &s[h%uint(len(s))]
-	if known.opcode != o {
-		*known = spelling{opcode: o}
+	if known.opcode == o && slices.Equal(known.mods[:known.some], mods) {
+		return known
 	}
+	if len(mods) > len(known.mods) {
+		return &spelling{opcode: o}
+	}
+	*known = spelling{opcode: o, some: uint8(len(mods))}
+	copy(known.mods[:], mods)
 	return known
 }
 

@@ -46,11 +46,12 @@ func (t Type) Bits() int { return t.info().Bits }
 // Register reports whether registers can be declared with this type.
 func (t Type) Register() bool { return t.info().Register }
 
-func (t Type) info() TypeInfo {
-	if int(t) < len(typeTable) {
-		return typeTable[t]
+// info is what the table says of t; of a number that is no type, what it says of none.
+func (t Type) info() *TypeInfo {
+	if int(t) >= len(typeTable) {
+		t = 0
 	}
-	return TypeInfo{}
+	return &typeTable[t]
 }
 
 // ParseType finds the type of a word such as ".u32".
@@ -71,9 +72,8 @@ func (t Type) Whole() bool {
 // scaled is the type of the same class and by/2 times the width; t itself where there is none.
 func (t Type) scaled(by int) Type {
 	want := t.info()
-	want.Bits = want.Bits * by / 2
 	for i, u := range typeTable {
-		if u.Class == want.Class && u.Bits == want.Bits && u.Register {
+		if u.Class == want.Class && u.Bits == want.Bits*by/2 && u.Register {
 			return Type(i)
 		}
 	}

@@ -34,7 +34,7 @@ func Text(m *ir.Module, options ...Option) string {
 
 // room is about how long m will be.
 func room(m *ir.Module) int {
-	const line = 56 // bytes, indent and all
+	const line = 48 // bytes, indent and all
 	n := 512
 	for _, d := range m.Decls {
 		if f, ok := d.(*ir.Func); ok {
