@@ -65,7 +65,6 @@ func (w *walk) part(s *state, in *ir.Instr, cond *value.Value, taken, next int) 
 		second = !first
 	}
 	if first && second {
-		w.steps += s.events.len() / 4 // which are copied some time
 		other := s.clone()
 		w.choose(other, in, cond, false)
 		w.push(w.enter(other, next))

@@ -46,9 +46,10 @@ func (f *Facts) clone() *Facts {
 	return &g
 }
 
-// Decisions are predicates that hold or do not. Those made early are shared by all ways that follow from them.
+// Decisions are predicates that hold or do not. Those made early are shared by all ways that follow from them, in parts each of
+// which is larger than the next.
 type decisions struct {
-	early  map[*value.Atom]bool // never changed any more
+	early  []map[*value.Atom]bool // never changed any more
 	latest []decision
 }
 
@@ -64,21 +65,30 @@ func (d *decisions) of(a *value.Atom) (holds, known bool) {
 			return x.holds, true
 		}
 	}
-	holds, known = d.early[a]
-	return holds, known
+	for _, part := range slices.Backward(d.early) {
+		if holds, known = part[a]; known {
+			return holds, true
+		}
+	}
+	return false, false
 }
 
 // note decides a predicate.
 func (d *decisions) note(a *value.Atom, holds bool) {
 	d.latest = append(d.latest, decision{a, holds})
-	if n := len(d.latest); n > 16 && n > len(d.early)/4 {
-		all := make(map[*value.Atom]bool, n+len(d.early))
-		maps.Copy(all, d.early)
-		for _, x := range d.latest {
-			all[x.a] = x.holds
-		}
-		*d = decisions{early: all}
+	if len(d.latest) <= 16 {
+		return
 	}
+	part, rest := make(map[*value.Atom]bool), d.early
+	for len(rest) > 0 && len(rest[len(rest)-1]) <= 2*len(d.latest)+2*len(part) {
+		older := maps.Clone(rest[len(rest)-1])
+		maps.Copy(older, part)
+		part, rest = older, rest[:len(rest)-1]
+	}
+	for _, x := range d.latest {
+		part[x.a] = x.holds
+	}
+	*d = decisions{early: append(slices.Clip(rest), part)}
 }
 
 // all is every predicate that was decided, some more than once.
@@ -89,9 +99,11 @@ func (d *decisions) all() iter.Seq2[*value.Atom, bool] {
 				return
 			}
 		}
-		for a, holds := range d.early {
-			if !yield(a, holds) {
-				return
+		for _, part := range d.early {
+			for a, holds := range part {
+				if !yield(a, holds) {
+					return
+				}
 			}
 		}
 	}

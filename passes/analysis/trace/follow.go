@@ -42,6 +42,12 @@ func Follow(m *ir.Module, f *ir.Func, l Limits) *Kernel {
 		// Barriers alone are seen on few ways as well as on many.
 		l.Steps /= 8
 	}
+	// A way through a long kernel is long.
+	size := 0
+	for _, b := range p.blocks {
+		size += len(b) + 1
+	}
+	l.Steps = max(l.Steps, max(2, p.k.Turns+1)*size)
 	p.k.Ranks = ranks(p.k)
 	p.missed = slices.Clone(p.k.Missed)
 	w := &walk{program: p, limits: l}

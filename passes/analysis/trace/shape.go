@@ -35,17 +35,19 @@ func (p *program) findLoops() {
 			most = max(most, p.ring(l))
 		}
 	}
+	outer := make(map[*graph.Loop]bool) // hold others that matter
+	for _, l := range list {
+		if l.Parent != nil && p.active[l] && !spins[l] {
+			outer[l.Parent] = true
+		}
+	}
 	for _, l := range list {
 		if !p.active[l] {
 			continue
 		}
-		outer := false
-		for _, m := range list {
-			outer = outer || m.Parent == l && p.active[m] && !spins[m]
-		}
 		// Loops of one kernel go round alike, so that the ways of several warps fit together.
 		p.turns[l] = 2*most + 1
-		if outer {
+		if outer[l] {
 			p.turns[l] = around
 		}
 		p.k.Turns = max(p.k.Turns, p.turns[l])

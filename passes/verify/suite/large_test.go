@@ -1,0 +1,193 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package suite_test
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+	"github.com/ptxdsl/ptxdsl/passes/verify/suite"
+)
+
+// TestLarge verifies modules of one megabyte and of ten that are large in one way each. The bar is a second for each
+// megabyte; the test allows ten of processor time, for machines that are slow and do other things too. What costs the square of
+// a module's size takes minutes.
+func TestLarge(t *testing.T) {
+	const header = ".version 8.7\n.target sm_90a\n.address_size 64\n"
+	for _, test := range []struct {
+		name  string
+		text  func(size int) string
+		whole bool // every kernel is checked in full
+	}{
+		{"kernels", kernels, true},
+		{"blocks", branches, false},
+		{"waits", waits, false},
+		{"products", products, false},
+		{"loops", loops, false},
+		{"tables", tables, false},
+	} {
+		for _, size := range []int{1 << 20, 10 << 20} {
+			if testing.Short() && size > 1<<20 {
+				continue
+			}
+			t.Run(fmt.Sprint(test.name, " ", size>>20, " MB"), func(t *testing.T) {
+				r := timed(t, test.name, header+test.text(size), size)
+				for _, k := range r.Kernels {
+					if test.whole && k.Verdict != verify.Clean {
+						t.Errorf("%s is %s: %v", k.Kernel, k.Verdict, k.Missed)
+						break
+					}
+				}
+			})
+		}
+	}
+}
+
+// timed verifies a module in as much processor time as its size allows.
+func timed(t *testing.T, name, text string, size int) *verify.Report {
+	t.Helper()
+	m := module(t, name, text)
+	start := processor(t)
+	r := suite.Run(m, verify.Options{})
+	took, most := processor(t)-start, 10*time.Second*time.Duration(max(size, 1<<20))/(1<<20)
+	t.Logf("%s of %d bytes took %v", name, len(text), took)
+	if took > most {
+		t.Errorf("%s of %d bytes took %v, more than %v", name, len(text), took, most)
+	}
+	return r
+}
+
+// processor is the time that all threads of the process have worked so far.
+func processor(t *testing.T) time.Duration {
+	t.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// repeat writes parts one after the other until they are so long.
+func repeat(b *strings.Builder, size int, part func(i int)) {
+	for i := 0; b.Len() < size; i++ {
+		part(i)
+	}
+}
+
+const registers = ".reg .pred %p<8>;\n.reg .b32 %r<16>;\n.reg .f32 %f<8>;\n.reg .b64 %rd<4>;\n"
+
+// entry is the beginning of a kernel of 256 threads with shared memory.
+func entry(name string) string {
+	return ".visible .entry " + name + "(.param .u64 p, .param .u32 n)\n.reqntid 256\n{\n" + registers +
+		".shared .align 1024 .b8 tile[65536];\n.shared .align 8 .b64 bars[8];\n" +
+		"ld.param.u64 %rd1, [p];\nld.param.u32 %r1, [n];\nmov.u32 %r2, %tid.x;\nmov.u32 %r3, tile;\nshl.b32 %r4, %r2, 4;\nadd.u32 %r4, %r4, %r3;\n"
+}
+
+// kernels is many kernels that are small.
+func kernels(size int) string {
+	var b strings.Builder
+	repeat(&b, size, func(i int) {
+		fmt.Fprintf(&b, "%sst.shared.b32 [%%r4], %%r2;\nbar.sync 0;\nxor.b32 %%r5, %%r4, 16;\nld.shared.b32 %%r6, [%%r5];\nst.global.b32 [%%rd1], %%r6;\nret;\n}\n", entry(fmt.Sprint("k", i)))
+	})
+	return b.String()
+}
+
+// branches is one kernel of very many blocks, some with barriers, loops within loops among them: ten megabytes are 130,000.
+func branches(size int) string {
+	var b strings.Builder
+	b.WriteString(entry("k"))
+	n := size / 80
+	for i := range n {
+		fmt.Fprintf(&b, "L%d:\nsetp.lt.u32 %%p1, %%r1, %d;\nadd.s32 %%r5, %%r1, %d;\n", i, i, i)
+		if i%3 == 0 {
+			fmt.Fprintf(&b, "st.shared.u32 [tile+%d], %%r5;\nbar.sync 0;\n", i%1000*4)
+		}
+		to := n
+		switch {
+		case i%7 == 3:
+			to = max(0, i-5)
+		case i%5 == 2:
+			to = min(n, i+9)
+		}
+		fmt.Fprintf(&b, "@%%p1 bra L%d;\n", to)
+	}
+	fmt.Fprintf(&b, "L%d:\nret;\n}\n", n)
+	return b.String()
+}
+
+// waits is one kernel of very many arrivals and waits for them.
+func waits(size int) string {
+	var b strings.Builder
+	b.WriteString(entry("k"))
+	b.WriteString("setp.eq.u32 %p1, %r2, 0;\n@%p1 mbarrier.init.shared.b64 [bars], 256;\nbar.sync 0;\n")
+	repeat(&b, size, func(i int) {
+		fmt.Fprintf(&b, "mbarrier.arrive.shared.b64 _, [bars];\nW%d:\nmbarrier.try_wait.parity.shared.b64 %%p2, [bars], %d;\n@!%%p2 bra W%d;\n", i, i%2, i)
+	})
+	b.WriteString("ret;\n}\n")
+	return b.String()
+}
+
+// products is a loop that was unrolled very often.
+func products(size int) string {
+	var b strings.Builder
+	b.WriteString(entry("k"))
+	b.WriteString("mov.b32 %r5, 0;\nLOOP:\n")
+	repeat(&b, size, func(i int) {
+		at := i % 16 * 4096
+		if i%8 == 0 {
+			fmt.Fprintf(&b, "bar.sync 0;\ncp.async.cg.shared.global [%%r4+%d], [%%rd1], 16;\ncp.async.commit_group;\ncp.async.wait_group 0;\nbar.sync 0;\n", at)
+		}
+		fmt.Fprintf(&b, "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%%r6, %%r7, %%r8, %%r9}, [%%r4+%d];\n", at)
+		b.WriteString("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f0, %f1, %f2, %f3}, {%r6, %r7, %r8, %r9}, {%r6, %r7}, {%f0, %f1, %f2, %f3};\n")
+	})
+	b.WriteString("add.u32 %r5, %r5, 1;\nsetp.lt.u32 %p1, %r5, %r1;\n@%p1 bra LOOP;\nret;\n}\n")
+	return b.String()
+}
+
+// loops is nests of thirty loops, with a barrier in the innermost of each.
+func loops(size int) string {
+	const deep = 30
+	var b strings.Builder
+	b.WriteString(entry("k"))
+	fmt.Fprintf(&b, ".reg .b32 %%i<%d>;\n", deep)
+	repeat(&b, size, func(i int) {
+		for j := range deep {
+			fmt.Fprintf(&b, "mov.u32 %%i%d, 0;\nL%d_%d:\n", j, i, j)
+		}
+		b.WriteString("bar.sync 0;\n")
+		for j := deep - 1; j >= 0; j-- {
+			fmt.Fprintf(&b, "add.u32 %%i%d, %%i%d, 1;\nsetp.lt.u32 %%p1, %%i%d, %%r1;\n@%%p1 bra L%d_%d;\n", j, j, j, i, j)
+		}
+	})
+	b.WriteString("ret;\n}\n")
+	return b.String()
+}
+
+// tables is branches of a thousand targets, with a barrier behind some.
+func tables(size int) string {
+	const targets = 1000
+	var b strings.Builder
+	b.WriteString(entry("k"))
+	repeat(&b, size, func(i int) {
+		var names []string
+		for j := range targets {
+			names = append(names, fmt.Sprintf("C%d_%d", i, j))
+		}
+		fmt.Fprintf(&b, "T%d: .branchtargets %s;\nbrx.idx %%r1, T%d;\n", i, strings.Join(names, ", "), i)
+		for j, name := range names {
+			fmt.Fprintf(&b, "%s:\nst.shared.u32 [tile+%d], %%r2;\n", name, j*4)
+			if j%3 == 0 {
+				b.WriteString("bar.sync 0;\n")
+			}
+			fmt.Fprintf(&b, "bra E%d;\n", i)
+		}
+		fmt.Fprintf(&b, "E%d:\nbar.sync 0;\n", i)
+	})
+	b.WriteString("ret;\n}\n")
+	return b.String()
+}
