@@ -121,7 +121,7 @@ func (m *machine) against(s *shelf, x *access) bool {
 		if y.region.High <= x.region.Low || x.region.High <= y.region.Low || m.ordered(y, x) {
 			continue
 		}
-		if !x.engine() && !y.engine() && (x.by.home() == y.by.home() || !plain(x.e) || !plain(y.e)) {
+		if !x.engine() && !y.engine() && (x.by.home() == y.by.home() || !racing(x.e, y.e)) {
 			continue
 		}
 		if x.moves() && y.moves() && (x.by.home() == y.by.home() || x.by.warp%4 != y.by.warp%4) {
@@ -140,6 +140,17 @@ func (m *machine) against(s *shelf, x *access) bool {
 		}
 	}
 	return false
+}
+
+// racing reports whether two accesses of threads need something that puts one first: two plain ones, or a plain one and an
+// atomic one.
+func racing(x, y *trace.Event) bool {
+	return plain(x) && (plain(y) || loose(y)) || loose(x) && plain(y)
+}
+
+// loose reports whether an access is atomic, and no order among threads follows from it.
+func loose(e *trace.Event) bool {
+	return e.Kind == trace.Atomic && e.Guard == nil && !e.In.Mod("acquire") && !e.In.Mod("release") && !e.In.Mod("acq_rel")
 }
 
 // plain reports whether an access is one of those that make no order among threads.

@@ -176,6 +176,7 @@ func (m *machine) do(a *agent, e *trace.Event) {
 		n, _ := verify.Number(e, 0)
 		a.bulk = a.finish(a.bulk, int(n))
 	case trace.Load, trace.Store, trace.Atomic, trace.Clear:
+		m.placed(e)
 		if r, ok := m.p.Access(e); ok && r.Shared() {
 			m.note(access{e: e, by: a, when: a.at + 1, write: e.Kind != trace.Load, block: a.block, region: r})
 		} else if block, ok := m.away(a, e); ok {
@@ -187,6 +188,20 @@ func (m *machine) do(a *agent, e *trace.Event) {
 		for _, r := range m.p.Writes(e) {
 			m.note(access{e: e, by: a, when: a.at + 1, write: true, block: a.block, region: r})
 		}
+	}
+}
+
+// placed notes that an access of shared memory is at a place that rests on data: what it meets is not known, so that no
+// barrier between it and others is missed (B8).
+func (m *machine) placed(e *trace.Event) {
+	if !m.plain || !strings.Contains(e.In.Op, ".shared") {
+		return
+	}
+	if verify.Rank(verify.Val(e, verify.Address(e.In, 0))) != nil {
+		return // of another block
+	}
+	if r, ok := m.p.Access(e); !ok || !r.Sure {
+		m.p.Missed("accesses of shared memory at places that rest on data (B8)")
 	}
 }
 
