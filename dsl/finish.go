@@ -172,8 +172,9 @@ func countAll(reads []int32, list []ir.Operand, by int32) {
 		o := &list[i]
 		if r := o.Reg(); r != nil {
 			reads[r.Number] += by
+		} else {
+			countAll(reads, o.Args, by)
 		}
-		countAll(reads, o.Args, by)
 	}
 }
 

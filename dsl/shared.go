@@ -179,6 +179,9 @@ func (k *Kernel) layOut() {
 func settle(list []ir.Operand, offset map[*ir.Var]int64, array *ir.Var) {
 	for i := range list {
 		o := &list[i]
+		if o.Kind == ir.Register {
+			continue // most are
+		}
 		if v := o.Var(); v != nil {
 			if off, ok := offset[v]; ok {
 				o.Ref = array
