@@ -345,7 +345,7 @@ ld.shared.b32 %r1, [tile];
 	}
 	rulePlain = diag.Rule{
 		ID: "B8", Layer: "protocol", Severity: diag.Review, Title: "shared memory used by two warps with no barrier between",
-		What: "A plain load and a plain store, or two stores, by different warps to the same bytes of shared memory, and nothing that makes one come after the other.",
+		What: "A plain load and a plain store, or two stores, or one of them and an atomic operation, by different warps to the same bytes of shared memory, and nothing that makes one come after the other.",
 		Why:  "Which comes first is chance. Some such races are meant, as where all write the same value: hence a review.",
 		Wrong: `
 .reqntid 64
@@ -368,7 +368,7 @@ bar.sync 0;
 ld.shared.b32 %r5, [tile+128];
 `,
 		Fix:     "Put a barrier between.",
-		Gaps:    "Threads of one warp are not compared, nor accesses whose place rests on data.",
+		Gaps:    "Threads of one warp are not compared. Nor are accesses whose place rests on data: the verdict is incomplete then.",
 		Section: "9.7.13.1 barrier",
 	}
 	// The pages of these are with the analyzers of proxies, of convergence, of tensor memory and of objects.
