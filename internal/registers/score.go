@@ -71,6 +71,21 @@ func Table(list []Sample) string {
 // order makes sm_75 come before sm_100.
 func order(target string) string { return fmt.Sprintf("%8s", strings.TrimRight(target, "af")) + target }
 
+// Distinct leaves out samples that are another over again: the same kernel, by its name, what is measured of it and its count,
+// in the same or another program. Public programs copy from one another.
+func Distinct(list []Sample) []Sample {
+	seen := make(map[string]bool)
+	var out []Sample
+	for _, s := range list {
+		key := fmt.Sprint(s.Kernel, s.Target, s.Count, s.Features)
+		if !seen[key] {
+			seen[key] = true
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
 // weights are such that variants of one kernel, and kernels of one program, do not drown the others.
 func weights(list []Sample) []float64 {
 	kernels, programs := make(map[string]int), make(map[string]int)
@@ -80,9 +95,9 @@ func weights(list []Sample) []float64 {
 	}
 	w := make([]float64, len(list))
 	for i, s := range list {
-		w[i] = math.Pow(float64(kernels[s.Source+" "+s.Kernel]), -0.3)
+		w[i] = math.Pow(float64(kernels[s.Source+" "+s.Kernel]), -0.05)
 		if n := programs[s.Source]; n > 30 {
-			w[i] *= math.Sqrt(30 / float64(n))
+			w[i] *= math.Pow(30/float64(n), 0.1)
 		}
 	}
 	return w

@@ -61,7 +61,7 @@ func (s *words) bases(number int) {
 	}
 	for _, b := range s.f.Blocks {
 		for _, in := range b.Instrs {
-			if number >= constantFree && (in.Op == "add.s64" || in.Op == "add.u64") && len(in.Args) == 3 && in.Args[2].Kind == ir.Register {
+			if number >= constantFree && sum64s(in) && len(in.Args) == 3 && in.Args[2].Kind == ir.Register && !(number < wideSums && (s.extended(&in.Args[1]) || s.extended(&in.Args[2]))) {
 				need(&in.Args[1], reloaded)
 				need(&in.Args[2], reloaded)
 			}
@@ -103,7 +103,11 @@ func (g *graph) reload() {
 		at   int
 	}
 	now := make(map[word]copied)
+	loops := g.loops()
 	for b := range g.ops {
+		if loops[b] {
+			continue // what a loop needs is loaded before it
+		}
 		clear(now)
 		var list []op
 		for i := range g.ops[b] {
@@ -139,3 +143,31 @@ func (g *graph) reload() {
 
 // reloadWindow is how many ops on a constant that was put into registers is still there.
 const reloadWindow = 24
+
+// loops says which blocks are in loops: between where a branch back goes to and where it comes from.
+func (g *graph) loops() []bool {
+	list := make([]bool, len(g.ops))
+	reach := -1 // the last block that a branch back to here or before comes from
+	last := make([]int, len(g.ops))
+	for b := range last {
+		last[b] = -1
+	}
+	for b := range g.ops {
+		for _, s := range g.flow.Succs[b] {
+			if s <= b {
+				last[s] = max(last[s], b)
+			}
+		}
+	}
+	for b := range list {
+		reach = max(reach, last[b])
+		list[b] = b <= reach
+	}
+	return list
+}
+
+// extended reports whether an operand is a value of 32 bits with its sign extended.
+func (s *words) extended(o *ir.Operand) bool {
+	r, ok := s.of(o.Reg())
+	return ok && s.by[r] != nil && s.by[r].Op == "cvt.s64.s32"
+}

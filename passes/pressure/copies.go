@@ -212,6 +212,17 @@ func (s *words) converted(in *ir.Instr, d, from *ir.Operand) bool {
 		}
 		s.alias[s.first[i]+1] = nothing
 		return true
+	case bits(to) == 64 && bits(of) == 32 && in.Op == "cvt.s64.s32":
+		// The lower half is what it was; sums before sm_120 make the upper one on their way.
+		if !s.copyWord(s.first[i], s.first[j]) {
+			return false
+		}
+		if s.target < wideSums && s.reads[i] == s.summed[i] {
+			s.alias[s.first[i]+1] = nothing
+			return true
+		}
+		s.low[s.first[i]+1] = s.find(s.first[j])
+		return false
 	case bits(to) == 32 && bits(of) >= 32, bits(to) == 64 && bits(of) == 64:
 		for n := range word(min(s.width[i], s.width[j])) {
 			s.copyWord(s.first[i]+n, s.first[j]+n)

@@ -19,7 +19,7 @@ const describes = 80
 // debugged measures a function that is translated for a debugger: instruction by instruction in the order of the text, with
 // nothing folded or dropped. Words take the lowest registers that are free, but those that are in use across a call.
 func (x *measure) debugged(f *ir.Func) {
-	s := newWords(f)
+	s := newWords(f, x.number)
 	g := s.graph(x.number, nil, nil)
 	out := g.live()
 	g.behind = out
@@ -37,6 +37,11 @@ func (x *measure) debugged(f *ir.Func) {
 	g.point = g.pointAt(out, x.order)
 	x.loops = x.order
 	a := newSeats(s, dense, mostSeats)
+	for b := range g.ops {
+		for i := range g.ops[b] {
+			a.gather(&g.ops[b][i])
+		}
+	}
 	a.crossing = g.crossing(out)
 	p := g.planner()
 	p.seats = []*seats{a}

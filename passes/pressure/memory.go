@@ -258,3 +258,17 @@ func cost(in *ir.Instr) (temps, latency int) {
 	}
 	return 0, 5
 }
+
+// stall is how many cycles the order of ops waits for what an instruction makes: about as long as memory that is near takes, but
+// no more than one for anything else.
+func stall(in *ir.Instr) int {
+	switch {
+	case in.Head() != "ld":
+		return 1
+	case in.Mod("param") || in.Mod("const"):
+		return 8
+	case in.Mod("shared"):
+		return 25
+	}
+	return 1
+}

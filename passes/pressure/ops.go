@@ -15,12 +15,16 @@ type op struct {
 	defs    []word
 	temps   int // registers it needs for itself while it works: a division is many instructions
 	latency int // cycles until what it makes can be used, about
+	stall   int // cycles that the order waits for what it makes
 	memory  access
-	slowly  bool  // its operands and results are not free as soon as it is issued
-	slow    bool  // rare cases are a subroutine: nothing is moved across
-	base    word  // what the address of a load or store is made of, or nothing
-	offset  int64 // and what is added
-	size    int64 // bytes
+	slowly  bool      // its operands and results are not free as soon as it is issued
+	upper   bool      // it makes the upper half of what the op before it loads, and is not in the text
+	fused   bool      // two instructions of the text in one
+	slow    bool      // rare cases are a subroutine: nothing is moved across
+	base    word      // what the address of a load or store is made of, or nothing
+	offset  int64     // and what is added
+	scale   *ir.Instr // the product in a sum with a constant, whose factor must be in a register
+	size    int64     // bytes
 }
 
 // A graph is the ops of a function by its blocks, without those whose results nobody needs.
@@ -35,13 +39,14 @@ type graph struct {
 }
 
 func newGraph(f *ir.Func, number int) *graph {
-	s := newWords(f)
+	s := newWords(f, number)
 	skip := make(map[*ir.Instr]bool)
 	s.bases(number)
 	s.copies(skip)
 	wide := s.addresses(skip)
 	g := s.graph(number, skip, wide)
 	g.reload()
+	g.factors()
 	g.sweep()
 	for b := range g.ops {
 		for i := range g.ops[b] {
@@ -55,6 +60,7 @@ func newGraph(f *ir.Func, number int) *graph {
 	p := g.inOrder(g.behind)
 	g.point = g.pointAt(g.behind, p)
 	g.rename()
+	g.fuse()
 	g.unrolled = g.unroll()
 	g.merge()
 	return g
@@ -70,7 +76,7 @@ func (s *words) graph(number int, skip map[*ir.Instr]bool, wide map[int]*ir.Inst
 			if in.Directive() || skip[in] {
 				continue
 			}
-			list = append(list, s.op(in, number, wide, arena))
+			list = s.extend(append(list, s.op(in, number, wide, arena)), arena)
 		}
 		g.ops[i] = list
 	}
@@ -95,6 +101,7 @@ func (s *words) op(in *ir.Instr, number int, wide map[int]*ir.Instr, a *arena) o
 	var uses, defs [64]word
 	u, d := uses[:0], defs[:0]
 	product, constant := false, false
+	var factor *ir.Instr
 	in.Registers(func(r *ir.Reg, access isa.Access) {
 		i, ok := s.of(r)
 		if !ok {
@@ -105,6 +112,9 @@ func (s *words) op(in *ir.Instr, number int, wide map[int]*ir.Instr, a *arena) o
 			if from := wide[i]; from != nil && in.Head() == "add" {
 				// The product goes into the sum: what it is made of is read here.
 				product = true
+				if from.Args[2].Kind == ir.Int {
+					factor = from
+				}
 				from.Registers(func(r *ir.Reg, access isa.Access) {
 					if j, ok := s.of(r); ok && access == isa.Read {
 						u = s.add(u, j)
@@ -115,18 +125,19 @@ func (s *words) op(in *ir.Instr, number int, wide map[int]*ir.Instr, a *arena) o
 			}
 		}
 		if access != isa.Read {
-			d = s.add(d, i)
+			d = s.written(d, i)
 		}
 	})
 	o := op{in: in, uses: a.keep(u), defs: a.keep(d)}
 	o.temps, o.latency = cost(in)
+	o.stall = stall(in)
 	o.temps += s.held(in)
 	o.slow = slow(in)
 	if in.Mod("cas") && len(o.defs) > 0 {
 		o.temps += len(o.defs) // what it compares with lies beside what it writes: a copy
 	}
-	if number < constantFree && in.Head() == "add" && product && constant {
-		o.temps++ // the size that the index is multiplied by: an instruction takes one constant
+	if number < constantFree && product && constant {
+		o.scale = factor // an instruction takes one constant
 	}
 	o.memory = memory(in)
 	o.slowly = slowly(in, number)
@@ -139,6 +150,16 @@ func (s *words) op(in *ir.Instr, number int, wide map[int]*ir.Instr, a *arena) o
 
 // sharedLatency is how many cycles pass until a unit that warps share has made a result, about.
 const sharedLatency = 20
+
+// written adds the words of a register that are not other words' copies to a list.
+func (s *words) written(list []word, reg int) []word {
+	for j := range word(s.width[reg]) {
+		if w := s.first[reg] + j; s.find(w) == w && !has(list, w) {
+			list = append(list, w)
+		}
+	}
+	return list
+}
 
 // add adds a register's words to a list, each once.
 func (s *words) add(list []word, reg int) []word {
@@ -158,67 +179,6 @@ next:
 		list = append(list, w)
 	}
 	return list
-}
-
-// addresses folds constants that are added to addresses into the accesses, and products of an index and a size into the sums that
-// they are for; it returns these products by the register that they are in.
-func (s *words) addresses(skip map[*ir.Instr]bool) map[int]*ir.Instr {
-	other := make([]int32, len(s.f.Regs)) // uses that are no addresses
-	sums := make([]int32, len(s.f.Regs))  // uses in 64-bit sums
-	for _, b := range s.f.Blocks {
-		for _, in := range b.Instrs {
-			if skip[in] || in.Directive() {
-				continue
-			}
-			sum := in.Op == "add.s64" || in.Op == "add.u64"
-			in.Registers(func(r *ir.Reg, a isa.Access) {
-				if i, ok := s.of(r); ok && a != isa.Write {
-					other[i]++
-					if sum {
-						sums[i]++
-					}
-				}
-			})
-			for i := range in.Args {
-				if o := &in.Args[i]; o.Kind == ir.Address && len(o.Args) == 1 && plain(in) {
-					if r, ok := s.of(o.Args[0].Reg()); ok {
-						other[r]--
-					}
-				}
-			}
-		}
-	}
-	wide := make(map[int]*ir.Instr)
-	for i := len(s.f.Blocks) - 1; i >= 0; i-- {
-		list := s.f.Blocks[i].Instrs
-		for j := len(list) - 1; j >= 0; j-- {
-			in := list[j]
-			if skip[in] || in.Guard.Reg != nil || len(in.Args) != 3 {
-				continue
-			}
-			d, ok := s.once(&in.Args[0])
-			if !ok {
-				continue
-			}
-			a, also := s.once(&in.Args[1])
-			if in.Head() == "add" && also && in.Args[2].Kind == ir.Int && other[d] == 0 && s.width[d] == s.width[a] {
-				folded := true
-				for n := range word(s.width[d]) {
-					folded = s.copyWord(s.first[d]+n, s.first[a]+n) && folded
-				}
-				if folded {
-					s.from[d], s.plus[d] = int32(a), in.Args[2].Value
-					other[a]--
-					skip[in] = true
-				}
-			}
-			if in.Head() == "mul" && in.Mod("wide") && in.Args[2].Kind == ir.Int && s.width[d] == 2 && sums[d] > 0 && sums[d] == other[d] && also {
-				wide[d] = in
-				skip[in] = true
-			}
-		}
-	}
-	return wide
 }
 
 // rename gives what is written several times in one block a word of its own each time, but for the last,
@@ -319,13 +279,7 @@ func (g *graph) sweep() {
 		o.in = nil
 	}
 	for b := range g.ops {
-		kept := g.ops[b][:0]
-		for _, o := range g.ops[b] {
-			if o.in != nil {
-				kept = append(kept, o)
-			}
-		}
-		g.ops[b] = kept
+		g.ops[b] = present(g.ops[b])
 	}
 }
 

@@ -132,7 +132,11 @@ func (g *graph) pointAt(out [][]word, p peak) Point {
 	if p.count == 0 {
 		return Point{}
 	}
-	point := Point{Instr: g.ops[p.block][p.at].in, Words: p.count}
+	at := p.at
+	for g.ops[p.block][at].upper && at > 0 {
+		at-- // to the load in the text
+	}
+	point := Point{Instr: g.ops[p.block][at].in, Words: p.count}
 	count := make([]int, len(g.words.f.Regs))
 	for _, w := range g.livePlace(out, p) {
 		count[g.words.owner[w]]++

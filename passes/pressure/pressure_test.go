@@ -97,6 +97,32 @@ mov.u32 %r3, %tid.x;
 add.u32 %r4, %r2, %r3;
 st.global.u32 [%rd1], %r4;
 ret;`, "3: st.global.u32 %r4 %rd1*2"},
+		{"the base that a loop adds to stays in registers", `
+ld.param.u64 %rd1, [p];
+ld.param.u32 %r3, [n];
+mov.u32 %r1, %tid.x;
+L:
+mul.wide.s32 %rd2, %r1, 4;
+add.s64 %rd3, %rd1, %rd2;
+ld.global.u32 %r2, [%rd3];
+st.global.u32 [%rd3], %r2;
+add.s32 %r1, %r1, 32;
+setp.lt.s32 %p1, %r1, %r3;
+@%p1 bra L;
+ret;`, "6: st.global.u32 %r1 %r2 %rd1*2 %rd3*2"},
+		{"a product in a sum that follows is no value of its own, though its factor changes later", `
+ld.param.u64 %rd1, [p];
+mov.u32 %r1, %tid.x;
+mul.wide.s32 %rd2, %r1, 4;
+add.s64 %rd3, %rd1, %rd2;
+add.s32 %r1, %r1, 1;
+st.global.u32 [%rd3], %r1;
+ret;`, "3: st.global.u32 %r1 %rd3*2"},
+		{"the sign of what is loaded is made behind", `
+ld.param.u64 %rd1, [p];
+ld.global.s8 %rd2, [%rd1];
+st.global.u64 [%rd1], %rd2;
+ret;`, "4: st.global.u64 %rd1*2 %rd2*2"},
 	} {
 		m := module(t, test.name, kernel("sm_90", "", test.body))
 		k := pressure.Of(m)[0]

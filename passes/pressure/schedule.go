@@ -3,10 +3,7 @@
 
 package pressure
 
-import (
-	"container/heap"
-	"slices"
-)
+import "slices"
 
 // A tally counts the registers in use as ops go by, one way or the other.
 type tally struct {
@@ -117,10 +114,19 @@ type edge struct {
 	read bool
 }
 
-// wait is how many cycles an op behind an edge runs after the op before it at least.
+// wait is how many cycles an op behind an edge runs after the op before it at least, as far as chains of ops are measured.
 func (e edge) wait(o *op) int32 {
 	if e.read {
 		return int32(o.latency)
+	}
+	return 1
+}
+
+// stall is how many cycles the order holds an op behind an edge back, if there is something else to do: hardly any. The
+// assembler leaves it to other warps to hide what global memory takes, but for what comes from near.
+func (e edge) stall(o *op) int32 {
+	if e.read {
+		return int32(o.stall)
 	}
 	return 1
 }
@@ -229,195 +235,4 @@ func (g *graph) order(ops []op, last map[word]int32, readers map[word][]int32) *
 		}
 	}
 	return e
-}
-
-// queue is a heap of ops by a key, the greatest first; of equals the one that stands first.
-type queue []item
-
-type item struct {
-	key int64
-	at  int32
-}
-
-func (q queue) Len() int { return len(q) }
-func (q queue) Less(i, j int) bool {
-	return q[i].key > q[j].key || q[i].key == q[j].key && q[i].at < q[j].at
-}
-func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *queue) Push(x any)   { *q = append(*q, x.(item)) }
-func (q *queue) Pop() any     { l := *q; x := l[len(l)-1]; *q = l[:len(l)-1]; return x }
-
-// early orders the ops of a block as a scheduler does that hides latencies and has registers enough:
-// what the longest chain waits for comes first, and what is ready runs while others wait. At most `room`
-// registers are sought to be in use: above that, what frees registers comes first.
-func early(ops []op, e *edges, s *words, uses []int32, outStamp []bool, room int, start int, base []int32) []int32 {
-	n := len(ops)
-	height := make([]int32, n)
-	for i := n - 1; i >= 0; i-- {
-		height[i] = int32(ops[i].latency)
-		for _, s := range e.succs[i] {
-			height[i] = max(height[i], height[s.to]+s.wait(&ops[i]))
-		}
-	}
-	left := append([]int32(nil), e.preds...)
-	ready := make([]int32, n) // when
-	var waiting, open queue
-	for i := range n {
-		if left[i] == 0 {
-			heap.Push(&open, item{int64(height[i]), int32(i)})
-		}
-	}
-	now := int32(0)
-	order := make([]int32, 0, n)
-	inUse := start
-	next := 0
-	done := make([]bool, n)
-	freed := func(o *op) int {
-		f := 0
-		for _, u := range o.uses {
-			if s.nature[u] == general && uses[u] == 1 && !outStamp[u] {
-				f++
-			}
-		}
-		for _, d := range o.defs {
-			if s.nature[d] == general {
-				f--
-			}
-		}
-		return f
-	}
-	for len(order) < n {
-		for len(waiting) > 0 && -waiting[0].key <= int64(now) {
-			it := heap.Pop(&waiting).(item)
-			if done[it.at] {
-				continue
-			}
-			heap.Push(&open, item{int64(height[it.at]), it.at})
-		}
-		if len(open) == 0 && len(waiting) == 0 {
-			break
-		}
-		if len(open) == 0 {
-			now = int32(-waiting[0].key)
-			continue
-		}
-		it := heap.Pop(&open).(item)
-		if done[it.at] {
-			continue
-		}
-		if inUse >= room && freed(&ops[it.at]) <= 0 {
-			// No room: go on as the lean order has it.
-			for done[base[next]] {
-				next++
-			}
-			if other := base[next]; other != it.at {
-				heap.Push(&open, it)
-				it.at = other
-				now = max(now, ready[other])
-			}
-		}
-		done[it.at] = true
-		i := it.at
-		order = append(order, i)
-		o := &ops[i]
-		for _, u := range o.uses {
-			if uses[u]--; uses[u] == 0 && s.nature[u] == general && !outStamp[u] {
-				inUse--
-			}
-		}
-		for _, d := range o.defs {
-			if s.nature[d] == general && (uses[d] > 0 || outStamp[d]) {
-				inUse++
-			}
-		}
-		for _, s := range e.succs[i] {
-			t := s.to
-			ready[t] = max(ready[t], now+s.wait(o))
-			if left[t]--; left[t] == 0 {
-				if ready[t] <= now {
-					heap.Push(&open, item{int64(height[t]), t})
-				} else {
-					heap.Push(&waiting, item{-int64(ready[t]), t})
-				}
-			}
-		}
-		now++
-	}
-	return order
-}
-
-// lean orders the ops of a block so that few registers are in use: from the end on, always the op that
-// frees the most.
-func lean(ops []op, e *edges, t *tally, out []word, users map[word][]int32) []int32 {
-	n := len(ops)
-	preds := make([][]int32, n)
-	left := make([]int32, n)
-	for i := range n {
-		left[i] = int32(len(e.succs[i]))
-		for _, s := range e.succs[i] {
-			preds[s.to] = append(preds[s.to], int32(i))
-		}
-	}
-	clear(users)
-	for i := range ops {
-		for _, u := range ops[i].uses {
-			users[u] = append(users[u], int32(i))
-		}
-	}
-	t.start(out)
-	gain := func(i int32) int64 {
-		k := int64(0)
-		for _, d := range ops[i].defs {
-			if t.s.nature[d] == general && t.live[d] == t.mark {
-				k++
-			}
-		}
-		for _, u := range ops[i].uses {
-			if t.s.nature[u] == general && t.live[u] != t.mark {
-				k--
-			}
-		}
-		return k<<32 + int64(i)
-	}
-	var open queue
-	done := make([]bool, n)
-	for i := range n {
-		if left[i] == 0 {
-			heap.Push(&open, item{gain(int32(i)), int32(i)})
-		}
-	}
-	order := make([]int32, n)
-	at := n
-	for len(open) > 0 {
-		it := heap.Pop(&open).(item)
-		if done[it.at] {
-			continue
-		}
-		if k := gain(it.at); k != it.key {
-			heap.Push(&open, item{k, it.at})
-			continue
-		}
-		done[it.at] = true
-		at--
-		order[at] = it.at
-		o := &ops[it.at]
-		for _, d := range o.defs {
-			t.leave(d)
-		}
-		for _, u := range o.uses {
-			if t.enter(u) {
-				for _, other := range users[u] {
-					if !done[other] && left[other] == 0 {
-						heap.Push(&open, item{gain(other), other})
-					}
-				}
-			}
-		}
-		for _, p := range preds[it.at] {
-			if left[p]--; left[p] == 0 {
-				heap.Push(&open, item{gain(p), p})
-			}
-		}
-	}
-	return order
 }

@@ -57,7 +57,13 @@ func (g *graph) seats(full int, styles ...style) []*seats {
 		if g.slow > 0 {
 			s = dense
 		}
-		list = append(list, newSeats(g.words, s, full-setAside))
+		a := newSeats(g.words, s, full-setAside)
+		for b := range g.ops {
+			for i := range g.ops[b] {
+				a.gather(&g.ops[b][i])
+			}
+		}
+		list = append(list, a)
 	}
 	return list
 }
@@ -112,7 +118,7 @@ func (a *seats) count(o *ir.Operand) int {
 func (a *seats) halves(list []word) {
 	for i := 0; i < len(list); {
 		j := i + 1
-		for j < len(list) && a.s.owner[list[j]] == a.s.owner[list[i]] {
+		for j < len(list) && (a.s.owner[list[j]] == a.s.owner[list[i]] || a.s.target >= wideSums && a.s.lower(list[j]) == list[j-1]) {
 			j++
 		}
 		a.join(list[i:j])
@@ -143,13 +149,10 @@ func (a *seats) block(ops []op, order []int32, t *tally, out []word, uses []int3
 	clear(a.busy[:])
 	clear(a.ready[:])
 	a.busy[stackSeat] = 1
-	for i := range ops {
-		a.gather(&ops[i])
-	}
 	a.enter(ops, order, t, out)
 	for now, i := range order {
 		o := &ops[i]
-		a.stand(o.temps)
+		a.stand(o, now)
 		shared := o.slowly && o.memory == untouched
 		for _, u := range o.uses {
 			if shared {
@@ -185,8 +188,13 @@ func (a *seats) wait(w word, now int) {
 	}
 }
 
-// stand takes registers for what an op needs for itself.
-func (a *seats) stand(temps int) {
+// stand takes registers for what an op needs for itself: for a value that is stored, one in the other bank than the address.
+func (a *seats) stand(o *op, now int) {
+	temps := o.temps
+	if temps == 1 && o.memory != untouched && a.style != dense && len(o.uses) > 0 {
+		a.most = max(a.most, a.choose(1, 1, now, 0)+1)
+		return
+	}
 	for s := 0; s < mostSeats && temps > 0; s++ {
 		if a.busy[s] == 0 {
 			temps--

@@ -58,6 +58,67 @@ ld.global.f32 %f2, [%rd3+128];
 div.rn.f32 %f3, %f1, %f2;
 st.global.f32 [%rd3], %f3;
 ret;`
+	bytes = `
+ld.param.u64 %rd1, [p];
+mov.u32 %r1, %ctaid.x;
+mov.u32 %r2, %ntid.x;
+mov.u32 %r3, %tid.x;
+mad.lo.s32 %r4, %r1, %r2, %r3;
+cvt.s64.s32 %rd2, %r4;
+add.s64 %rd3, %rd1, %rd2;
+ld.global.u8 %r5, [%rd3];
+add.s32 %r6, %r5, 1;
+st.global.u8 [%rd3+4096], %r6;
+ret;`
+	widened = `
+ld.param.u64 %rd1, [p];
+mov.u32 %r1, %ctaid.x;
+mov.u32 %r2, %ntid.x;
+mov.u32 %r3, %tid.x;
+mad.lo.s32 %r4, %r1, %r2, %r3;
+mul.wide.s32 %rd2, %r4, 8;
+add.s64 %rd3, %rd1, %rd2;
+ld.global.s32 %rd4, [%rd3];
+st.global.u64 [%rd3+4096], %rd4;
+ret;`
+	sums = `
+ld.param.u64 %rd1, [p];
+mov.u32 %r1, %tid.x;
+mul.wide.u32 %rd2, %r1, 4;
+add.s64 %rd3, %rd1, %rd2;
+ld.global.u32 %r2, [%rd3];
+ld.global.u32 %r3, [%rd3+4];
+ld.global.u32 %r4, [%rd3+8];
+ld.global.u32 %r5, [%rd3+12];
+add.s32 %r6, %r2, %r3;
+add.s32 %r7, %r6, %r4;
+add.s32 %r8, %r7, %r5;
+st.global.u32 [%rd3], %r8;
+ret;`
+	chained = `
+ld.param.u64 %rd1, [p];
+mov.u32 %r1, %tid.x;
+mul.wide.u32 %rd2, %r1, 4;
+add.s64 %rd3, %rd1, %rd2;
+ld.global.nc.f32 %f1, [%rd3];
+ld.global.f32 %f2, [%rd3+4096];
+add.f32 %f3, %f1, %f2;
+st.global.f32 [%rd3+4096], %f3;
+mad.lo.s32 %r2, %r1, 3, %r1;
+mul.wide.u32 %rd4, %r2, 4;
+add.s64 %rd5, %rd1, %rd4;
+ld.global.nc.f32 %f4, [%rd5];
+ld.global.f32 %f5, [%rd5+4096];
+add.f32 %f6, %f4, %f5;
+st.global.f32 [%rd5+4096], %f6;
+mad.lo.s32 %r3, %r1, 5, %r1;
+mul.wide.u32 %rd6, %r3, 4;
+add.s64 %rd7, %rd1, %rd6;
+ld.global.nc.f32 %f7, [%rd7];
+ld.global.f32 %f8, [%rd7+4096];
+add.f32 %f9, %f7, %f8;
+st.global.f32 [%rd7+4096], %f9;
+ret;`
 )
 
 // TestSeats holds the simulation alone, without what is fitted, against the assembler: kernels of one block whose
@@ -75,6 +136,16 @@ func TestSeats(t *testing.T) {
 		{"vectors", "sm_90", vectors},
 		{"vectors", "sm_75", vectors},
 		{"divisions", "sm_90", divisions},
+		{"bytes", "sm_75", bytes},
+		{"bytes", "sm_100", bytes},
+		{"bytes", "sm_120", bytes},
+		{"widened", "sm_86", widened},
+		{"widened", "sm_120", widened},
+		{"sums", "sm_80", sums},
+		{"sums", "sm_100", sums},
+		{"chained", "sm_75", chained},
+		{"chained", "sm_86", chained},
+		{"chained", "sm_120", chained},
 	} {
 		text := kernel(test.target, "", test.body)
 		_, v, err := tool.Assemble(context.Background(), text, ptxas.Options{Flags: []string{"-v"}})

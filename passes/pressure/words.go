@@ -30,9 +30,14 @@ type words struct {
 	number  map[*ir.Reg]int
 	first   []word // of each register; its words follow one another
 	width   []int32
-	writes  []int32 // how many instructions write each register
-	alias   []word  // what a word is a copy of; itself for most
-	owner   []int32 // the register of each word
+	writes  []int32     // how many instructions write each register
+	reads   []int32     // how often each register is read
+	summed  []int32     // and in sums of 64 bits
+	by      []*ir.Instr // what writes each register, one of those that do
+	target  int
+	low     map[word]word // the lower halves, of other registers, of upper ones
+	alias   []word        // what a word is a copy of; itself for most
+	owner   []int32       // the register of each word
 	nature  []nature
 	from    []int32 // the register that a register is plus a number, and the number: addresses
 	plus    []int64
@@ -46,8 +51,10 @@ func widthOf(r *ir.Reg) int32 {
 	return int32(max(1, (r.Type.Bits()+31)/32) * max(1, r.Vec))
 }
 
-func newWords(f *ir.Func) *words {
+func newWords(f *ir.Func, target int) *words {
 	w := &words{f: f, number: make(map[*ir.Reg]int, len(f.Regs)), first: make([]word, len(f.Regs)), width: make([]int32, len(f.Regs)), writes: make([]int32, len(f.Regs))}
+	w.reads, w.summed, w.by = make([]int32, len(f.Regs)), make([]int32, len(f.Regs)), make([]*ir.Instr, len(f.Regs))
+	w.target, w.low = target, make(map[word]word)
 	n := word(0)
 	for i, r := range f.Regs {
 		w.number[r] = i
@@ -83,7 +90,17 @@ func newWords(f *ir.Func) *words {
 	for _, b := range f.Blocks {
 		for _, in := range b.Instrs {
 			in.Registers(func(r *ir.Reg, a isa.Access) {
-				if i, ok := w.number[r]; ok && a != isa.Read {
+				i, ok := w.number[r]
+				if ok && a != isa.Write {
+					w.reads[i]++
+					if sum64s(in) {
+						w.summed[i]++
+					}
+				}
+				if ok && a != isa.Read {
+					w.by[i] = in
+				}
+				if ok && a != isa.Read {
 					w.writes[i]++
 					if a == isa.ReadWrite {
 						w.writes[i]++
@@ -131,4 +148,15 @@ func (s *words) copyWord(to, from word) bool {
 	}
 	s.alias[to] = from
 	return true
+}
+
+// sum64s reports whether an instruction adds 64-bit values.
+func sum64s(in *ir.Instr) bool { return in.Op == "add.s64" || in.Op == "add.u64" }
+
+// lower is the lower half of another register that a word is the upper half to, or nothing.
+func (s *words) lower(w word) word {
+	if l, ok := s.low[w]; ok {
+		return s.find(l)
+	}
+	return nothing
 }

@@ -63,7 +63,7 @@ func (o *options) run(ctx context.Context, paths []string) error {
 		return nil
 	}
 	if o.fit != "" {
-		m := registers.Standard.Model(list)
+		m := registers.Standard.Model(registers.Distinct(list))
 		if err := os.WriteFile(o.fit, []byte(m.String()), 0o644); err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (o *options) run(ctx context.Context, paths []string) error {
 		return nil
 	}
 	if o.folds > 1 {
-		o.score(registers.Standard.CrossValidate(list, o.folds))
+		o.score(registers.Standard.CrossValidate(registers.Distinct(list), o.folds))
 		return nil
 	}
 	o.score(registers.Predict(pressure.Calibrated(), list))

@@ -1,0 +1,77 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pressure
+
+import "github.com/ptxdsl/ptxdsl/ir"
+
+// wideSums is the first target that adds pairs of registers in one instruction.
+const wideSums = 120
+
+// extends is the upper half that a load of at most 32 bits into a register of 64 leaves to an instruction of its own; nothing
+// if there is none.
+func (s *words) extends(in *ir.Instr) word {
+	if in.Head() != "ld" || len(in.Args) < 2 || in.Mod("param") || in.Mod("const") {
+		return nothing
+	}
+	r, ok := s.once(&in.Args[0])
+	if !ok || s.width[r] != 2 {
+		return nothing
+	}
+	for _, word := range []string{"u8", "s8", "b8", "u16", "s16", "b16", "u32", "s32", "b32"} {
+		if in.Mod(word) {
+			return s.first[r] + 1
+		}
+	}
+	return nothing
+}
+
+// extend adds the op that makes the upper half, if the last of a list leaves one to it.
+func (s *words) extend(list []op, a *arena) []op {
+	o := &list[len(list)-1]
+	high := s.extends(o.in)
+	if high == nothing || len(o.defs) != 2 {
+		return list
+	}
+	o.defs = o.defs[:1]
+	upper := op{in: &ir.Instr{Op: "mov.b32", Pos: o.in.Pos}, upper: true, defs: a.keep([]word{high}), latency: 5, stall: 1}
+	if o.in.Mod("s32") || o.in.Mod("s16") || o.in.Mod("s8") {
+		upper.uses = a.keep(o.defs) // the sign, else zero
+	}
+	return append(list, upper)
+}
+
+// factors puts the factors of products that sums with constants need into registers, once in each block.
+func (g *graph) factors() {
+	s := g.words
+	for b := range g.ops {
+		now := make(map[int64]word)
+		var list []op
+		for i := range g.ops[b] {
+			o := g.ops[b][i]
+			if o.scale != nil {
+				value := o.scale.Args[2].Value
+				w, ok := now[value]
+				if !ok {
+					d, _ := s.of(o.scale.Args[0].Reg())
+					s.loaded[d] = held
+					w = s.fresh(s.first[d])
+					now[value] = w
+					if list == nil {
+						list = append(make([]op, 0, len(g.ops[b])+4), g.ops[b][:i]...)
+					}
+					list = append(list, op{in: o.scale, defs: []word{w}, latency: 5, stall: 1})
+				}
+				o.uses = append(o.uses[:len(o.uses):len(o.uses)], w)
+			}
+			if list != nil {
+				list = append(list, o)
+			} else {
+				g.ops[b][i] = o
+			}
+		}
+		if list != nil {
+			g.ops[b] = list
+		}
+	}
+}
