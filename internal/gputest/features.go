@@ -22,6 +22,7 @@ func featureChecks() []Check {
 		{"dsl", "bulk copies", checkBulk},
 		{"dsl", "chunks", checkChunks},
 		{"dsl", "boxes", checkBoxes},
+		{"dsl", "a product as a factor of the next", checkChain},
 	}
 }
 

@@ -42,9 +42,9 @@ func TestFeatures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, build := range []func(*dsl.Module){scans, vectors, matrices, bulk, chunks, boxes,
+	for i, build := range []func(*dsl.Module){scans, vectors, matrices, bulk, chunks, boxes, chain,
 		func(m *dsl.Module) { dynamic(m, 4) }, func(m *dsl.Module) { dynamic(m, 13_000) }} {
-		m := dsl.New("features", "sm_90", dsl.Verify())
+		m := dsl.New("features", "sm_90a", dsl.Verify())
 		build(m)
 		_, list := m.Build()
 		for _, d := range list {
