@@ -43,6 +43,19 @@ func TestExamples(t *testing.T) {
 	}
 }
 
+// TestUnseen holds the predictions for kernels that the model was not fitted to; their features are those of the day they were measured.
+func TestUnseen(t *testing.T) {
+	list, err := registers.Read("testdata/unseen.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := registers.RowOf("unseen", registers.Predict(pressure.Calibrated(), list))
+	t.Logf("%+v", r)
+	if r.Kernels < 900 || r.Median > 0.08 || r.Ninetieth > 0.22 {
+		t.Errorf("%+v", r)
+	}
+}
+
 // TestBoost fits a function that questions can tell: the trees come near it on samples that they have not
 // seen, and are the same the second time.
 func TestBoost(t *testing.T) {
