@@ -70,7 +70,7 @@ type lifter struct {
 	// The function that is being read.
 	f       *ir.Func
 	used    map[string]int // names in it, each with how many like it were made
-	heading bool            // its parameters are being read
+	heading bool           // its parameters are being read
 	block   *ir.Block
 	merged  map[*ir.Block]merged
 	ordered []regPlace
