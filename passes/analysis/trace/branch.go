@@ -327,7 +327,8 @@ func (w *walk) skip(s *state, r region) *state {
 	return w.enter(s, r.end)
 }
 
-// Quits reports whether the threads that go the other way at a choice do nothing of interest any more.
+// Quits reports whether the threads that go the other way at a choice do nothing of interest any more: they leave, and do not only pass
+// something over before they meet the others again and go on.
 func (k *Kernel) Quits(c Choice) bool {
 	in := c.In
 	taken := -1
@@ -358,6 +359,13 @@ func (k *Kernel) Quits(c Choice) bool {
 				if !in.Directive() {
 					return false
 				}
+			}
+		}
+	}
+	for b := k.Post.Parent[c.Block]; b != graph.None; b = k.Post.Parent[b] {
+		for _, in := range k.Func.Blocks[b].Instrs {
+			if kind := Of(in.Op); kind == Store || kind == Atomic {
+				return false
 			}
 		}
 	}

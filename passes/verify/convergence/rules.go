@@ -39,7 +39,7 @@ setp.ne.u32 %p1, %r1, 5;
 bar.sync 0;
 `,
 		Fix:     "Put it where the lanes have met again, or use barrier.sync without .aligned.",
-		Gaps:    "Branches on data are reviews: whether lanes part is not known. Device functions are not entered.",
+		Gaps:    "Branches on data are reviews: whether lanes part is not known. Lanes that leave the kernel, and write nothing behind the place where the ways meet, are taken to have left: the hardware no longer waits for them. On data that is silent, and a review where it is known that lanes of a warp part.",
 		Section: "9.7.13.1 barrier",
 	}
 	ruleShared = diag.Rule{
