@@ -72,9 +72,11 @@ func newProgram(m *ir.Module, f *ir.Func) *program {
 				kind := Of(in.Op)
 				k.Uses[kind] = true
 				k.Shares = k.Shares || kind == Store && strings.HasPrefix(space(in.Op), "shared")
+				k.Generic = k.Generic || in.Head() == "cvta" && in.Mod("shared") && !in.Mod("to")
 			}
 		}
 	}
+	k.Shares = k.Shares || k.Generic
 	return p
 }
 
@@ -279,7 +281,7 @@ func (p *program) kind(in *ir.Instr) Kind {
 				k = Other
 			}
 		default:
-			if where == "" && !p.k.Needs(Copy, BulkLoad, BulkStore, GroupMultiply, TensorMultiply, TensorCopy, TensorAlloc, RemoteStore, MapEdit, Answer, Init, ClusterArrive) {
+			if where == "" && !p.k.Generic && !p.k.Needs(Copy, BulkLoad, BulkStore, GroupMultiply, TensorMultiply, TensorCopy, TensorAlloc, RemoteStore, MapEdit, Answer, Init, ClusterArrive) {
 				k = Other
 			}
 		}
@@ -353,7 +355,7 @@ func (p *program) isQuiet(f *ir.Func, depth int) bool {
 			case Other, Exit, Collective:
 			case Load, Store, Atomic:
 				if where := space(in.Op); strings.HasPrefix(where, "shared") ||
-					where == "" && p.k.Needs(Copy, BulkLoad, BulkStore, GroupMultiply, TensorMultiply) || where == "global" && p.k.Needs(GridWait) {
+					where == "" && (p.k.Generic || p.k.Needs(Copy, BulkLoad, BulkStore, GroupMultiply, TensorMultiply)) || where == "global" && p.k.Needs(GridWait) {
 					quiet = false
 				}
 			case Call:

@@ -67,8 +67,8 @@ type Kernel struct {
 	Traces []*Trace
 	// Uses says which kinds of instruction the kernel has.
 	Uses [Touch + 1]bool
-	// Shares says that it stores to shared memory.
-	Shares bool
+	// Shares says that it stores to shared memory, Generic that addresses there become generic ones, through which it may.
+	Shares, Generic bool
 	// Missed is why the traces are not all there is, in words; Turns is the most turns of a loop that
 	// were followed.
 	Missed []string

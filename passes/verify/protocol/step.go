@@ -9,8 +9,11 @@ import (
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
@@ -194,15 +197,35 @@ func (m *machine) do(a *agent, e *trace.Event) {
 // placed notes that an access of shared memory is at a place that rests on data: what it meets is not known, so that no
 // barrier between it and others is missed (B8).
 func (m *machine) placed(e *trace.Event) {
-	if !m.plain || !strings.Contains(e.In.Op, ".shared") {
+	at := verify.Val(e, verify.Address(e.In, 0))
+	switch {
+	case !m.plain, verify.Rank(at) != nil: // of another block
 		return
-	}
-	if verify.Rank(verify.Val(e, verify.Address(e.In, 0))) != nil {
-		return // of another block
+	case !strings.Contains(e.In.Op, ".shared") && (!m.p.Generic || elsewhere(e.In, at)):
+		return
 	}
 	if r, ok := m.p.Access(e); !ok || !r.Sure {
 		m.p.Missed("accesses of shared memory at places that rest on data (B8)")
 	}
+}
+
+// elsewhere reports whether an access that is not said to be of shared memory is of other memory for certain: by its opcode, or at
+// an address that begins with a parameter, with what global memory holds, or with a variable that is not shared.
+func elsewhere(in *ir.Instr, at *value.Value) bool {
+	if in.Mod("global") || at == nil {
+		return in.Mod("global")
+	}
+	begins := false
+	for _, t := range at.Terms {
+		switch a := t.Atom; {
+		case a.Op == "variable":
+			v, ok := a.Ref.(*ir.Var)
+			return ok && v.Space != isa.Shared
+		case t.Factor == 1 && (a.Op == "parameter" || a.Op == "load" && (a.Name == "global" || a.Name == "const")):
+			begins = true
+		}
+	}
+	return begins
 }
 
 func closeGroups(list []*operation) {
