@@ -21,6 +21,9 @@ type Fragments struct {
 
 // Left reads the rows of x that w has, from a row on, to be multiplied by MMALeft.
 func (w *WarpTile[C]) Left(x SharedTile, from Reg[U32]) *Fragments {
+	if !made(w.kernel(), "Left", x.at.k) {
+		return &Fragments{}
+	}
 	k, s := w.k, w.shape
 	rows, depth := x.sides()
 	f := &Fragments{k: k, typ: s.A, rows: w.rows, cols: depth, each: s.K}
@@ -59,6 +62,9 @@ func values(k *Kernel, cell []ir.Operand) []Reg[B32] {
 
 // As is the sums, converted to a type of 16 bits, as the left factor of another product: a lane holds the same places of both.
 func (w *WarpTile[C]) As(t isa.Type) *Fragments {
+	if !made(w.kernel(), "As") {
+		return &Fragments{}
+	}
 	k, s := w.k, w.shape
 	f := &Fragments{k: k, typ: t, rows: w.rows, cols: w.cols, each: 16}
 	if t != isa.F16 && t != isa.Bf16 || s.C != isa.F32 && s.C != t || s.M != 16 || s.N != 8 {
@@ -97,10 +103,13 @@ func same[T Scalar](k *Kernel, x Reg[T]) Reg[B32] {
 
 // MMALeft adds the product of fragments and the transpose of rows of y, from a row on. The rows of y are as long as those of the fragments.
 func (w *WarpTile[C]) MMALeft(x *Fragments, y SharedTile, fromY Reg[U32]) {
+	if !made(w.kernel(), "MMALeft", y.at.k) {
+		return
+	}
 	k, s := w.k, w.shape
 	rows, depth := y.sides()
 	switch {
-	case x == nil || y.at.k == nil:
+	case x == nil || x.k == nil || y.at.k == nil:
 		k.fault(&ruleValue, "MMALeft of a factor that no builder call made")
 	case x.k != k:
 		k.fault(&ruleForeign, "fragments of %s are used in %s", x.k.Name(), k.Name())

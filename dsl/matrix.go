@@ -143,8 +143,15 @@ func (c *clip) row(row Reg[U32]) Reg[U32] { return row.Min(c.m.rows.MaxI(1).SubI
 // Store writes the sums to a matrix, where the first of them has a row and a column. Sums of F32 become numbers of half precision where the
 // matrix has them.
 func (w *WarpTile[C]) Store(d *Matrix, row, col Reg[U32]) {
+	var to *Kernel
+	if d != nil {
+		to = d.k
+	}
+	if !made(w.kernel(), "Store", to) {
+		return
+	}
 	k, s := w.k, w.shape
-	if d == nil || d.k == nil {
+	if to == nil {
 		k.fault(&ruleValue, "sums are stored to a matrix that no builder call made")
 		return
 	}

@@ -134,12 +134,23 @@ func (w *WarpTile[C]) zeros() (sums [][][]Reg[C]) {
 	return sums
 }
 
+// kernel is the kernel that w is of, nil where no builder call made it.
+func (w *WarpTile[C]) kernel() *Kernel {
+	if w == nil {
+		return nil
+	}
+	return w.k
+}
+
 // Registers is the number of 32-bit registers of a lane that the sums take.
 func (w *WarpTile[C]) Registers() int { return w.rows * w.cols * w.shape.C.Bits() / 1024 }
 
 // MMA adds the product of rows of x, from a row on, and the transpose of rows of y, from a row on, over the whole depth of the tiles. Either may be
 // Transposed.
 func (w *WarpTile[C]) MMA(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32]) {
+	if !made(w.kernel(), "MMA", x.at.k, y.at.k) {
+		return
+	}
 	if !w.multiplies(x, y) {
 		return
 	}

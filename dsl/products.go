@@ -13,6 +13,9 @@ import (
 // Wait waits until the products that the warpgroup has started are done. Behind the loop over a pipeline they are; within it, sums that are read
 // or changed need it.
 func (a *Accumulator) Wait() {
+	if !made(a.kernel(), "Wait") {
+		return
+	}
 	a.k.ins("wgmma.commit_group.sync.aligned")
 	a.k.ins("wgmma.wait_group.sync.aligned", number(0))
 }
@@ -40,6 +43,9 @@ func (a *Accumulator) sum(r *ir.Reg) Reg[F32] { return Reg[F32]{k: a.k, r: r, sc
 
 // Map puts what f makes of each sum in its place, as WarpTile.Map does. The sums are of F32.
 func (a *Accumulator) Map(f func(c Cell, x Reg[F32]) Reg[F32]) {
+	if !made(a.kernel(), "Map") {
+		return
+	}
 	if !a.k.runs("Map", f != nil) {
 		return
 	}
@@ -55,16 +61,15 @@ func (a *Accumulator) Map(f func(c Cell, x Reg[F32]) Reg[F32]) {
 
 // RowReduce combines the sums of each row, as WarpTile.RowReduce does.
 func (a *Accumulator) RowReduce(combine func(x, y Reg[F32]) Reg[F32]) []Reg[F32] {
+	if !made(a.kernel(), "RowReduce") {
+		return nil
+	}
 	all := make([]Reg[F32], a.Lines())
 	if !a.k.runs("RowReduce", combine != nil) {
 		return all
 	}
 	a.visit("RowReduce", func(c Cell, regs []*ir.Reg) {
-		both := combine(a.sum(regs[0]), a.sum(regs[1]))
-		if all[c.Line].k != nil {
-			both = combine(all[c.Line], both)
-		}
-		all[c.Line] = both
+		gather(all, c.Line, a.sum(regs[0]), a.sum(regs[1]), combine)
 	})
 	for i, x := range all {
 		all[i] = acrossRow(x, combine)
@@ -74,6 +79,9 @@ func (a *Accumulator) RowReduce(combine func(x, y Reg[F32]) Reg[F32]) []Reg[F32]
 
 // As is the sums, converted to a type of 16 bits, as the left factor of another product.
 func (a *Accumulator) As(t isa.Type) *Fragments {
+	if !made(a.kernel(), "As") {
+		return &Fragments{}
+	}
 	k := a.k
 	f := &Fragments{k: k, typ: t, rows: 64 * a.parts, cols: a.cols, each: 16}
 	if t != isa.F16 && t != isa.Bf16 || a.typ != isa.F32 || a.cols%16 != 0 {
@@ -100,10 +108,13 @@ func (a *Accumulator) As(t isa.Type) *Fragments {
 // MMALeft adds the product of fragments and the transpose of y, which has a row for each column of the accumulator, or is Transposed. The
 // fragments stay as they are until the products are done.
 func (a *Accumulator) MMALeft(x *Fragments, y SharedTile) {
+	if !made(a.kernel(), "MMALeft", y.at.k) {
+		return
+	}
 	k := a.k
 	rows, depth := y.sides()
 	switch {
-	case x == nil || y.at.k == nil:
+	case x == nil || x.k == nil || y.at.k == nil:
 		k.fault(&ruleValue, "MMALeft of a factor that no builder call made")
 		return
 	case x.k != k:

@@ -33,6 +33,9 @@ func (s MMA) units(numbers int) int { return numbers * s.A.Bits() / s.unit() }
 // x has half their columns, since of each four neighbours it holds two. Which these are is in meta, a bit for each neighbour: for
 // every four, the places of the two, two bits each, the first in the lowest.
 func (w *WarpTile[C]) MMASparse(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32]) {
+	if !made(w.kernel(), "MMASparse", x.at.k, meta.at.k) {
+		return
+	}
 	k, s := w.k, w.shape
 	if !w.sparse(x, meta, y) {
 		return

@@ -7,6 +7,9 @@ import "github.com/ptxdsl/ptxdsl/isa"
 
 // Place is where the tile of a warp begins in that of the block, whose warps stand side by side, so many across.
 func (w *WarpTile[C]) Place(warp Reg[U32], across int) (row, col Reg[U32]) {
+	if !made(w.kernel(), "Place", warp.k) {
+		return Reg[U32]{}, Reg[U32]{}
+	}
 	if across < 1 {
 		w.k.fault(&ruleShape, "%d warps across; a positive number is expected", across)
 		across = 1
@@ -27,6 +30,9 @@ func (w *WarpTile[C]) pair(cell []Reg[C], n int) (x, y Reg[C]) {
 
 // Each visits the sums of the lane two neighbours at a time: x stands at row and col of the warp's tile, y in the column behind it.
 func (w *WarpTile[C]) Each(visit func(row, col Reg[U32], x, y Reg[C])) {
+	if !made(w.kernel(), "Each") {
+		return
+	}
 	k, s := w.k, w.shape
 	if !k.runs("Each", visit != nil) {
 		return
@@ -81,6 +87,9 @@ func (w *WarpTile[C]) visit(do func(c Cell, cell []Reg[C], n int)) {
 
 // Map puts what f makes of each sum in its place: a factor, an activation, a mask, a bias. A lane goes over its own sums.
 func (w *WarpTile[C]) Map(f func(c Cell, x Reg[C]) Reg[C]) {
+	if !made(w.kernel(), "Map") {
+		return
+	}
 	k := w.k
 	if !k.runs("Map", f != nil) {
 		return
@@ -101,17 +110,16 @@ func (w *WarpTile[C]) Map(f func(c Cell, x Reg[C]) Reg[C]) {
 
 // RowReduce combines the sums of each row: what it returns stands in all four lanes of the row, for each of the Lines.
 func (w *WarpTile[C]) RowReduce(combine func(a, b Reg[C]) Reg[C]) []Reg[C] {
+	if !made(w.kernel(), "RowReduce") {
+		return nil
+	}
 	all := make([]Reg[C], w.Lines())
 	if !w.k.runs("RowReduce", combine != nil) {
 		return all
 	}
 	w.visit(func(c Cell, cell []Reg[C], n int) {
 		x, y := w.pair(cell, n)
-		both := combine(x, y)
-		if all[c.Line].k != nil {
-			both = combine(all[c.Line], both)
-		}
-		all[c.Line] = both
+		gather(all, c.Line, x, y, combine)
 	})
 	for i, x := range all {
 		all[i] = w.AcrossRow(x, combine)
@@ -121,10 +129,22 @@ func (w *WarpTile[C]) RowReduce(combine func(a, b Reg[C]) Reg[C]) []Reg[C] {
 
 // AcrossRow combines what the four lanes of a row have each gathered of it.
 func (w *WarpTile[C]) AcrossRow(x Reg[C], combine func(a, b Reg[C]) Reg[C]) Reg[C] {
+	if !made(w.kernel(), "AcrossRow", x.k) {
+		return x
+	}
 	if !w.k.runs("AcrossRow", combine != nil) {
 		return x
 	}
 	return acrossRow(x, combine)
+}
+
+// gather combines two neighbours with what there is of their line.
+func gather[T Scalar](all []Reg[T], line int, x, y Reg[T], combine func(a, b Reg[T]) Reg[T]) {
+	both := combine(x, y)
+	if all[line].k != nil {
+		both = combine(all[line], both)
+	}
+	all[line] = both
 }
 
 func acrossRow[T Scalar](x Reg[T], combine func(a, b Reg[T]) Reg[T]) Reg[T] {

@@ -59,9 +59,20 @@ func (k *Kernel) Accumulator(rows, cols int, t isa.Type) *Accumulator {
 // Registers is the number of registers of a thread that the accumulator takes.
 func (a *Accumulator) Registers() int { return a.parts * len(a.regs[0]) }
 
+// kernel is the kernel that a is of, nil where no builder call made it.
+func (a *Accumulator) kernel() *Kernel {
+	if a == nil {
+		return nil
+	}
+	return a.k
+}
+
 // MMA adds the product of x and the transpose of y: x has the accumulator's rows, y a row for each of its columns, and both are as
 // deep as their rows are long.
 func (a *Accumulator) MMA(x, y SharedTile) {
+	if !made(a.kernel(), "MMA", x.at.k, y.at.k) {
+		return
+	}
 	k := a.k
 	t := x.Type
 	depth := 32 * 8 / max(1, t.Bits()) // a row of 32 bytes

@@ -104,4 +104,27 @@ var wrongValues = []wrongKernel{
 		dsl.NewWarpTile[dsl.F32](k, dsl.MMA{}, 16, 16)                                                                    // want `D401: a warp's tile of 16x16 for an MMA of m0n0k0; MMAFor gives shapes`
 		k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 8, Cols: 64}, dsl.NoSwizzle).Store(dsl.SharedTile{}, k.U32(0), k.U32(0)) // want `D201: a copy of a tile that no builder call made, through a`
 	}},
+	// Sums and factors that no builder call made.
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
+		x := k.SharedTile("x", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
+		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 64)
+		w.MMALeft(&dsl.Fragments{}, x, k.U32(0))                    // want `D201: MMALeft of a factor that no builder call made`
+		w.Map(func(_ dsl.Cell, _ f32) f32 { return f32{} })         // want `D201: a \.f32 value that no builder call made`
+		k.Accumulator(64, 64, isa.F32).MMALeft(&dsl.Fragments{}, x) // want `D201: MMALeft of a factor that no builder call made`
+	}},
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
+		x := k.SharedTile("x", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
+		var none *dsl.WarpTile[dsl.F32]
+		var w dsl.WarpTile[dsl.F32]
+		var a dsl.Accumulator
+		w.Map(func(_ dsl.Cell, x f32) f32 { return x }) // of no kernel, which could be told
+		a.Wait()
+		none.Store(k.Matrix("d", isa.F32), k.U32(0), k.U32(0)) // want `D201: Store of sums that no builder call made`
+		w.MMA(x, k.U32(0), x, k.U32(0))                        // want `D201: MMA of sums that no builder call made`
+		w.MMALeft(w.As(isa.F16), x, k.U32(0))                  // want `D201: MMALeft of sums that no builder call made`
+		w.Left(x, k.U32(0))                                    // want `D201: Left of sums that no builder call made`
+		w.Put(x, k.U32(0))                                     // want `D201: Put of sums that no builder call made`
+		a.MMA(x, x)                                            // want `D201: MMA of sums that no builder call made`
+		a.MMALeft(a.As(isa.F16), x)                            // want `D201: MMALeft of sums that no builder call made`
+	}},
 }
