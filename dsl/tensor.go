@@ -218,8 +218,12 @@ func (x *Tensor) fits(what string, pixels bool, t SharedTile, at []Reg[U32]) boo
 	return false
 }
 
-// between reports whether an innermost coordinate is known and not that of a multiple of 16 bytes.
+// between reports whether an innermost coordinate is known and not that of a multiple of 16 bytes. Boxes of three dimensions or more that are
+// no wider than 32 bytes may be of a map that interleaves channels, where boxes begin anywhere.
 func (x *Tensor) between(at Reg[U32]) bool {
+	if len(x.box) > 2 && x.m.tile.RowBytes() <= 32 {
+		return false
+	}
 	return at.Constant() && at.c.bits*int64(x.m.tile.wide())%128 != 0
 }
 

@@ -4,6 +4,7 @@
 package groups
 
 import (
+	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
@@ -14,7 +15,7 @@ import (
 // elements, that is no multiple of 16 bytes. Coordinates are not followed on traces, where they would only make the values of one
 // turn differ from those of the next; their lowest bit follows from what writes them.
 func boxes(p *verify.Pass) {
-	var writers map[*ir.Reg][]*ir.Instr
+	var low *lowest
 	done := make(map[*ir.Instr]bool)
 	for _, t := range p.Traces {
 		for i := range t.Events {
@@ -23,12 +24,13 @@ func boxes(p *verify.Pass) {
 				continue
 			}
 			done[e.In] = true
-			if writers == nil {
-				writers = written(p.Func)
+			if low == nil {
+				low = &lowest{writers: written(p.Func), found: make(map[*ir.Reg]bit)}
 			}
-			if at := inner(e.In); at != nil {
-				if odd, ok := lowest(at, writers, 8); ok && odd {
-					p.Report(&ruleBox, e.In, "a box of a tensor begins at an odd element along the innermost dimension, expected a multiple of 16 bytes").On(t, i)
+			if at := inner(e.In); at != nil && low.of(at) == one {
+				f := p.Report(&ruleBox, e.In, "a box of a tensor begins at an odd element along the innermost dimension, expected a multiple of 16 bytes").On(t, i)
+				if !e.In.Mod("1d") && !e.In.Mod("2d") {
+					f.As(diag.Review) // its map may interleave channels, and then begins boxes anywhere
 				}
 			}
 		}
@@ -65,61 +67,111 @@ func inner(in *ir.Instr) *ir.Operand {
 	return nil
 }
 
-// lowest is the lowest bit of an operand, where all that write it agree; depth bounds how far back is looked.
-func lowest(o *ir.Operand, writers map[*ir.Reg][]*ir.Instr, depth int) (odd, ok bool) {
+// A bit is zero, one, or not known.
+type bit int
+
+const (
+	unknown bit = iota
+	zero
+	one
+)
+
+func bitOf(n int64) bit { return zero + bit(n&1) }
+
+// xor is the sum of two bits.
+func (b bit) xor(c bit) bit {
+	if b == unknown || c == unknown {
+		return unknown
+	}
+	return bitOf(int64(b + c))
+}
+
+// and is the product of two bits: one of them is enough where it is zero.
+func (b bit) and(c bit) bit {
+	switch {
+	case b == zero || c == zero:
+		return zero
+	case b == one && c == one:
+		return one
+	}
+	return unknown
+}
+
+// or is one where a bit is.
+func (b bit) or(c bit) bit {
+	switch {
+	case b == one || c == one:
+		return one
+	case b == zero && c == zero:
+		return zero
+	}
+	return unknown
+}
+
+// lowest finds the lowest bits of registers, where all that write one agree.
+type lowest struct {
+	writers map[*ir.Reg][]*ir.Instr
+	found   map[*ir.Reg]bit // not known of a register that is being looked at: what it adds to itself says nothing
+}
+
+// of is the lowest bit of an operand.
+func (l *lowest) of(o *ir.Operand) bit {
 	if o.Kind == ir.Int {
-		return o.Value&1 == 1, true
+		return bitOf(o.Value)
 	}
 	r := o.Reg()
-	if r == nil || depth == 0 || len(writers[r]) == 0 {
-		return false, false
+	if r == nil {
+		return unknown
 	}
-	for i, in := range writers[r] {
-		bit, known := made(in, writers, depth-1)
-		if !known || i > 0 && bit != odd {
-			return false, false
+	if b, known := l.found[r]; known {
+		return b
+	}
+	l.found[r] = unknown
+	all := unknown
+	for i, in := range l.writers[r] {
+		b := l.made(in)
+		if b == unknown || i > 0 && b != all {
+			all = unknown
+			break
 		}
-		odd = bit
+		all = b
 	}
-	return odd, true
+	l.found[r] = all
+	return all
 }
 
 // made is the lowest bit of what an instruction writes.
-func made(in *ir.Instr, writers map[*ir.Reg][]*ir.Instr, depth int) (odd, ok bool) {
-	at := func(i int) (odd, ok bool) {
-		if i >= len(in.Args) {
-			return false, false
-		}
-		return lowest(&in.Args[i], writers, depth)
-	}
+func (l *lowest) made(in *ir.Instr) bit {
 	if !in.Mod("u32") && !in.Mod("s32") && !in.Mod("b32") || len(in.Args) < 2 {
-		return false, false
+		return unknown
 	}
-	x, known := at(1)
-	y, also := at(2)
-	product := func() (odd, ok bool) { return x && y, known && also || known && !x || also && !y }
-	switch in.Head() {
+	at := func(i int) bit {
+		if i < len(in.Args) {
+			return l.of(&in.Args[i])
+		}
+		return unknown
+	}
+	switch head := in.Head(); head {
 	case "mov":
-		return x, known
+		return at(1)
 	case "add", "sub", "xor":
-		return x != y, known && also
+		return at(1).xor(at(2))
 	case "or":
-		return x || y, known && also || known && x || also && y
+		return at(1).or(at(2))
 	case "and":
-		return product()
+		return at(1).and(at(2))
 	case "shl":
-		n := &in.Args[2]
-		return false, n.Kind == ir.Int && n.Value > 0
+		if n := &in.Args[2]; n.Kind == ir.Int && n.Value > 0 {
+			return zero
+		}
 	case "mul", "mad":
-		if !in.Mod("lo") {
-			return false, false
+		switch low := at(1).and(at(2)); {
+		case !in.Mod("lo"):
+		case head == "mul":
+			return low
+		default:
+			return low.xor(at(3))
 		}
-		low, sure := product()
-		if in.Head() == "mul" {
-			return low, sure
-		}
-		z, third := at(3)
-		return low != z, sure && third
 	}
-	return false, false
+	return unknown
 }

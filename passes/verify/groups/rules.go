@@ -113,7 +113,7 @@ cp.async.bulk.wait_group 0;
 	}
 	ruleBox = diag.Rule{
 		ID: "A13", Layer: "groups", Severity: diag.Error, Title: "a box that begins between steps of 16 bytes",
-		What: "A copy of a tensor's box whose first coordinate, which is that of the innermost dimension, is odd.",
+		What: "A copy of a tensor's box whose first coordinate, which is that of the innermost dimension, is odd. From three dimensions on it is a review: a map that interleaves channels lets boxes begin anywhere.",
 		Why:  "Boxes begin at multiples of 16 bytes; the hardware raises an illegal instruction, and neither the assembler nor the driver's encoder of tensor maps says a word.",
 		Wrong: `
 mov.b32 %r1, 8;
