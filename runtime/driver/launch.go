@@ -6,6 +6,7 @@ package driver
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -113,7 +114,7 @@ type packet struct {
 // point makes the packet say where the arguments of the kernel are. All of them in one buffer is a way that the driver has too, but it
 // takes tensor maps for something else there.
 func (p *packet) point(l *device.Launch) uintptr {
-	p.values = p.values[:0]
+	p.values = slices.Grow(p.values[:0], len(l.Places))
 	for _, at := range l.Places {
 		p.values = append(p.values, uintptr(unsafe.Pointer(&l.Values[at])))
 	}
