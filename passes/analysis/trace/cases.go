@@ -5,6 +5,7 @@ package trace
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -113,9 +114,9 @@ func number(a *value.Atom, i, j int, scale int64) int64 {
 // what it is divided by.
 func (p *program) leaves(chosen map[*value.Atom]int64) []*value.Atom {
 	places := p.addresses()
-	var order []*value.Atom
+	usable := func(leaf *value.Atom) bool { return !places[leaf] && leaf.Level <= value.Block }
 	seen := make(map[*value.Atom]bool)
-	steps := make(map[*value.Atom]int64)
+	steps, scales := make(map[*value.Atom]int64), make(scales)
 	for _, t := range p.k.Traces {
 		for _, c := range t.Choices {
 			a, _ := c.Cond.Condition()
@@ -123,19 +124,21 @@ func (p *program) leaves(chosen map[*value.Atom]int64) []*value.Atom {
 				continue
 			}
 			seen[a] = true
-			visit(a, 1, func(leaf *value.Atom, scale int64) {
-				if places[leaf] || leaf.Level > value.Block {
-					return
-				}
-				if _, known := chosen[leaf]; !known {
-					order = append(order, leaf)
-				}
-				chosen[leaf] = max(chosen[leaf], scale)
-				if k := stride(a, leaf); k > 1 {
-					steps[leaf] = gcd(steps[leaf], k)
-				}
-			})
+			scales.look(a, 1)
+			if leaf, k := stride(a); k > 1 && usable(leaf) {
+				steps[leaf] = gcd(steps[leaf], k)
+			}
 		}
+	}
+	var order []*value.Atom
+	for leaf, scale := range scales {
+		if !given(leaf) || !usable(leaf) {
+			continue
+		}
+		if _, known := chosen[leaf]; !known {
+			order = append(order, leaf)
+		}
+		chosen[leaf] = max(chosen[leaf], scale)
 	}
 	for leaf, k := range steps {
 		chosen[leaf] = max(chosen[leaf], k)
@@ -144,22 +147,19 @@ func (p *program) leaves(chosen map[*value.Atom]int64) []*value.Atom {
 	return order
 }
 
-// visit calls found for every leaf of an atom, with what it is divided by on the way.
-func visit(a *value.Atom, scale int64, found func(*value.Atom, int64)) {
+// Scales are atoms that others are made of, with the most that each is divided by on a way to it.
+type scales map[*value.Atom]int64
+
+// look notes an atom and what it is made of. What many others are made of is not looked into for each of them.
+func (s scales) look(a *value.Atom, scale int64) {
+	if a.Op == "register" {
+		scale = 1
+	}
+	if was, seen := s[a]; seen && was >= scale {
+		return
+	}
+	s[a] = scale
 	switch a.Op {
-	case "parameter":
-		found(a, scale)
-		return
-	case "load":
-		if a.Name == "global" || a.Name == "const" { // what others write to shared memory is not one number
-			found(a, scale)
-		}
-		return
-	case "register":
-		if strings.HasPrefix(a.Name, "%ctaid") || strings.HasPrefix(a.Name, "%nctaid") || strings.HasPrefix(a.Name, "%clusterid") || strings.HasPrefix(a.Name, "%nclusterid") {
-			found(a, 1)
-		}
-		return
 	case "shr", "sar":
 		if k := a.Args[1]; k.Const() && k.K >= 0 && k.K < 16 {
 			scale <<= k.K
@@ -169,25 +169,52 @@ func visit(a *value.Atom, scale int64, found func(*value.Atom, int64)) {
 			scale *= k.K
 		}
 	}
-	for _, arg := range a.Args {
-		for _, t := range arg.Terms {
-			visit(t.Atom, min(scale, 1<<16), found)
+	for inner := range parts(a) {
+		s.look(inner, min(scale, 1<<16))
+	}
+}
+
+// given reports whether an atom is something that the kernel is told, for which a number can be put in.
+func given(a *value.Atom) bool {
+	switch a.Op {
+	case "parameter":
+		return true
+	case "load":
+		return a.Name == "global" || a.Name == "const" // what others write to shared memory is not one number
+	case "register":
+		return strings.HasPrefix(a.Name, "%ctaid") || strings.HasPrefix(a.Name, "%nctaid") || strings.HasPrefix(a.Name, "%clusterid") || strings.HasPrefix(a.Name, "%nclusterid")
+	}
+	return false
+}
+
+// parts is what an atom is made of; of what is read, nothing.
+func parts(a *value.Atom) iter.Seq[*value.Atom] {
+	return func(yield func(*value.Atom) bool) {
+		if a.Op == "parameter" || a.Op == "load" || a.Op == "register" {
+			return
+		}
+		for _, arg := range a.Args {
+			for _, t := range arg.Terms {
+				if !yield(t.Atom) {
+					return
+				}
+			}
 		}
 	}
 }
 
 // stride is what a parameter is compared with, where it is compared alone with a constant: a multiple of a loop's
 // step.
-func stride(a, leaf *value.Atom) int64 {
+func stride(a *value.Atom) (leaf *value.Atom, k int64) {
 	if a.Op != "lt" || len(a.Args) != 2 {
-		return 0
+		return nil, 0
 	}
 	for i := range 2 {
-		if a.Args[i].Single() == leaf && a.Args[1-i].Const() {
-			return a.Args[1-i].K
+		if leaf := a.Args[i].Single(); leaf != nil && given(leaf) && a.Args[1-i].Const() {
+			return leaf, a.Args[1-i].K
 		}
 	}
-	return 0
+	return nil, 0
 }
 
 func gcd(a, b int64) int64 {
@@ -219,9 +246,9 @@ func (p *program) addresses() map[*value.Atom]bool {
 }
 
 // tangled reports whether some parameter is branched on both as it is and through an operation that is not
-// linear, so that ways may contradict themselves.
+// linear, or through two, so that ways may contradict themselves.
 func (p *program) tangled() bool {
-	direct, inside := make(map[*value.Atom]bool), make(map[*value.Atom]*value.Atom)
+	direct, inside := make(map[*value.Atom]bool), make(insides)
 	seen := make(map[*value.Atom]bool)
 	for _, t := range p.k.Traces {
 		for _, c := range t.Choices {
@@ -234,24 +261,45 @@ func (p *program) tangled() bool {
 				for _, term := range arg.Terms {
 					if term.Atom.Op == "parameter" || term.Atom.Op == "load" {
 						direct[term.Atom] = true
-						continue
+					} else if _, twice := inside.look(term.Atom, term.Atom); twice {
+						return true
 					}
-					visit(term.Atom, 1, func(leaf *value.Atom, _ int64) {
-						if was := inside[leaf]; was != nil && was != term.Atom {
-							direct[leaf] = true
-						}
-						inside[leaf] = term.Atom
-					})
 				}
 			}
 		}
 	}
-	for leaf := range inside {
-		if direct[leaf] {
+	for a := range inside {
+		if direct[a] && given(a) {
 			return true
 		}
 	}
 	return false
+}
+
+// Insides are atoms that others are made of, with the first of those and whether it rests on what the kernel is told.
+type insides map[*value.Atom]inside
+
+type inside struct {
+	of    *value.Atom
+	given bool
+}
+
+// look notes what an atom is made of as inside of another. Twice says that something that the kernel is told is inside of a
+// third already.
+func (s insides) look(a, of *value.Atom) (found, twice bool) {
+	if was, seen := s[a]; seen {
+		return was.given, was.given && was.of != of
+	}
+	found = given(a)
+	for inner := range parts(a) {
+		told, again := s.look(inner, of)
+		if again {
+			return true, true
+		}
+		found = found || told
+	}
+	s[a] = inside{of, found}
+	return found, false
 }
 
 // loose reports whether some way of a class of threads has none of another that goes with it, as where roles were
