@@ -16,7 +16,7 @@ import (
 // cannot go on.
 func (w *walk) event(s *state, st *step) (gone bool, stop string) {
 	in := st.in
-	e := Event{Kind: st.kind, In: in, Block: s.block, Threads: s.threads, Parted: s.open}
+	e := Event{Kind: st.kind, run: st.run, In: in, Block: s.block, Threads: s.threads, Parted: s.open}
 	if full := w.guard(s, in); full != nil {
 		g := w.resolve(s, full)
 		if g.Is(0) {

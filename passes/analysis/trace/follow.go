@@ -45,7 +45,10 @@ func Follow(m *ir.Module, f *ir.Func, l Limits) *Kernel {
 	// A way through a long kernel is long.
 	size := 0
 	for _, b := range p.blocks {
-		size += len(b) + 1
+		size++
+		for i := range b {
+			size += b[i].size
+		}
 	}
 	l.Steps = max(l.Steps, max(2, p.k.Turns+1)*size)
 	p.k.Ranks = ranks(p.k)
@@ -142,8 +145,8 @@ func (w *walk) finish(s *state, why string) *state {
 // advance follows s to the end of its block and says where it goes on; nil where it ends.
 func (w *walk) advance(s *state) *state {
 	for ; s.at < len(w.blocks[s.block]); s.at++ {
-		w.steps++
 		st := &w.blocks[s.block][s.at]
+		w.steps += st.size
 		if st.kind != Other {
 			if gone, stop := w.event(s, st); stop != "" {
 				return w.finish(s, stop)

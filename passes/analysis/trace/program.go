@@ -184,6 +184,7 @@ func (p *program) prepare() {
 		if in := b.Last(); in != nil && in.Ends() {
 			p.ends[i] = in
 		}
+		touch := -1 // the step that touches go together in
 		for j, in := range b.Instrs {
 			if in.Directive() || in == p.ends[i] {
 				continue
@@ -194,6 +195,22 @@ func (p *program) prepare() {
 					s.value = true
 				}
 			})
+			if s.kind == Touch && in.Guard.Reg == nil {
+				if touch >= 0 {
+					t := &p.blocks[i][touch]
+					t.size++
+					p.k.touched[t.run] = append(p.k.touched[t.run], in)
+					s.kind, s.size = Other, 0
+				} else {
+					touch = len(p.blocks[i])
+				}
+			} else if s.kind != Other {
+				touch = -1
+			}
+			if s.kind == Touch {
+				s.run = int32(len(p.k.touched))
+				p.k.touched = append(p.k.touched, []*ir.Instr{in})
+			}
 			if s.kind != Other || s.value {
 				p.blocks[i] = append(p.blocks[i], s)
 			}

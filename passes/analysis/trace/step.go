@@ -12,8 +12,10 @@ import (
 // A step is one instruction to be followed, with what its opcode says taken apart: it is followed many times.
 type step struct {
 	in    *ir.Instr
-	kind  Kind // Other where it is no event
-	value bool // its results matter
+	kind  Kind  // Other where it is no event
+	value bool  // its results matter
+	run   int32 // of touches of registers in the background, those that this one stands for
+	size  int   // instructions that it stands for
 	head  string
 	words []string // behind the head
 	// What the types say: of the last one, and of the source of a conversion.
@@ -28,7 +30,7 @@ type step struct {
 
 // newStep takes an instruction apart.
 func newStep(in *ir.Instr, kind Kind) step {
-	s := step{in: in, kind: kind, width: 32, plain: true}
+	s := step{in: in, kind: kind, size: 1, width: 32, plain: true}
 	words := strings.Split(in.Op, ".")
 	s.head, s.words = words[0], words[1:]
 	first := true

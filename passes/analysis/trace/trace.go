@@ -15,9 +15,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// An Event is one instruction that a class of threads executes.
+// An Event is one instruction that a class of threads executes; of a Touch, the first of several: see Touched.
 type Event struct {
 	Kind    Kind
+	run     int32 // of a Touch, its place among those of the kernel
 	In      *ir.Instr
 	Block   int
 	Threads value.Set // of the class, those for which the guard holds
@@ -85,7 +86,12 @@ type Kernel struct {
 	Cases int
 	// Most says that blocks are taken to be as large as .maxntid allows, since nothing lays their size down.
 	Most bool
+
+	touched [][]*ir.Instr // the instructions of each Touch
 }
+
+// Touched is the instructions that a Touch stands for: those that follow one another with nothing else of interest between.
+func (k *Kernel) Touched(e *Event) []*ir.Instr { return k.touched[e.run] }
 
 // Needs reports whether any of the kinds is used.
 func (k *Kernel) Needs(kinds ...Kind) bool {

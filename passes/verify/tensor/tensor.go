@@ -89,22 +89,29 @@ func moves(p *verify.Pass, t *trace.Trace) {
 					As(grade(e)).Also(store.In, "the store").On(t, i)
 				store = nil
 			}
+		case trace.Exit:
+		case trace.Touch:
+			for _, in := range p.Touched(e) {
+				touch(p, t, i, in, loads)
+			}
 		default:
-			if len(loads) == 0 || e.In == nil || e.Kind == trace.Exit {
-				continue
-			}
-			if copied(e.In, loads) {
-				continue
-			}
-			e.In.Registers(func(r *ir.Reg, a isa.Access) {
-				if from := loads[r]; from != nil {
-					p.Report(&ruleWait, e.In, "%s is used while a load of tensor memory writes it, with no tcgen05.wait::ld between", verify.Register(r)).
-						As(diag.Review).Also(from.In, "the load").On(t, i)
-					clear(loads)
-				}
-			})
+			touch(p, t, i, e.In, loads)
 		}
 	}
+}
+
+// touch looks for a use of what loads under way write.
+func touch(p *verify.Pass, t *trace.Trace, i int, in *ir.Instr, loads map[*ir.Reg]*trace.Event) {
+	if len(loads) == 0 || copied(in, loads) {
+		return
+	}
+	in.Registers(func(r *ir.Reg, a isa.Access) {
+		if from := loads[r]; from != nil {
+			p.Report(&ruleWait, in, "%s is used while a load of tensor memory writes it, with no tcgen05.wait::ld between", verify.Register(r)).
+				As(diag.Review).Also(from.In, "the load").On(t, i)
+			clear(loads)
+		}
+	})
 }
 
 // copied moves on what a load writes to where it is copied, as compilers do that optimize nothing; it is false where an

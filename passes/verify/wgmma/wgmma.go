@@ -5,7 +5,6 @@
 package wgmma
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/ptxdsl/ptxdsl/diag"
@@ -37,63 +36,88 @@ func run(p *verify.Pass) {
 	whole(p)
 }
 
-// A use is a register that a wgmma works on.
+// A use is a wgmma that works on registers, as results or as others.
 type use struct {
 	e      *trace.Event
 	groups int
 	result bool
 	told   bool
+	over   bool // waited for
+}
+
+// A follower follows the registers of one trace.
+type follower struct {
+	p      *verify.Pass
+	t      *trace.Trace
+	flying []*use // by register, the last wgmma that works on it
+	open   []*use
+	fenced bool
+	// What was written since the last fence: instructions, and the registers of those that were looked at.
+	since   []*ir.Instr
+	touched map[*ir.Reg]*ir.Instr
+}
+
+// use is the wgmma that works on a register, or nil.
+func (f *follower) use(r *ir.Reg) *use {
+	if u := f.flying[r.Number]; u != nil && !u.over {
+		return u
+	}
+	return nil
 }
 
 // registers follows the registers of one trace.
 func registers(p *verify.Pass, t *trace.Trace) {
-	flying := make(map[*ir.Reg]*use)
-	var open []*use
-	touched := make(map[*ir.Reg]*ir.Instr) // since the last fence
-	fenced := false
+	f := &follower{p: p, t: t, flying: make([]*use, len(p.Func.Regs)), touched: make(map[*ir.Reg]*ir.Instr)}
 	for i := range t.Events {
 		e := &t.Events[i]
 		switch e.Kind {
 		case trace.GroupFence:
-			fenced = true
-			clear(touched)
+			f.fenced, f.since = true, f.since[:0]
+			clear(f.touched)
 		case trace.GroupCommit:
-			for _, u := range open {
+			for _, u := range f.open {
 				u.groups++
 			}
 		case trace.GroupWait:
 			pending, _ := verify.Number(e, 0)
-			over := func(u *use) bool { return u.groups > int(pending) }
-			open = slices.DeleteFunc(open, over)
-			maps.DeleteFunc(flying, func(_ *ir.Reg, u *use) bool { return over(u) })
-		case trace.GroupMultiply:
-			if !fenced {
-				p.Report(&ruleFence, e.In, "wgmma.mma_async with no wgmma.fence before it").On(t, i)
-				fenced = true
-			}
-			open = append(open, multiply(p, t, i, flying, touched)...)
-		default:
-			if e.In == nil || e.Kind == trace.Exit {
-				continue
-			}
-			e.In.Registers(func(r *ir.Reg, a isa.Access) {
-				if u := flying[r]; u != nil && !u.told && (a != isa.Read || u.result) {
-					u.told = true
-					word := "is read"
-					if a != isa.Read {
-						word = "is written"
-					}
-					why := "its group may be pending"
-					if u.groups == 0 {
-						why = "its group is not closed"
-					}
-					p.Report(&ruleWait, e.In, "%s %s while a wgmma works on it: %s", verify.Register(r), word, why).As(grade(e.In)).Also(u.e.In, "the wgmma").On(t, i)
-				}
-				if a != isa.Read {
-					touched[r] = e.In
-				}
+			f.open = slices.DeleteFunc(f.open, func(u *use) bool {
+				u.over = u.groups > int(pending)
+				return u.over
 			})
+		case trace.GroupMultiply:
+			f.multiply(i)
+		case trace.Exit:
+		case trace.Touch:
+			f.touch(i, p.Touched(e)...)
+		default:
+			f.touch(i, e.In)
 		}
+	}
+}
+
+// touch is instructions that are no wgmma: they must leave registers in use alone.
+func (f *follower) touch(i int, list ...*ir.Instr) {
+	f.since = append(f.since, list...)
+	if len(f.open) == 0 {
+		return
+	}
+	for _, in := range list {
+		in.Registers(func(r *ir.Reg, a isa.Access) {
+			u := f.use(r)
+			if u == nil || u.told || a == isa.Read && !u.result {
+				return
+			}
+			u.told = true
+			word := "is read"
+			if a != isa.Read {
+				word = "is written"
+			}
+			why := "its group may be pending"
+			if u.groups == 0 {
+				why = "its group is not closed"
+			}
+			f.p.Report(&ruleWait, in, "%s %s while a wgmma works on it: %s", verify.Register(r), word, why).As(grade(in)).Also(u.e.In, "the wgmma").On(f.t, i)
+		})
 	}
 }
 
@@ -108,9 +132,22 @@ func grade(in *ir.Instr) diag.Severity {
 }
 
 // multiply is one wgmma: it must find its registers fenced, and takes them.
-func multiply(p *verify.Pass, t *trace.Trace, i int, flying map[*ir.Reg]*use, touched map[*ir.Reg]*ir.Instr) []*use {
-	e := &t.Events[i]
+func (f *follower) multiply(i int) {
+	e := &f.t.Events[i]
+	if !f.fenced {
+		f.p.Report(&ruleFence, e.In, "wgmma.mma_async with no wgmma.fence before it").On(f.t, i)
+		f.fenced = true
+	}
+	for _, in := range f.since {
+		in.Registers(func(r *ir.Reg, a isa.Access) {
+			if a != isa.Read {
+				f.touched[r] = in
+			}
+		})
+	}
+	f.since = f.since[:0]
 	sum, rest := &use{e: e, result: true}, &use{e: e}
+	f.open = append(f.open, sum, rest)
 	first := true
 	for a := range e.In.Args {
 		if e.In.Args[a].Kind != ir.Vector {
@@ -123,21 +160,21 @@ func multiply(p *verify.Pass, t *trace.Trace, i int, flying map[*ir.Reg]*use, to
 			if r == nil {
 				return
 			}
-			if at := touched[r]; at != nil {
-				p.Report(&ruleFence, e.In, "%s was written behind the last wgmma.fence and is used by wgmma.mma_async", verify.Register(r)).
-					As(grade(at)).Also(at, "written here, with no wgmma.fence behind it").On(t, i)
-				delete(touched, r)
+			if len(f.touched) > 0 && f.touched[r] != nil {
+				at := f.touched[r]
+				f.p.Report(&ruleFence, e.In, "%s was written behind the last wgmma.fence and is used by wgmma.mma_async", verify.Register(r)).
+					As(grade(at)).Also(at, "written here, with no wgmma.fence behind it").On(f.t, i)
+				delete(f.touched, r)
 			}
-			if u := flying[r]; u != nil && u.result != result {
-				p.Report(&ruleWait, e.In, "%s is used as another operand while a wgmma works on it", verify.Register(r)).Also(u.e.In, "the wgmma").On(t, i)
+			if u := f.use(r); u != nil && u.result != result {
+				f.p.Report(&ruleWait, e.In, "%s is used as another operand while a wgmma works on it", verify.Register(r)).Also(u.e.In, "the wgmma").On(f.t, i)
 			}
-			flying[r] = rest
+			f.flying[r.Number] = rest
 			if result {
-				flying[r] = sum
+				f.flying[r.Number] = sum
 			}
 		})
 	}
-	return []*use{sum, rest}
 }
 
 // comers is, of each wgmma and each arrival, the threads that come to it on some way.
