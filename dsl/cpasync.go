@@ -69,8 +69,8 @@ func (s AsyncStage) Tile(n int) SharedTile {
 	return SharedTile{Tile: s.p.tiles[n], at: s.base.Plus(int64(s.p.offsets[n]))}
 }
 
-// stage is the stage of a number.
-func (p *AsyncPipeline) stage(n Reg[U32]) AsyncStage {
+// at is the stage of a number.
+func (p *AsyncPipeline) at(n Reg[U32]) AsyncStage {
 	return AsyncStage{p: p, base: p.store.add(n.MulI(int64(p.bytes)))}
 }
 
@@ -81,31 +81,119 @@ func (p *AsyncPipeline) Run(steps Reg[U32], load, use func(step Reg[U32], s Asyn
 	if !k.runs("Run", load != nil, use != nil) {
 		return
 	}
+	r := p.begin(steps, load)
+	for step := range k.Range(k.U32(0), steps) {
+		k.Comment("this stage has arrived, and every thread is done with the one before it")
+		r.arrived()
+		r.ahead(step)
+		use(step, r.stage())
+		r.next()
+	}
+	p.drain()
+}
+
+// Multiply does steps of a product, as Run does with MMA, and reads ahead: no multiplication waits for the fragments that it takes, of which
+// there are two sets. It needs their registers twice. Product says what is multiplied of a stage; it is asked wherever fragments are read.
+//
+//	ab.Multiply(steps, load, func(s dsl.AsyncStage) dsl.Product { return w.Product(s.Tile(0), fromA, s.Tile(1), fromB) })
+func (p *AsyncPipeline) Multiply(steps Reg[U32], load func(step Reg[U32], s AsyncStage), product func(s AsyncStage) Product) {
+	k := p.k
+	if !k.runs("Multiply", load != nil, product != nil) {
+		return
+	}
+	r := p.begin(steps, load)
+	k.Comment("the first fragments")
+	r.arrived()
+	now := product(r.stage())
+	switch {
+	case now.told:
+		return
+	case now.k != k:
+		k.fault(&ruleValue, "Multiply of a product that no builder call of this kernel made")
+		return
+	}
+	first := now.room()
+	now.read(0, first)
+	for step := range k.Range(k.U32(0), steps) {
+		r.ahead(step)
+		now = product(r.stage())
+		end := now.begin()
+		f := first
+		for i := 1; i < now.steps; i++ {
+			coming := now.room()
+			now.read(i, coming)
+			now.multiply(f)
+			f = coming
+		}
+		r.next()
+		k.Comment("the next stage has arrived, and every thread has read all of this one")
+		r.arrived()
+		coming := first
+		if now.steps == 1 {
+			coming = now.room() // the only fragments of a stage are still to be multiplied
+		}
+		product(r.stage()).read(0, coming)
+		now.multiply(f)
+		end()
+		if now.steps == 1 {
+			first.set(k, coming)
+		}
+	}
+	p.drain()
+}
+
+// An asyncRun is where a loop over the stages of an AsyncPipeline is.
+type asyncRun struct {
+	*AsyncPipeline
+	steps       Reg[U32]
+	load        func(step Reg[U32], s AsyncStage)
+	read, write Reg[U32] // stages
+}
+
+// begin fills all stages but one.
+func (p *AsyncPipeline) begin(steps Reg[U32], load func(step Reg[U32], s AsyncStage)) *asyncRun {
+	k := p.k
 	ahead := p.stages - 1
 	k.Comment("the first %d stages of %s", ahead, p.name)
 	for i := range ahead {
-		k.If(steps.GtI(int64(i)), func() { load(k.U32(i), p.stage(k.U32(i))) })
+		k.If(steps.GtI(int64(i)), func() { load(k.U32(i), p.at(k.U32(i))) })
 		k.ins("cp.async.commit_group")
 	}
-	read, write := k.U32(0).Var(), k.U32(ahead).Var()
-	next := func(n Reg[U32]) {
+	return &asyncRun{p, steps, load, k.U32(0).Var(), k.U32(ahead).Var()}
+}
+
+// stage is the stage that is read.
+func (r *asyncRun) stage() AsyncStage { return r.at(r.read) }
+
+// arrived waits for the stage that is read, whose copies are the eldest under way, and for all threads: who waited for it has read the stage
+// before.
+func (r *asyncRun) arrived() {
+	r.k.ins("cp.async.wait_group", number(int64(r.stages-2)))
+	r.k.Sync()
+}
+
+// ahead fills the stage that was read last, for a later step.
+func (r *asyncRun) ahead(step Reg[U32]) {
+	k := r.k
+	coming := step.AddI(int64(r.stages - 1))
+	k.If(coming.Lt(r.steps), func() { r.load(coming, r.at(r.write)) })
+	k.ins("cp.async.commit_group")
+}
+
+// next goes on to the next stage.
+func (r *asyncRun) next() {
+	k := r.k
+	for _, n := range []Reg[U32]{r.read, r.write} {
 		o := k.arg(n)
 		k.ins("add.u32", o, o, number(1))
-		k.When(n.EqI(int64(p.stages)), func() { n.Set(k.U32(0)) })
+		k.When(n.EqI(int64(r.stages)), func() { n.Set(k.U32(0)) })
 	}
-	for step := range k.Range(k.U32(0), steps) {
-		k.Comment("this stage has arrived, and every thread is done with the one before it")
-		k.ins("cp.async.wait_group", number(int64(p.stages-2)))
-		k.Sync()
-		coming := step.AddI(int64(ahead))
-		k.If(coming.Lt(steps), func() { load(coming, p.stage(write)) })
-		k.ins("cp.async.commit_group")
-		use(step, p.stage(read))
-		next(read)
-		next(write)
-	}
-	k.ins("cp.async.wait_group", number(0))
-	k.Sync()
+}
+
+// drain waits for the copies that are under way, and for all threads.
+func (p *AsyncPipeline) drain() {
+	p.k.ins("cp.async.wait_group", number(0))
+	p.k.Sync()
 }
 
 // CopyAsync starts the copy of a tile from a matrix in global memory, by all threads of the block, 16 bytes at a time: from is the

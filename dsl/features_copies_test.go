@@ -71,6 +71,9 @@ var copies = []feature{
 		k.Sync()
 		out.Store(k.TID().X, dsl.Element[dsl.F16](t, k.U32(3), k.TID().X).Get())
 	}, "cp.async.wait_group"},
+	{"products whose fragments are read ahead", "sm_80", func(m *dsl.Module) { ahead(m, isa.F16, 64) }, "// the first fragments"},
+	{"products of one step a stage", "sm_80", func(m *dsl.Module) { ahead(m, isa.F16, 16) }, "mov.b32"},
+	{"products of one step a stage in three parts", "sm_80", func(m *dsl.Module) { ahead(m, isa.F32, 8) }, "sub.rn.f32"},
 	{"bulk copies", "sm_90", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Threads(64), dsl.Cluster(2))
 		x, out := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "out")
@@ -197,4 +200,39 @@ var copies = []feature{
 			}),
 		)
 	}, "cp.async.bulk.tensor.3d"},
+}
+
+// ahead multiplies tiles of a type that are so many numbers deep, of which the right one lies the other way round where it can.
+func ahead(m *dsl.Module, t isa.Type, depth int) {
+	k := m.Kernel("k", dsl.Threads(128))
+	a, b, d := k.Matrix("a", t), k.Matrix("b", t), k.Matrix("d", isa.F32)
+	n := dsl.Param[dsl.U32](k, "n")
+	a, b, d = a.Sized(k.U32(64), n), b.Sized(n, k.U32(64)), d.Sized(k.U32(64), k.U32(64))
+	left := dsl.Tile{Type: t, Rows: 64, Cols: depth, Swizzle: dsl.Swizzle32}
+	right := dsl.Tile{Type: t, Rows: depth, Cols: 64, Swizzle: dsl.Swizzle128}
+	turned := t.Bits() == 16
+	if !turned {
+		right, b = left, b.Sized(k.U32(64), n)
+	}
+	ab := k.AsyncPipeline("ab", 3, left, right)
+	w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(t, isa.F32), 32, 32)
+	row, col := w.Place(k.WarpIndex(), 2)
+	ab.Multiply(n.DivI(int64(depth)),
+		func(step u32, s dsl.AsyncStage) {
+			at := step.MulI(int64(depth))
+			a.CopyAsync(s.Tile(0), at)
+			if turned {
+				b.From(at).CopyAsync(s.Tile(1), k.U32(0))
+			} else {
+				b.CopyAsync(s.Tile(1), at)
+			}
+		},
+		func(s dsl.AsyncStage) dsl.Product {
+			y := s.Tile(1)
+			if turned {
+				y = y.Transposed()
+			}
+			return w.Product(s.Tile(0), row, y, col)
+		})
+	w.Store(d, row, col)
 }

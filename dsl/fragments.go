@@ -4,6 +4,8 @@
 package dsl
 
 import (
+	"slices"
+
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -43,7 +45,8 @@ func (w *WarpTile[C]) Left(x SharedTile, from Reg[U32]) *Fragments {
 	read := x.fragments(leftCorner(x), from, s.K)
 	for step := range depth / s.K {
 		var line [][]Reg[B32]
-		for _, cell := range w.lefts(read(step)) {
+		for i, cell := range w.room().a {
+			read(step)(i*s.M, cell)
 			line = append(line, values(k, cell))
 		}
 		f.regs = append(f.regs, line)
@@ -128,7 +131,9 @@ func (w *WarpTile[C]) MMALeft(x *Fragments, y SharedTile, fromY Reg[U32]) {
 					fa[i] = append(fa[i], r.in(k))
 				}
 			}
-			w.multiply(fa, w.rights(read(step)), nil)
+			fb := w.room().b
+			w.rights(read(step), fb)
+			w.multiply(fa, fb, nil)
 		}
 	}
 }
@@ -160,14 +165,14 @@ func rightCorner(y SharedTile) corner {
 	return acrossFirst(y.at.k.Lane())
 }
 
-// fragments finds what is read at a step of the depth, which has so many numbers: the four matrices that begin some rows behind from.
-func (t SharedTile) fragments(c corner, from Reg[U32], depth int) func(step int) func(row int) []ir.Operand {
+// fragments reads what belongs to a step of the depth, which has so many numbers: the four matrices that begin some rows behind from.
+func (t SharedTile) fragments(c corner, from Reg[U32], depth int) func(step int) func(row int, into []ir.Operand) {
 	k := t.at.k
 	if !t.turned {
 		r := t.reader(from.Add(c.row), c.unit)
-		return func(step int) func(int) []ir.Operand {
+		return func(step int) func(int, []ir.Operand) {
 			at := r.at(step * 32)
-			return func(row int) []ir.Operand { return k.ldmatrix(at.Plus(int64(row * t.Pitch()))) }
+			return func(row int, into []ir.Operand) { k.ldmatrix(into, at.Plus(int64(row*t.Pitch()))) }
 		}
 	}
 	r := t.reader(c.row, c.unit)
@@ -175,32 +180,29 @@ func (t SharedTile) fragments(c corner, from Reg[U32], depth int) func(step int)
 	if !from.Constant() {
 		first, more = 0, from.ShlI(1)
 	}
-	return func(step int) func(int) []ir.Operand {
-		return func(row int) []ir.Operand {
+	return func(step int) func(int, []ir.Operand) {
+		return func(row int, into []ir.Operand) {
 			at := r.at
 			if more.k != nil {
 				at = func(bytes int) Addr { return r.behind(more, bytes) }
 			}
-			return k.ldmatrix(at(first+2*row).Plus(int64(step*depth*t.Pitch())), Trans)
+			k.ldmatrix(into, at(first+2*row).Plus(int64(step*depth*t.Pitch())), Trans)
 		}
 	}
 }
 
-// lefts are the left fragments of a step: of each M rows.
-func (w *WarpTile[C]) lefts(read func(row int) []ir.Operand) (list [][]ir.Operand) {
-	for i := range w.regs {
-		list = append(list, read(i*w.shape.M))
+// lefts reads the left fragments of a step: of each M rows.
+func (w *WarpTile[C]) lefts(read func(row int, into []ir.Operand), list [][]ir.Operand) {
+	for i, f := range list {
+		read(i*w.shape.M, f)
 	}
-	return list
 }
 
-// rights are the right fragments of a step: of each N columns.
-func (w *WarpTile[C]) rights(read func(row int) []ir.Operand) (list [][]ir.Operand) {
-	for j := 0; j < w.cols; j += 2 * w.shape.N {
-		q := read(j)
-		list = append(list, q[:2], q[2:])
+// rights reads the right fragments of a step: of each N columns, of which ldmatrix brings two.
+func (w *WarpTile[C]) rights(read func(row int, into []ir.Operand), list [][]ir.Operand) {
+	for j := 0; j < len(list); j += 2 {
+		read(j*w.shape.N, slices.Concat(list[j], list[j+1]))
 	}
-	return list
 }
 
 // Transposed is the tile with its rows for columns, as a factor of a product: what lies in memory stays. Its numbers have 16 bits, since ldmatrix

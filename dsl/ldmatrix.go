@@ -17,9 +17,9 @@ func (t SharedTile) Matrices(row, unit Reg[U32], mods ...Mod) (list [4]Reg[B32])
 		return list
 	}
 	r := t.reader(row, unit)
-	for i, o := range k.ldmatrix(r.row.add(r.unit), mods...) {
-		list[i] = Reg[B32]{k: k, r: o.Reg(), scope: k.scope()}
-	}
+	into := k.cell(4, isa.B32)
+	k.ldmatrix(into, r.row.add(r.unit), mods...)
+	copy(list[:], values(k, into))
 	return list
 }
 
@@ -40,12 +40,7 @@ func (t SharedTile) PutMatrices(row, unit Reg[U32], fragments [4]Reg[B32], mods 
 	k.ins("stmatrix.sync.aligned.m8n8.x4"+dotted(mods)+".shared.b16", k.arg(r.row.add(r.unit)), vector(regs...))
 }
 
-// ldmatrix reads four 8x8 matrices of 16 bits, of which each lane gives the address of a row.
-func (k *Kernel) ldmatrix(at Addr, mods ...Mod) []ir.Operand {
-	regs := k.args.Many(4)
-	for i := range regs {
-		regs[i] = ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B32)}
-	}
-	k.ins("ldmatrix.sync.aligned.m8n8.x4"+dotted(mods)+".shared.b16", vector(regs...), k.arg(at))
-	return regs
+// ldmatrix reads four 8x8 matrices of 16 bits, of which each lane gives the address of a row, into four registers.
+func (k *Kernel) ldmatrix(into []ir.Operand, at Addr, mods ...Mod) {
+	k.ins("ldmatrix.sync.aligned.m8n8.x4"+dotted(mods)+".shared.b16", vector(into...), k.arg(at))
 }

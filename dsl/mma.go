@@ -148,31 +148,8 @@ func (w *WarpTile[C]) Registers() int { return w.rows * w.cols * w.shape.C.Bits(
 // MMA adds the product of rows of x, from a row on, and the transpose of rows of y, from a row on, over the whole depth of the tiles. Either may be
 // Transposed.
 func (w *WarpTile[C]) MMA(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32]) {
-	if !made(w.kernel(), "MMA", x.at.k, y.at.k) {
-		return
-	}
-	if !w.multiplies(x, y) {
-		return
-	}
-	if w.shape.A == isa.F64 {
-		w.double(x, fromX, y, fromY)
-		return
-	}
-	cornerA := leftCorner(x)
-	if w.shape.Split {
-		defer w.apart()()
-	}
-	cornerB := rightCorner(y)
-	a, b := x.fragments(cornerA, fromX, w.shape.K), y.fragments(cornerB, fromY, w.shape.K)
-	_, depth := x.sides()
-	for step := range depth / w.shape.K {
-		atA, atB := a(step), b(step)
-		fa, fb := w.lefts(atA), w.rights(atB)
-		if w.shape.Split {
-			w.multiplySplit(fa, fb)
-		} else {
-			w.multiply(fa, fb, nil)
-		}
+	if made(w.kernel(), "MMA", x.at.k, y.at.k) {
+		w.Product(x, fromX, y, fromY).make()
 	}
 }
 
@@ -184,6 +161,8 @@ func (w *WarpTile[C]) multiplies(x, y SharedTile) bool {
 	switch {
 	case x.at.k == nil || y.at.k == nil:
 		k.fault(&ruleValue, "MMA of a tile that no builder call made")
+	case x.at.k != k || y.at.k != k:
+		k.fault(&ruleForeign, "tiles of %s and %s are multiplied into sums of %s", x.at.k.Name(), y.at.k.Name(), k.Name())
 	case s.Sparse:
 		k.fault(&ruleShape, "MMA with %s, which leaves zeros out; MMASparse is told where they are", s)
 	case x.Type.Bits() != s.A.Bits() || y.Type.Bits() != s.B.Bits():
@@ -217,9 +196,9 @@ func (w *WarpTile[C]) apart() (join func()) {
 }
 
 // multiplySplit multiplies fragments of F32, the smallest products first.
-func (w *WarpTile[C]) multiplySplit(fa, fb [][]ir.Operand) {
-	a, restA := w.k.split(fa)
-	b, restB := w.k.split(fb)
+func (w *WarpTile[C]) multiplySplit(f factors) {
+	a, restA := w.k.split(f.a)
+	b, restB := w.k.split(f.b)
 	w.multiply(restA, b, nil)
 	w.multiply(a, restB, nil)
 	w.multiply(a, b, nil)
@@ -260,34 +239,6 @@ func (w *WarpTile[C]) multiply(fa, fb [][]ir.Operand, more func(row int) []ir.Op
 			}
 			k.ins(op, args...)
 		}
-	}
-}
-
-// double is MMA for F64, whose fragments are single elements: of eight rows and four columns each, down the rows first.
-func (w *WarpTile[C]) double(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32]) {
-	k, s := w.k, w.shape
-	lane := k.Lane()
-	row, col := lane.ShrI(2), lane.AndI(3)
-	// Two elements share a unit of 16 bytes.
-	a := x.reader(fromX.Add(row), col.ShrI(1))
-	b := y.reader(fromY.Add(row), col.ShrI(1))
-	odd := col.AndI(1).ShlI(3)
-	fragments := func(t SharedTile, r tileReader, step, count, rows int) [][]ir.Operand {
-		list := make([][]ir.Operand, count)
-		for four := range s.K / 4 {
-			at := r.at((step*s.K/4 + four) * 32).add(odd)
-			for i := range list {
-				for eight := range rows / 8 {
-					f := ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.F64)}
-					k.ins("ld.shared.f64", f, k.arg(at.Plus(int64((i*rows+eight*8)*t.Pitch()))))
-					list[i] = append(list[i], f)
-				}
-			}
-		}
-		return list
-	}
-	for step := range x.Cols / s.K {
-		w.multiply(fragments(x, a, step, len(w.regs), s.M), fragments(y, b, step, w.cols/s.N, s.N), nil)
 	}
 }
 

@@ -57,10 +57,13 @@ func (w *WarpTile[C]) MMASparse(x SharedTile, fromX Reg[U32], meta SharedTile, y
 		atA, atB := a.at(step*32), b[step/perTile].at(step%perTile*64)
 		var fa, fb [][]ir.Operand
 		for i := range w.regs {
-			fa = append(fa, k.ldmatrix(atA.Plus(int64(i*s.M*x.Pitch()))))
+			fa = append(fa, k.cell(4, isa.B32))
+			k.ldmatrix(fa[i], atA.Plus(int64(i*s.M*x.Pitch())))
 		}
 		for j := 0; j < w.cols; j += s.N {
-			fb = append(fb, k.ldmatrix(atB.Plus(int64(j*y[0].Pitch()))))
+			cell := k.cell(4, isa.B32)
+			k.ldmatrix(cell, atB.Plus(int64(j*y[0].Pitch())))
+			fb = append(fb, cell)
 		}
 		w.multiply(fa, fb, func(i int) []ir.Operand { return []ir.Operand{places[i], number(int64(col % 64 / 32))} })
 	}

@@ -240,6 +240,15 @@ var wrongKernels = []wrongKernel{
 	}},
 	{"sm_75", func(_ *dsl.Module, k *dsl.Kernel) { k.AsyncPipeline("p", 2, dsl.Tile{Type: isa.F16, Rows: 8, Cols: 8}) }}, // want `D102: sm_75 has no cp\.async; it came with sm_80`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.AsyncPipeline("p", 1, dsl.Tile{Type: isa.F16, Rows: 8, Cols: 8}) }}, // want `D501: pipeline p has 1 stages; 2 to 16 are expected: one is computed on whi`
+	{"sm_80", func(m *dsl.Module, k *dsl.Kernel) {
+		t := dsl.Tile{Type: isa.F16, Rows: 32, Cols: 64, Swizzle: dsl.Swizzle128}
+		p := k.AsyncPipeline("p", 3, t, t)
+		load := func(u32, dsl.AsyncStage) {}
+		w := dsl.NewWarpTile[dsl.F32](m.Kernel("other"), dsl.MMAFor(isa.F16, isa.F32), 16, 16)
+		p.Multiply(k.U32(4), load, func(s dsl.AsyncStage) dsl.Product { return w.Product(s.Tile(0), k.U32(0), s.Tile(1), k.U32(0)) }) // want `D203: tiles of k and k are multiplied into sums of other`
+		p.Multiply(k.U32(4), load, func(dsl.AsyncStage) dsl.Product { return dsl.Product{} })                                         // want `D201: Multiply of a product that no builder call of this kernel made`
+		p.Multiply(k.U32(4), load, nil)                                                                                               // want `D205: Multiply is given a function that is nil`
+	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.AsyncPipeline("p", 2, dsl.Tile{Type: isa.F16, Rows: 8, Cols: 7}) }}, // want `D401: tile 0 of pipeline p: 8x7 \.f16: rows of a multiple of 16 bytes are expected`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		k.Roles(dsl.OnWarp(0, "a", func() {}), dsl.OnWarp(0, "b", func() {})) // want `D502: warp 0 is in the roles a and b`
