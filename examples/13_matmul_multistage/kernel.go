@@ -94,13 +94,13 @@ func build[C dsl.Scalar](m *dsl.Module, t isa.Type, tiling Tiling) {
 	ab := k.AsyncPipeline("ab", tiling.Stages, tileA, tileB)
 	w := dsl.NewWarpTile[C](k, m.MMAFor(t, sums), tiling.M/2, tiling.N/4)
 	fromA, fromB := w.Place(k.WarpIndex(), 4)
-	ab.Run(length.CeilDiv(int64(tileA.Cols)),
+	ab.Multiply(length.CeilDiv(int64(tileA.Cols)),
 		func(step dsl.Reg[dsl.U32], s dsl.AsyncStage) {
 			at := step.MulI(int64(tileA.Cols))
 			a.CopyAsync(s.Tile(0), at)
 			b.CopyAsync(s.Tile(1), at)
 		},
-		func(_ dsl.Reg[dsl.U32], s dsl.AsyncStage) { w.MMA(s.Tile(0), fromA, s.Tile(1), fromB) })
+		func(s dsl.AsyncStage) dsl.Product { return w.Product(s.Tile(0), fromA, s.Tile(1), fromB) })
 	w.Store(d.Sized(rows, cols), row.Add(fromA), col.Add(fromB))
 }
 
