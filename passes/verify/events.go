@@ -180,15 +180,48 @@ func (p *Pass) Everyone(e *trace.Event) bool {
 	return !given || n > 0 && !p.Needs(trace.BarrierArrive) && (int(n) >= p.Pool.Threads || !p.Pool.Exact)
 }
 
+// Barrier is the operand that has the number of a barrier of the block, and Counted the one that has its count of threads,
+// or -1: a reduction has its result before them and its predicate behind.
+func Barrier(e *trace.Event) int {
+	if e.In.Mod("red") {
+		return 1
+	}
+	return 0
+}
+
+// Counted is told at Barrier.
+func Counted(e *trace.Event) int {
+	i, end := Barrier(e)+1, len(e.In.Args)
+	if e.In.Mod("red") {
+		end--
+	}
+	if i >= end || e.In.Args[i].Kind != ir.Register && e.In.Args[i].Kind != ir.Int {
+		return -1
+	}
+	return i
+}
+
 // Count is the number of threads that a barrier of the block names; 0 where it is not a constant.
 func Count(e *trace.Event) (n int64, given bool) {
-	for i := 1; i < len(e.In.Args); i++ {
-		if o := &e.In.Args[i]; o.Kind == ir.Int || o.Kind == ir.Register && o.Ref.(*ir.Reg).Type.Bits() == 32 {
-			n, _ = Number(e, i)
-			return n, true
+	i := Counted(e)
+	if i < 0 {
+		return 0, false
+	}
+	n, _ = Number(e, i)
+	return n, true
+}
+
+// Flags reports whether threads may tell one another something through memory alone: by loads that make order.
+func (p *Pass) Flags() bool {
+	for _, t := range p.Traces {
+		for i := range t.Events {
+			e := &t.Events[i]
+			if e.Kind == trace.Atomic || e.Kind == trace.Load && (e.In.Mod("volatile") || e.In.Mod("relaxed") || e.In.Mod("acquire")) {
+				return true
+			}
 		}
 	}
-	return 0, false
+	return false
 }
 
 // Left reports whether threads that come to an instruction on no trace go without it for certain. Where not every way was

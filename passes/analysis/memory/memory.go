@@ -250,29 +250,41 @@ func unshift(p *value.Pool, v *value.Value) (*value.Value, bool) {
 // Foreign reports whether a thread's bytes of r belong, in o, to other threads alone; threads are taken in
 // groups of so many.
 func (r *Region) Foreign(o *Region, group int) bool {
+	return r.owned(o, group, func(owner, t int) bool { return owner != t && owner != several })
+}
+
+// Crosses reports whether a thread's bytes of r belong, in o, to other threads too; threads are taken in groups of so many.
+func (r *Region) Crosses(o *Region, group int) bool {
+	return r.owned(o, group, func(owner, t int) bool { return owner != t })
+}
+
+// several stands for the owner of bytes that more than one group has.
+const several = -1
+
+// owned reports whether a group of threads of r has bytes of which bad holds: of the group that has them in o, and itself.
+func (r *Region) owned(o *Region, group int, bad func(owner, t int) bool) bool {
 	if r.Root != o.Root || !r.Sure || !o.Sure {
 		return true
 	}
 	const grain = 4
 	owners := make(map[int64]int)
-	shared := make(map[int64]bool)
 	o.threads.Threads.Each(func(t int) {
 		at := o.base + o.threads.In(t)
 		t /= group
 		for n := int64(0); n < o.Bytes; n += grain {
 			if was, taken := owners[(at+n)/grain]; taken && was != t {
-				shared[(at+n)/grain] = true
+				owners[(at+n)/grain] = several
+			} else {
+				owners[(at+n)/grain] = t
 			}
-			owners[(at+n)/grain] = t
 		}
 	})
 	found := false
 	r.threads.Threads.Each(func(t int) {
 		at := r.base + r.threads.In(t)
-		t /= group
-		for n := int64(0); n < r.Bytes; n += grain {
-			was, taken := owners[(at+n)/grain]
-			found = found || taken && was != t && !shared[(at+n)/grain]
+		for n := int64(0); n < r.Bytes && !found; n += grain {
+			owner, taken := owners[(at+n)/grain]
+			found = taken && bad(owner, t/group)
 		}
 	})
 	return found

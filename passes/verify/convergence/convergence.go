@@ -98,10 +98,10 @@ func part(p *verify.Pass, e *trace.Event) string { return verify.Threads(e.Threa
 
 // number holds the number and the count of a barrier against what they may be.
 func number(p *verify.Pass, e *trace.Event) {
-	if n, ok := verify.Number(e, 0); ok && (n < 0 || n > 15) {
+	if n, ok := verify.Number(e, verify.Barrier(e)); ok && (n < 0 || n > 15) {
 		p.Report(&ruleCount, e.In, "barrier number is %d, expected 0 to 15", n)
 	}
-	count := operand(e)
+	count := verify.Counted(e)
 	n, ok := verify.Number(e, count)
 	switch {
 	case count < 0 || !ok:
@@ -112,21 +112,6 @@ func number(p *verify.Pass, e *trace.Event) {
 	case int(n) > p.Pool.Threads && p.Pool.Exact:
 		p.Report(&ruleCount, e.In, "thread count of a barrier is %d, and the block has %s", n, verify.Threads(p.Pool.Threads))
 	}
-}
-
-// operand is the place of the thread count, or -1.
-func operand(e *trace.Event) int {
-	i := 1
-	if strings.Contains(e.In.Op, ".red") {
-		i = 2
-	}
-	if i >= len(e.In.Args) || e.In.Args[i].Kind != ir.Register && e.In.Args[i].Kind != ir.Int {
-		return -1
-	}
-	if strings.Contains(e.In.Op, ".red") && len(e.In.Args) < 4 {
-		return -1
-	}
-	return i
 }
 
 // A site is one barrier, by number and count, and the threads that come to it.
@@ -149,9 +134,9 @@ func named(p *verify.Pass) {
 			if e.Kind != trace.BarrierSync && e.Kind != trace.BarrierArrive {
 				continue
 			}
-			count := operand(e)
+			count := verify.Counted(e)
 			n, ok := verify.Number(e, count)
-			number := verify.Val(e, first(e))
+			number := verify.Val(e, verify.Barrier(e))
 			if count < 0 || !ok || number == nil || !number.Tid() || n <= 0 || n%32 != 0 {
 				continue
 			}
@@ -212,14 +197,6 @@ func contrast(p *verify.Pass, id int64, list []*site) {
 	}
 	p.Report(&ruleShared, list[1].events[0].In, "barrier %d is used with a count of %d here and of %d elsewhere", id, list[1].count, list[0].count).
 		As(diag.Review).Also(list[0].events[0].In, "the other count")
-}
-
-// first is the operand that has the number.
-func first(e *trace.Event) int {
-	if strings.Contains(e.In.Op, ".red") {
-		return 1
-	}
-	return 0
 }
 
 // compare holds a count against the warps that come; a warp counts whole.

@@ -29,7 +29,7 @@ func laggards(p *verify.Pass, t *trace.Trace, come map[*ir.Instr]value.Set) {
 			warps := e.Threads.Warp(p.Pool.All())
 			waits, arrives := come[wait.In].And(warps), come[e.In].And(warps)
 			if waits.Warps() == arrives.Warps() && arrives.Len() < waits.Len() {
-				p.Report(&ruleLaggard, e.In, "%s arrive for the warp behind a wait of %s, with nothing between that brings the lanes together: those that still wait may miss the phase",
+				p.Report(&ruleLaggard, e.In, "an arrival by %s for the warp, behind a wait of %s, with nothing between that brings the lanes together: those that still wait may miss the phase",
 					verify.Threads(arrives.Len()), verify.Threads(waits.Len())).Also(wait.In, "the wait")
 				p.Missed("lanes that a warp-wide wait leaves apart, and one of them arriving for all (B7)")
 				return

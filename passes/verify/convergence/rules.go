@@ -44,8 +44,8 @@ bar.sync 0;
 	}
 	ruleShared = diag.Rule{
 		ID: "B3", Layer: "convergence", Severity: diag.Review, Title: "one barrier number for two groups",
-		What: "A numbered barrier that more threads come to than its count, from several places, or with several counts.",
-		Why:  "Arrivals of one group release the other.",
+		What: "A numbered barrier that more threads come to than its count, from several places, or with several counts; that a warp comes to again after it only arrived, and nothing tells it that those who wait there have gone on; or that takes a reduction and a plain arrival at once.",
+		Why:  "Arrivals of one group, or of one turn, release the other.",
 		Wrong: `
 .reqntid 128
 mov.u32 %r1, %tid.x;

@@ -37,6 +37,7 @@ type birth struct {
 	known  bool
 	by     value.Set
 	syncs  int  // barriers of the block before it
+	warps  int  // barriers of the warp before it
 	fenced bool // a fence comes behind it, before anything else can use it
 }
 
@@ -44,7 +45,7 @@ func run(p *verify.Pass) {
 	births := make(map[verify.Object]*birth)
 	var order []verify.Object
 	for _, t := range p.Traces {
-		syncs := 0
+		syncs, warps := 0, 0
 		for i := range t.Events {
 			e := &t.Events[i]
 			switch e.Kind {
@@ -52,8 +53,10 @@ func run(p *verify.Pass) {
 				if p.Everyone(e) {
 					syncs++
 				}
+			case trace.WarpSync:
+				warps++
 			case trace.Init:
-				order = made(p, t, i, syncs, births, order)
+				order = made(p, t, i, birth{syncs: syncs, warps: warps}, births, order)
 			}
 		}
 	}
@@ -67,8 +70,8 @@ func run(p *verify.Pass) {
 	totals(p, births, order)
 }
 
-// made notes the objects that an event makes.
-func made(p *verify.Pass, t *trace.Trace, i, syncs int, births map[verify.Object]*birth, order []verify.Object) []verify.Object {
+// made notes the objects that an event makes, behind so many barriers.
+func made(p *verify.Pass, t *trace.Trace, i int, behind birth, births map[verify.Object]*birth, order []verify.Object) []verify.Object {
 	e := &t.Events[i]
 	where := verify.Address(e.In, 0)
 	count, known := verify.Number(e, where+1)
@@ -91,7 +94,7 @@ func made(p *verify.Pass, t *trace.Trace, i, syncs int, births map[verify.Object
 			b.by = b.by.Or(o.Threads)
 			continue
 		}
-		b := &birth{t: t, at: i, e: e, count: count, known: known, by: o.Threads, syncs: syncs}
+		b := &birth{t: t, at: i, e: e, count: count, known: known, by: o.Threads, syncs: behind.syncs, warps: behind.warps}
 		for j := i + 1; j < len(t.Events); j++ {
 			if k := t.Events[j].Kind; k == trace.InitFence || k == trace.ProxyFence {
 				b.fenced = true
@@ -176,12 +179,14 @@ func over(p *verify.Pass, t *trace.Trace, i int, r *memory.Region, o verify.Obje
 
 // uses holds what a trace does to objects against who made them, where and how.
 func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers map[verify.Object]*ir.Instr) {
-	syncs := 0
+	syncs, warps := 0, 0
 	late := false // a proxy fence came behind a barrier
 	for i := range t.Events {
 		e := &t.Events[i]
 		before := syncs
 		switch e.Kind {
+		case trace.WarpSync:
+			warps++
 		case trace.BarrierSync, trace.ClusterWait, trace.Wait:
 			syncs++ // of those who use the object, any that makes order may be enough
 		case trace.ProxyFence, trace.InitFence:
@@ -212,7 +217,7 @@ func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers
 			}
 			own := o.Threads.Minus(b.by) == value.Set{}
 			switch engine := e.Kind == trace.BulkLoad || e.Kind == trace.TensorCommit || e.Kind == trace.RemoteStore || e.Kind == trace.Answer; {
-			case !own && before <= b.syncs && o.Rank == nil:
+			case !own && before <= b.syncs && o.Rank == nil && (warps <= b.warps || b.apart(o.Threads)):
 				p.Report(&ruleSeen, e.In, "a barrier object is used with no barrier of the block since another thread made it").Also(b.e.In, "made here").On(t, i)
 			case engine && !b.fenced && !late:
 				p.Report(&ruleSeen, e.In, "%s uses a barrier object that was made with no fence behind", short(e.In)).
@@ -220,6 +225,12 @@ func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers
 			}
 		}
 	}
+}
+
+// apart reports whether not all of some threads are in the warp of those that made an object.
+func (b *birth) apart(s value.Set) bool {
+	s = s.Or(b.by)
+	return s.Warps() > 1
 }
 
 // declared reports whether an object is counted from a variable, which nobody but the kernel can make objects in.

@@ -13,7 +13,7 @@ import (
 
 // hang reports agents that wait for ever.
 func (m *machine) hang(stuck []*agent) {
-	if m.p.Found("B1", "B2", "M1", "M2", "M3", "M4", "M5", "M6", "M7") {
+	if m.p.Found("B1", "B2", "B3", "M1", "M2", "M3", "M4", "M5", "M6", "M7") {
 		return
 	}
 	// A wait that none of the others would end says more than one that they would if they went on, and a phase that some

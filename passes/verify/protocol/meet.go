@@ -4,6 +4,10 @@
 package protocol
 
 import (
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
@@ -22,6 +26,16 @@ type meeting struct {
 	all     bool // it waits for all that have not left
 	agents  []*agent
 	clock   *clock
+	came    []coming
+	over    []coming // to the meeting before, at the same barrier
+}
+
+// A coming is that of an agent to a barrier: where in its trace, and whether it waits there.
+type coming struct {
+	a     *agent
+	e     *trace.Event
+	at    int
+	waits bool
 }
 
 // A gathering is the barrier of the cluster, at which threads arrive first and wait later.
@@ -71,7 +85,7 @@ func (m *machine) meet(a *agent, e *trace.Event) bool {
 		return m.warp(a, e)
 	}
 	id := int64(0)
-	if n := verify.Val(e, 0); n != nil && n.Tid() {
+	if n := verify.Val(e, verify.Barrier(e)); n != nil && n.Tid() {
 		id = m.p.Pool.At(n, e.Threads.Least())
 	}
 	count, _ := verify.Count(e)
@@ -103,6 +117,7 @@ func (m *machine) join(a *agent, e *trace.Event, at number, count int) bool {
 		g = &meeting{clock: m.clock()}
 		m.named[at] = g
 	}
+	m.recurs(g, at.id, coming{a, whole(a), a.at, e.Kind == trace.BarrierSync})
 	g.count, g.all = max(g.count, count), g.all || count == 0
 	g.clock.join(a.clock)
 	g.threads += e.Threads.Len()
@@ -119,19 +134,27 @@ func (m *machine) join(a *agent, e *trace.Event, at number, count int) bool {
 	return e.Kind == trace.BarrierArrive || !a.waiting
 }
 
-// split reports whether other lanes of an agent's warp come to the same barrier apart from it.
+// split reports whether other lanes of an agent's warp come to the same barrier apart from it, before or behind it: as often
+// as it has, and once more.
 func (m *machine) split(a *agent, e *trace.Event) bool {
+	turn := a.comes(e.In, a.at)
 	for _, o := range m.agents {
-		if o == a || o.home() != a.home() || o.left {
-			continue
-		}
-		for i := o.at; i < len(o.t.Events); i++ {
-			if x := &o.t.Events[i]; x.In == e.In && x.Threads.And(o.threads) != (value.Set{}) {
-				return true
-			}
+		if o != a && o.home() == a.home() && o.comes(e.In, len(o.t.Events)) > turn {
+			return true
 		}
 	}
 	return false
+}
+
+// comes is how often an agent executes an instruction, of the first events of its trace.
+func (a *agent) comes(in *ir.Instr, events int) int {
+	n := 0
+	for i := range a.t.Events[:events] {
+		if x := &a.t.Events[i]; x.In == in && x.Threads.And(a.threads) != (value.Set{}) {
+			n++
+		}
+	}
+	return n
 }
 
 // release lets a meeting go on when enough have come.
@@ -158,7 +181,38 @@ func (m *machine) release(g *meeting) {
 		a.waiting = false
 		a.at++
 	}
-	*g = meeting{clock: m.clock()}
+	*g = meeting{clock: m.clock(), over: g.came}
+}
+
+// recurs reports a warp that comes to a barrier once more after it only arrived there, and does not know of anybody who
+// waited that the barrier let it go: both may be counted for the same meeting. Reductions meet reductions only.
+func (m *machine) recurs(g *meeting, id int64, c coming) {
+	for _, o := range g.came {
+		if c.e.In.Mod("red") != o.e.In.Mod("red") && !m.p.Found("B1", "B3") {
+			m.p.Report(&ruleMix, c.e.In, "barrier %d takes a reduction and a plain arrival at once, which may not meet", id).Also(o.e.In, "the other").On(c.a.t, c.at)
+		}
+	}
+	self := slices.IndexFunc(g.came, func(o coming) bool { return o.a == c.a })
+	var first *ir.Instr
+	if self >= 0 {
+		first = g.came[self].e.In
+	} else if i := slices.IndexFunc(g.over, func(o coming) bool { return o.a == c.a && !o.waits }); i >= 0 {
+		first = g.over[i].e.In
+		for _, o := range g.over {
+			if o.waits && c.a.clock.agents[o.a.id] > o.at+1 {
+				first = nil // who waited has gone on, and told
+			}
+		}
+	}
+	g.came = append(g.came, c)
+	if first == nil || m.p.Found("B1", "B2", "B3") {
+		return
+	}
+	f := m.p.Report(&ruleMix, c.e.In, "%s comes to barrier %d again, and nothing tells it that those who wait there have gone on since it arrived: both may count for one meeting", m.who(c.a), id).
+		Also(first, "it arrived here").On(c.a.t, c.at)
+	if m.p.Flags() {
+		f.As(diag.Review)
+	}
 }
 
 // warp is bar.warp.sync: it waits for the agents of the warp that come to it too.

@@ -175,7 +175,7 @@ func strange(p *verify.Pass, t *trace.Trace, e *trace.Event) string {
 			return "waits whose phase is not a constant"
 		}
 	case trace.BarrierSync, trace.BarrierArrive:
-		if number := verify.Val(e, 0); number == nil || !number.Tid() || e.Guard != nil {
+		if number := verify.Val(e, verify.Barrier(e)); number == nil || !number.Tid() || e.Guard != nil {
 			return "numbered barriers that are not known"
 		}
 	}
@@ -376,6 +376,7 @@ ld.shared.b32 %r5, [tile+128];
 	ruleFreed   = diag.Rule{ID: "T4", Layer: "tensor", Severity: diag.Error}
 	ruleProxy   = diag.Rule{ID: "A1", Layer: "proxies", Severity: diag.Error}
 	ruleOperand = diag.Rule{ID: "W3", Layer: "proxies", Severity: diag.Error}
+	ruleMix     = diag.Rule{ID: "B3", Layer: "convergence", Severity: diag.Error}
 	ruleMeet    = diag.Rule{ID: "B1", Layer: "convergence", Severity: diag.Error}
 	ruleCount   = diag.Rule{ID: "M4", Layer: "objects", Severity: diag.Error}
 	ruleBytes   = diag.Rule{ID: "M5", Layer: "objects", Severity: diag.Error}

@@ -130,6 +130,9 @@ func (m *machine) against(s *shelf, x *access) bool {
 		if y.by == x.by && y.e.Kind == trace.BulkStore {
 			continue // A8 tells of it
 		}
+		if adds(x.e) && adds(y.e) {
+			continue // each is atomic, and none needs to come first
+		}
 		if x.e.Kind == trace.TensorFree && y.operation == 0 && x.by.home() == y.by.home() {
 			continue // the warp that frees, in its own order
 		}
@@ -162,6 +165,9 @@ func plain(e *trace.Event) bool {
 	}
 	return e.Kind != trace.Atomic && e.Guard == nil
 }
+
+// adds reports whether an access is a reduction in the background into the memory of another block.
+func adds(e *trace.Event) bool { return e.Kind == trace.RemoteStore && e.In.Head() == "red" }
 
 // engine reports whether an access is of the async proxy or of a tensor unit.
 func (x *access) engine() bool { return x.operation > 0 || x.tensor }

@@ -39,6 +39,7 @@ const (
 	exposed              // behind a barrier with no fence before it
 	fenced               // fenced by the threads that made it
 	settled              // fenced, then behind a barrier
+	joined               // fenced, then behind a barrier of each warp for itself
 	late                 // behind a barrier, then fenced
 	narrower             // fenced for another space only
 )
@@ -173,7 +174,7 @@ func note(p *verify.Pass, e *trace.Event, list []*plain) []*plain {
 func fence(t *trace.Trace, e *trace.Event, list []*plain) {
 	all := !strings.Contains(e.In.Op, "async.") || e.In.Mod("shared::cta") || e.In.Mod("shared::cluster") || e.In.Mod("shared")
 	for _, a := range list {
-		if a.state == settled || a.state == fenced {
+		if a.state == settled || a.state == joined || a.state == fenced {
 			continue
 		}
 		a.fence = e.In
@@ -198,13 +199,18 @@ func fence(t *trace.Trace, e *trace.Event, list []*plain) {
 // pass moves on what a barrier or an arrival publishes.
 func pass(e *trace.Event, list []*plain) {
 	if e.Kind == trace.WarpSync && e.Threads.Warps() > 1 {
+		for _, a := range list {
+			if a.state == fenced {
+				a.state, a.sync = joined, e.In
+			}
+		}
 		return
 	}
 	for _, a := range list {
 		switch a.state {
 		case bare:
 			a.state, a.sync = exposed, e.In
-		case fenced, late:
+		case fenced, joined, late:
 			a.state, a.sync = settled, e.In
 		}
 	}
@@ -221,19 +227,24 @@ func meet(p *verify.Pass, t *trace.Trace, i int, g *engine, list []*plain) {
 			continue
 		}
 		for k := range g.reads {
-			if sure, _ := g.reads[k].Meets(&a.region); a.write && sure {
+			if sure, _ := g.reads[k].Meets(&a.region); a.write && sure && a.strange(&g.reads[k]) {
 				complain(p, t, i, rule, g, a)
 				break
 			}
 		}
 		for k := range g.writes {
 			// A later plain write that the engine overwrites loses nothing that anybody wants.
-			if sure, _ := g.writes[k].Meets(&a.region); !a.write && sure && (g.e.Kind == trace.BulkLoad || g.e.Kind == trace.Answer) {
+			if sure, _ := g.writes[k].Meets(&a.region); !a.write && sure && a.strange(&g.writes[k]) && (g.e.Kind == trace.BulkLoad || g.e.Kind == trace.Answer) {
 				complain(p, t, i, &ruleRead, g, a)
 				break
 			}
 		}
 	}
+}
+
+// strange reports whether an engine's region is one that other warps accessed too, where only each warp met by itself.
+func (a *plain) strange(r *memory.Region) bool {
+	return a.state != joined || r.Crosses(&a.region, 32)
 }
 
 // complain says what is missing between a plain access and an engine's.
@@ -273,6 +284,8 @@ func reason(a *plain) string {
 	switch a.state {
 	case fenced:
 		return "with no barrier behind the fence"
+	case joined:
+		return "and behind the fence warps meet by themselves only"
 	case late:
 		return "with the fence behind the barrier instead of before it"
 	case narrower:
@@ -300,7 +313,7 @@ func op(in *ir.Instr) string {
 func handOver(p *verify.Pass, t *trace.Trace, i int, list []*plain, engines []engine) {
 	e := &t.Events[i]
 	for _, a := range list {
-		if a.state == settled || a.state == fenced || a.e.Threads.And(e.Threads) == (value.Set{}) {
+		if a.state == settled || a.state == joined || a.state == fenced || a.e.Threads.And(e.Threads) == (value.Set{}) {
 			continue
 		}
 		for n := range engines {
