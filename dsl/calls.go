@@ -27,7 +27,7 @@ type group []any
 
 func (g group) operand(k *Kernel) (ir.Operand, bool) {
 	list, ok := k.parts("a list", g)
-	return ir.Operand{Kind: ir.Group, Args: list}, ok
+	return k.list(ir.Group, list), ok
 }
 
 // BranchTargets is where brx.idx may go: a .branchtargets list.

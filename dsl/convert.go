@@ -142,7 +142,7 @@ func PackRandom[D Scalar](a, b, c, d Reg[F32], random Reg[U32]) Reg[D] {
 	}
 	out := fresh[D](k)
 	k.ins("cvt.rs.satfinite"+TypeOf[D]().String()+".f32", k.arg(out),
-		vector(k.arg(d.register()), k.arg(c.register()), k.arg(b.register()), k.arg(a.register())), k.arg(random.register()))
+		k.vector(k.arg(d.register()), k.arg(c.register()), k.arg(b.register()), k.arg(a.register())), k.arg(random.register()))
 	return out
 }
 

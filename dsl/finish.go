@@ -173,7 +173,7 @@ func countAll(reads []int32, list []ir.Operand, by int32) {
 		if r := o.Reg(); r != nil {
 			reads[r.Number] += by
 		} else {
-			countAll(reads, o.Args, by)
+			countAll(reads, o.Args(), by)
 		}
 	}
 }

@@ -47,7 +47,7 @@ func Give[T Scalar](f *Func, x Reg[T]) {
 		k.fault(&ruleFunction, "%s gives a %s here and a %s elsewhere", k.Name(), t, f.result)
 		return
 	}
-	k.ins(k.op("st.param", memory(t)), address(k.f.Results[0]), k.arg(x.register()))
+	k.ins(k.op("st.param", memory(t)), k.address(k.f.Results[0]), k.arg(x.register()))
 	k.Return()
 }
 
@@ -65,7 +65,7 @@ func Call[T Scalar](k *Kernel, f *Func, args ...Operand) Reg[T] {
 	}
 	out := k.slot("result", t)
 	if k.call(f, []ir.Operand{{Kind: ir.Variable, Ref: out}}, args) {
-		k.ins(k.op("ld.param", memory(t)), k.arg(d), address(out))
+		k.ins(k.op("ld.param", memory(t)), k.arg(d), k.address(out))
 	}
 	return d
 }
@@ -119,16 +119,16 @@ func (k *Kernel) call(f *Func, results []ir.Operand, args []Operand) bool {
 			return false
 		}
 		v := k.slot("arg", t)
-		k.ins(k.op("st.param", memory(t)), address(v), k.arg(x))
+		k.ins(k.op("st.param", memory(t)), k.address(v), k.arg(x))
 		passed[i] = ir.Operand{Kind: ir.Variable, Ref: v}
 	}
 	operands := make([]ir.Operand, 0, 3)
 	if len(results) > 0 {
-		operands = append(operands, ir.Operand{Kind: ir.Group, Args: results})
+		operands = append(operands, k.list(ir.Group, results))
 	}
 	operands = append(operands, ir.Operand{Kind: ir.Function, Ref: f.f})
 	if len(passed) > 0 {
-		operands = append(operands, ir.Operand{Kind: ir.Group, Args: passed})
+		operands = append(operands, k.list(ir.Group, passed))
 	}
 	op := "call.uni"
 	if len(k.open) > 1 {

@@ -56,7 +56,7 @@ func (k *Kernel) any(x any) (ir.Operand, bool) {
 	case string:
 		if strings.HasPrefix(x, "%") {
 			k.checkSpecial(x)
-			return ir.Operand{Kind: ir.Special, Text: x}, true
+			return k.special(x), true
 		}
 	case *Label:
 		if k.mine(x) {
@@ -70,7 +70,7 @@ func (k *Kernel) any(x any) (ir.Operand, bool) {
 		for i := range x {
 			list[i] = k.arg(x[i])
 		}
-		return vector(list...), true
+		return k.list(ir.Vector, list), true
 	case []any:
 		list := make([]ir.Operand, len(x))
 		for i := range x {
@@ -80,7 +80,7 @@ func (k *Kernel) any(x any) (ir.Operand, bool) {
 			}
 			list[i] = o
 		}
-		return vector(list...), true
+		return k.list(ir.Vector, list), true
 	}
 	// A slice of values of one type, whatever that is.
 	if v := reflect.ValueOf(x); v.IsValid() && v.Kind() == reflect.Slice {
@@ -92,7 +92,7 @@ func (k *Kernel) any(x any) (ir.Operand, bool) {
 			}
 			list[i] = k.arg(o)
 		}
-		return vector(list...), true
+		return k.list(ir.Vector, list), true
 	}
 	return ir.Operand{}, false
 }
@@ -127,10 +127,28 @@ func (k *Kernel) checkSpecial(name string) {
 }
 
 // vector is {list}, of operands that need not stay.
-func (k *Kernel) vector(list ...ir.Operand) ir.Operand { return vector(k.args.Copy(list)...) }
+func (k *Kernel) vector(list ...ir.Operand) ir.Operand { return k.list(ir.Vector, k.args.Copy(list)) }
 
-// vector is {list}.
-func vector(list ...ir.Operand) ir.Operand { return ir.Operand{Kind: ir.Vector, Args: list} }
+// list is an operand with parts, which stay.
+func (k *Kernel) list(kind ir.Kind, parts []ir.Operand) ir.Operand {
+	more := k.mores.One()
+	more.Args = parts
+	return ir.Operand{Kind: kind, More: more}
+}
+
+// both is a|b.
+func (k *Kernel) both(a, b ir.Operand) ir.Operand {
+	parts := k.args.Many(2)
+	parts[0], parts[1] = a, b
+	return k.list(ir.Pair, parts)
+}
+
+// special is a special register.
+func (k *Kernel) special(name string) ir.Operand {
+	more := k.mores.One()
+	more.Text = name
+	return ir.Operand{Kind: ir.Special, More: more}
+}
 
 // List is values as a vector operand: {a, b}.
 func List[T Scalar](values ...Reg[T]) []Operand {
@@ -168,5 +186,5 @@ type pair struct{ a, b Operand }
 func (p pair) operand(k *Kernel) (ir.Operand, bool) {
 	a, ok1 := k.given(p.a)
 	b, ok2 := k.given(p.b)
-	return ir.Operand{Kind: ir.Pair, Args: []ir.Operand{a, b}}, ok1 && ok2
+	return k.both(a, b), ok1 && ok2
 }

@@ -44,6 +44,7 @@ type Kernel struct {
 	shared     sharedMemory
 	instrs     slab.Of[ir.Instr]
 	args       slab.Of[ir.Operand]
+	mores      slab.Of[ir.More]
 	regs       slab.Of[ir.Reg]
 	doc        []string
 	arguments  []isa.Type // of a device function
@@ -207,7 +208,7 @@ func (k *Kernel) Comment(format string, args ...any) {
 // Pragma puts a .pragma before the next instruction.
 func (k *Kernel) Pragma(text string) {
 	in := k.room(k.m.calls.here(), ".pragma", 1)
-	in.Args[0] = ir.Operand{Kind: ir.Raw, Text: `"` + text + `"`}
+	in.Args[0] = ir.Operand{Kind: ir.Raw, More: &ir.More{Text: `"` + text + `"`}}
 	k.append(in)
 }
 
@@ -231,8 +232,9 @@ func (k *Kernel) ins(op string, args ...ir.Operand) *ir.Instr {
 
 // append puts in at the end of the kernel.
 func (k *Kernel) append(in *ir.Instr) {
-	if in.Doc == nil && k.doc != nil {
-		in.Doc, k.doc = k.doc, nil
+	if k.doc != nil && in.Said == nil {
+		in.Comment(k.doc, "")
+		k.doc = nil
 	}
 	if k.cur == nil {
 		k.place(&ir.Block{}) // nothing leads here

@@ -195,7 +195,7 @@ func (m *Matrix) put(at Addr, x, y ir.Operand) {
 	k := m.k
 	at.space = isa.Global
 	if m.typ.Class() != isa.Half {
-		k.ins(k.access("st", isa.Global, nil, 2, m.typ), k.arg(at), vector(x, y))
+		k.ins(k.access("st", isa.Global, nil, 2, m.typ), k.arg(at), k.vector(x, y))
 		return
 	}
 	pair := ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B32)}

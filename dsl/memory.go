@@ -81,9 +81,7 @@ func (a Addr) add(n Reg[U32]) Addr { return Array[B8]{at: a}.At(n).at }
 // operand is [a].
 func (a Addr) operand(k *Kernel) (ir.Operand, bool) {
 	o, ok := a.inner(k)
-	part := k.args.Many(1)
-	part[0] = o
-	return ir.Operand{Kind: ir.Address, Args: part}, ok
+	return k.bracket(o), ok
 }
 
 // inner is what stands in the bracket.
@@ -124,7 +122,7 @@ func Param[T Scalar](k *Kernel, name string) Reg[T] {
 	v := k.param(name, t, 0)
 	d := fresh[T](k)
 	was, guard := k.toHead()
-	k.ins(k.op("ld.param", memory(t)), d.in(k), address(v))
+	k.ins(k.op("ld.param", memory(t)), d.in(k), k.address(v))
 	k.back(was, guard)
 	d.r.Name, d.scope = k.regName(name), 0
 	return d
@@ -177,8 +175,13 @@ func (k *Kernel) param(name string, t isa.Type, bytes int64) *ir.Var {
 }
 
 // address is [v].
-func address(v *ir.Var) ir.Operand {
-	return ir.Operand{Kind: ir.Address, Args: []ir.Operand{{Kind: ir.Variable, Ref: v}}}
+func (k *Kernel) address(v *ir.Var) ir.Operand {
+	return k.bracket(ir.Operand{Kind: ir.Variable, Ref: v})
+}
+
+// bracket is [parts], of operands that need not stay.
+func (k *Kernel) bracket(parts ...ir.Operand) ir.Operand {
+	return k.list(ir.Address, k.args.Copy(parts))
 }
 
 // memory is the type that loads and stores of t are written with.

@@ -233,7 +233,7 @@ func (w *WarpTile[C]) multiply(fa, fb [][]ir.Operand, more func(row int) []ir.Op
 			for n, r := range w.regs[i][j] {
 				c[n] = r.in(k)
 			}
-			args := []ir.Operand{vector(c...), vector(fa[i]...), vector(fb[j]...), vector(c...)}
+			args := []ir.Operand{k.list(ir.Vector, c), k.list(ir.Vector, fa[i]), k.list(ir.Vector, fb[j]), k.list(ir.Vector, c)}
 			if more != nil {
 				args = append(args, more(i)...)
 			}

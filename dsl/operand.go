@@ -18,7 +18,7 @@ type bracket []any
 
 func (b bracket) operand(k *Kernel) (ir.Operand, bool) {
 	list, ok := k.parts("a bracket", b)
-	return ir.Operand{Kind: ir.Address, Args: list}, ok
+	return k.list(ir.Address, list), ok
 }
 
 // parts are Go values as parts of an operand.
@@ -43,7 +43,7 @@ type unified struct{ a Addr }
 
 func (u unified) operand(k *Kernel) (ir.Operand, bool) {
 	o, ok := u.a.operand(k)
-	o.Text = ".unified"
+	o.More = &ir.More{Text: ".unified", Args: o.Args()}
 	return o, ok
 }
 
@@ -65,7 +65,7 @@ type partOf[T Scalar] struct {
 
 func (p partOf[T]) operand(k *Kernel) (ir.Operand, bool) {
 	o, ok := p.x.register().operand(k)
-	o.Text = "." + strings.TrimPrefix(p.part, ".")
+	o.More = &ir.More{Text: "." + strings.TrimPrefix(p.part, ".")}
 	return o, ok
 }
 

@@ -125,7 +125,7 @@ func (o *Output) StoreTMEM(a *AccumulatorStage, row, col Reg[U32]) {
 			}
 			b := (c + q) * 2
 			to := at.Plus(int64(b / 128 * tile.SlabBytes())).add(unit.XorI(int64(b % 128)))
-			k.ins("st.shared.v4.b32", k.arg(to), vector(regs...))
+			k.ins("st.shared.v4.b32", k.arg(to), k.list(ir.Vector, regs))
 		}
 	}
 	k.FenceAsync()
@@ -160,7 +160,7 @@ func (o *Output) put(acc *Accumulator, part int, tile SharedTile) {
 			k.ins(pair, r, k.arg(hi), k.arg(lo))
 			regs[i] = r
 		}
-		k.ins("stmatrix.sync.aligned.m8n8.x4.shared.b16", k.arg(to), vector(regs...))
+		k.ins("stmatrix.sync.aligned.m8n8.x4.shared.b16", k.arg(to), k.list(ir.Vector, regs))
 	}
 }
 

@@ -27,7 +27,7 @@ func (k *Kernel) pointer(name string, t isa.Type) Addr {
 	}
 	k.elements[v.Name] = t
 	was, guard := k.toHead()
-	at := k.loadPointer(address(v))
+	at := k.loadPointer(k.address(v))
 	k.back(was, guard)
 	at.reg.Name, at.scope, at.align = k.regName(name), 0, align
 	return at

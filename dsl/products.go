@@ -141,7 +141,7 @@ func (a *Accumulator) MMALeft(x *Fragments, y SharedTile) {
 			for i, r := range cell {
 				fa[i] = r.in(k)
 			}
-			k.ins(op, a.vector(part), vector(fa...), k.arg(dy.AddI(int64(y.along(16*step)>>4))), k.arg(a.used), number(1), number(1), y.turn())
+			k.ins(op, a.vector(part), k.list(ir.Vector, fa), k.arg(dy.AddI(int64(y.along(16*step)>>4))), k.arg(a.used), number(1), number(1), y.turn())
 		}
 		if step == 0 {
 			k.ins("setp.eq.b32", k.arg(a.used), number(0), number(0))
@@ -151,11 +151,11 @@ func (a *Accumulator) MMALeft(x *Fragments, y SharedTile) {
 
 // vector is the registers of a part.
 func (a *Accumulator) vector(part int) ir.Operand {
-	list := make([]ir.Operand, len(a.regs[part]))
+	list := a.k.args.Many(len(a.regs[part]))
 	for i, r := range a.regs[part] {
 		list[i] = ir.Operand{Kind: ir.Register, Ref: r}
 	}
-	return vector(list...)
+	return a.k.list(ir.Vector, list)
 }
 
 // along is what a descriptor advances by to so many numbers along the depth: along a row, or down the rows of a transposed tile.

@@ -188,7 +188,7 @@ func settle(list []ir.Operand, offset map[*ir.Var]int64, array *ir.Var) {
 				o.Value += off
 			}
 		}
-		settle(o.Args, offset, array)
+		settle(o.Args(), offset, array)
 	}
 }
 

@@ -131,7 +131,7 @@ func (w *WarpTile[C]) teller(meta SharedTile, from Reg[U32]) func(bytes int) []i
 		for i := range w.regs {
 			upper := at.Plus(int64(bytes + i*w.shape.M*meta.Pitch()))
 			e := ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B32)}
-			k.ins("mov.b32", e, vector(load(upper, isa.B16), load(upper.Plus(int64(8*meta.Pitch())), isa.B16)))
+			k.ins("mov.b32", e, k.vector(load(upper, isa.B16), load(upper.Plus(int64(8*meta.Pitch())), isa.B16)))
 			list = append(list, e)
 		}
 		return list

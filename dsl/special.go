@@ -73,14 +73,14 @@ func (k *Kernel) WarpIndex() Reg[U32] {
 // Clock is the cycle counter of the multiprocessor. Every call reads it anew.
 func (k *Kernel) Clock() Reg[U64] {
 	d := fresh[U64](k)
-	k.ins("mov.u64", k.arg(d), ir.Operand{Kind: ir.Special, Text: "%clock64"})
+	k.ins("mov.u64", k.arg(d), k.special("%clock64"))
 	return d
 }
 
 // GlobalTimer is the time in nanoseconds. Every call reads it anew.
 func (k *Kernel) GlobalTimer() Reg[U64] {
 	d := fresh[U64](k)
-	k.ins("mov.u64", k.arg(d), ir.Operand{Kind: ir.Special, Text: "%globaltimer"})
+	k.ins("mov.u64", k.arg(d), k.special("%globaltimer"))
 	return d
 }
 
@@ -100,7 +100,7 @@ func Special[T Scalar](k *Kernel, name string) Reg[T] {
 	k.specials[name] = d.r
 	was, guard := k.cur, k.guard
 	k.cur, k.guard = k.head, ir.Guard{}
-	k.ins(k.op("mov", moved(held(TypeOf[T]()))), k.arg(d), ir.Operand{Kind: ir.Special, Text: name})
+	k.ins(k.op("mov", moved(held(TypeOf[T]()))), k.arg(d), k.special(name))
 	k.cur, k.guard = was, guard
 	return d
 }

@@ -135,7 +135,7 @@ func (x *Reg[T]) stored() isa.Type { return TypeOf[T]() }
 func (x *Reg[T]) loadFrom(k *Kernel, v *ir.Var, at int64) {
 	*x = fresh[T](k)
 	x.scope = 0
-	k.ins(k.op("ld.param", memory(TypeOf[T]())), k.arg(*x), within(v, at))
+	k.ins(k.op("ld.param", memory(TypeOf[T]())), k.arg(*x), k.within(v, at))
 }
 
 // stored is what memory holds of a pointer.
@@ -143,11 +143,11 @@ func (a *Array[T]) stored() isa.Type { return isa.U64 }
 
 // loadFrom makes a the array that a parameter points to.
 func (a *Array[T]) loadFrom(k *Kernel, v *ir.Var, at int64) {
-	a.at = k.loadPointer(within(v, at))
+	a.at = k.loadPointer(k.within(v, at))
 	a.at.scope = 0
 }
 
 // within is a place in a variable as an address.
-func within(v *ir.Var, at int64) ir.Operand {
-	return ir.Operand{Kind: ir.Address, Args: []ir.Operand{{Kind: ir.Variable, Ref: v, Value: at}}}
+func (k *Kernel) within(v *ir.Var, at int64) ir.Operand {
+	return k.bracket(ir.Operand{Kind: ir.Variable, Ref: v, Value: at})
 }

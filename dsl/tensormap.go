@@ -111,7 +111,7 @@ func (m *TensorMap) bracket(coordinates ...Operand) ir.Operand {
 	for i, c := range coordinates {
 		at[i] = k.arg(c)
 	}
-	return ir.Operand{Kind: ir.Address, Args: []ir.Operand{inner, vector(at...)}}
+	return k.bracket(inner, k.vector(at...))
 }
 
 // Load starts the copies of the tile whose first element is at a row and column, and makes a barrier count its bytes. One thread

@@ -236,12 +236,12 @@ func Sums[T Scalar](a *AccumulatorStage, col, n int) []Reg[T] {
 		list[i] = fresh[T](k)
 		regs[i] = list[i].in(k)
 	}
-	k.ins(fmt.Sprintf("tcgen05.ld.sync.aligned.32x32b.x%d.b32", n), vector(regs...), tensorAddress(k, at))
+	k.ins(fmt.Sprintf("tcgen05.ld.sync.aligned.32x32b.x%d.b32", n), k.list(ir.Vector, regs), tensorAddress(k, at))
 	k.ins("tcgen05.wait::ld.sync.aligned")
 	return list
 }
 
 // tensorAddress is [x] in tensor memory.
 func tensorAddress(k *Kernel, x Reg[U32]) ir.Operand {
-	return ir.Operand{Kind: ir.Address, Args: []ir.Operand{k.arg(x.register())}}
+	return k.bracket(k.arg(x.register()))
 }

@@ -32,7 +32,7 @@ func Table[T Scalar](m *Module, name string, values ...float64) Variable[T] {
 		}
 		list[i] = ir.Operand{Kind: c.kind, Value: c.bits}
 	}
-	v.Init = &ir.Operand{Kind: ir.Vector, Args: list}
+	v.Init = &ir.Operand{Kind: ir.Vector, More: &ir.More{Args: list}}
 	var all int64
 	for _, d := range m.ir.Decls {
 		if other, ok := d.(*ir.Var); ok && other.Space == isa.Const {

@@ -41,7 +41,7 @@ func (a Array[T]) GetVec(n int, mods ...Mod) []Reg[T] {
 			regs[i] = ir.Operand{Kind: ir.Register, Ref: k.newReg(w.typ)}
 		}
 	}
-	k.ins(k.access("ld", a.at.space, mods, w.count, w.typ), oneOrMany(regs), k.arg(a.at))
+	k.ins(k.access("ld", a.at.space, mods, w.count, w.typ), k.oneOrMany(regs), k.arg(a.at))
 	for i, r := range regs {
 		switch w.each {
 		case 2:
@@ -106,14 +106,14 @@ func (a Array[T]) PutVec(x []Reg[T], mods ...Mod) {
 		}
 		k.ins("mov.b32", regs[i], k.vector(x[2*i].register().in(k), x[2*i+1].register().in(k)))
 	}
-	k.ins(k.access("st", a.at.space, mods, w.count, w.typ), k.arg(a.at), oneOrMany(regs))
+	k.ins(k.access("st", a.at.space, mods, w.count, w.typ), k.arg(a.at), k.oneOrMany(regs))
 }
 
-func oneOrMany(regs []ir.Operand) ir.Operand {
+func (k *Kernel) oneOrMany(regs []ir.Operand) ir.Operand {
 	if len(regs) == 1 {
 		return regs[0]
 	}
-	return vector(regs...)
+	return k.list(ir.Vector, regs)
 }
 
 // words says how a vector travels: in so many registers of a type, each of which holds one, two or four elements.
@@ -184,7 +184,7 @@ func (a Array[T]) AtomicVec(how Mod, i Reg[U32], x []Reg[T], mods ...Mod) []Reg[
 		out[n] = fresh[T](k)
 		regs[n] = out[n].in(k)
 	}
-	a.vectorAtomic("atom", how, i, x, mods, vector(regs...))
+	a.vectorAtomic("atom", how, i, x, mods, k.list(ir.Vector, regs))
 	return out
 }
 
@@ -211,7 +211,7 @@ func (a Array[T]) vectorAtomic(head string, how Mod, i Reg[U32], x []Reg[T], mod
 		in[n] = v.register().in(k)
 	}
 	at := a.At(i).at
-	k.ins(op, append(out, k.arg(at), vector(in...))...)
+	k.ins(op, append(out, k.arg(at), k.list(ir.Vector, in))...)
 }
 
 // CompareAndSwap writes x to element i if it holds expected, and returns what was there.

@@ -48,11 +48,11 @@ func shuffled[T Scalar](x Reg[T], how string, n Operand, clamp int64) Reg[T] {
 		}
 	case 64:
 		a, b := fresh[B32](k), fresh[B32](k)
-		k.ins("mov.b64", vector(k.arg(a), k.arg(b)), k.arg(x))
+		k.ins("mov.b64", k.vector(k.arg(a), k.arg(b)), k.arg(x))
 		c, e := fresh[B32](k), fresh[B32](k)
 		send(k.arg(c), k.arg(a))
 		send(k.arg(e), k.arg(b))
-		k.ins("mov.b64", k.arg(d), vector(k.arg(c), k.arg(e)))
+		k.ins("mov.b64", k.arg(d), k.vector(k.arg(c), k.arg(e)))
 	default:
 		k.fault(&ruleOperand, "a %s cannot be shuffled between lanes; 16, 32 and 64 bits can", t)
 	}
@@ -186,7 +186,7 @@ func (k *Kernel) Elect() Reg[Pred] {
 		return k.Lane().EqI(0)
 	}
 	p := fresh[Pred](k)
-	k.ins("elect.sync", ir.Operand{Kind: ir.Pair, Args: []ir.Operand{{Kind: ir.Sink}, k.arg(p)}}, number(fullWarp))
+	k.ins("elect.sync", k.both(ir.Operand{Kind: ir.Sink}, k.arg(p)), number(fullWarp))
 	return p
 }
 

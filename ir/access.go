@@ -48,7 +48,7 @@ func (o *Operand) registers(a isa.Access, guarded bool, visit func(*Reg, isa.Acc
 	switch o.Kind {
 	case Register:
 		r := o.Ref.(*Reg)
-		if a == isa.Write && (guarded || o.Text != "") {
+		if a == isa.Write && (guarded || o.Text() != "") {
 			a = isa.ReadWrite
 		}
 		visit(r, a)
@@ -56,7 +56,7 @@ func (o *Operand) registers(a isa.Access, guarded bool, visit func(*Reg, isa.Acc
 	case Address, Element:
 		a = isa.Read
 	}
-	for i := range o.Args {
-		o.Args[i].registers(a, guarded, visit)
+	for i := range o.Args() {
+		o.Args()[i].registers(a, guarded, visit)
 	}
 }

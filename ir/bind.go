@@ -49,7 +49,7 @@ func (b *Binder) appendShape(to []isa.Word, args []Operand, valued bool) []isa.W
 		switch o.Kind {
 		case Register:
 			r := o.Ref.(*Reg)
-			if o.Text != "" {
+			if o.Text() != "" {
 				break
 			}
 			w := isa.WordOf(isa.ArgReg, r.Type, 0, r.Vec, 0)
@@ -73,14 +73,14 @@ func (b *Binder) appendShape(to []isa.Word, args []Operand, valued bool) []isa.W
 			to = append(to, isa.WordOf(isa.ArgFloat, isa.F32, 0, 0, 0))
 			continue
 		case Vector:
-			to = b.appendShape(append(to, isa.WordOf(isa.ArgVector, 0, 0, 0, len(o.Args))), o.Args, valued)
+			to = b.appendShape(append(to, isa.WordOf(isa.ArgVector, 0, 0, 0, len(o.Args()))), o.Args(), valued)
 			continue
 		case Address:
-			w := isa.WordOf(isa.ArgAddress, 0, 0, 0, len(o.Args))
-			if o.Text != "" {
+			w := isa.WordOf(isa.ArgAddress, 0, 0, 0, len(o.Args()))
+			if o.Text() != "" {
 				w |= isa.WordUnified
 			}
-			to = b.appendShape(append(to, w), o.Args, valued)
+			to = b.appendShape(append(to, w), o.Args(), valued)
 			continue
 		}
 		to = isa.AppendShape(to, b.list(args[i:i+1]), valued)
@@ -105,11 +105,11 @@ func (b *Binder) arg(o *Operand) isa.Arg {
 	case Register:
 		r := o.Ref.(*Reg)
 		a := isa.Arg{Kind: isa.ArgReg, Type: r.Type, Count: r.Vec, Not: o.Not, Minus: o.Minus, Value: o.Value}
-		if o.Text != "" {
+		if o.Text() != "" {
 			if r.Vec > 1 {
 				a.Count = 1
 			} else {
-				a.Part = o.Text
+				a.Part = o.Text()
 			}
 		}
 		return a
@@ -139,7 +139,7 @@ func (b *Binder) arg(o *Operand) isa.Arg {
 		return b.group(isa.ArgVector, o)
 	case Address:
 		a := b.group(isa.ArgAddress, o)
-		a.Unified = o.Text != ""
+		a.Unified = o.Text() != ""
 		return a
 	case Pair:
 		return b.group(isa.ArgPair, o)
@@ -147,23 +147,23 @@ func (b *Binder) arg(o *Operand) isa.Arg {
 		return b.group(isa.ArgList, o)
 	case Element:
 		elems := b.take(1)
-		elems[0] = b.arg(&o.Args[0])
+		elems[0] = b.arg(&o.Args()[0])
 		return isa.Arg{Kind: isa.ArgAddress, Elems: elems}
 	}
 	return isa.Arg{}
 }
 
 func (b *Binder) group(k isa.ArgKind, o *Operand) isa.Arg {
-	elems := b.take(len(o.Args))
-	for i := range o.Args {
-		elems[i] = b.arg(&o.Args[i])
+	elems := b.take(len(o.Args()))
+	for i := range o.Args() {
+		elems[i] = b.arg(&o.Args()[i])
 	}
 	return isa.Arg{Kind: k, Elems: elems}
 }
 
 // special is a special register, or a component of one.
 func special(o *Operand) isa.Arg {
-	name := o.Text
+	name := o.Text()
 	if n := len(name); n > 2 && name[n-2] == '.' {
 		name = name[:n-2]
 	}
@@ -172,7 +172,7 @@ func special(o *Operand) isa.Arg {
 		return isa.Arg{}
 	}
 	a := isa.Arg{Kind: isa.ArgSreg, Type: s.Type, Value: o.Value}
-	if s.Vector && name == o.Text {
+	if s.Vector && name == o.Text() {
 		a.Kind = isa.ArgUnknown
 	}
 	return a

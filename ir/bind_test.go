@@ -17,7 +17,7 @@ func TestShape(t *testing.T) {
 	for _, r := range []*Reg{{Type: isa.B32}, {Type: isa.F64}, {Type: isa.Predicate}, {Type: isa.F32, Vec: 4}} {
 		for _, text := range []string{"", ".x", ".h10"} {
 			for bits := range 8 {
-				o := Operand{Kind: Register, Ref: r, Text: text, Not: bits&1 != 0, Minus: bits&2 != 0}
+				o := Operand{Kind: Register, Ref: r, More: &More{Text: text}, Not: bits&1 != 0, Minus: bits&2 != 0}
 				if bits&4 != 0 {
 					o.Value = 16
 				}
@@ -32,13 +32,13 @@ func TestShape(t *testing.T) {
 		}
 	}
 	list = append(list, Operand{}, Operand{Kind: Function, Ref: &Func{}}, Operand{Kind: Jump, Ref: &Block{}}, Operand{Kind: List, Ref: &Targets{}},
-		Operand{Kind: List, Ref: &Targets{Proto: &Func{}}}, Operand{Kind: Special, Text: "%tid.x"}, Operand{Kind: Special, Text: "%tid"},
-		Operand{Kind: Special, Text: "%clock", Value: 4}, Operand{Kind: Sink}, Operand{Kind: Raw, Text: "x"})
+		Operand{Kind: List, Ref: &Targets{Proto: &Func{}}}, Operand{Kind: Special, More: &More{Text: "%tid.x"}}, Operand{Kind: Special, More: &More{Text: "%tid"}},
+		Operand{Kind: Special, More: &More{Text: "%clock"}, Value: 4}, Operand{Kind: Sink}, Operand{Kind: Raw, More: &More{Text: "x"}})
 	for n := range len(list) {
 		for _, k := range []Kind{Vector, Address, Pair, Group, Element} {
-			list = append(list, Operand{Kind: k, Args: []Operand{list[n], list[0]}})
+			list = append(list, Operand{Kind: k, More: &More{Args: []Operand{list[n], list[0]}}})
 		}
-		list = append(list, Operand{Kind: Address, Text: ".unified", Args: []Operand{list[n]}}, Operand{Kind: Vector, Args: list[:n]})
+		list = append(list, Operand{Kind: Address, More: &More{Text: ".unified", Args: []Operand{list[n]}}}, Operand{Kind: Vector, More: &More{Args: list[:n]}})
 	}
 	target, _ := isa.ParseTarget("sm_90a")
 	b := NewBinder(isa.Newest(), target)

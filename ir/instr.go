@@ -19,8 +19,37 @@ type Instr struct {
 	// for a directive, and for what the table does not know.
 	Form *isa.Candidate
 	Pos  Pos
-	Doc  []string // comments before it
-	Note string   // comment behind it
+	Said *Comments // what is written about it; shared by copies, so it is replaced, not changed
+}
+
+// Comments are what is written about an instruction.
+type Comments struct {
+	Doc  []string // before it
+	Note string   // behind it
+}
+
+// Doc is the comments before in.
+func (in *Instr) Doc() []string {
+	if in.Said == nil {
+		return nil
+	}
+	return in.Said.Doc
+}
+
+// Note is the comment behind in.
+func (in *Instr) Note() string {
+	if in.Said == nil {
+		return ""
+	}
+	return in.Said.Note
+}
+
+// Comment makes doc the comments before in, and note the one behind it; "" for none.
+func (in *Instr) Comment(doc []string, note string) {
+	in.Said = nil
+	if len(doc) > 0 || note != "" {
+		in.Said = &Comments{doc, note}
+	}
 }
 
 // A Guard is @p or @!p; Reg is nil where there is none.
@@ -91,7 +120,7 @@ const (
 	Raw                  // Text as it stands
 )
 
-// An Operand is an operand of an instruction, or a part of one, or an initial value.
+// An Operand is an operand of an instruction, or a part of one, or an initial value. There are many, so what few have stands elsewhere.
 type Operand struct {
 	Kind  Kind
 	Not   bool  // !p
@@ -99,8 +128,29 @@ type Operand struct {
 	Zero  bool  // an offset of zero is written: +0, which code that is not optimised adds
 	Ref   Ref   // what a name stands for
 	Value int64 // of a constant; of anything else with a Ref, the offset added to it
-	Text  string
-	Args  []Operand
+	More  *More // shared by copies of an operand: it is replaced, not changed
+}
+
+// More is what some operands have besides.
+type More struct {
+	Text string
+	Args []Operand
+}
+
+// Text is the text of o, as its Kind says.
+func (o *Operand) Text() string {
+	if o.More == nil {
+		return ""
+	}
+	return o.More.Text
+}
+
+// Args are the parts of o.
+func (o *Operand) Args() []Operand {
+	if o.More == nil {
+		return nil
+	}
+	return o.More.Args
 }
 
 // A Ref is what a name in an operand stands for.
@@ -136,7 +186,8 @@ func (o *Operand) Offset() bool { return o.Ref != nil && o.Value != 0 }
 // Walk calls visit with o and every part of it.
 func (o *Operand) Walk(visit func(*Operand)) {
 	visit(o)
-	for i := range o.Args {
-		o.Args[i].Walk(visit)
+	parts := o.Args()
+	for i := range parts {
+		parts[i].Walk(visit)
 	}
 }

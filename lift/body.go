@@ -154,7 +154,7 @@ func (l *lifter) redirect() {
 			for i := range in.Args {
 				in.Args[i].Walk(func(o *ir.Operand) {
 					if m, ok := l.merged[o.Block()]; ok {
-						o.Ref, o.Text = m.into, m.name
+						o.Ref, o.More = m.into, l.text(m.name)
 					}
 				})
 			}
@@ -181,7 +181,8 @@ func (l *lifter) add(in *ir.Instr) {
 }
 
 func (l *lifter) instr(n *ptx.Instr) {
-	in := &ir.Instr{Op: n.Op.Text, Pos: position(n), Doc: l.before(n.At)}
+	in := &ir.Instr{Op: n.Op.Text, Pos: position(n)}
+	doc := l.before(n.At)
 	if n.Guard.Text != "" {
 		r, ok := l.find(n.Guard.Text, n.Guard.At).(*ir.Reg)
 		if !ok {
@@ -195,7 +196,8 @@ func (l *lifter) instr(n *ptx.Instr) {
 			in.Args[i] = l.operand(&n.Args[i])
 		}
 	}
-	in.Note = l.note(n.To, &in.Doc)
+	note := l.note(n.To, &doc)
+	in.Comment(doc, note)
 	if l.binder != nil {
 		l.binder.Bind(in)
 	}
@@ -245,11 +247,13 @@ func (l *lifter) bodyDirective(n *ptx.Directive) {
 		l.fault(&ruleOdd, n, ".target in a function is not understood; it belongs to the head of the module")
 		return
 	}
-	in := &ir.Instr{Op: n.Name.Text, Pos: position(n), Doc: l.before(n.Name.To)}
+	in := &ir.Instr{Op: n.Name.Text, Pos: position(n)}
+	doc := l.before(n.Name.To)
 	if len(n.Args) > 0 {
-		in.Args = []ir.Operand{{Kind: ir.Raw, Text: l.textOf(n.Args)}}
+		in.Args = []ir.Operand{{Kind: ir.Raw, More: l.text(l.textOf(n.Args))}}
 	}
-	in.Note = l.note(n.To, &in.Doc)
+	note := l.note(n.To, &doc)
+	in.Comment(doc, note)
 	l.add(in)
 }
 

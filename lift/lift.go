@@ -12,6 +12,7 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/form"
+	"github.com/ptxdsl/ptxdsl/internal/slab"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/ptx"
@@ -64,6 +65,7 @@ type lifter struct {
 	list     diag.List
 	comments []ptx.Comment // not taken so far
 	binder   *ir.Binder
+	mores    slab.Of[ir.More]
 
 	scopes []*scope // the module's first
 

@@ -19,11 +19,11 @@ func (l *lifter) operand(o *ptx.Operand) ir.Operand {
 		if o.Text != "WARP_SZ" {
 			return l.name(o)
 		}
-		return ir.Operand{Kind: ir.Int, Value: 32, Text: o.Text}
+		return ir.Operand{Kind: ir.Int, Value: 32, More: l.text(o.Text)}
 	case ptx.Literal, ptx.Cond, ptx.Cast, ptx.Paren:
 		return l.constant(o)
 	case ptx.String:
-		return ir.Operand{Kind: ir.Raw, Text: o.Text}
+		return ir.Operand{Kind: ir.Raw, More: l.text(o.Text)}
 	case ptx.Unary:
 		if x, ok := l.tryConstant(o); ok {
 			return x
@@ -43,7 +43,7 @@ func (l *lifter) operand(o *ptx.Operand) ir.Operand {
 			return x
 		}
 		if o.Text == "=" {
-			return ir.Operand{Kind: ir.Raw, Text: o.Args[0].Text + " = " + l.textOf(o.Args[1:])}
+			return ir.Operand{Kind: ir.Raw, More: l.text(o.Args[0].Text + " = " + l.textOf(o.Args[1:]))}
 		}
 		return l.offset(o)
 	case ptx.Vector:
@@ -67,14 +67,25 @@ func (l *lifter) operand(o *ptx.Operand) ir.Operand {
 
 // group is an operand with parts.
 func (l *lifter) group(k ir.Kind, o *ptx.Operand) ir.Operand {
-	x := ir.Operand{Kind: k, Text: o.Text}
+	more := l.mores.One()
+	more.Text = o.Text
 	if len(o.Args) > 0 {
-		x.Args = make([]ir.Operand, len(o.Args))
+		more.Args = make([]ir.Operand, len(o.Args))
 		for i := range o.Args {
-			x.Args[i] = l.operand(&o.Args[i])
+			more.Args[i] = l.operand(&o.Args[i])
 		}
 	}
-	return x
+	return ir.Operand{Kind: k, More: more}
+}
+
+// text is what an operand has besides, if that is text; nil where there is none.
+func (l *lifter) text(s string) *ir.More {
+	if s == "" {
+		return nil
+	}
+	more := l.mores.One()
+	more.Text = s
+	return more
 }
 
 func (l *lifter) constant(o *ptx.Operand) ir.Operand {
@@ -99,7 +110,7 @@ func (l *lifter) tryConstant(o *ptx.Operand) (ir.Operand, bool) {
 		x.Kind = ir.Double
 	}
 	if o.Kind == ptx.Literal {
-		x.Text = o.Text
+		x.More = l.text(o.Text)
 	}
 	return x, true
 }
@@ -132,7 +143,7 @@ func (l *lifter) name(o *ptx.Operand) ir.Operand {
 	}
 	switch ref := l.find(base, o.At).(type) {
 	case *ir.Reg:
-		return ir.Operand{Kind: ir.Register, Ref: ref, Text: field}
+		return ir.Operand{Kind: ir.Register, Ref: ref, More: l.text(field)}
 	case *ir.Var:
 		return ir.Operand{Kind: ir.Variable, Ref: ref}
 	case *ir.Func:
@@ -143,8 +154,8 @@ func (l *lifter) name(o *ptx.Operand) ir.Operand {
 		return ir.Operand{Kind: ir.List, Ref: ref}
 	}
 	if _, ok := isa.SpecialRegister(base); ok {
-		return ir.Operand{Kind: ir.Special, Text: text}
+		return ir.Operand{Kind: ir.Special, More: l.text(text)}
 	}
 	l.fault(&ruleName, o, "%s is not declared", text)
-	return ir.Operand{Kind: ir.Raw, Text: text}
+	return ir.Operand{Kind: ir.Raw, More: l.text(text)}
 }

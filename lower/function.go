@@ -191,9 +191,9 @@ func (w *writer) block(b *ir.Block, calls []sequence) {
 			w.targets(t)
 		}
 		w.locate(in.Pos)
-		w.comments(in.Doc)
+		w.comments(in.Doc())
 		w.instr(in)
-		w.end(in.Note)
+		w.end(in.Note())
 		if len(calls) > 0 && calls[0].last == i {
 			w.shut()
 			calls = calls[1:]
@@ -206,7 +206,7 @@ func (w *writer) instr(in *ir.Instr) {
 	if in.Directive() {
 		text := ""
 		if len(in.Args) > 0 {
-			text = in.Args[0].Text
+			text = in.Args[0].Text()
 		}
 		w.directive(in.Op, text, in.Op == ".pragma" || in.Op == ".alias")
 		return

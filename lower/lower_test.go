@@ -54,25 +54,28 @@ func TestNames(t *testing.T) {
 	mov := func(r *ir.Reg, o ir.Operand) *ir.Instr {
 		return &ir.Instr{Op: "mov.b" + map[int]string{16: "16", 32: "32", 64: "64"}[r.Type.Bits()], Args: []ir.Operand{reg(r), o}}
 	}
+	address := func(o ir.Operand) ir.Operand {
+		return ir.Operand{Kind: ir.Address, More: &ir.More{Args: []ir.Operand{o}}}
+	}
 	f := &ir.Func{
 		Name: "k", Kernel: true, Linkage: ".visible", HasParams: true, Defined: true, Params: []*ir.Var{n, p},
 		Regs: []*ir.Reg{p1, p3, g0, g2, r1, r9, half, i, limit, again},
 		Doc:  []string{"// Counts."},
 	}
 	loop.Instrs = []*ir.Instr{
-		{Op: "add.s32", Args: []ir.Operand{reg(i), reg(i), integer(-1)}, Doc: []string{"// one lap"}},
-		{Op: "and.b32", Args: []ir.Operand{reg(r1), reg(i), integer(0xff)}, Note: "// a mask"},
+		{Op: "add.s32", Args: []ir.Operand{reg(i), reg(i), integer(-1)}, Said: &ir.Comments{Doc: []string{"// one lap"}}},
+		{Op: "and.b32", Args: []ir.Operand{reg(r1), reg(i), integer(0xff)}, Said: &ir.Comments{Note: "// a mask"}},
 		{Op: "setp.lt.s32", Args: []ir.Operand{reg(again), reg(i), reg(limit)}},
 		{Op: "bra", Guard: ir.Guard{Reg: again}, Args: []ir.Operand{{Kind: ir.Jump, Ref: loop}}},
 	}
 	end.Instrs = []*ir.Instr{{Op: "ret"}}
 	f.Blocks = []*ir.Block{{Instrs: []*ir.Instr{
-		{Op: "ld.param.u32", Args: []ir.Operand{reg(limit), {Kind: ir.Address, Args: []ir.Operand{{Kind: ir.Variable, Ref: n}}}}},
-		{Op: "ld.param.u64", Args: []ir.Operand{reg(p1), {Kind: ir.Address, Args: []ir.Operand{{Kind: ir.Variable, Ref: p}}}}},
+		{Op: "ld.param.u32", Args: []ir.Operand{reg(limit), address(ir.Operand{Kind: ir.Variable, Ref: n})}},
+		{Op: "ld.param.u64", Args: []ir.Operand{reg(p1), address(ir.Operand{Kind: ir.Variable, Ref: p})}},
 		mov(p3, reg(p1)), mov(g0, integer(3)), mov(g2, integer(1<<20)), mov(r9, integer(100)), mov(i, integer(0)),
 		{Op: "mov.b16", Args: []ir.Operand{reg(half), integer(0x3c00)}},
-		{Op: "st.global.b32", Args: []ir.Operand{{Kind: ir.Address, Args: []ir.Operand{{Kind: ir.Variable, Ref: global}}}, reg(g2)}},
-		{Op: "st.global.b64", Args: []ir.Operand{{Kind: ir.Address, Args: []ir.Operand{{Kind: ir.Register, Ref: p1, Value: -8}}}, reg(p3)}},
+		{Op: "st.global.b32", Args: []ir.Operand{address(ir.Operand{Kind: ir.Variable, Ref: global}), reg(g2)}},
+		{Op: "st.global.b64", Args: []ir.Operand{address(ir.Operand{Kind: ir.Register, Ref: p1, Value: -8}), reg(p3)}},
 	}}, loop, end}
 	m := &ir.Module{Name: "m.ptx", Version: 700, Target: target, Bits: 64, Decls: []ir.Decl{global, f}}
 	text := lower.Text(m)

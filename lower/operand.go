@@ -17,7 +17,7 @@ func renderList(to []byte, args []ir.Operand, b base, tight bool) []byte {
 			to = append(to, ", "...)
 		}
 		o := &args[i]
-		if r, ok := o.Ref.(*ir.Reg); ok && o.Value == 0 && o.Text == "" && !o.Zero && !o.Not && !o.Minus {
+		if r, ok := o.Ref.(*ir.Reg); ok && o.Value == 0 && o.Text() == "" && !o.Zero && !o.Not && !o.Minus {
 			to = append(to, r.Name...) // most operands are registers
 			continue
 		}
@@ -31,14 +31,14 @@ func render(to []byte, o *ir.Operand, b base, tight bool) []byte {
 	case ir.Nothing:
 		return to
 	case ir.Int:
-		if o.Text != "" {
-			return append(to, o.Text...)
+		if o.Text() != "" {
+			return append(to, o.Text()...)
 		}
 		return appendWhole(to, o.Value, b)
 	case ir.Single, ir.Double:
 		return floating(to, o)
 	case ir.Raw:
-		return append(to, o.Text...)
+		return append(to, o.Text()...)
 	}
 	offset := o.Value != 0 || o.Zero
 	switch {
@@ -50,24 +50,24 @@ func render(to []byte, o *ir.Operand, b base, tight bool) []byte {
 	}
 	switch o.Kind {
 	case ir.Vector:
-		to = append(renderList(append(to, '{'), o.Args, b, false), '}')
+		to = append(renderList(append(to, '{'), o.Args(), b, false), '}')
 	case ir.Address:
-		to = append(renderList(append(to, '['), o.Args, b, true), ']')
-		to = append(to, o.Text...)
+		to = append(renderList(append(to, '['), o.Args(), b, true), ']')
+		to = append(to, o.Text()...)
 	case ir.Pair:
-		to = append(render(to, &o.Args[0], b, true), '|')
-		to = render(to, &o.Args[1], b, true)
+		to = append(render(to, &o.Args()[0], b, true), '|')
+		to = render(to, &o.Args()[1], b, true)
 	case ir.Group:
-		to = append(renderList(append(to, '('), o.Args, b, false), ')')
+		to = append(renderList(append(to, '('), o.Args(), b, false), ')')
 	case ir.Element:
-		to = append(render(to, &o.Args[0], b, true), '[')
-		to = append(render(to, &o.Args[1], b, true), ']')
+		to = append(render(to, &o.Args()[0], b, true), '[')
+		to = append(render(to, &o.Args()[1], b, true), ']')
 	case ir.Apply:
-		to = append(append(to, o.Text...), '(')
-		to = append(renderList(to, o.Args, b, false), ')')
+		to = append(append(to, o.Text()...), '(')
+		to = append(renderList(to, o.Args(), b, false), ')')
 	case ir.Register:
 		to = append(to, o.Ref.(*ir.Reg).Name...)
-		to = append(to, o.Text...)
+		to = append(to, o.Text()...)
 	default:
 		to = append(to, name(o)...)
 	}
@@ -92,21 +92,21 @@ func name(o *ir.Operand) string {
 	case *ir.Targets:
 		return ref.Name
 	case *ir.Block:
-		if o.Text == "" {
+		if o.Text() == "" {
 			return ref.Name()
 		}
 	}
 	if o.Kind == ir.Sink {
 		return "_"
 	}
-	return o.Text // a special register, or another label of a block than its first
+	return o.Text() // a special register, or another label of a block than its first
 }
 
 // floating writes a floating-point number as it was written, or its bits.
 func floating(to []byte, o *ir.Operand) []byte {
 	switch {
-	case o.Text != "":
-		return append(to, o.Text...)
+	case o.Text() != "":
+		return append(to, o.Text()...)
 	case o.Kind == ir.Single:
 		return bits(append(to, "0f"...), uint64(uint32(o.Value)), 32)
 	}

@@ -99,7 +99,7 @@ func (v *needs) variable(d *ir.Var) {
 		d.Init.Walk(func(o *ir.Operand) {
 			switch {
 			case o.Kind != ir.Apply:
-			case o.Text == "generic":
+			case o.Text() == "generic":
 				v.since(3, 1) // PTX ISA, Initializers
 			default:
 				v.since(7, 1) // masks, likewise
@@ -182,7 +182,7 @@ func (v *needs) instr(in *ir.Instr) {
 	if in.Directive() {
 		text := ""
 		if len(in.Args) > 0 {
-			text = in.Args[0].Text
+			text = in.Args[0].Text()
 		}
 		v.directiveOf(in.Op, text)
 		return
@@ -214,12 +214,12 @@ func (v *needs) operands(list []ir.Operand) {
 		switch o := &list[i]; o.Kind {
 		case ir.Register, ir.Int: // most are
 		case ir.Special:
-			name, _, _ := strings.Cut(o.Text, ".")
+			name, _, _ := strings.Cut(o.Text(), ".")
 			if s, ok := isa.SpecialRegister(name); ok {
 				v.gate(s.Gate)
 			}
 		default:
-			v.operands(o.Args)
+			v.operands(o.Args())
 		}
 	}
 }

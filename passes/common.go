@@ -91,7 +91,7 @@ func repeatable(in *ir.Instr, d *defs) bool {
 		in.Args[1+i].Walk(func(o *ir.Operand) {
 			switch {
 			case o.Kind == ir.Special:
-				same = same && steady(o.Text)
+				same = same && steady(o.Text())
 			case o.Reg() != nil:
 				same = same && d.writer[o.Reg()] != nil
 			}
@@ -124,7 +124,7 @@ func keyOf(in *ir.Instr, names map[*ir.Reg]int, instead map[*ir.Reg]*ir.Reg) str
 				fmt.Fprintf(&b, " r%d", names[r])
 				ref = nil
 			}
-			fmt.Fprintf(&b, " %d,%t,%t,%d,%q,%d,%p", o.Kind, o.Not, o.Minus, o.Value, o.Text, len(o.Args), ref)
+			fmt.Fprintf(&b, " %d,%t,%t,%d,%q,%d,%p", o.Kind, o.Not, o.Minus, o.Value, o.Text(), len(o.Args()), ref)
 		})
 	}
 	return b.String()

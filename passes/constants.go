@@ -78,7 +78,7 @@ func settle(in *ir.Instr, d *defs, binder *ir.Binder) bool {
 // constant puts a constant in the place of a register, if the instruction takes it there.
 func constant(u use, value ir.Operand, binder *ir.Binder) bool {
 	was := *u.at
-	*u.at = ir.Operand{Kind: ir.Int, Value: value.Value, Text: value.Text}
+	*u.at = ir.Operand{Kind: ir.Int, Value: value.Value, More: value.More}
 	if problems := binder.Bind(u.in); u.in.Form == nil || len(problems) > 0 {
 		*u.at = was
 		binder.Bind(u.in)

@@ -122,10 +122,10 @@ func deadIn(b *ir.Block, l *Liveness, live, needed Set) int {
 	for i := len(b.Instrs) - 1; i >= 0; i-- {
 		in := b.Instrs[i]
 		// Comments before an instruction may speak of all that follows, so they go to the next one.
-		if free(in) && (!wanted(in, l, live) || !wanted(in, l, needed)) && (len(in.Doc) == 0 || len(kept) > 0) {
-			if len(in.Doc) > 0 {
+		if free(in) && (!wanted(in, l, live) || !wanted(in, l, needed)) && (len(in.Doc()) == 0 || len(kept) > 0) {
+			if doc := in.Doc(); len(doc) > 0 {
 				next := kept[len(kept)-1]
-				next.Doc = append(slices.Clone(in.Doc), next.Doc...)
+				next.Comment(slices.Concat(doc, next.Doc()), next.Note())
 			}
 			n++
 			continue

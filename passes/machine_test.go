@@ -84,10 +84,10 @@ func (m *machine) value(o *ir.Operand) uint64 {
 	case ir.Variable:
 		return m.hash("address", o.Var().Name)&^0xfff + uint64(o.Value)
 	case ir.Special:
-		if strings.Contains(o.Text, "clock") || strings.Contains(o.Text, "timer") {
-			return m.hash(o.Text, len(m.events))
+		if strings.Contains(o.Text(), "clock") || strings.Contains(o.Text(), "timer") {
+			return m.hash(o.Text(), len(m.events))
 		}
-		return m.hash(o.Text) % 1024
+		return m.hash(o.Text()) % 1024
 	}
 	panic(fmt.Sprintf("operand of kind %d", o.Kind))
 }
@@ -189,15 +189,15 @@ func elements(o *ir.Operand) []*ir.Operand {
 		return []*ir.Operand{o}
 	}
 	var list []*ir.Operand
-	for i := range o.Args {
-		list = append(list, &o.Args[i])
+	for i := range o.Args() {
+		list = append(list, &o.Args()[i])
 	}
 	return list
 }
 
 // address is where an access begins. Shared memory has addresses of 32 bits, and lies apart.
 func (m *machine) address(in *ir.Instr, o *ir.Operand) uint64 {
-	at := m.value(&o.Args[0])
+	at := m.value(&o.Args()[0])
 	if in.Mod("shared") {
 		return 1<<62 + at
 	}

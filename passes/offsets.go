@@ -39,7 +39,7 @@ func readingOf(uses []use) *reading {
 // offsetable reports whether a use is the register in the brackets of a plain load or store, which take a number added
 // to it.
 func offsetable(u use) bool {
-	if u.at == nil || u.to.Kind != ir.Address || len(u.to.Args) != 1 || u.at != &u.to.Args[0] || u.to.Text != "" {
+	if u.at == nil || u.to.Kind != ir.Address || len(u.to.Args()) != 1 || u.at != &u.to.Args()[0] || u.to.Text() != "" {
 		return false
 	}
 	switch u.in.Head() {

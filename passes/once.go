@@ -4,6 +4,8 @@
 package passes
 
 import (
+	"slices"
+
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/graph"
@@ -104,7 +106,7 @@ func resultOf(in *ir.Instr, i int) bool {
 
 // whole is the register that an operand is, all of it and nothing added, or nil.
 func whole(o *ir.Operand) *ir.Reg {
-	if o.Kind != ir.Register || o.Text != "" || o.Not || o.Minus || o.Offset() {
+	if o.Kind != ir.Register || o.Text() != "" || o.Not || o.Minus || o.Offset() {
 		return nil
 	}
 	return o.Reg()
@@ -117,17 +119,18 @@ func dropped(f *ir.Func, gone map[*ir.Instr]bool) {
 		var doc []string
 		for _, in := range b.Instrs {
 			if gone[in] {
-				doc = append(doc, in.Doc...)
+				doc = append(doc, in.Doc()...)
 				continue
 			}
 			if len(doc) > 0 {
-				in.Doc = append(doc, in.Doc...)
+				in.Comment(append(doc, in.Doc()...), in.Note())
 				doc = nil
 			}
 			kept = append(kept, in)
 		}
 		if len(doc) > 0 && len(kept) > 0 {
-			kept[len(kept)-1].Doc = append(kept[len(kept)-1].Doc, doc...)
+			last := kept[len(kept)-1]
+			last.Comment(slices.Concat(last.Doc(), doc), last.Note())
 		}
 		b.Instrs = kept
 	}

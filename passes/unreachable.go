@@ -98,7 +98,7 @@ func located(in *ir.Instr) string {
 	if in.Op != ".loc" || len(in.Args) == 0 {
 		return ""
 	}
-	return in.Args[0].Text
+	return in.Args[0].Text()
 }
 
 // place is the first three words of a .loc's text, as one.

@@ -22,7 +22,7 @@ func (r *counted) origin(in *ir.Instr) string {
 					return at
 				}
 				if other.Op == ".loc" && len(other.Args) > 0 {
-					at = r.place(other.Args[0].Text)
+					at = r.place(other.Args[0].Text())
 				}
 			}
 		}

@@ -31,7 +31,7 @@ func Rooms() []Room {
 		{"ptx", "diag isa internal/slab internal/layout", participle},
 		{"form", "diag isa ptx", ""},
 		{"ir", "diag isa", ""},
-		{"lift", "diag isa ptx form ir", ""}, // form: one evaluator for constant expressions
+		{"lift", "diag isa ptx form ir internal/slab", ""}, // form: one evaluator for constant expressions
 		{"lower", "diag isa ptx ir internal/layout", ""},
 		{"passes", "diag isa ir passes/analysis", ""},
 		{"passes/analysis", "diag isa ir", ""},

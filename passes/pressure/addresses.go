@@ -28,8 +28,8 @@ func (s *words) addresses(skip map[*ir.Instr]bool) map[int]*ir.Instr {
 				}
 			})
 			for i := range in.Args {
-				if o := &in.Args[i]; o.Kind == ir.Address && len(o.Args) == 1 && plain(in) {
-					if r, ok := s.of(o.Args[0].Reg()); ok {
+				if o := &in.Args[i]; o.Kind == ir.Address && len(o.Args()) == 1 && plain(in) {
+					if r, ok := s.of(o.Args()[0].Reg()); ok {
 						other[r]--
 					}
 				}

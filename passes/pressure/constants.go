@@ -69,8 +69,8 @@ func (s *words) bases(number int) {
 				continue
 			}
 			for i := range in.Args {
-				if o := &in.Args[i]; o.Kind == ir.Address && len(o.Args) == 1 {
-					need(&o.Args[0], held)
+				if o := &in.Args[i]; o.Kind == ir.Address && len(o.Args()) == 1 {
+					need(&o.Args()[0], held)
 				}
 			}
 		}

@@ -88,26 +88,26 @@ func (s *words) known(in *ir.Instr) bool {
 
 // fixed reports whether an address is known before the kernel runs.
 func (s *words) fixed(o *ir.Operand) bool {
-	if o.Kind != ir.Address || len(o.Args) != 1 {
+	if o.Kind != ir.Address || len(o.Args()) != 1 {
 		return false
 	}
-	if v := o.Args[0].Var(); v != nil {
+	if v := o.Args()[0].Var(); v != nil {
 		return v.Space == isa.Const || slices.Contains(s.f.Params, v)
 	}
-	r, ok := s.of(o.Args[0].Reg())
+	r, ok := s.of(o.Args()[0].Reg())
 	return ok && s.writes[r] == 1 && s.find(s.first[r]) == nothing
 }
 
 // constant makes all words of an operand, which may be a vector, constants.
 func (s *words) constant(d *ir.Operand) bool {
 	if d.Kind == ir.Vector {
-		for i := range d.Args {
-			if _, ok := s.once(&d.Args[i]); !ok && d.Args[i].Kind != ir.Sink {
+		for i := range d.Args() {
+			if _, ok := s.once(&d.Args()[i]); !ok && d.Args()[i].Kind != ir.Sink {
 				return false
 			}
 		}
-		for i := range d.Args {
-			s.constant(&d.Args[i])
+		for i := range d.Args() {
+			s.constant(&d.Args()[i])
 		}
 		return true
 	}
@@ -132,7 +132,7 @@ func (s *words) moved(d, from *ir.Operand) bool {
 		}
 		return !s.kept(d) && s.constant(d)
 	case ir.Special:
-		if strings.HasPrefix(from.Text, "%ntid") || strings.HasPrefix(from.Text, "%nctaid") || from.Text == "WARP_SZ" || strings.HasPrefix(from.Text, "%dynamic_smem") {
+		if strings.HasPrefix(from.Text(), "%ntid") || strings.HasPrefix(from.Text(), "%nctaid") || from.Text() == "WARP_SZ" || strings.HasPrefix(from.Text(), "%dynamic_smem") {
 			return s.constant(d)
 		}
 		return false
@@ -156,17 +156,17 @@ func (s *words) moved(d, from *ir.Operand) bool {
 func (s *words) packed(d, from *ir.Operand) bool {
 	if from.Kind == ir.Vector && d.Kind == ir.Register {
 		i, ok := s.once(d)
-		if !ok || len(from.Args) != int(s.width[i]) {
+		if !ok || len(from.Args()) != int(s.width[i]) {
 			return false
 		}
-		for n := range from.Args {
-			if _, ok := s.once(&from.Args[n]); !ok && from.Args[n].Kind != ir.Int {
+		for n := range from.Args() {
+			if _, ok := s.once(&from.Args()[n]); !ok && from.Args()[n].Kind != ir.Int {
 				return false
 			}
 		}
-		for n := range from.Args {
+		for n := range from.Args() {
 			to := s.first[i] + word(n)
-			if j, ok := s.once(&from.Args[n]); ok {
+			if j, ok := s.once(&from.Args()[n]); ok {
 				s.copyWord(to, s.first[j])
 			} else {
 				s.alias[to] = nothing
@@ -181,14 +181,14 @@ func (s *words) packed(d, from *ir.Operand) bool {
 	if !ok {
 		return false
 	}
-	for n := range d.Args {
-		if _, ok := s.once(&d.Args[n]); !ok && d.Args[n].Kind != ir.Sink {
+	for n := range d.Args() {
+		if _, ok := s.once(&d.Args()[n]); !ok && d.Args()[n].Kind != ir.Sink {
 			return false
 		}
 	}
-	per := max(1, len(d.Args)/int(s.width[j]))
-	for n := range d.Args {
-		if i, ok := s.once(&d.Args[n]); ok && n/per < int(s.width[j]) {
+	per := max(1, len(d.Args())/int(s.width[j]))
+	for n := range d.Args() {
+		if i, ok := s.once(&d.Args()[n]); ok && n/per < int(s.width[j]) {
 			s.copyWord(s.first[i], s.first[j]+word(n/per))
 		}
 	}

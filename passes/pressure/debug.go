@@ -79,7 +79,7 @@ func vectorWords(o *op) int {
 	n := 0
 	for i := range o.in.Args {
 		if a := &o.in.Args[i]; a.Kind == ir.Vector {
-			n = max(n, len(a.Args))
+			n = max(n, len(a.Args()))
 		}
 	}
 	return n

@@ -169,9 +169,9 @@ func arguments(in *ir.Instr) (results, params []ir.Operand) {
 		switch {
 		case in.Args[i].Kind != ir.Group:
 		case i == 0 && len(in.Args) > 1 && in.Args[1].Kind != ir.Group:
-			results = in.Args[i].Args
+			results = in.Args[i].Args()
 		default:
-			params = in.Args[i].Args
+			params = in.Args[i].Args()
 		}
 	}
 	return results, params
@@ -233,10 +233,10 @@ func (n *inliner) pass(in *ir.Instr, now *ir.Block, x frame) bool {
 	if head == "st" {
 		at, with = with, at
 	}
-	if at.Kind != ir.Address || len(at.Args) != 1 {
+	if at.Kind != ir.Address || len(at.Args()) != 1 {
 		return false
 	}
-	v := at.Args[0].Var()
+	v := at.Args()[0].Var()
 	if v == nil || !x.passed[v] {
 		return false
 	}
@@ -246,10 +246,10 @@ func (n *inliner) pass(in *ir.Instr, now *ir.Block, x frame) bool {
 	}
 	parts := []ir.Operand{*with}
 	if with.Kind == ir.Vector {
-		parts = with.Args
+		parts = with.Args()
 	}
 	for i := range parts {
-		place := ir.Operand{Kind: ir.Register, Ref: n.slot(x, v, at.Args[0].Value+int64(i*bits/8), bits)}
+		place := ir.Operand{Kind: ir.Register, Ref: n.slot(x, v, at.Args()[0].Value+int64(i*bits/8), bits)}
 		part := n.operand(&parts[i], x)
 		if head == "st" {
 			n.add(now, place, part, x.guard(in.Guard), in)
@@ -316,11 +316,12 @@ func (n *inliner) operand(o *ir.Operand, x frame) ir.Operand {
 		}
 		c.Ref = &t
 	}
-	if len(o.Args) > 0 {
-		c.Args = make([]ir.Operand, len(o.Args))
-		for i := range o.Args {
-			c.Args[i] = n.operand(&o.Args[i], x)
+	if from := o.Args(); len(from) > 0 {
+		args := make([]ir.Operand, len(from))
+		for i := range from {
+			args[i] = n.operand(&from[i], x)
 		}
+		c.More = &ir.More{Text: o.Text(), Args: args}
 	}
 	return c
 }

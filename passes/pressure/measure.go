@@ -235,7 +235,7 @@ func (x *measure) block(b int) {
 		x.kinds[kindOf(o.in)]++
 		for j := range o.in.Args {
 			if o.in.Args[j].Kind == ir.Vector {
-				x.widest = max(x.widest, len(o.in.Args[j].Args))
+				x.widest = max(x.widest, len(o.in.Args[j].Args()))
 			}
 		}
 		if o.in.Head() == "ld" && !o.in.Mod("param") {

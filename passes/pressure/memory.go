@@ -76,10 +76,10 @@ func (s *words) locate(o *op) {
 		a := &o.in.Args[i]
 		if a.Kind != ir.Address {
 			if a.Kind == ir.Vector {
-				o.size = int64(4 * len(a.Args))
-				if len(a.Args) > 0 {
-					if r, ok := s.of(a.Args[0].Reg()); ok {
-						o.size = int64(4 * len(a.Args) * int(s.width[r]))
+				o.size = int64(4 * len(a.Args()))
+				if len(a.Args()) > 0 {
+					if r, ok := s.of(a.Args()[0].Reg()); ok {
+						o.size = int64(4 * len(a.Args()) * int(s.width[r]))
 					}
 				}
 			} else if r, ok := s.of(a.Reg()); ok {
@@ -87,14 +87,14 @@ func (s *words) locate(o *op) {
 			}
 			continue
 		}
-		if len(a.Args) != 1 {
+		if len(a.Args()) != 1 {
 			continue
 		}
-		r, ok := s.of(a.Args[0].Reg())
+		r, ok := s.of(a.Args()[0].Reg())
 		if !ok {
 			continue
 		}
-		o.offset = a.Args[0].Value
+		o.offset = a.Args()[0].Value
 		for s.from[r] >= 0 {
 			o.offset += s.plus[r]
 			r = int(s.from[r])

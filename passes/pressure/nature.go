@@ -68,7 +68,7 @@ func warpWide(in *ir.Instr, number int) bool {
 	switch in.Head() {
 	case "mov":
 		if special(in) {
-			return number >= constantFree && strings.Contains(in.Args[1].Text, "cta")
+			return number >= constantFree && strings.Contains(in.Args[1].Text(), "cta")
 		}
 		return true
 	case "ld":

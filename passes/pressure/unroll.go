@@ -50,7 +50,7 @@ func (g *graph) counted(b int) int {
 		return 0
 	}
 	for _, in := range g.words.f.Blocks[b].Instrs {
-		if in.Op == ".pragma" && len(in.Args) > 0 && strings.Contains(in.Args[0].Text, "nounroll") {
+		if in.Op == ".pragma" && len(in.Args) > 0 && strings.Contains(in.Args[0].Text(), "nounroll") {
 			return 0
 		}
 	}
@@ -208,8 +208,8 @@ func (g *graph) repeat(b, times int) {
 		addresses := make(map[word]bool)
 		if plain(o.in) {
 			for j := range o.in.Args {
-				if a := &o.in.Args[j]; a.Kind == ir.Address && len(a.Args) == 1 {
-					if r, ok := s.of(a.Args[0].Reg()); ok {
+				if a := &o.in.Args[j]; a.Kind == ir.Address && len(a.Args()) == 1 {
+					if r, ok := s.of(a.Args()[0].Reg()); ok {
 						for n := range word(s.width[r]) {
 							addresses[s.find(s.first[r]+n)] = true
 						}

@@ -132,7 +132,7 @@ func (s *words) of(r *ir.Reg) (int, bool) {
 
 // once is the register that an operand is, whole, if exactly one instruction writes it.
 func (s *words) once(o *ir.Operand) (int, bool) {
-	if o.Kind != ir.Register || o.Text != "" || o.Not || o.Minus || o.Offset() {
+	if o.Kind != ir.Register || o.Text() != "" || o.Not || o.Minus || o.Offset() {
 		return 0, false
 	}
 	i, ok := s.of(o.Reg())

@@ -34,10 +34,10 @@ func suppressions(m *ir.Module) *notes {
 	for _, f := range m.Funcs() {
 		for _, b := range f.Blocks {
 			for _, in := range b.Instrs {
-				for _, text := range in.Doc {
+				for _, text := range in.Doc() {
 					n.read(in, text)
 				}
-				n.read(in, in.Note)
+				n.read(in, in.Note())
 			}
 		}
 	}

@@ -19,8 +19,8 @@ func (w *walk) operand(s *state, o *ir.Operand, width int) *value.Value {
 		return w.pool.Const(width, o.Value)
 	case ir.Register:
 		v = w.reg(s, o.Ref.(*ir.Reg))
-		if o.Text != "" {
-			return w.pool.Atom(16, "part", o.Text, nil, value.Constant, v)
+		if o.Text() != "" {
+			return w.pool.Atom(16, "part", o.Text(), nil, value.Constant, v)
 		}
 		if o.Not {
 			v = w.pool.Not(v)
@@ -28,12 +28,12 @@ func (w *walk) operand(s *state, o *ir.Operand, width int) *value.Value {
 	case ir.Variable:
 		v = w.variable(o.Ref.(*ir.Var))
 	case ir.Special:
-		v = w.special(o.Text)
+		v = w.special(o.Text())
 	case ir.Address, ir.Apply:
-		if len(o.Args) == 0 {
+		if len(o.Args()) == 0 {
 			return w.unknown(s, nil, width)
 		}
-		return w.operand(s, &o.Args[0], width)
+		return w.operand(s, &o.Args()[0], width)
 	default:
 		return w.unknown(s, nil, width)
 	}
@@ -66,7 +66,7 @@ func (w *walk) compute(s *state, st *step) {
 			return
 		}
 		v = w.fit(v, bitsOf(r))
-		if o.Text != "" {
+		if o.Text() != "" {
 			v = w.unknown(s, in, bitsOf(r))
 		}
 		if cond != nil {
@@ -224,7 +224,7 @@ func (w *walk) result(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 		if e := s.events.last(); st.kind == Wait && e != nil && e.In == in && e.Done != nil {
 			o := &in.Args[0]
 			if o.Kind == ir.Pair {
-				o = &o.Args[0]
+				o = &o.Args()[0]
 			}
 			set(o, e.Done)
 			return
@@ -249,10 +249,10 @@ func (w *walk) move(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 	width := st.width
 	switch {
 	case from.Kind == ir.Vector && to.Kind == ir.Register:
-		parts := make([]*value.Value, len(from.Args))
+		parts := make([]*value.Value, len(from.Args()))
 		zero := true
-		for i := range from.Args {
-			parts[i] = w.operand(s, &from.Args[i], width/len(from.Args))
+		for i := range from.Args() {
+			parts[i] = w.operand(s, &from.Args()[i], width/len(from.Args()))
 			zero = zero && (i == 0 || parts[i].Is(0))
 		}
 		if zero {
@@ -263,14 +263,14 @@ func (w *walk) move(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 	case to.Kind == ir.Vector:
 		v := w.operand(s, from, width)
 		a := v.Single()
-		for i := range to.Args {
+		for i := range to.Args() {
 			switch {
-			case a != nil && a.Op == "pack" && len(a.Args) == len(to.Args):
-				set(&to.Args[i], a.Args[i])
-			case i == 0 && width == 64 && len(to.Args) == 2:
-				set(&to.Args[i], w.pool.Resize(32, v, true))
+			case a != nil && a.Op == "pack" && len(a.Args) == len(to.Args()):
+				set(&to.Args()[i], a.Args[i])
+			case i == 0 && width == 64 && len(to.Args()) == 2:
+				set(&to.Args()[i], w.pool.Resize(32, v, true))
 			default:
-				set(&to.Args[i], w.pool.Atom(width/len(to.Args), "part", strconv.Itoa(i), nil, value.Constant, v))
+				set(&to.Args()[i], w.pool.Atom(width/len(to.Args()), "part", strconv.Itoa(i), nil, value.Constant, v))
 			}
 		}
 	case from.Kind == ir.Single || from.Kind == ir.Double || from.Kind == ir.Raw || from.Kind == ir.Function:
@@ -296,8 +296,8 @@ func (w *walk) compare(s *state, st *step, set func(*ir.Operand, *value.Value)) 
 	}
 	to := &in.Args[0]
 	if to.Kind == ir.Pair {
-		set(&to.Args[0], v)
-		set(&to.Args[1], opposite)
+		set(&to.Args()[0], v)
+		set(&to.Args()[1], opposite)
 		return
 	}
 	set(to, v)

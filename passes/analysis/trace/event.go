@@ -124,8 +124,8 @@ func (w *walk) values(s *state, in *ir.Instr) []*value.Value {
 		o := &in.Args[i]
 		switch o.Kind {
 		case ir.Address:
-			if len(o.Args) > 0 {
-				list[i] = w.operand(s, &o.Args[0], 64)
+			if len(o.Args()) > 0 {
+				list[i] = w.operand(s, &o.Args()[0], 64)
 			}
 		case ir.Register, ir.Int, ir.Variable, ir.Special:
 			list[i] = w.operand(s, o, 64)

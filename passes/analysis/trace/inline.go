@@ -119,9 +119,9 @@ func passed(in *ir.Instr) (results, params []ir.Operand) {
 		case o.Kind == ir.Function:
 			before = false
 		case o.Kind == ir.Group && before:
-			results = o.Args
+			results = o.Args()
 		case o.Kind == ir.Group:
-			params = o.Args
+			params = o.Args()
 		}
 	}
 	return results, params
@@ -221,10 +221,10 @@ func (n *inliner) param(in *ir.Instr, c *frame) []*ir.Instr {
 	if head == "ld" {
 		place, value = value, place
 	}
-	if place.Kind != ir.Address || len(place.Args) != 1 || place.Args[0].Var() == nil {
+	if place.Kind != ir.Address || len(place.Args()) != 1 || place.Args()[0].Var() == nil {
 		return nil
 	}
-	v := place.Args[0].Var()
+	v := place.Args()[0].Var()
 	if w := c.params[v]; w != nil {
 		v = w
 	}
@@ -233,12 +233,12 @@ func (n *inliner) param(in *ir.Instr, c *frame) []*ir.Instr {
 	}
 	parts := []ir.Operand{*value}
 	if value.Kind == ir.Vector {
-		parts = value.Args
+		parts = value.Args()
 	}
 	s := newStep(in, Other)
 	var list []*ir.Instr
 	for i, o := range parts {
-		r := c.slot(n, slot{v, place.Args[0].Value + int64(i*s.width/8), s.width}, isa.B64)
+		r := c.slot(n, slot{v, place.Args()[0].Value + int64(i*s.width/8), s.width}, isa.B64)
 		to, from := ir.Operand{Kind: ir.Register, Ref: r}, c.operand(n, o)
 		if head == "ld" {
 			to, from = from, to
@@ -307,12 +307,12 @@ func (c *frame) operand(n *inliner, o ir.Operand) ir.Operand {
 		}
 		o.Ref = own
 	}
-	if len(o.Args) > 0 {
-		args := make([]ir.Operand, len(o.Args))
-		for i := range o.Args {
-			args[i] = c.operand(n, o.Args[i])
+	if from := o.Args(); len(from) > 0 {
+		args := make([]ir.Operand, len(from))
+		for i := range from {
+			args[i] = c.operand(n, from[i])
 		}
-		o.Args = args
+		o.More = &ir.More{Text: o.Text(), Args: args}
 	}
 	return o
 }

@@ -243,12 +243,12 @@ func operandRegs(k Kind, o *ir.Operand, want func(*ir.Reg)) {
 			want(o.Ref.(*ir.Reg))
 		}
 	case ir.Address:
-		if len(o.Args) > 0 {
-			operandRegs(k, &o.Args[0], want)
+		if len(o.Args()) > 0 {
+			operandRegs(k, &o.Args()[0], want)
 		}
 	case ir.Pair:
-		for i := range o.Args {
-			operandRegs(k, &o.Args[i], want)
+		for i := range o.Args() {
+			operandRegs(k, &o.Args()[i], want)
 		}
 	}
 }

@@ -129,7 +129,7 @@ func axis(f *ir.Func, name string) bool {
 	for _, b := range f.Blocks {
 		for _, in := range b.Instrs {
 			for i := range in.Args {
-				if in.Args[i].Kind == ir.Special && in.Args[i].Text == name {
+				if in.Args[i].Kind == ir.Special && in.Args[i].Text() == name {
 					return true
 				}
 			}
@@ -154,7 +154,7 @@ func ranks(k *Kernel) int {
 			}
 			for i := range in.Args {
 				o := &in.Args[i]
-				if o.Kind == ir.Special && (o.Text == "%cluster_ctaid.y" || o.Text == "%cluster_ctaid.z") {
+				if o.Kind == ir.Special && (o.Text() == "%cluster_ctaid.y" || o.Text() == "%cluster_ctaid.z") {
 					return 1
 				}
 			}

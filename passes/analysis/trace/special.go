@@ -81,7 +81,7 @@ func (w *walk) load(s *state, st *step, set func(*ir.Operand, *value.Value)) boo
 	switch in.Args[0].Kind {
 	case ir.Register:
 	case ir.Vector:
-		parts = in.Args[0].Args
+		parts = in.Args[0].Args()
 	default:
 		return false
 	}
@@ -132,8 +132,8 @@ func (w *walk) shuffle(s *state, in *ir.Instr, set func(*ir.Operand, *value.Valu
 	}
 	to := &in.Args[0]
 	if to.Kind == ir.Pair {
-		set(&to.Args[1], w.unknown(s, in, 1))
-		to = &to.Args[0]
+		set(&to.Args()[1], w.unknown(s, in, 1))
+		to = &to.Args()[0]
 	}
 	v, lane := w.operand(s, &in.Args[1], 32), w.operand(s, &in.Args[2], 32)
 	if v.Level() <= value.Warp {
@@ -160,8 +160,8 @@ func (w *walk) elect(in *ir.Instr, set func(*ir.Operand, *value.Value)) {
 	if to.Kind != ir.Pair {
 		return
 	}
-	set(&to.Args[1], w.pool.Elected())
-	set(&to.Args[0], w.pool.Atom(32, "leader", "", nil, value.Warp))
+	set(&to.Args()[1], w.pool.Elected())
+	set(&to.Args()[0], w.pool.Atom(32, "leader", "", nil, value.Warp))
 }
 
 // opaque is any other instruction: what is pure gives the same for the same, all else something new.

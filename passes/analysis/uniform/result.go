@@ -117,7 +117,7 @@ func (l *Levels) result(in *ir.Instr, first bool) Level {
 		return min(Warp, l.block[l.from[in]])
 	case "elect":
 		// The lane that is chosen, and whether one is that itself.
-		if first && all(in) && in.Args[0].Kind == ir.Pair && in.Args[0].Args[0].Reg() != nil {
+		if first && all(in) && in.Args[0].Kind == ir.Pair && in.Args[0].Args()[0].Reg() != nil {
 			return Warp
 		}
 		return Thread
@@ -141,7 +141,7 @@ func (l *Levels) loaded(in *ir.Instr, reads Level) Level {
 		return Thread
 	case in.Mod("param"):
 		// Parameters of a kernel; those of a function, and of calls, are each thread's own.
-		if v := in.Args[len(in.Args)-1].Args[0].Var(); v == nil || !l.kernel[v] {
+		if v := in.Args[len(in.Args)-1].Args()[0].Var(); v == nil || !l.kernel[v] {
 			return Thread
 		}
 		return reads
@@ -189,10 +189,10 @@ func (l *Levels) numbered(in *ir.Instr) Level {
 func (l *Levels) tid(o *ir.Operand) bool {
 	for range 8 { // moves, and widths
 		if o.Kind == ir.Special {
-			return o.Text == "%tid.x" && l.shape.row()
+			return o.Text() == "%tid.x" && l.shape.row()
 		}
 		r := o.Reg()
-		if r == nil || o.Text != "" || o.Offset() || l.writes[r] != 1 {
+		if r == nil || o.Text() != "" || o.Offset() || l.writes[r] != 1 {
 			return false
 		}
 		in := l.writer[r]

@@ -97,7 +97,7 @@ func (l *Levels) Operand(o *ir.Operand) Level {
 			}
 		}
 		if o.Kind == ir.Special {
-			level = min(level, l.shape.special(o.Text))
+			level = min(level, l.shape.special(o.Text()))
 		}
 	})
 	return level

@@ -60,8 +60,8 @@ func pixels(in *ir.Instr) bool {
 // inner is the first coordinate of a box, or nil.
 func inner(in *ir.Instr) *ir.Operand {
 	for i := range in.Args {
-		if o := &in.Args[i]; o.Kind == ir.Address && len(o.Args) > 1 && len(o.Args[1].Args) > 0 {
-			return &o.Args[1].Args[0]
+		if o := &in.Args[i]; o.Kind == ir.Address && len(o.Args()) > 1 && len(o.Args()[1].Args()) > 0 {
+			return &o.Args()[1].Args()[0]
 		}
 	}
 	return nil
