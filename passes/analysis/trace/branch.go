@@ -87,7 +87,7 @@ func (w *walk) steady(s *state, in *ir.Instr, cond *value.Value) (way, steady bo
 	if a, _ := cond.Condition(); l == nil || a == nil || a.Tid || a.Op != "lt" || cond.Level() > value.Block {
 		return false, false
 	}
-	n, most := s.turns[l], w.turns[l]
+	n, most := s.turns.at(l), w.turns[l]
 	if s.block != l.Head {
 		n++
 	}
@@ -147,9 +147,9 @@ func (w *walk) turn(s *state, l *graph.Loop, cond *value.Value, end bool) (stay,
 		return true, true
 	} else if a != nil && a.Op == "done" {
 		// A wait that fails and comes back changed, as by another arrival, fails no more at some time.
-		return s.turns[l] < 4*around, true
+		return s.turns.at(l) < 4*around, true
 	}
-	n, most := s.turns[l], w.turns[l]
+	n, most := s.turns.at(l), w.turns[l]
 	if !w.active[l] {
 		return false, true
 	}
@@ -305,15 +305,15 @@ func (w *walk) traps(b int) bool { return w.flow.Leaves[b] }
 // skip passes over a region: what it writes is not known behind it.
 func (w *walk) skip(s *state, r region) *state {
 	in := w.ends[s.block]
-	s.times[in]++
+	time := strconv.Itoa(s.again(in))
 	level := value.Block
 	var on []*value.Value // what a branch on the result rests on
 	if cond := w.guard(s, in); cond != nil {
 		on = append(on, cond)
 	}
 	for _, reg := range r.reads {
-		if n := w.at(reg); n >= 0 && s.regs[n] != nil {
-			level = max(level, s.regs[n].Level())
+		if n := w.at(reg); n >= 0 && s.regs.at(n) != nil {
+			level = max(level, s.regs.at(n).Level())
 		}
 	}
 	if r.apart {
@@ -321,8 +321,8 @@ func (w *walk) skip(s *state, r region) *state {
 	}
 	for _, n := range r.regs {
 		reg := w.kept[n]
-		name := strconv.Itoa(n) + "@" + strconv.Itoa(s.block) + "#" + strconv.Itoa(s.times[in])
-		s.regs[n] = w.pool.Atom(bitsOf(reg), "after", name, in, level, on...)
+		name := strconv.Itoa(n) + "@" + strconv.Itoa(s.block) + "#" + time
+		s.regs.set(n, w.pool.Atom(bitsOf(reg), "after", name, in, level, on...))
 	}
 	return w.enter(s, r.end)
 }

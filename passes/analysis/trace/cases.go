@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
-	"github.com/ptxdsl/ptxdsl/passes/analysis/graph"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
@@ -315,13 +314,13 @@ func (p *program) loose() bool {
 // start follows every thread from the first instruction.
 func (w *walk) start() {
 	w.forks = make(map[*ir.Instr]int)
+	w.round++
 	facts := newFacts(w.pool, w.pass)
 	facts.With = w.with
 	for a, n := range w.known {
 		facts.empty = facts.empty || n == 0 && a.Op != "register" // the first block has work too
 	}
-	w.work = []*state{{facts: facts, regs: make([]*value.Value, len(w.kept)), threads: w.pool.All(),
-		turns: make(map[*graph.Loop]int), times: make(map[*ir.Instr]int), pending: make(map[*ir.Instr]*value.Value)}}
+	w.work = []*state{{facts: facts, regs: newTable[*value.Value](len(w.kept)), threads: w.pool.All()}}
 	w.run()
 }
 

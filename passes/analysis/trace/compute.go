@@ -45,10 +45,9 @@ func (w *walk) operand(s *state, o *ir.Operand, width int) *value.Value {
 
 // compute gives the registers that an instruction writes their values.
 func (w *walk) compute(s *state, st *step) {
-	in := st.in
 	var cond *value.Value
-	if in.Guard.Reg != nil {
-		cond = w.guard(s, in)
+	if st.in.Guard.Reg != nil {
+		cond = w.guard(s, st.in)
 		if holds, known := s.facts.Decided(cond, s.threads); known {
 			if !holds {
 				return
@@ -56,6 +55,17 @@ func (w *walk) compute(s *state, st *step) {
 			cond = nil
 		}
 	}
+	if st.memo == nil || cond != nil {
+		w.give(s, st, cond)
+	} else if of, found := w.recall(s, st.memo); !found {
+		w.give(s, st, nil)
+		w.note(s, st.memo, of)
+	}
+}
+
+// give works out what an instruction writes, where cond holds or always.
+func (w *walk) give(s *state, st *step, cond *value.Value) {
+	in := st.in
 	set := func(o *ir.Operand, v *value.Value) {
 		if o.Kind != ir.Register {
 			return
@@ -74,7 +84,7 @@ func (w *walk) compute(s *state, st *step) {
 			v = w.pool.Select(cond, v, w.fit(w.reg(s, r), v.Width))
 			w.cond = cond
 		}
-		s.regs[n] = v
+		s.regs.set(n, v)
 	}
 	w.cond = cond
 	w.result(s, st, set)

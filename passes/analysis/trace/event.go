@@ -55,15 +55,14 @@ func (w *walk) event(s *state, st *step) (gone bool, stop string) {
 		s.events.add(e)
 		return false, "calls of device functions that take part in synchronization (" + name + ")"
 	case Wait:
-		if was := s.pending[in]; was != nil {
+		if was := s.pending.at(in); was != nil {
 			// The same wait again: if it failed before, nothing has changed.
 			if holds, known := s.facts.Decided(was, s.threads); known && !holds && w.same(s, in, &e) {
 				return true, ""
 			}
 		}
-		s.times[in]++
-		e.Done = w.pool.Atom(1, "done", strconv.Itoa(int(in.Pos))+"#"+strconv.Itoa(s.times[in]), in, value.Block)
-		s.pending[in] = e.Done
+		e.Done = w.pool.Atom(1, "done", strconv.Itoa(int(in.Pos))+"#"+strconv.Itoa(s.again(in)), in, value.Block)
+		s.pending.set(in, e.Done)
 	}
 	s.events.add(e)
 	return false, ""
@@ -149,12 +148,12 @@ func (w *walk) guard(s *state, in *ir.Instr) *value.Value {
 
 // reg is what a register holds; one that was never written holds something.
 func (w *walk) reg(s *state, r *ir.Reg) *value.Value {
-	n := w.at(r)
-	if n >= 0 && s.regs[n] != nil {
-		if w.cond != nil {
-			return w.side(s.regs[n])
+	if n := w.at(r); n >= 0 {
+		if v := s.regs.at(n); v != nil && w.cond != nil {
+			return w.side(v)
+		} else if v != nil {
+			return v
 		}
-		return s.regs[n]
 	}
 	return w.pool.Atom(bitsOf(r), "register", strings.Clone(r.Name), r, value.Lane)
 }

@@ -4,7 +4,6 @@
 package trace
 
 import (
-	"maps"
 	"slices"
 	"strconv"
 
@@ -80,25 +79,32 @@ func (p *program) onlyQuietCalls() bool {
 type state struct {
 	block   int
 	at      int
-	regs    []*value.Value
+	regs    table[*value.Value]
 	threads value.Set
 	facts   *Facts
 	events  log[Event]
 	choices log[Choice]
 	open    []Choice
-	turns   map[*graph.Loop]int
-	times   map[*ir.Instr]int          // how often an instruction that gives something new was met
-	pending map[*ir.Instr]*value.Value // waits that did not succeed
+	turns   book[*graph.Loop, int]
+	times   book[*ir.Instr, int]          // how often an instruction that gives something new was met
+	pending book[*ir.Instr, *value.Value] // waits that did not succeed
 	skipped int
+}
+
+// again counts how often an instruction was met.
+func (s *state) again(in *ir.Instr) int {
+	n := s.times.at(in) + 1
+	s.times.set(in, n)
+	return n
 }
 
 func (s *state) clone() *state {
 	c := *s
-	c.regs = slices.Clone(s.regs)
+	c.regs = s.regs.fork()
 	c.facts = s.facts.clone()
 	c.events, c.choices = s.events.fork(), s.choices.fork()
 	c.open = slices.Clip(s.open)
-	c.turns, c.times, c.pending = maps.Clone(s.turns), maps.Clone(s.times), maps.Clone(s.pending)
+	c.turns, c.times, c.pending = s.turns.fork(), s.times.fork(), s.pending.fork()
 	return &c
 }
 
@@ -246,12 +252,12 @@ func (w *walk) enter(s *state, block int) *state {
 	}
 	if l := w.loops[block]; l != nil && l.Head == block {
 		if l.Has(s.block) {
-			s.turns[l]++
-			if !w.active[l] || s.turns[l] > 4096 {
+			s.turns.set(l, s.turns.at(l)+1)
+			if !w.active[l] || s.turns.at(l) > 4096 {
 				return w.finish(s, "a loop of very many turns")
 			}
 		} else {
-			s.turns[l] = 0
+			s.turns.set(l, 0)
 		}
 	}
 	s.block, s.at = block, 0

@@ -8,23 +8,43 @@ import (
 	"slices"
 )
 
-// A log is a list of which many states have the beginning in common: to fork one costs nothing, however long it is.
+// A log is a list of which many states have the beginning in common: to fork one costs nothing, however long it is. It is made
+// of parts, so that nothing is moved where it grows.
 type log[T any] struct {
 	before *log[T] // never changed any more
 	from   int     // how many entries are there
 	own    []T
 }
 
+// Entries of a part, at least and at most.
+const (
+	partLeast = 8
+	partMost  = 1024
+)
+
 // fork is a log with the same entries.
 func (l *log[T]) fork() log[T] {
 	if len(l.own) > 0 {
-		common := *l
-		*l = log[T]{before: &common, from: l.len()}
+		l.part()
 	}
 	return *l
 }
 
-func (l *log[T]) add(x T) { l.own = append(l.own, x) }
+// part begins a new part.
+func (l *log[T]) part() {
+	common := *l
+	*l = log[T]{before: &common, from: l.len()}
+}
+
+func (l *log[T]) add(x T) {
+	if n := len(l.own); n == cap(l.own) {
+		if n > 0 {
+			l.part()
+		}
+		l.own = make([]T, 0, min(max(partLeast, 2*n), partMost))
+	}
+	l.own = append(l.own, x)
+}
 
 func (l *log[T]) len() int { return l.from + len(l.own) }
 

@@ -35,6 +35,7 @@ type program struct {
 	skips  map[int]region
 	params map[*ir.Var]bool
 	missed []string // before anything was followed
+	round  int      // how often it was followed
 }
 
 // A region is what a branch may run before its ways meet at end.
@@ -195,6 +196,7 @@ func (p *program) prepare() {
 					s.value = true
 				}
 			})
+			s.memo = p.newMemo(&s)
 			if s.kind == Touch && in.Guard.Reg == nil {
 				if touch >= 0 {
 					t := &p.blocks[i][touch]

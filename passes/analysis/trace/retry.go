@@ -35,7 +35,7 @@ func (w *walk) again(s *state, cond *value.Value, taken, next int) (again, way b
 		return false, false
 	}
 	spins := wait.In == first.In
-	if was := s.pending[wait.In]; was != nil && !spins {
+	if was := s.pending.at(wait.In); was != nil && !spins {
 		holds, known := s.facts.Decided(was, s.threads)
 		spins = known && !holds && w.same(s, wait.In, wait)
 	}

@@ -64,8 +64,7 @@ func (w *walk) unknown(s *state, in *ir.Instr, width int) *value.Value {
 	name := "?" + strconv.Itoa(s.skipped)
 	s.skipped++
 	if in != nil {
-		s.times[in]++
-		name = strconv.Itoa(int(in.Pos)) + "#" + strconv.Itoa(s.times[in])
+		name = strconv.Itoa(int(in.Pos)) + "#" + strconv.Itoa(s.again(in))
 	}
 	return w.pool.Atom(width, "unknown", name, in, value.Lane)
 }
@@ -87,7 +86,7 @@ func (w *walk) load(s *state, st *step, set func(*ir.Operand, *value.Value)) boo
 	}
 	at := w.operand(s, &in.Args[1], 64)
 	if st.space != "param" && st.space != "global" && st.space != "const" {
-		s.times[in]++
+		s.again(in)
 	}
 	for i := range parts {
 		from := w.pool.Add(at.Width, at, w.pool.Const(at.Width, int64(i*st.width/8)))
@@ -109,7 +108,7 @@ func (w *walk) loaded(s *state, st *step, from *value.Value) *value.Value {
 	}
 	name := st.space
 	if name != "global" && name != "const" {
-		name += strconv.Itoa(int(st.in.Pos)) + "#" + strconv.Itoa(s.times[st.in])
+		name += strconv.Itoa(int(st.in.Pos)) + "#" + strconv.Itoa(s.times.at(st.in))
 	}
 	return w.pool.Atom(st.width, "load", name, nil, level, from)
 }
@@ -195,8 +194,7 @@ func (w *walk) opaque(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value
 		}
 	}
 	if name == "" {
-		s.times[in]++
-		name = in.Op + "@" + strconv.Itoa(int(in.Pos)) + "#" + strconv.Itoa(s.times[in])
+		name = in.Op + "@" + strconv.Itoa(int(in.Pos)) + "#" + strconv.Itoa(s.again(in))
 	}
 	n := 0
 	for i := range in.Args {

@@ -26,6 +26,7 @@ type step struct {
 	plain, wide, high bool
 	space             string // of a load
 	polled            bool   // a load that others are taken to write while it is made
+	memo              *memo  // nil where the results rest on more than operands
 }
 
 // newStep takes an instruction apart.

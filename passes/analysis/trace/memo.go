@@ -1,0 +1,95 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package trace
+
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+)
+
+// A memo is what an instruction gave the last times it was followed. Most are followed on many ways with the same in their
+// operands, and equal values are one pointer.
+type memo struct {
+	to   int32   // the register that is written, by its place in a state
+	from []int32 // those that the result rests on
+	last [recalled]result
+	next int // of last, to be given up
+}
+
+type result struct {
+	round int // of the program: what is put in for parameters differs from one to the next
+	of    [operands]*value.Value
+	is    *value.Value
+}
+
+// Results that are kept, and the most registers that one may rest on.
+const (
+	recalled = 3
+	operands = 4
+)
+
+// newMemo is for an instruction that writes one register what rests on others alone; nil for any other.
+func (p *program) newMemo(s *step) *memo {
+	in := s.in
+	if !s.value || len(in.Args) < 2 || in.Args[0].Kind != ir.Register || in.Args[0].Text != "" || !s.function() {
+		return nil
+	}
+	m := &memo{to: int32(p.at(in.Args[0].Reg()))}
+	if m.to < 0 {
+		return nil
+	}
+	for i := range in.Args[1:] {
+		if !m.reads(p, &in.Args[i+1]) {
+			return nil
+		}
+	}
+	return m
+}
+
+// function reports whether a step gives the same wherever its operands are the same.
+func (s *step) function() bool {
+	switch s.head {
+	case "selp": // what is decided of its predicate counts too
+		return false
+	case "ld":
+		return !s.polled && (s.space == "param" || s.space == "global" || s.space == "const")
+	}
+	return s.in.Has("pure")
+}
+
+// reads notes the registers of an operand. It is false where an operand holds something else each time.
+func (m *memo) reads(p *program, o *ir.Operand) bool {
+	switch o.Kind {
+	case ir.Int, ir.Variable, ir.Special:
+		return true
+	case ir.Register:
+		if n := p.at(o.Reg()); n >= 0 {
+			m.from = append(m.from, int32(n))
+		}
+		return len(m.from) <= operands
+	case ir.Address:
+		return len(o.Args) == 1 && m.reads(p, &o.Args[0])
+	}
+	return false
+}
+
+// recall gives the register that m is for its value, if it is known for what the operands hold. It is false otherwise.
+func (w *walk) recall(s *state, m *memo) (of [operands]*value.Value, found bool) {
+	for i, n := range m.from {
+		of[i] = s.regs.at(int(n))
+	}
+	for i := range m.last {
+		if r := &m.last[i]; r.round == w.round && r.of == of {
+			s.regs.set(int(m.to), r.is)
+			return of, true
+		}
+	}
+	return of, false
+}
+
+// note keeps what came of operands.
+func (w *walk) note(s *state, m *memo, of [operands]*value.Value) {
+	m.last[m.next] = result{w.round, of, s.regs.at(int(m.to))}
+	m.next = (m.next + 1) % recalled
+}

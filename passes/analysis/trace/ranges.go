@@ -1,0 +1,196 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package trace
+
+import (
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+)
+
+// Bounds are what is known of a sum.
+type bounds struct {
+	subject
+	span
+}
+
+type span struct{ low, high int64 }
+
+// A subject is a sum without its constant, compared as signed or unsigned.
+type subject struct {
+	of     *value.Value
+	signed bool
+}
+
+// known is what is noted of a sum, or nil.
+func (f *Facts) known(k subject) *span {
+	for i := range f.ranges {
+		if f.ranges[i].subject == k {
+			return &f.ranges[i].span
+		}
+	}
+	return nil
+}
+
+// shape puts a comparison as a sum without constant against a constant: base < k, base > k (less is
+// false), base = k.
+func (f *Facts) shape(a *value.Atom) (key subject, k int64, less, ok bool) {
+	x, y := a.Args[0], a.Args[1]
+	// Numbers that are not negative are the same either way.
+	signed := a.Name == "s" || a.Op == "eq" || f.natural(x) && f.natural(y)
+	if !signed && (x.K < 0 || y.K < 0) {
+		return subject{}, 0, false, false
+	}
+	diff := f.pool.Sub(64, f.pool.Resize(64, x, true), f.pool.Resize(64, y, true))
+	if diff.Const() {
+		return subject{}, 0, false, false
+	}
+	base, k, sign := f.base(diff)
+	return subject{base, signed}, -k * sign, sign > 0, true
+}
+
+// between is the range of a sum: what is known of it, and what follows from another that it differs from by
+// something bounded, as n from n - n%4.
+func (f *Facts) between(k subject) (span, bool) {
+	r, found := span{-wide, wide}, false
+	if noted := f.known(k); noted != nil {
+		r, found = *noted, true
+	}
+	if len(f.ranges) > 64 {
+		return r, found
+	}
+	for _, other := range f.ranges {
+		if other.signed != k.signed || other.of == k.of || len(other.of.Terms)+len(k.of.Terms) > 6 || !near(k.of.Terms, other.of.Terms) {
+			continue
+		}
+		diff := f.pool.Sub(64, k.of, other.of)
+		low, high, ok := diff.Spread()
+		if !ok {
+			continue
+		}
+		if d := f.known(subject{diff, k.signed}); d != nil {
+			low, high = max(low, d.low), min(high, d.high)
+		}
+		found = true
+		if other.low > -wide {
+			r.low = max(r.low, other.low+low)
+		}
+		if other.high < wide {
+			r.high = min(r.high, other.high+high)
+		}
+	}
+	return r, found
+}
+
+// near reports whether all that is without bounds is the same in two sums, so that their difference has bounds.
+func near(a, b []value.Term) bool {
+	i, j := 0, 0
+	for i < len(a) || j < len(b) {
+		switch {
+		case j == len(b) || i < len(a) && a[i].Atom.ID < b[j].Atom.ID:
+			if !a[i].Atom.Bounded {
+				return false
+			}
+			i++
+		case i == len(a) || b[j].Atom.ID < a[i].Atom.ID:
+			if !b[j].Atom.Bounded {
+				return false
+			}
+			j++
+		default:
+			if a[i].Factor != b[j].Factor && !a[i].Atom.Bounded {
+				return false
+			}
+			i++
+			j++
+		}
+	}
+	return true
+}
+
+// wide stands for no bound.
+const wide = int64(1) << 40
+
+// natural reports whether a value is not negative for certain, as a signed number.
+func (f *Facts) natural(v *value.Value) bool {
+	if v.Const() {
+		return v.K >= 0
+	}
+	if l, h, ok := v.Spread(); ok && l >= 0 && h < 1<<31 {
+		return true
+	}
+	key, k, sign := f.base(v)
+	r, ok := f.between(subject{key, true})
+	switch {
+	case !ok:
+		return false
+	case sign < 0:
+		return r.high < wide && k-r.high >= 0
+	}
+	return r.low > -wide && r.low+k >= 0
+}
+
+// base is a sum as something that ranges are kept of, with its sign, and a constant.
+func (f *Facts) base(v *value.Value) (of *value.Value, k, sign int64) {
+	v, sign = f.pool.Resize(64, v, true), 1
+	k = v.K
+	if v.Terms[0].Factor < 0 {
+		v, sign = f.pool.Scale(64, v, -1), -1
+	}
+	return f.pool.Sub(64, v, f.pool.Const(64, v.K)), k, sign
+}
+
+// narrow takes note of what a comparison says of the range of a sum.
+func (f *Facts) narrow(a *value.Atom, holds bool) {
+	key, k, less, ok := f.shape(a)
+	if !ok {
+		return
+	}
+	keys := []subject{key}
+	if a.Op == "eq" {
+		keys = append(keys, subject{key.of, false})
+	}
+	for _, key := range keys {
+		r, ok := f.between(key)
+		if !ok {
+			if l, h, bounded := key.of.Bounds(); bounded {
+				r = span{l, h}
+			} else if !key.signed && len(key.of.Terms) == 1 && key.of.Terms[0].Factor > 0 {
+				r.low = 0
+			}
+		}
+		switch {
+		case a.Op == "eq" && holds:
+			r = span{k, k}
+		case a.Op == "eq":
+			if r.low == k {
+				r.low++
+			}
+			if r.high == k {
+				r.high--
+			}
+		case less && holds:
+			r.high = min(r.high, k-1)
+		case less:
+			r.low = max(r.low, k)
+		case holds:
+			r.low = max(r.low, k+1)
+		default:
+			r.high = min(r.high, k)
+		}
+		if noted := f.known(key); noted != nil {
+			*noted = r
+		} else {
+			f.ranges = append(f.ranges, bounds{key, r})
+		}
+	}
+}
+
+// meets reports whether the ranges in f can hold where those in g do.
+func (f *Facts) meets(g *Facts) bool {
+	for _, r := range f.ranges {
+		if s, ok := g.between(r.subject); ok && r.of.Level() <= value.Block && (r.high < s.low || s.high < r.low) {
+			return false
+		}
+	}
+	return true
+}
