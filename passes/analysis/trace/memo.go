@@ -32,7 +32,7 @@ const (
 // newMemo is for an instruction that writes one register what rests on others alone; nil for any other.
 func (p *program) newMemo(s *step) *memo {
 	in := s.in
-	if !s.value || len(in.Args) < 2 || in.Args[0].Kind != ir.Register || in.Args[0].Text != "" || !s.function() {
+	if !s.value || len(in.Args) < 2 || in.Args[0].Kind != ir.Register || in.Args[0].Text() != "" || !s.function() {
 		return nil
 	}
 	m := &memo{to: int32(p.at(in.Args[0].Reg()))}
@@ -69,7 +69,7 @@ func (m *memo) reads(p *program, o *ir.Operand) bool {
 		}
 		return len(m.from) <= operands
 	case ir.Address:
-		return len(o.Args) == 1 && m.reads(p, &o.Args[0])
+		return len(o.Args()) == 1 && m.reads(p, &o.Args()[0])
 	}
 	return false
 }
