@@ -256,7 +256,7 @@ func (t SharedTile) reader(row, unit Reg[U32]) tileReader {
 
 // at is the address some bytes further on in the row: a multiple of 32.
 func (r tileReader) at(bytes int) Addr {
-	t := r.t.Tile
+	t := r.t
 	if t.Swizzle == NoSwizzle {
 		return r.row.add(r.unit).Plus(int64(bytes))
 	}
@@ -269,5 +269,9 @@ func (r tileReader) behind(more Reg[U32], bytes int) Addr {
 	if r.t.Swizzle == NoSwizzle {
 		return r.row.add(r.unit).add(more).Plus(int64(bytes))
 	}
-	return r.row.add(r.unit.Xor(more.AddI(int64(bytes))))
+	row, in := r.row, more.AddI(int64(bytes))
+	if n := int64(r.t.Swizzle); r.t.Slabs() > 1 {
+		row, in = row.add(in.DivI(n).MulI(int64(r.t.SlabBytes()))), in.RemI(n)
+	}
+	return row.add(r.unit.Xor(in))
 }

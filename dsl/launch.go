@@ -57,8 +57,10 @@ func (m *Module) Box(kernel, param string) (ptx string, sizes []int, pixels, swi
 			sizes = []int{box.Rows, box.Cols}
 		case t.of.im2col:
 			sizes, pixels = slices.Clone(t.of.box), t.tile.Rows
+			sizes[len(sizes)-1] = t.box
 		default:
 			sizes = slices.Clone(t.of.box)
+			sizes[len(sizes)-1] = t.box
 		}
 		return t.element(), sizes, pixels, int(t.tile.Swizzle), true
 	}

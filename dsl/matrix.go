@@ -143,51 +143,106 @@ func (c *clip) row(row Reg[U32]) Reg[U32] { return row.Min(c.m.rows.MaxI(1).SubI
 // Store writes the sums to a matrix, where the first of them has a row and a column. Sums of F32 become numbers of half precision where the
 // matrix has them.
 func (w *WarpTile[C]) Store(d *Matrix, row, col Reg[U32]) {
-	var to *Kernel
-	if d != nil {
-		to = d.k
-	}
-	if !made(w.kernel(), "Store", to) {
+	if !made(w.kernel(), "Store", d.kernel()) || !d.takes(w.k, w.shape.C) {
 		return
 	}
-	k, s := w.k, w.shape
-	if to == nil {
-		k.fault(&ruleValue, "sums are stored to a matrix that no builder call made")
-		return
-	}
-	if !d.known("Store") {
-		return
-	}
-	if d.typ != s.C && !(s.C == isa.F32 && d.typ.Class() == isa.Half) {
-		k.fault(&ruleShape, "sums of %s are stored to matrix %s of %s", s.C, d.name, d.typ)
-		return
-	}
-	lane := k.Lane()
-	row, col = row.Add(lane.ShrI(2)), col.Add(lane.AndI(3).ShlI(1))
-	at := d.at.Value64().Add(To[U64](row).Mul(d.pitch)).Add(To[U64](d.bytes(col)))
-	left := d.cols.Sub(col.Min(d.cols))
-	step := d.pitch.MulI(8) // from each row of a lane to its next
+	lane := w.k.Lane()
+	e := d.edge(row.Add(lane.ShrI(2)), col.Add(lane.AndI(3).ShlI(1)))
 	for i, line := range w.regs {
 		for h := range w.pairs() {
-			if down := i*s.M + h*8; down > 0 {
-				at = at.Add(step)
-				row = row.AddI(8)
+			if i+h > 0 {
+				e.down()
 			}
-			k.If(row.Lt(d.rows), func() {
+			e.line(func() {
 				for j, cell := range line {
-					to := At(at, int64(j*s.N*d.typ.Bits()/8))
-					k.When(left.GtI(int64(j*s.N)), func() {
-						if s.C == isa.F16 {
-							to.space = isa.Global
-							k.ins("st.global.b32", k.arg(to), k.arg(cell[h]))
-							return
-						}
-						d.put(to, k.arg(cell[2*h]), k.arg(cell[2*h+1]))
-					})
+					if w.shape.C == isa.F16 {
+						e.put(j*w.shape.N, cell[h].in(w.k))
+					} else {
+						e.put(j*w.shape.N, cell[2*h].in(w.k), cell[2*h+1].in(w.k))
+					}
 				}
 			})
 		}
 	}
+}
+
+// Store writes the sums to a matrix, as WarpTile.Store does, clipped at its edges. Output.Store is faster where a tensor map takes whole tiles.
+func (a *Accumulator) Store(d *Matrix, row, col Reg[U32]) {
+	if !made(a.kernel(), "Store", d.kernel()) || !d.takes(a.k, a.typ) {
+		return
+	}
+	k := a.k
+	lane := k.Lane()
+	top, left := row.Add(k.WarpIndex().AndI(3).MadI(16, lane.ShrI(2))), col.Add(lane.AndI(3).ShlI(1))
+	each := len(a.regs[0]) * 8 / a.cols // registers of eight columns, of an upper and a lower row
+	for part := range a.parts {
+		e, regs := d.edge(top.AddI(int64(64*part)), left), a.operands(part)
+		for h := range 2 {
+			if h > 0 {
+				e.down()
+			}
+			e.line(func() {
+				for j := range a.cols / 8 {
+					e.put(8*j, regs[each*j+h*each/2:each*j+(h+1)*each/2]...)
+				}
+			})
+		}
+	}
+}
+
+// kernel is the kernel that m is of, nil where no builder call made it.
+func (m *Matrix) kernel() *Kernel {
+	if m == nil {
+		return nil
+	}
+	return m.k
+}
+
+// takes reports whether sums of a type can be stored to the matrix.
+func (m *Matrix) takes(k *Kernel, t isa.Type) bool {
+	switch {
+	case m.kernel() == nil:
+		k.fault(&ruleValue, "sums are stored to a matrix that no builder call made")
+	case !m.known("Store"):
+	case m.typ != t && !(t == isa.F32 && m.typ.Class() == isa.Half):
+		k.fault(&ruleShape, "sums of %s are stored to matrix %s of %s", t, m.name, m.typ)
+	default:
+		return true
+	}
+	return false
+}
+
+// An edge is where a lane's sums go in a matrix, as far as there is one: a line of them, and from each to the next eight rows down.
+type edge struct {
+	m         *Matrix
+	at        Reg[U64]
+	row, left Reg[U32] // left are the columns of the matrix from the lane's first on
+	step      Reg[U64]
+}
+
+func (m *Matrix) edge(row, col Reg[U32]) *edge {
+	at := m.at.Value64().Add(To[U64](row).Mul(m.pitch)).Add(To[U64](m.bytes(col)))
+	return &edge{m: m, at: at, row: row, left: m.cols.Sub(col.Min(m.cols)), step: m.pitch.MulI(8)}
+}
+
+// down goes on to the next line.
+func (e *edge) down() { e.at, e.row = e.at.Add(e.step), e.row.AddI(8) }
+
+// line writes a line, if the matrix has its row.
+func (e *edge) line(write func()) { e.m.k.If(e.row.Lt(e.m.rows), write) }
+
+// put writes two neighbours so many columns further on in the line, if the matrix has them: two registers, or one that holds both.
+func (e *edge) put(col int, sums ...ir.Operand) {
+	m, k := e.m, e.m.k
+	to := At(e.at, int64(col*m.typ.Bits()/8))
+	k.When(e.left.GtI(int64(col)), func() {
+		if len(sums) == 2 {
+			m.put(to, sums[0], sums[1])
+			return
+		}
+		to.space = isa.Global
+		k.ins("st.global.b32", k.arg(to), sums[0])
+	})
 }
 
 // put writes two neighbours at an address.

@@ -150,12 +150,14 @@ func (a *Accumulator) MMALeft(x *Fragments, y SharedTile) {
 }
 
 // vector is the registers of a part.
-func (a *Accumulator) vector(part int) ir.Operand {
+func (a *Accumulator) vector(part int) ir.Operand { return a.k.list(ir.Vector, a.operands(part)) }
+
+func (a *Accumulator) operands(part int) []ir.Operand {
 	list := a.k.args.Many(len(a.regs[part]))
 	for i, r := range a.regs[part] {
 		list[i] = ir.Operand{Kind: ir.Register, Ref: r}
 	}
-	return a.k.list(ir.Vector, list)
+	return list
 }
 
 // along is what a descriptor advances by to so many numbers along the depth: along a row, or down the rows of a transposed tile.

@@ -5,6 +5,7 @@ package dsl
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/ptxdsl/ptxdsl/ir"
@@ -22,7 +23,8 @@ type Tensor struct {
 }
 
 // Tensor is a parameter for a tensor, to be moved in boxes whose sizes go from the outermost dimension to the innermost, whose
-// elements lie side by side. What a box has beyond the tensor's edges is read as zeros and not written.
+// elements lie side by side. What a box has beyond the tensor's edges is read as zeros and not written. A box that is wider than its
+// swizzle takes a copy for each part as wide as that, and is a tile of as many slabs.
 func (k *Kernel) Tensor(name string, t isa.Type, box []int, s Swizzle) *Tensor {
 	b := slices.Clone(box)
 	problem := ""
@@ -65,6 +67,9 @@ func (k *Kernel) Im2col(name string, t isa.Type, dimensions, pixels, channels in
 // Rows is a parameter for a matrix of which a copy gathers or scatters four rows from anywhere, each with so many columns (sm_100).
 func (k *Kernel) Rows(name string, t isa.Type, cols int, s Swizzle) *Tensor {
 	x := k.Tensor(name, t, []int{1, cols}, s)
+	if x.m.tile.Slabs() > 1 {
+		k.fault(&ruleShape, "tensor %s: %s: rows that are gathered are no wider than the swizzle", name, x.m.tile)
+	}
 	x.rows = true
 	return x
 }
@@ -81,16 +86,27 @@ func (k *Kernel) tensor(name string, t isa.Type, box []int, rows int, s Swizzle,
 		problem = tile.String() + ": padded numbers come as a TensorMap"
 	case tile.RowBytes()%16 != 0:
 		problem = tile.String() + ": the innermost dimension of a box has a multiple of 16 bytes"
-	case s != NoSwizzle && tile.RowBytes() > int(s):
-		problem = tile.String() + ": the innermost dimension of a box is no wider than the swizzle"
 	}
 	if problem != "" {
 		k.fault(&ruleShape, "tensor %s: %s", name, problem)
 		tile = Tile{Type: isa.F32, Rows: 8, Cols: 16}
 	}
 	x := &Tensor{m: k.mapParam(name, tile), box: box}
-	x.m.of = x
+	x.m.of, x.m.high, x.m.box = x, tile.Rows, tile.Cols/tile.Slabs()
 	return x
+}
+
+// parts goes over the copies that bring a box: for each slab of the tile the coordinates where it begins, innermost first, and where it lies.
+func (x *Tensor) parts(t SharedTile, at []Reg[U32]) iter.Seq2[[]Operand, Addr] {
+	return func(yield func([]Operand, Addr) bool) {
+		for slab := range t.Slabs() {
+			part := slices.Clone(at)
+			part[len(at)-1] = part[len(at)-1].AddI(int64(slab * x.m.box))
+			if !yield(innermostFirst(part), t.at.Plus(int64(slab*t.SlabBytes()))) {
+				return
+			}
+		}
+	}
 }
 
 // Tile is the tile in shared memory that one copy brings.
@@ -124,15 +140,17 @@ func (x *Tensor) load(mode string, to SharedTile, at []Reg[U32], offsets []Reg[U
 	if len(mask) > 0 {
 		op += ".multicast::cluster"
 	}
-	args := []ir.Operand{k.arg(to.at), x.m.bracket(innermostFirst(at)...), k.arg(full.at)}
+	var more []ir.Operand
 	if x.im2col {
 		o, _ := k.any(innermostFirst(offsets))
-		args = append(args, o)
+		more = append(more, o)
 	}
 	for _, m := range mask {
-		args = append(args, k.arg(m))
+		more = append(more, k.arg(m))
 	}
-	k.ins(op, args...)
+	for from, place := range x.parts(to, at) {
+		k.ins(op, append([]ir.Operand{k.arg(place), x.m.bracket(from...), k.arg(full.at)}, more...)...)
+	}
 }
 
 // Store starts the copy of a box from shared memory to coordinates, outermost first. One thread does this, after a FenceAsync of all that wrote
@@ -151,15 +169,22 @@ func (x *Tensor) store(op string, from SharedTile, at []Reg[U32]) {
 	if x.im2col {
 		mode = ".im2col_no_offs"
 	}
-	if x.fits("stored from", x.im2col, from, at) {
-		x.m.k.ins(fmt.Sprintf(op, len(x.box), mode), x.m.bracket(innermostFirst(at)...), x.m.k.arg(from.at))
+	if !x.fits("stored from", x.im2col, from, at) {
+		return
+	}
+	for to, place := range x.parts(from, at) {
+		x.m.k.ins(fmt.Sprintf(op, len(x.box), mode), x.m.bracket(to...), x.m.k.arg(place))
 	}
 }
 
 // Prefetch asks for a box to be in the L2 cache soon. One thread does this.
 func (x *Tensor) Prefetch(at ...Reg[U32]) {
-	if x.fits("prefetched into", false, SharedTile{Tile: x.m.tile, at: Addr{k: x.m.k}}, at) {
-		x.m.k.ins(fmt.Sprintf("cp.async.bulk.prefetch.tensor.%dd.L2.global", len(x.box)), x.m.bracket(innermostFirst(at)...))
+	nowhere := SharedTile{Tile: x.m.tile, at: Addr{k: x.m.k}}
+	if !x.fits("prefetched into", false, nowhere, at) {
+		return
+	}
+	for from := range x.parts(nowhere, at) {
+		x.m.k.ins(fmt.Sprintf("cp.async.bulk.prefetch.tensor.%dd.L2.global", len(x.box)), x.m.bracket(from...))
 	}
 }
 

@@ -15,7 +15,7 @@ type TensorMap struct {
 	v    *ir.Var
 	name string
 	tile Tile // what a whole load brings
-	box  int  // columns that one copy moves; none where that is no matrix (Tensor)
+	box  int  // columns that one copy moves
 	of   *Tensor
 	high int // rows that one copy moves: fewer than the tile has where the blocks of a cluster share the work
 	reg  *ir.Reg

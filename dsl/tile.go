@@ -106,7 +106,9 @@ func (t Tile) Copied() int { return t.Rows * t.Cols * t.Type.Bits() / 8 }
 func (t Tile) Align() int { return max(16, t.Swizzle.Period()) }
 
 // Offset is where an element lies, in bytes from the start of the tile; of numbers smaller than a byte, where its first bit does.
-func (t Tile) Offset(row, col int) int {
+func (t Tile) Offset(row, col int) int { return t.offset(row, col, t.SlabBytes()) }
+
+func (t Tile) offset(row, col, slabBytes int) int {
 	b := col * t.Type.Bits() / 8
 	if t.wide() != t.Type.Bits() {
 		b = col/16*16 + col%16*t.Type.Bits()/8
@@ -115,7 +117,18 @@ func (t Tile) Offset(row, col int) int {
 		return row*t.Pitch() + b
 	}
 	slab := b / int(t.Swizzle)
-	return slab*t.SlabBytes() + t.Swizzle.Apply(row*t.Pitch()+b%int(t.Swizzle))
+	return slab*slabBytes + t.Swizzle.Apply(row*t.Pitch()+b%int(t.Swizzle))
+}
+
+// Offset0 is where column col of the first row lies, before the swizzle: what a descriptor advances by.
+func (t Tile) Offset0(col int) int { return t.offset0(col, t.SlabBytes()) }
+
+func (t Tile) offset0(col, slabBytes int) int {
+	b := col * t.wide() / 8
+	if t.Swizzle == NoSwizzle {
+		return b
+	}
+	return b/int(t.Swizzle)*slabBytes + b%int(t.Swizzle)
 }
 
 // String is the tile as messages name it: 128x64 .bf16 with a swizzle of 128 bytes.
@@ -159,6 +172,28 @@ type SharedTile struct {
 	at     Addr
 	stage  *Stage // that it belongs to; nil for one outside of pipelines
 	turned bool   // see Transposed
+	slab   int    // bytes from a slab to the next, where the tile is rows of a larger one
+}
+
+// SlabBytes is the bytes from a slab to the next.
+func (t SharedTile) SlabBytes() int {
+	if t.slab != 0 {
+		return t.slab
+	}
+	return t.Tile.SlabBytes()
+}
+
+// Offset is where an element lies, in bytes from the start of the tile, as Tile.Offset says of a whole one.
+func (t SharedTile) Offset(row, col int) int { return t.offset(row, col, t.SlabBytes()) }
+
+// Offset0 is where column col of the first row lies, before the swizzle: what a descriptor advances by.
+func (t SharedTile) Offset0(col int) int { return t.offset0(col, t.SlabBytes()) }
+
+// rows is n rows of the tile that begin so many bytes further on in each slab.
+func (t SharedTile) rows(at Addr, n int) SharedTile {
+	t.slab = t.SlabBytes()
+	t.at, t.Rows = at, n
+	return t
 }
 
 // SharedTile is room for a tile in the shared memory of the block.
@@ -182,13 +217,11 @@ func (t SharedTile) Kernel() *Kernel { return t.at.k }
 
 // RowsFrom is n rows of the tile that begin at a row known while building. A swizzled tile is cut at multiples of eight rows.
 func (t SharedTile) RowsFrom(row, n int) SharedTile {
-	if t.at.k != nil && (row < 0 || n < 1 || row+n > t.Rows || t.Swizzle != NoSwizzle && row%8 != 0 || t.Slabs() > 1) {
-		t.at.k.fault(&ruleShape, "rows %d to %d of a tile of %s; whole groups of eight rows of a tile in one slab are expected", row, row+n-1, t.Tile)
+	if t.at.k != nil && (row < 0 || n < 1 || row+n > t.Rows || t.Swizzle != NoSwizzle && row%8 != 0) {
+		t.at.k.fault(&ruleShape, "rows %d to %d of a tile of %s; whole groups of eight rows are expected", row, row+n-1, t.Tile)
 		return t
 	}
-	t.at = t.at.Plus(int64(row * t.Pitch()))
-	t.Rows = n
-	return t
+	return t.rows(t.at.Plus(int64(row*t.Pitch())), n)
 }
 
 // Element is the tile from an element on, wherever its swizzle puts it: Get and Put are for the element, GetVec and PutVec for neighbours in the
@@ -232,13 +265,12 @@ func (t SharedTile) Part(i Reg[U32], n int) SharedTile {
 	if t.at.k == nil {
 		return t
 	}
-	if n < 1 || t.Rows%n != 0 || t.Swizzle != NoSwizzle && t.Rows/n%8 != 0 || t.Slabs() > 1 {
-		t.at.k.fault(&ruleShape, "%s in %d parts; whole groups of eight rows of a tile in one slab are expected", t.Tile, n)
+	if n < 1 || t.Rows%n != 0 || t.Swizzle != NoSwizzle && t.Rows/n%8 != 0 {
+		t.at.k.fault(&ruleShape, "%s in %d parts; whole groups of eight rows are expected", t.Tile, n)
 		return t
 	}
-	t.Rows /= n
-	t.at = t.at.add(i.MulI(int64(t.Rows * t.Pitch())))
-	return t
+	each := t.Rows / n
+	return t.rows(t.at.add(i.MulI(int64(each*t.Pitch()))), each)
 }
 
 // SharedTiles is room for n tiles, one behind the other; Stage tells them apart.

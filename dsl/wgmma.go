@@ -132,15 +132,6 @@ func (k *Kernel) accumulate(op string, a *Accumulator, x, y SharedTile, dx, dy R
 	}
 }
 
-// Offset0 is where column col of the first row lies, before the swizzle: what a descriptor advances by.
-func (t Tile) Offset0(col int) int {
-	b := col * t.wide() / 8
-	if t.Swizzle == NoSwizzle {
-		return b
-	}
-	return b/int(t.Swizzle)*t.SlabBytes() + b%int(t.Swizzle)
-}
-
 // wgmmaDescriptor is the descriptor of a tile for wgmma (PTX 9.1, 9.7.15.5.1.2): the address in units of 16 bytes, the bytes from
 // eight rows to the next eight, and the swizzle.
 func (k *Kernel) wgmmaDescriptor(t SharedTile) Reg[U64] {

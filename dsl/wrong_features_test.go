@@ -72,7 +72,8 @@ var wrongFeatures = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Tensor("x", isa.F32, nil, dsl.NoSwizzle) }},              // want `D401: tensor x: a box of 0 dimensions; 1 to 5 are expected`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Tensor("x", isa.F32, []int{4, 300}, dsl.NoSwizzle) }},    // want `D401: tensor x: a box of \[4 300\]: along each dimension there are 1 to 256 elements`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Tensor("x", isa.F32, []int{4, 4, 5}, dsl.NoSwizzle) }},   // want `D401: tensor x: 16x5 \.f32: the innermost dimension of a box has a multiple of 16 bytes`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Tensor("x", isa.F32, []int{4, 4, 64}, dsl.Swizzle128) }}, // want `D401: tensor x: 16x64 \.f32 with a swizzle of 128 bytes: the innermost dimension of a box is no wider than the swizzle`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Tensor("x", isa.F32, []int{4, 4, 48}, dsl.Swizzle128) }}, // want `D401: tensor x: 16x48 \.f32 with a swizzle of 128 bytes: a row of 192 bytes is no multiple of the swizzle`
+	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { k.Rows("x", isa.F32, 64, dsl.Swizzle128) }},              // want `D401: tensor x: 1x64 \.f32 with a swizzle of 128 bytes: rows that are gathered are no wider than the swizzle`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Tensor("x", isa.F32, []int{4, 4, 32}, dsl.Swizzle128) }}, // want `D102: sm_80 has no tensor maps; they came with sm_90|F402: `
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Im2col("x", isa.F16, 2, 32, 64, dsl.Swizzle128) }},       // want `D401: tensor x: images of 2 dimensions; 3 to 5 are expected`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Im2col("x", isa.F16, 4, 2000, 64, dsl.Swizzle128) }},     // want `D401: tensor x: 64 channels of 2000 pixels; 1 to 256 and 1 to 1024 are expected`
