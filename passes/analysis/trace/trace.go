@@ -57,6 +57,16 @@ type Trace struct {
 	Facts   *Facts
 }
 
+// Of is an event of t for its own threads: before they parted from others, they did it together.
+func (t *Trace) Of(e *Event) *Event {
+	if (e.Threads.Minus(t.Threads) == value.Set{}) {
+		return e
+	}
+	one := *e
+	one.Threads = e.Threads.And(t.Threads)
+	return &one
+}
+
 // A Kernel is a kernel with its traces. Where it calls functions that take part, Func is a copy in which they stand in
 // place of their calls.
 type Kernel struct {

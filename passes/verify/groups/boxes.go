@@ -27,7 +27,7 @@ func boxes(p *verify.Pass) {
 			if low == nil {
 				low = &lowest{writers: written(p.Func), found: make(map[*ir.Reg]bit)}
 			}
-			if at := inner(e.In); at != nil && low.of(at) == one {
+			if at := coordinates(e.In); len(at) > 0 && low.of(&at[0]) == one {
 				f := p.Report(&ruleBox, e.In, "a box of a tensor begins at an odd element along the innermost dimension, expected a multiple of 16 bytes").On(t, i)
 				if !e.In.Mod("1d") && !e.In.Mod("2d") {
 					f.As(diag.Review) // its map may interleave channels, and then begins boxes anywhere
@@ -57,11 +57,11 @@ func pixels(in *ir.Instr) bool {
 	return in.Mod("im2col") || in.Mod("im2col::w") || in.Mod("im2col::w::128") || in.Mod("im2col_no_offs")
 }
 
-// inner is the first coordinate of a box, or nil.
-func inner(in *ir.Instr) *ir.Operand {
+// coordinates are those of a box, the innermost first.
+func coordinates(in *ir.Instr) []ir.Operand {
 	for i := range in.Args {
-		if o := &in.Args[i]; o.Kind == ir.Address && len(o.Args()) > 1 && len(o.Args()[1].Args()) > 0 {
-			return &o.Args()[1].Args()[0]
+		if o := &in.Args[i]; o.Kind == ir.Address && len(o.Args()) > 1 {
+			return o.Args()[1].Args()
 		}
 	}
 	return nil

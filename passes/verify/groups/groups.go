@@ -20,7 +20,7 @@ func Analyzer() *verify.Analyzer {
 		Doc: `Groups follows what each thread has copied in the background and not waited for. A read of
 such bytes, and a second write to them, is an error; so is a source that is rewritten while it is copied.
 Copies are told apart by their addresses: those that are not known are passed over, and said so.`,
-		Rules:    diag.Rules{ruleWait, ruleDepth, ruleRead, ruleSource, ruleBytes, ruleOrder, ruleBox},
+		Rules:    diag.Rules{ruleWait, ruleDepth, ruleRead, ruleSource, ruleBytes, ruleOrder, ruleBox, ruleBefore},
 		Requires: []trace.Kind{trace.Copy, trace.BulkLoad, trace.BulkStore},
 		Run:      run,
 	}
@@ -44,6 +44,7 @@ type flight struct {
 
 func run(p *verify.Pass) {
 	boxes(p)
+	before(p)
 	for _, t := range p.Traces {
 		small(p, t)
 		bulk(p, t)

@@ -133,4 +133,26 @@ cp.async.bulk.wait_group 0;
 		Gaps:    "Even coordinates: the size of the elements is in the tensor map, and not in PTX.",
 		Section: "5.5.3.1 Bounding Box",
 	}
+	ruleBefore = diag.Rule{
+		ID: "A14", Layer: "groups", Severity: diag.Error, Title: "a box stored from before its tensor on",
+		What: "A store or a reduction of a tensor's box, in tile mode, one of whose coordinates is a negative constant.",
+		Why:  "What of a box lies behind the tensor's end is left out, and loads from before its beginning read zeros; but a store that begins there stops the kernel (on sm_90, along any dimension).",
+		Wrong: `
+mov.b32 %r1, -1;
+mov.b32 %r2, 8;
+cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd1, {%r2, %r1}], [tile];
+cp.async.bulk.commit_group;
+cp.async.bulk.wait_group 0;
+`,
+		Right: `
+mov.b32 %r1, 0;
+mov.b32 %r2, 8;
+cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd1, {%r2, %r1}], [tile];
+cp.async.bulk.commit_group;
+cp.async.bulk.wait_group 0;
+`,
+		Fix:     "Begin the box at 0 or behind it, and leave out in shared memory what would come before.",
+		Gaps:    "Coordinates that are no constants.",
+		Section: "5.5.3.1 Bounding Box",
+	}
 )

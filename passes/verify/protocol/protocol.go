@@ -223,6 +223,7 @@ func (m *machine) units(s []*trace.Trace) {
 			if n < 0 {
 				continue
 			}
+			e = t.Of(e)
 			loads := e.Kind == trace.BulkLoad && verify.Tensor(e.In)
 			size, known := m.delivers(e)
 			loads = loads && !known
