@@ -4,6 +4,8 @@
 package verify
 
 import (
+	"slices"
+
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
@@ -57,7 +59,7 @@ func (p *Pass) Objects(e *trace.Event, v *value.Value) (list []Touch, ok bool) {
 			root = k.Add(64, root, term)
 		}
 	}
-	if !named(root, 8) {
+	if !named(root) {
 		return nil, false
 	}
 	if own.Const() {
@@ -105,18 +107,8 @@ func remote(p *value.Pool, a *value.Atom) (at, rank *value.Value) {
 }
 
 // named reports whether an address is made from a variable's.
-func named(v *value.Value, depth int) bool {
-	for _, t := range v.Terms {
-		if t.Atom.Op == "variable" {
-			return true
-		}
-		for _, a := range t.Atom.Args {
-			if depth > 0 && named(a, depth-1) {
-				return true
-			}
-		}
-	}
-	return false
+func named(v *value.Value) bool {
+	return slices.ContainsFunc(v.Terms, func(t value.Term) bool { return t.Atom.Sources&value.Variables != 0 })
 }
 
 // Target is the operand that names the barrier object of an event, or -1: for a copy, the object that its

@@ -120,7 +120,7 @@ func (w *walk) sample(in *ir.Instr, cond *value.Value) bool {
 // go apart on it before the whole is looked at.
 func (w *walk) onThread(cond *value.Value, s *state) *value.Value {
 	a, _ := cond.Condition()
-	if a == nil || a.Tid || a.Op != "and" && a.Op != "or" && a.Op != "xor" && a.Op != "select" {
+	if a == nil || a.Tid || a.Nested >= value.Deep || a.Op != "and" && a.Op != "or" && a.Op != "xor" && a.Op != "select" {
 		return nil
 	}
 	for _, arg := range a.Args {
@@ -220,7 +220,7 @@ func (w *walk) resolve(s *state, v *value.Value) *value.Value {
 		return w.pool.Bool(holds)
 	}
 	a, not := v.Condition()
-	if a == nil || a.Tid {
+	if a == nil || a.Tid || a.Nested >= value.Deep {
 		return v
 	}
 	switch a.Op {

@@ -99,7 +99,7 @@ func (w *walk) narrowed(g *value.Value, s value.Set) value.Set {
 	if g.Tid() {
 		return w.pool.Where(g, s)
 	}
-	if a, not := g.Condition(); a != nil && a.Op == "and" && !not {
+	if a, not := g.Condition(); a != nil && a.Op == "and" && !not && a.Nested < value.Deep {
 		return w.narrowed(a.Args[1], w.narrowed(a.Args[0], s))
 	}
 	return s

@@ -58,6 +58,9 @@ func (f *Facts) atom(a *value.Atom, s value.Set) (holds, known bool) {
 		}
 		return false, false
 	}
+	if a.Nested >= value.Deep {
+		return false, false
+	}
 	switch a.Op {
 	case "and", "or", "xor":
 		l, lk := f.Decided(a.Args[0], s)
@@ -120,6 +123,7 @@ func (f *Facts) assume(v *value.Value, holds bool, s value.Set) {
 	holds = holds != not
 	f.decided.note(a, holds)
 	switch {
+	case a.Nested >= value.Deep:
 	case a.Op == "and" && holds, a.Op == "or" && !holds:
 		f.assume(a.Args[0], holds, s)
 		f.assume(a.Args[1], holds, s)

@@ -5,7 +5,6 @@ package trace
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
@@ -69,15 +68,7 @@ func (t *Trace) grants() (list []bool) {
 
 // Answered reports whether a predicate is that a request for more work was granted.
 func Answered(a *value.Atom) bool {
-	if strings.HasPrefix(a.Name, "clusterlaunchcontrol.query_cancel.is_canceled") {
-		return true
-	}
-	for _, arg := range a.Args {
-		if slices.ContainsFunc(arg.Terms, func(t value.Term) bool { return Answered(t.Atom) }) {
-			return true
-		}
-	}
-	return false
+	return a.Sources&value.Answers != 0
 }
 
 // count notes how often each instruction is done in a trace, where that is more than was noted.

@@ -53,6 +53,10 @@ type Atom struct {
 	Level Level
 	Tid   bool // rests on the number of the thread alone
 	Zeros int  // low bits known to be zero
+	// Sources are what it rests on.
+	Sources Sources
+	// Nested is how many atoms a predicate is made of, where those that several are made of count for each; not above Deep.
+	Nested int
 	// Known bounds, unsigned.
 	Bounded   bool
 	Low, High int64
@@ -158,12 +162,20 @@ func (p *Pool) Atom(width int, op, name string, ref any, level Level, args ...*V
 		if a == nil {
 			p.made.atoms++
 			a = &Atom{ID: p.made.atoms, Op: op, Name: name, Args: slices.Clone(args), Ref: ref, Level: level, Tid: len(args) > 0 && known(op), next: first}
+			a.Sources = sources(op, name)
 			for _, arg := range args {
 				a.Tid = a.Tid && arg.Tid()
 				if op != "shfl" {
 					a.Level = max(a.Level, arg.Level())
 				}
+				for _, t := range arg.Terms {
+					a.Sources |= t.Atom.Sources
+					if arg.Width == 1 {
+						a.Nested += t.Atom.Nested + 1
+					}
+				}
 			}
+			a.Nested = min(a.Nested, Deep)
 			p.atoms[h] = a
 			break
 		}

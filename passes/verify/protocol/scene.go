@@ -32,22 +32,7 @@ func told(p *verify.Pass) bool {
 			continue
 		}
 		for _, c := range t.Choices {
-			if a, _ := c.Cond.Condition(); a != nil && !c.Soft && private(a) && !trace.Answered(a) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// private reports whether a value rests on a load that is not of global memory.
-func private(a *value.Atom) bool {
-	if a.Op == "load" && a.Name != "global" && a.Name != "const" {
-		return true
-	}
-	for _, arg := range a.Args {
-		for _, t := range arg.Terms {
-			if private(t.Atom) {
+			if a, _ := c.Cond.Condition(); a != nil && !c.Soft && a.Sources&value.Private != 0 && !trace.Answered(a) {
 				return true
 			}
 		}

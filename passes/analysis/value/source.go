@@ -1,0 +1,33 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package value
+
+import "strings"
+
+// Sources are what an atom rests on, however much was made of it since. To look for them each time would take for ever where many
+// are made of the same.
+type Sources uint8
+
+// Sources of an atom.
+const (
+	Variables Sources = 1 << iota // the address of a variable
+	Private                       // what memory holds that is not global
+	Answers                       // whether a request for more work was granted
+)
+
+// Deep is how much a predicate may be made of before it is taken as it is, and not apart.
+const Deep = 128
+
+// sources is what an atom alone is.
+func sources(op, name string) Sources {
+	switch {
+	case op == "variable":
+		return Variables
+	case op == "load" && name != "global" && name != "const":
+		return Private
+	case strings.HasPrefix(name, "clusterlaunchcontrol.query_cancel.is_canceled"):
+		return Answers
+	}
+	return 0
+}
