@@ -21,9 +21,9 @@ func Analyzer() *verify.Analyzer {
 		Name: "convergence",
 		Doc: `Convergence looks at the branches on which lanes of a warp part, and at what warps come to which
 barrier. What branches on data do is not known: such a branch before a barrier is a review.`,
-		Rules: diag.Rules{ruleCount, ruleAligned, ruleShared, ruleMask, ruleElect, ruleLaggard},
+		Rules: diag.Rules{ruleCount, ruleAligned, ruleShared, ruleMask, ruleElect, ruleLaggard, ruleExchange},
 		Requires: []trace.Kind{trace.BarrierSync, trace.BarrierArrive, trace.WarpSync, trace.Collective, trace.ClusterArrive, trace.ClusterWait,
-			trace.TensorAlloc, trace.TensorFree, trace.TensorLoad, trace.TensorStore, trace.TensorWait, trace.GroupMultiply},
+			trace.TensorAlloc, trace.TensorFree, trace.TensorLoad, trace.TensorStore, trace.TensorWait, trace.GroupMultiply, trace.Store},
 		Run: run,
 	}
 }
@@ -57,6 +57,7 @@ func run(p *verify.Pass) {
 		laggards(p, t, come)
 	}
 	named(p)
+	exchanges(p)
 }
 
 // aligned asks that all lanes of a warp come together.

@@ -1,0 +1,150 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package convergence
+
+import (
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// A use is a plain access to shared memory, as the lanes of one warp make it.
+type use struct {
+	e      *trace.Event
+	region memory.Region
+}
+
+// A pair is of two instructions whose accesses are compared.
+type pair struct{ first, second *ir.Instr }
+
+// Of the accesses since lanes met last, so many are looked at, and so many times each pair of them: what an unrolled loop does
+// once it does again.
+const (
+	window  = 64
+	repeats = 4
+)
+
+// exchanges looks for shared memory through which lanes of one warp hand something over, or take a place from one another,
+// with nothing between that brings them together. One warp of those on a trace stands for all.
+func exchanges(p *verify.Pass) {
+	if !p.Shares {
+		return
+	}
+	compared := make(map[pair]int)
+	for _, t := range p.Traces {
+		var lanes value.Set
+		w := t.Threads
+		warp := w.Least() / 32
+		lanes[warp/2] = uint64(w.Lanes(warp)) << (warp % 2 * 32)
+		if lanes.Len() < 2 {
+			continue
+		}
+		var open []use
+		for i := range t.Events {
+			e := &t.Events[i]
+			if e.Kind != trace.Load && e.Kind != trace.Store {
+				if meets(e) {
+					open = open[:0]
+				}
+				continue
+			}
+			if !plain(e) {
+				continue
+			}
+			one := *e
+			one.Threads = e.Threads.And(lanes)
+			r, ok := p.Access(&one)
+			if !ok || !r.Sure {
+				continue
+			}
+			for k := range open {
+				o := &open[k]
+				at := pair{o.e.In, e.In}
+				if o.e.Kind == trace.Load && e.Kind == trace.Load || compared[at] >= repeats {
+					continue
+				}
+				if sure, _ := r.Meets(&o.region); !sure {
+					continue
+				}
+				compared[at]++
+				if r.Foreign(&o.region, 1) {
+					exchanged(p, t, i, o.e)
+					break
+				}
+			}
+			if len(open) == window {
+				open = open[:copy(open, open[1:])]
+			}
+			open = append(open, use{e, r})
+		}
+	}
+}
+
+// exchanged reports it.
+func exchanged(p *verify.Pass, t *trace.Trace, i int, o *trace.Event) {
+	e := &t.Events[i]
+	does, did := "reads", "writes"
+	if e.Kind == trace.Store {
+		does = "writes"
+	}
+	if o.Kind == trace.Load {
+		did = "reads"
+	}
+	p.Report(&ruleExchange, e.In, "a lane %s shared memory that another lane of its warp %s, with no bar.warp.sync between", does, did).
+		Also(o.In, "the other access").On(t, i)
+}
+
+// meets reports whether lanes that come to an event are together behind it, or have waited for others.
+func meets(e *trace.Event) bool {
+	switch e.Kind {
+	case trace.WarpSync, trace.BarrierSync, trace.Collective, trace.ClusterWait, trace.Wait:
+		return true
+	}
+	return e.In != nil && e.In.Mod("aligned")
+}
+
+// plain reports whether an access is one that makes no order among threads, and that all of them make.
+func plain(e *trace.Event) bool {
+	for _, word := range []string{"volatile", "relaxed", "acquire", "release", "mmio"} {
+		if e.In.Mod(word) {
+			return false
+		}
+	}
+	return e.Guard == nil
+}
+
+var ruleExchange = diag.Rule{
+	ID: "B9", Layer: "convergence", Severity: diag.Review, Title: "lanes of a warp that exchange through shared memory unsynchronised",
+	What: "A plain load and a plain store, or two stores, by different lanes of one warp to the same bytes of shared memory, with no bar.warp.sync, barrier or warp-wide instruction between.",
+	Why:  "From sm_70 on lanes of a warp go on by themselves: which of the two comes first is not laid down, and a compiler may turn them round.",
+	Wrong: `
+.reqntid 32
+mov.u32 %r1, %tid.x;
+shl.b32 %r2, %r1, 2;
+mov.u32 %r3, tile;
+add.u32 %r4, %r3, %r2;
+xor.b32 %r2, %r2, 4;
+add.u32 %r5, %r3, %r2;
+st.shared.b32 [%r4], %r1;
+ld.shared.b32 %r6, [%r5];
+`,
+	Right: `
+.reqntid 32
+mov.u32 %r1, %tid.x;
+shl.b32 %r2, %r1, 2;
+mov.u32 %r3, tile;
+add.u32 %r4, %r3, %r2;
+xor.b32 %r2, %r2, 4;
+add.u32 %r5, %r3, %r2;
+st.shared.b32 [%r4], %r1;
+bar.warp.sync 0xffffffff;
+ld.shared.b32 %r6, [%r5];
+`,
+	Fix:     "Put bar.warp.sync between.",
+	Gaps:    "Accesses at places that rest on data, lanes that follow ways of their own, and what is more than 64 accesses back. shfl, vote, match and instructions that are .aligned are taken to bring lanes together, which the manual says of their execution, and not of memory.",
+	Section: "9.7.13.2 bar.warp.sync",
+}
