@@ -17,7 +17,7 @@ func Follow(m *ir.Module, f *ir.Func, l Limits) *Kernel {
 	p := newProgram(m, f)
 	p.k.Ranks = 1
 	if p.k.Needs(Call) && !p.onlyQuietCalls() {
-		whole, callers := inline(m, f, func(g *ir.Func) bool { return p.isQuiet(g, 0) })
+		whole, callers := p.inline()
 		p = newProgram(m, whole)
 		p.k.Callers = callers
 		f = whole
@@ -60,19 +60,6 @@ func Follow(m *ir.Module, f *ir.Func, l Limits) *Kernel {
 		p.cases(l)
 	}
 	return p.k
-}
-
-func (p *program) onlyQuietCalls() bool {
-	for _, b := range p.k.Func.Blocks {
-		for _, in := range b.Instrs {
-			if Of(in.Op) == Call {
-				if f := callee(in); f == nil || !p.isQuiet(f, 0) {
-					return false
-				}
-			}
-		}
-	}
-	return true
 }
 
 // A state is a class of threads at a place in the kernel.

@@ -22,8 +22,8 @@ const (
 type inliner struct {
 	m      *ir.Module
 	out    *ir.Func
-	quiet  func(*ir.Func) bool // which take no part and are left alone
-	defs   map[string]*ir.Func
+	quiet  func(*ir.Func) bool     // which take no part and are left alone
+	find   func(*ir.Func) *ir.Func // the definition of a function
 	binder *ir.Binder
 	stack  []*ir.Func
 	calls  []*ir.Instr
@@ -49,14 +49,10 @@ type slot struct {
 	bits int
 }
 
-// inline is f with the calls of functions of m replaced by what these do, where they take part.
-func inline(m *ir.Module, f *ir.Func, quiet func(*ir.Func) bool) (*ir.Func, map[*ir.Instr][]*ir.Instr) {
-	n := &inliner{m: m, quiet: quiet, defs: make(map[string]*ir.Func), binder: ir.NewBinder(m.Version, m.Target), callers: make(map[*ir.Instr][]*ir.Instr)}
-	for _, g := range m.Funcs() {
-		if g.Defined && !g.Kernel {
-			n.defs[g.Name] = g
-		}
-	}
+// inline is the kernel with the calls of functions of its module replaced by what these do, where they take part.
+func (p *program) inline() (*ir.Func, map[*ir.Instr][]*ir.Instr) {
+	m, f := p.k.Module, p.k.Func
+	n := &inliner{m: m, quiet: func(g *ir.Func) bool { return p.isQuiet(g, 0) }, find: p.definition, binder: ir.NewBinder(m.Version, m.Target), callers: make(map[*ir.Instr][]*ir.Instr)}
 	out := *f
 	n.out = &out
 	out.Blocks, out.Regs = nil, slices.Clip(f.Regs)
@@ -100,8 +96,8 @@ func (n *inliner) enters(in *ir.Instr) *ir.Func {
 	if f == nil {
 		return nil
 	}
-	g := n.defs[f.Name]
-	if g == nil || len(g.Blocks) == 0 || n.quiet(g) || slices.Contains(n.stack, g) || len(n.stack) >= deepest || n.size > largest {
+	g := n.find(f)
+	if !g.Defined || g.Kernel || len(g.Blocks) == 0 || n.quiet(g) || slices.Contains(n.stack, g) || len(n.stack) >= deepest || n.size > largest {
 		return nil
 	}
 	results, params := passed(in)

@@ -28,10 +28,11 @@ type program struct {
 	post   *graph.Tree
 	loops  []*graph.Loop // innermost of each block
 	active map[*graph.Loop]bool
-	turns  map[*graph.Loop]int // to follow
-	quiet  map[*ir.Func]bool   // device functions that take no part
-	acc    map[*ir.Reg]bool    // registers that matrix units work on in the background
-	wrote  map[int][]int       // by block, registers written
+	turns  map[*graph.Loop]int   // to follow
+	quiet  map[*ir.Func]bool     // device functions that take no part
+	defs   map[*ir.Func]*ir.Func // of those that are declared, where they are defined
+	acc    map[*ir.Reg]bool      // registers that matrix units work on in the background
+	wrote  map[int][]int         // by block, registers written
 	skips  map[int]region
 	params map[*ir.Var]bool
 	missed []string // before anything was followed
@@ -56,7 +57,7 @@ func newProgram(m *ir.Module, f *ir.Func) *program {
 	k := &Kernel{Module: m, Func: f, Flow: g, Cluster: clusterOf(m, f)}
 	x, y, z, exact := shape(f)
 	p := &program{k: k, pool: value.NewPool(x, y, z, exact), flow: g, place: make(map[*ir.Block]int, len(f.Blocks)),
-		turns: make(map[*graph.Loop]int), active: make(map[*graph.Loop]bool), quiet: make(map[*ir.Func]bool),
+		turns: make(map[*graph.Loop]int), active: make(map[*graph.Loop]bool), quiet: make(map[*ir.Func]bool), defs: make(map[*ir.Func]*ir.Func),
 		acc: make(map[*ir.Reg]bool), skips: make(map[int]region), wrote: make(map[int][]int), params: make(map[*ir.Var]bool)}
 	k.Pool = p.pool
 	k.Most = exact && f.Attr(".reqntid") == nil
@@ -342,53 +343,7 @@ func (p *program) accumulators() {
 	}
 }
 
-// callee is the function that a call names, or nil.
-func callee(in *ir.Instr) *ir.Func {
-	for i := range in.Args {
-		if f, ok := in.Args[i].Ref.(*ir.Func); ok {
-			return f
-		}
-	}
-	return nil
-}
-
-// isQuiet reports whether a function takes no part in what is followed. A few of the run-time library
-// are known by name.
-func (p *program) isQuiet(f *ir.Func, depth int) bool {
-	if q, ok := p.quiet[f]; ok {
-		return q
-	}
-	for _, g := range p.k.Module.Funcs() {
-		if g.Name == f.Name {
-			f = g
-		}
-	}
-	if !f.Defined {
-		return slices.Contains([]string{"vprintf", "malloc", "free", "__assertfail"}, f.Name)
-	}
-	p.quiet[f] = true // while it is looked at: recursion adds nothing
-	quiet := depth < 64
-	for _, b := range f.Blocks {
-		for _, in := range b.Instrs {
-			switch k := Of(in.Op); k {
-			case Other, Exit, Collective:
-			case Load, Store, Atomic:
-				if where := space(in.Op); strings.HasPrefix(where, "shared") ||
-					where == "" && (p.k.Generic || p.k.Needs(Copy, BulkLoad, BulkStore, GroupMultiply, TensorMultiply)) || where == "global" && p.k.Needs(GridWait) {
-					quiet = false
-				}
-			case Call:
-				g := callee(in)
-				quiet = quiet && g != nil && p.isQuiet(g, depth+1)
-			default:
-				quiet = quiet && in.Directive()
-			}
-		}
-	}
-	p.quiet[f] = quiet
-	return quiet
-}
-
+// miss says why not all is followed.
 func (p *program) miss(why string) {
 	if !slices.Contains(p.k.Missed, why) {
 		p.k.Missed = append(p.k.Missed, why)

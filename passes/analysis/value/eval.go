@@ -67,39 +67,77 @@ func (p *Pool) At(v *Value, t int) int64 {
 	return wrap(v.Width, n)
 }
 
-func (p *Pool) atom(a *Atom, t int) int64 {
-	if a.each == nil {
-		a.each = make([]int64, p.Threads)
-		for i := range a.each {
-			a.each[i] = p.compute(a, i)
-		}
-	}
-	return a.each[t]
-}
+func (p *Pool) atom(a *Atom, t int) int64 { return p.column(a)[t] }
 
-func (p *Pool) compute(a *Atom, t int) int64 {
-	arg := func(i int) int64 { return p.At(a.Args[i], t) }
+// column is what an atom is in every thread.
+func (p *Pool) column(a *Atom) []int64 {
+	if a.each != nil {
+		return a.each
+	}
+	a.each = make([]int64, p.Threads)
 	switch a.Op {
 	case "special":
-		return p.special(a.Name, t)
-	case "elect":
-		return truth(t%32 == 0)
-	case "eq", "lt":
-		return truth(holds(a.Op, a.Name == "s", max(a.Args[0].Width, a.Args[1].Width), arg(0), arg(1)))
-	case "select":
-		if arg(0) != 0 {
-			return arg(1)
+		for t := range a.each {
+			a.each[t] = p.special(a.Name, t)
 		}
-		return arg(2)
-	case "shfl":
-		from := t&^31 + int(arg(1))&31
-		return p.At(a.Args[0], min(from, p.Threads-1))
-	case "cvt":
-		return arg(0) & (1<<min(62, a.Args[0].Width) - 1)
-	case "scvt":
-		return arg(0)
+		return a.each
+	case "elect":
+		for t := range a.each {
+			a.each[t] = truth(t%32 == 0)
+		}
+		return a.each
 	}
-	k, _ := fold(a.Op, a.Args[0].Width, arg(0), arg(1))
+	var args [3]func(t int) int64
+	for i, v := range a.Args {
+		args[i] = p.reader(v)
+	}
+	for t := range a.each {
+		a.each[t] = p.compute(a, t, &args)
+	}
+	return a.each
+}
+
+// reader is At of one value for any thread, with what it is made of looked up before.
+func (p *Pool) reader(v *Value) func(t int) int64 {
+	switch len(v.Terms) {
+	case 0:
+		return func(int) int64 { return v.K }
+	case 1:
+		one := v.Terms[0]
+		column := p.column(one.Atom)
+		return func(t int) int64 { return wrap(v.Width, v.K+one.Factor*column[t]) }
+	}
+	columns := make([][]int64, len(v.Terms))
+	for i, term := range v.Terms {
+		columns[i] = p.column(term.Atom)
+	}
+	return func(t int) int64 {
+		n := v.K
+		for i := range columns {
+			n += v.Terms[i].Factor * columns[i][t]
+		}
+		return wrap(v.Width, n)
+	}
+}
+
+func (p *Pool) compute(a *Atom, t int, args *[3]func(t int) int64) int64 {
+	switch a.Op {
+	case "eq", "lt":
+		return truth(holds(a.Op, a.Name == "s", max(a.Args[0].Width, a.Args[1].Width), args[0](t), args[1](t)))
+	case "select":
+		if args[0](t) != 0 {
+			return args[1](t)
+		}
+		return args[2](t)
+	case "shfl":
+		from := t&^31 + int(args[1](t))&31
+		return args[0](min(from, p.Threads-1))
+	case "cvt":
+		return args[0](t) & (1<<min(62, a.Args[0].Width) - 1)
+	case "scvt":
+		return args[0](t)
+	}
+	k, _ := fold(a.Op, a.Args[0].Width, args[0](t), args[1](t))
 	return k
 }
 
@@ -130,8 +168,9 @@ func truth(b bool) int64 {
 func (p *Pool) Where(v *Value, s Set) Set {
 	if v.where == nil {
 		v.where = new(Set)
+		at := p.reader(v)
 		for t := range p.Threads {
-			if p.At(v, t)&1 != 0 {
+			if at(t)&1 != 0 {
 				v.where.Add(t)
 			}
 		}

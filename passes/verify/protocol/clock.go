@@ -3,22 +3,19 @@
 
 package protocol
 
-import (
-	"maps"
-	"slices"
-)
+import "slices"
 
 // A clock is what an agent knows to have happened: of each agent up to where, which operations in the background have
 // ended, and of each barrier object the last phase that is complete for certain.
 type clock struct {
 	agents []int
 	done   []uint64 // a set of operations
-	phases map[*object]int
+	phases []int    // by the number of the object, how many are complete for certain
 }
 
 // clock is one that knows of nothing.
 func (m *machine) clock() *clock {
-	return &clock{agents: make([]int, len(m.agents)), phases: make(map[*object]int)}
+	return &clock{agents: make([]int, len(m.agents))}
 }
 
 func (c *clock) join(o *clock) {
@@ -31,13 +28,21 @@ func (c *clock) join(o *clock) {
 	for i, bits := range o.done {
 		c.done[i] |= bits
 	}
-	for b, phase := range o.phases {
-		c.saw(b, phase)
+	c.reach(len(o.phases))
+	for i, n := range o.phases {
+		c.phases[i] = max(c.phases[i], n)
+	}
+}
+
+// reach makes room for the phases of so many objects.
+func (c *clock) reach(objects int) {
+	if n := objects - len(c.phases); n > 0 {
+		c.phases = append(c.phases, make([]int, n)...)
 	}
 }
 
 func (c *clock) clone() *clock {
-	return &clock{slices.Clone(c.agents), slices.Clone(c.done), maps.Clone(c.phases)}
+	return &clock{slices.Clone(c.agents), slices.Clone(c.done), slices.Clone(c.phases)}
 }
 
 // ended notes that an operation has ended.
@@ -55,15 +60,14 @@ func (c *clock) knows(operation int) bool {
 
 // saw notes that a phase of an object is complete.
 func (c *clock) saw(o *object, phase int) {
-	if phase > c.last(o) {
-		c.phases[o] = phase
-	}
+	c.reach(o.number + 1)
+	c.phases[o.number] = max(c.phases[o.number], phase+1)
 }
 
 // last is the last phase of an object that is known to be complete, or -1.
 func (c *clock) last(o *object) int {
-	if n, ok := c.phases[o]; ok {
-		return n
+	if o.number < len(c.phases) {
+		return c.phases[o.number] - 1
 	}
 	return -1
 }

@@ -57,6 +57,7 @@ type spot struct {
 
 // An object is a barrier object at work.
 type object struct {
+	number    int // of those that were made
 	count     int64
 	pending   int64
 	tx        int64
@@ -88,6 +89,7 @@ type machine struct {
 	p       *verify.Pass
 	agents  []*agent
 	objects map[spot]*object
+	made    int // objects, those at one place after the other too
 	named   map[number]*meeting
 	cluster gathering
 	due     []*completion // in the background, in the order of issue
@@ -179,6 +181,14 @@ func (m *machine) complete() bool {
 		}
 	}
 	return false
+}
+
+// object puts a barrier object to work.
+func (m *machine) object(at spot, o object) *object {
+	o.number = m.made
+	m.made++
+	m.objects[at] = &o
+	return &o
 }
 
 // A warp is one of a block of the cluster.

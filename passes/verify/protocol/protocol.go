@@ -260,7 +260,7 @@ func (m *machine) units(s []*trace.Trace) {
 		}
 	}
 	for o, n := range copies {
-		m.objects[o] = &object{unit: expected[o], copies: n, count: 1, pending: 1, init: &trace.Event{}}
+		m.object(o, object{unit: expected[o], copies: n, count: 1, pending: 1, init: &trace.Event{}})
 	}
 }
 

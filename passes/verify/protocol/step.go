@@ -4,7 +4,6 @@
 package protocol
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -127,9 +126,9 @@ func (m *machine) do(a *agent, e *trace.Event) {
 		for _, at := range list {
 			s := spot{a.block, at.Object}
 			was := m.objects[s]
-			m.objects[s] = &object{count: n, pending: n, init: whole(a)}
+			o := m.object(s, object{count: n, pending: n, init: whole(a)})
 			if was != nil {
-				m.objects[s].unit, m.objects[s].copies = was.unit, was.copies
+				o.unit, o.copies = was.unit, was.copies
 			}
 		}
 	case trace.Inval:
@@ -338,7 +337,7 @@ func (m *machine) load(a *agent, e *trace.Event) {
 		if e.In.Mod("multicast::cluster") && o.unit == 0 && m.p.Ranks < 2 {
 			n *= int64(max(1, m.p.Cluster))
 		}
-		phases := maps.Clone(a.clock.phases)
+		phases := slices.Clone(a.clock.phases)
 		m.due = append(m.due, &completion{run: func() {
 			o.tx -= n
 			// A copy publishes what it wrote, and nothing of what its issuer did before; but what was over when it began

@@ -7,6 +7,7 @@
 package proxies
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
@@ -116,9 +117,10 @@ func engineOf(p *verify.Pass, e *trace.Event) *engine {
 }
 
 // follow holds the plain accesses of one trace against the engines on it and, where it arrives somewhere,
-// those of other traces.
+// those of other threads.
 func follow(p *verify.Pass, t *trace.Trace, engines []engine) {
 	var list []*plain
+	engines = slices.DeleteFunc(slices.Clone(engines), func(g engine) bool { return g.by.And(t.Threads) != (value.Set{}) })
 	for i := range t.Events {
 		e := &t.Events[i]
 		switch e.Kind {
@@ -312,15 +314,15 @@ func op(in *ir.Instr) string {
 // another class of threads works on it.
 func handOver(p *verify.Pass, t *trace.Trace, i int, list []*plain, engines []engine) {
 	e := &t.Events[i]
+	if len(engines) == 0 {
+		return
+	}
 	for _, a := range list {
 		if a.state == settled || a.state == joined || a.state == fenced || a.e.Threads.And(e.Threads) == (value.Set{}) {
 			continue
 		}
 		for n := range engines {
 			g := &engines[n]
-			if g.by.And(t.Threads) != (value.Set{}) {
-				continue
-			}
 			rule, regions := &ruleWrite, g.reads
 			if !a.write {
 				rule, regions = &ruleRead, g.writes
