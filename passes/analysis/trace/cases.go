@@ -6,6 +6,7 @@ package trace
 import (
 	"cmp"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,19 +23,22 @@ import (
 // sizes are the numbers that a parameter is taken to be, times what it is divided by.
 var sizes = [...]int64{9, 0, 1, 2, 3, 4, 5, 6, 7, 12, 17}
 
+// rounds is how often numbers are put in for what was found to matter in the round before.
+const rounds = 5
+
 // cases follows the kernel once for each choice of numbers. It is false where that tells no more.
 func (p *program) cases(l Limits) bool {
 	before := *p.k
 	chosen := make(map[*value.Atom]int64) // with what each is divided by
 	var order []*value.Atom
-	for range 3 {
+	for last := range rounds {
 		found := p.leaves(chosen)
 		if len(found) == 0 {
 			break
 		}
 		order = append(order, found...)
 		p.k.Traces, p.k.Missed, p.k.Loops = nil, slices.Clone(p.missed), false
-		p.choices(l, order, chosen)
+		p.choices(l, order, chosen, last == rounds-1)
 		p.k.Cases = len(order)
 	}
 	if len(order) == 0 {
@@ -49,7 +53,10 @@ func (p *program) cases(l Limits) bool {
 
 // choices follows the kernel with one choice of numbers after the other. Loops within loops can make a choice too long to
 // be followed to its end: it is left out then, if enough others are not.
-func (p *program) choices(l Limits, order []*value.Atom, scales map[*value.Atom]int64) {
+//
+// Where a choice shows that more rests on what the kernel is told than numbers are put in for, the others are left to the next
+// round; in the last one none is.
+func (p *program) choices(l Limits, order []*value.Atom, scales map[*value.Atom]int64, last bool) {
 	const enough, tries = 6, 3
 	whole, left := 0, l.Steps
 	var dropped []string
@@ -75,6 +82,9 @@ func (p *program) choices(l Limits, order []*value.Atom, scales map[*value.Atom]
 			continue
 		}
 		whole++
+		if !last && len(p.leaves(maps.Clone(scales))) > 0 {
+			return
+		}
 	}
 	if whole < enough && dropped != nil {
 		p.k.Missed = dropped
