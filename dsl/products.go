@@ -77,6 +77,14 @@ func (a *Accumulator) RowReduce(combine func(x, y Reg[F32]) Reg[F32]) []Reg[F32]
 	return all
 }
 
+// AcrossRow combines what the four threads of a row have each gathered of it, as WarpTile.AcrossRow does.
+func (a *Accumulator) AcrossRow(x Reg[F32], combine func(x, y Reg[F32]) Reg[F32]) Reg[F32] {
+	if !made(a.kernel(), "AcrossRow", x.k) || !a.k.runs("AcrossRow", combine != nil) {
+		return x
+	}
+	return acrossRow(x, combine)
+}
+
 // As is the sums, converted to a type of 16 bits, as the left factor of another product.
 func (a *Accumulator) As(t isa.Type) *Fragments {
 	if !made(a.kernel(), "As") {

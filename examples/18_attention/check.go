@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"time"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
 	"github.com/ptxdsl/ptxdsl/internal/trial"
@@ -65,27 +67,8 @@ func Check(t *trial.T) error {
 	return nil
 }
 
-// check runs the kernel of a shape on so many heads of so many queries and keys.
+// check runs the kernels of a shape on so many heads of so many queries and keys: where there is wgmma, both.
 func check[E runtime.Element](t *trial.T, s Shape, size [3]int, q, k, v []E, widen func(E) float32, tolerance float64) error {
-	kernel, err := t.Kernel(s.Name(), func(m *dsl.Module) { Build(m, s) })
-	if err != nil {
-		return err
-	}
-	pq, e1 := runtime.Upload(t.Device, q)
-	pk, e2 := runtime.Upload(t.Device, k)
-	pv, e3 := runtime.Upload(t.Device, v)
-	po, e4 := runtime.Alloc[E](t.Device, len(q))
-	if err := errors.Join(e1, e2, e3, e4); err != nil {
-		return err
-	}
-	heads, queries, keys := size[0], size[1], size[2]
-	if err := kernel.Launch(runtime.Grid((queries+Queries-1)/Queries, heads), pq, pk, pv, po, queries, keys); err != nil {
-		return err
-	}
-	out, err := runtime.Download(po)
-	if err := errors.Join(err, pq.Close(), pk.Close(), pv.Close(), po.Close()); err != nil {
-		return err
-	}
 	wide := func(xs []E) []float32 {
 		list := make([]float32, len(xs))
 		for i, x := range xs {
@@ -95,9 +78,131 @@ func check[E runtime.Element](t *trial.T, s Shape, size [3]int, q, k, v []E, wid
 	}
 	fq, fk, fv := wide(q), wide(k), wide(v)
 	var want []float32
-	for h := range heads {
-		n, m := queries*s.Width, keys*s.Width
+	for h := range size[0] {
+		n, m := size[1]*s.Width, size[2]*s.Width
 		want = append(want, Reference(fq[h*n:(h+1)*n], fk[h*m:(h+1)*m], fv[h*m:(h+1)*m], s.Width, s.Causal)...)
 	}
-	return trial.Near(fmt.Sprintf("%s, %d heads of %d queries and %d keys", s.Name(), heads, queries, keys), wide(out), want, tolerance)
+	for _, w := range ways[E](t, s) {
+		out, err := w.run(t, s, size, q, k, v)
+		if err != nil {
+			return err
+		}
+		if err := trial.Near(fmt.Sprintf("%s, %d heads of %d queries and %d keys", w.name, size[0], size[1], size[2]), wide(out), want, tolerance); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A way is a kernel that computes attention.
+type way[E runtime.Element] struct {
+	name  string
+	tile  int // queries of a block
+	build func(*dsl.Module, Shape)
+	as    func(k *runtime.Kernel, param string, x *runtime.Buffer[E], sizes ...int) (any, error) // how it takes its factors
+}
+
+// ways are the kernels that the device can run.
+func ways[E runtime.Element](t *trial.T, s Shape) []way[E] {
+	list := []way[E]{{s.Name(), Queries, Build, asBuffer[E]}}
+	if t.Target() == "sm_90a" {
+		list = append(list, way[E]{"hopper_" + s.Name(), HopperQueries, BuildHopper, asTensor[E]})
+	}
+	return list
+}
+
+func asBuffer[E runtime.Element](_ *runtime.Kernel, _ string, x *runtime.Buffer[E], _ ...int) (any, error) {
+	return x, nil
+}
+
+func asTensor[E runtime.Element](k *runtime.Kernel, param string, x *runtime.Buffer[E], sizes ...int) (any, error) {
+	return k.Tensor(param, x, sizes)
+}
+
+// A job is a launch that can be made again and again.
+type job[E runtime.Element] struct {
+	launch func() error
+	out    *runtime.Buffer[E]
+	close  func() error
+}
+
+func (w way[E]) job(t *trial.T, s Shape, size [3]int, q, k, v []E) (j job[E], err error) {
+	kernel, err := t.Kernel(w.name, func(m *dsl.Module) { w.build(m, s) })
+	if err != nil {
+		return j, err
+	}
+	heads, queries, keys := size[0], size[1], size[2]
+	pq, e1 := runtime.Upload(t.Device, q)
+	pk, e2 := runtime.Upload(t.Device, k)
+	pv, e3 := runtime.Upload(t.Device, v)
+	po, e4 := runtime.Alloc[E](t.Device, len(q))
+	if err := errors.Join(e1, e2, e3, e4); err != nil {
+		return j, err
+	}
+	aq, e1 := w.as(kernel, "q", pq, heads, queries, s.Width)
+	ak, e2 := w.as(kernel, "k", pk, heads, keys, s.Width)
+	av, e3 := w.as(kernel, "v", pv, heads, keys, s.Width)
+	grid := runtime.Grid((queries+w.tile-1)/w.tile, heads)
+	return job[E]{
+		launch: func() error { return kernel.Launch(grid, aq, ak, av, po, queries, keys) },
+		out:    po,
+		close:  func() error { return errors.Join(pq.Close(), pk.Close(), pv.Close(), po.Close()) },
+	}, errors.Join(e1, e2, e3)
+}
+
+func (w way[E]) run(t *trial.T, s Shape, size [3]int, q, k, v []E) ([]E, error) {
+	j, err := w.job(t, s, size, q, k, v)
+	if err != nil {
+		return nil, err
+	}
+	if err := j.launch(); err != nil {
+		return nil, err
+	}
+	out, err := runtime.Download(j.out)
+	return out, errors.Join(err, j.close())
+}
+
+// Speed notes how fast the kernels are: heads of 128 numbers in BF16, 64 heads of 4096 queries and keys, the median of 30 launches.
+func Speed(t *trial.T) error {
+	for _, causal := range []bool{false, true} {
+		s, size := Shape{isa.Bf16, 128, causal}, [3]int{64, 4096, 4096}
+		x := trial.BF16(t.Floats(size[0] * size[1] * s.Width))
+		for _, w := range ways[runtime.BF16](t, s) {
+			took, err := w.time(t, s, size, x)
+			if err != nil {
+				return err
+			}
+			work := 4 * float64(size[0]*s.Width) * float64(size[1]) * float64(size[2])
+			if causal {
+				work /= 2
+			}
+			t.Note("%s: %.0f TFLOP/s", w.name, work/took.Seconds()/1e12)
+		}
+	}
+	return nil
+}
+
+// time is the median of 30 launches with one matrix for all factors, of which the first few do not count.
+func (w way[E]) time(t *trial.T, s Shape, size [3]int, x []E) (time.Duration, error) {
+	j, e1 := w.job(t, s, size, x, x, x)
+	first, e2 := t.Device.Event()
+	last, e3 := t.Device.Event()
+	if err := errors.Join(e1, e2, e3); err != nil {
+		return 0, err
+	}
+	var list []time.Duration
+	for i := range 35 {
+		if err := errors.Join(first.Record(nil), j.launch(), last.Record(nil), last.Sync()); err != nil {
+			return 0, err
+		}
+		took, err := last.Since(first)
+		if err != nil {
+			return 0, err
+		}
+		if i >= 5 {
+			list = append(list, took)
+		}
+	}
+	slices.Sort(list)
+	return list[len(list)/2], errors.Join(j.close(), first.Close(), last.Close())
 }

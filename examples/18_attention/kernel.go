@@ -7,7 +7,6 @@ package attention
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -40,12 +39,29 @@ func (s Shape) Name() string {
 	return name
 }
 
+// known reports whether there are kernels for the shape.
+func (s Shape) known(k *dsl.Kernel) bool {
+	if s.Type != isa.F16 && s.Type != isa.Bf16 || s.Width != 64 && s.Width != 128 {
+		k.Fault("heads of %d %s; 64 or 128 numbers of F16 or BF16 are expected", s.Width, s.Type)
+		return false
+	}
+	return true
+}
+
+// steps is how many tiles of so many keys the queries of a block see, of which the first is number first.
+func (s Shape) steps(keys, first u32, queries, tile int) u32 {
+	steps := keys.CeilDiv(int64(tile))
+	if s.Causal {
+		steps = steps.Min(first.AddI(int64(queries)).CeilDiv(int64(tile)))
+	}
+	return steps
+}
+
 // Build makes the kernel for heads of n queries and m keys, whose rows lie one behind the other, head by head. The grid has a block for each
 // tile of queries along x, and for each head along y.
 func Build(m *dsl.Module, s Shape) {
 	k := m.Kernel(s.Name(), dsl.Threads(128))
-	if s.Type != isa.F16 && s.Type != isa.Bf16 || s.Width != 64 && s.Width != 128 {
-		k.Fault("heads of %d %s; 64 or 128 numbers of F16 or BF16 are expected", s.Width, s.Type)
+	if !s.known(k) {
 		return
 	}
 	q, ks, vs, o := k.Matrix("q", s.Type), k.Matrix("k", s.Type), k.Matrix("v", s.Type), k.Matrix("o", s.Type)
@@ -67,19 +83,10 @@ func Build(m *dsl.Module, s Shape) {
 	row := k.WarpIndex().MulI(Queries / 4)
 	left := out.Left(own, row)
 
-	most, sum := make([]f32, out.Lines()), make([]f32, out.Lines())
-	for i := range most {
-		most[i], sum[i] = k.F32(math.Inf(-1)).Var(), k.F32(0).Var()
-	}
-	// Weights are powers of two: exp(x / sqrt(d)) is 2 to the power of x * scale.
-	scale := k.F32(math.Log2E / math.Sqrt(float64(s.Width)))
-	last := keys.Sub(queries) // keys before the first query's own
-	steps := keys.CeilDiv(Keys)
-	if s.Causal {
-		steps = steps.Min(first.Add(last).AddI(Queries).CeilDiv(Keys))
-	}
+	rows := newSoftmax(k, out.Lines(), s.Width)
+	number := first.Add(keys.Sub(queries)) // of the first query, counted as keys are
 	kv := k.AsyncPipeline("kv", 2, tile, tile)
-	kv.Run(steps,
+	kv.Run(s.steps(keys, number, Queries, Keys),
 		func(step u32, to dsl.AsyncStage) {
 			from := step.MulI(Keys)
 			ks.From(from).CopyAsync(to.Tile(0), k.U32(0))
@@ -88,39 +95,10 @@ func Build(m *dsl.Module, s Shape) {
 		func(step u32, at dsl.AsyncStage) {
 			scores := dsl.NewWarpTile[dsl.F32](k, mma, Queries/4, Keys)
 			scores.MMALeft(left, at.Tile(0), k.U32(0))
-			from := step.MulI(Keys)
-			mask := func(allowed func(c dsl.Cell) dsl.Reg[dsl.Pred]) {
-				scores.Map(func(c dsl.Cell, x f32) f32 { return dsl.Select(allowed(c), x, k.F32(math.Inf(-1))) })
-			}
-			k.If(from.AddI(Keys).Gt(keys), func() {
-				mask(func(c dsl.Cell) dsl.Reg[dsl.Pred] { return from.Add(c.Col()).Lt(keys) })
-			})
-			if s.Causal {
-				k.If(from.AddI(Keys).Gt(first.Add(last)), func() {
-					mask(func(c dsl.Cell) dsl.Reg[dsl.Pred] {
-						return from.Add(c.Col()).Le(first.Add(last).Add(row).Add(c.Row()))
-					})
-				})
-			}
-			k.Comment("a larger maximum makes what was gathered so far smaller")
-			shrink := scores.RowReduce(func(a, b f32) f32 { return a.Max(b) })
-			for i, x := range shrink {
-				now := x.Mul(scale).Max(most[i])
-				shrink[i] = most[i].Sub(now).Exp2()
-				most[i].Set(now)
-				sum[i].Set(sum[i].Mul(shrink[i]))
-			}
-			scores.Map(func(c dsl.Cell, x f32) f32 {
-				weight := x.FMA(scale, most[c.Line].Neg()).Exp2()
-				sum[c.Line].Set(sum[c.Line].Add(weight))
-				return weight
-			})
-			out.Map(func(c dsl.Cell, x f32) f32 { return x.Mul(shrink[c.Line]) })
+			s.mask(k, scores, Keys, step.MulI(Keys), keys, number, row)
+			rows.Take(scores, out)
 			out.MMALeft(scores.As(s.Type), at.Tile(1).Transposed(), k.U32(0))
 		})
-	for i, x := range sum {
-		sum[i] = out.AcrossRow(x, func(a, b f32) f32 { return a.Add(b) }).Rcp(dsl.Approx)
-	}
-	out.Map(func(c dsl.Cell, x f32) f32 { return x.Mul(sum[c.Line]) })
+	rows.Divide(out)
 	out.Store(o, first.Add(row), k.U32(0))
 }

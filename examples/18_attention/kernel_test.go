@@ -22,6 +22,13 @@ func Test(t *testing.T) {
 	}
 }
 
+// TestHopper holds the kernel of sm_90a in two shapes.
+func TestHopper(t *testing.T) {
+	for _, s := range []Shape{{isa.Bf16, 128, true}, {isa.F16, 64, false}} {
+		exampletest.Check(t, "hopper_"+s.Name(), "sm_90a", func(m *dsl.Module) { BuildHopper(m, s) })
+	}
+}
+
 // TestReference: equal keys make a mean of the values, and a causal query sees no later one.
 func TestReference(t *testing.T) {
 	q, k := []float32{1, 2, 3, 4}, []float32{1, 1, 1, 1, 1, 1}

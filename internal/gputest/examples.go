@@ -50,6 +50,7 @@ func exampleChecks() []Check {
 		{"16_matmul_blackwell", blackwell.Check},
 		{"17_matmul_blockscaled", blockscaled.Check},
 		{"18_attention", attention.Check},
+		{"18_attention, speed", attention.Speed},
 	} {
 		list = append(list, Check{"examples", e.name, func(t *T) error { return e.check(t.T) }})
 	}

@@ -18,6 +18,10 @@ func main() {
 	width := flag.Int("width", 128, "numbers of a row of a head: 64 or 128")
 	causal := flag.Bool("causal", false, "queries see the keys up to their own")
 	show.Main("attention", "sm_80", func(m *dsl.Module) {
-		attention.Build(m, attention.Shape{Type: *t, Width: *width, Causal: *causal})
+		build := attention.Build
+		if m.Is("sm_90a") {
+			build = attention.BuildHopper
+		}
+		build(m, attention.Shape{Type: *t, Width: *width, Causal: *causal})
 	}, attention.Check)
 }
