@@ -126,24 +126,36 @@ func (b Barrier) arriveAt(rank Reg[U32], order string) {
 }
 
 // Wait waits for the end of the phase of a parity: 0 for the first, 1 for the second, and so on in turn. To wait for
-// parity 1 of a fresh barrier returns at once.
-func (b Barrier) Wait(parity Reg[U32]) {
+// parity 1 of a fresh barrier returns at once. What the threads of this block wrote before they arrived can be read then; for what
+// threads of other blocks wrote there is WaitCluster.
+func (b Barrier) Wait(parity Reg[U32]) { b.wait(parity, "") }
+
+// WaitCluster is Wait for a barrier at which threads of other blocks of the cluster arrive (ArriveAt): what they wrote before, here or there, can
+// be read then (sm_90).
+func (b Barrier) WaitCluster(parity Reg[U32]) {
+	if k := b.at.k; k != nil && !k.m.Has(90) {
+		k.fault(&ruleLacks, "%s has no clusters; they came with sm_90, and Wait is for the threads of a block", k.m.Target())
+		return
+	}
+	b.wait(parity, ".acquire.cluster")
+}
+
+func (b Barrier) wait(parity Reg[U32], order string) {
 	k := b.at.k
 	if k == nil {
 		return
 	}
-	at := b.at
 	if k.guard.Reg != nil {
 		k.fault(&ruleOperand, "a wait inside When, which guards single instructions; use If")
 	}
 	again := k.newBlock("wait")
 	k.place(again)
 	done := fresh[Pred](k)
-	op := "mbarrier.test_wait.parity.shared::cta.b64"
+	how := "test"
 	if k.m.Has(90) {
-		op = "mbarrier.try_wait.parity.shared::cta.b64"
+		how = "try"
 	}
-	k.ins(op, k.arg(done), k.arg(at), k.arg(parity))
+	k.ins("mbarrier."+how+"_wait.parity"+order+".shared::cta.b64", k.arg(done), k.arg(b.at), k.arg(parity))
 	k.branchIf(done, true, again)
 }
 

@@ -252,11 +252,28 @@ func (l *loop) again(k *Kernel) *ir.Block {
 
 // Switch runs the case of the number x, with a jump table, and nothing where there is none.
 func (k *Kernel) Switch(x Reg[U32], cases ...func()) {
-	if len(cases) == 0 {
-		return
+	if len(cases) > 0 {
+		end := k.newBlock("endswitch")
+		k.choose(x, end, end, cases)
+		k.place(end)
 	}
-	end := k.newBlock("endswitch")
-	k.branchIf(x.GeI(int64(len(cases))), false, end)
+}
+
+// SwitchElse is Switch that runs otherwise for numbers that have no case.
+func (k *Kernel) SwitchElse(x Reg[U32], otherwise func(), cases ...func()) {
+	end, other := k.newBlock("endswitch"), k.newBlock("default")
+	if len(cases) > 0 {
+		k.choose(x, other, end, cases)
+		k.branch(end)
+	}
+	k.place(other)
+	k.inside("a default", otherwise)
+	k.place(end)
+}
+
+// choose runs one of the cases, from which it goes to end, or goes to other. The last case falls through.
+func (k *Kernel) choose(x Reg[U32], other, end *ir.Block, cases []func()) {
+	k.branchIf(x.GeI(int64(len(cases))), false, other)
 	name := unique("cases", k.names)
 	k.names[name] = true
 	list := &ir.Targets{Name: name}
@@ -272,7 +289,6 @@ func (k *Kernel) Switch(x Reg[U32], cases ...func()) {
 			k.branch(end)
 		}
 	}
-	k.place(end)
 }
 
 // Return ends the thread, or leaves the device function.

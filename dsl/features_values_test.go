@@ -156,6 +156,25 @@ var valueFeatures = []feature{
 			}).Regs(232),
 		)
 	}, "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16"},
+	{"cases and what is none", "sm_75", func(m *dsl.Module) {
+		k := m.Kernel("k", dsl.Threads(32))
+		out := dsl.Global[dsl.U32](k, "out")
+		put := func(n int) func() { return func() { out.Store(k.TID().X, k.U32(n)) } }
+		k.SwitchElse(k.TID().X, put(7), put(0), put(1), k.Return)
+		k.SwitchElse(k.Lane(), put(8))
+		k.Switch(k.Lane(), put(9))
+	}, "default:"},
+	{"what another block of the cluster wrote", "sm_90", func(m *dsl.Module) {
+		k := m.Kernel("k", dsl.Threads(32), dsl.Cluster(2))
+		out := dsl.Global[dsl.U32](k, "out")
+		there, box := k.Barrier("there", 32), dsl.Shared[dsl.U32](k, "box", 32)
+		other := k.ClusterRank().XorI(1)
+		box.In(other).Store(k.Lane(), k.Lane())
+		there.ArriveAt(other)
+		there.WaitCluster(k.U32(0))
+		out.Store(k.CTAID().X.MadI(32, k.Lane()), box.Load(k.Lane()))
+		k.SyncCluster()
+	}, "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64"},
 	{"a block of several dimensions", "sm_90", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Threads(16, 4, 2))
 		x := dsl.Global[dsl.F32](k, "x")

@@ -33,7 +33,8 @@ var wrongProtocols = []wrongKernel{
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 16)
 		w.Place(k.WarpIndex(), 0) // want `D401: 0 warps across; a positive number is expected`
 	}},
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Grouped(k.U32(4), k.U32(4), 0) }}, // want `D501: groups of 0 rows of tiles; a positive number is expected`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Grouped(k.U32(4), k.U32(4), 0) }},        // want `D501: groups of 0 rows of tiles; a positive number is expected`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Barrier("b", 1).WaitCluster(k.U32(0)) }}, // want `D102: sm_80 has no clusters; they came with sm_90, and Wait is for the threads of a block`
 	// Padded numbers.
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) {
 		k.TensorMap("a", isa.E4m3, dsl.Box{Rows: 64, Cols: 128, Padded: true}, dsl.Swizzle128) // want `D401: tensor map a: 64x128 \.e4m3, padded, .*: numbers of 4 and 6 bits are padded`

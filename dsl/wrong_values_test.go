@@ -94,6 +94,7 @@ var wrongValues = []wrongKernel{
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) {
 		k.If(k.Lane().EqI(0), nil)                                                                                        // want `D205: an If is given a function that is nil`
 		k.While(nil, nil)                                                                                                 // want `D205: While is given a function that is nil`
+		k.SwitchElse(k.Lane(), nil, func() {})                                                                            // want `D205: a default is given a function that is nil`
 		k.Switch(k.Lane(), nil)                                                                                           // want `D205: a case is given a function that is nil`
 		k.Lane().WarpReduce(nil)                                                                                          // want `D205: WarpReduce is given a function that is nil`
 		dsl.BlockScan(k.Lane(), "s", nil)                                                                                 // want `D205: BlockScan is given a function that is nil`
