@@ -267,6 +267,9 @@ func (f *runFlags) run(c *call, d *runtime.Device, path, text string, config run
 	if err != nil {
 		return exitTrouble, err
 	}
+	if names := launchShared(text, k.Name()); f.shared == 0 && len(names) > 0 {
+		fmt.Fprintf(c.stderr, "ptxdsl run: kernel %s uses shared memory whose size the launch gives (%s), and gets none: -shared says how many bytes\n", k.Name(), strings.Join(names, ", "))
+	}
 	if err := errors.Join(k.Launch(config, values...), d.Sync()); err != nil {
 		return exitTrouble, err
 	}

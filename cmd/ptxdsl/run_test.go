@@ -180,6 +180,22 @@ func TestRunRefused(t *testing.T) {
 	}
 }
 
+// TestRunShared: a kernel that takes shared memory of the launch, and is given none, is told so.
+func TestRunShared(t *testing.T) {
+	text := strings.Replace(saxpyText, "{\n\tret;", "{\n\t.reg .b32 %r1;\n\tmov.u32 %r1, tiles;\n\tret;", 1)
+	text = strings.Replace(text, ".visible", ".extern .shared .align 16 .b8 tiles[];\n.extern .shared .b8 other[];\n.visible", 1)
+	args := []string{"-", "-kernel", "saxpy", "-block", "32", "-threads", "3", "-arg", "f32=1,2,3", "-arg", "f32[3]", "-arg", "2", "-arg", "3"}
+	if code, _, stderr := playRun(t, pretend(), text, args...); code != 0 || !strings.Contains(stderr, "uses shared memory whose size the launch gives (tiles), and gets none: -shared says") {
+		t.Errorf("exit %d, %s", code, stderr)
+	}
+	if code, _, stderr := playRun(t, pretend(), text, append(args, "-shared", "1024")...); code != 0 || stderr != "" {
+		t.Errorf("exit %d, %s", code, stderr)
+	}
+	if names := launchShared(text, "keep"); names != nil {
+		t.Errorf("kernel keep uses %v", names)
+	}
+}
+
 // TestArrays holds the numbers that texts stand for, and what becomes of them in other types.
 func TestArrays(t *testing.T) {
 	for _, test := range []struct{ text, as, want string }{
