@@ -13,7 +13,7 @@ import (
 )
 
 // findLoops settles how many turns of each loop are followed: twice round a ring that is counted in it, where
-// the loop holds no other that matters.
+// the loop holds no other in which more is done than data moved or waited for.
 func (p *program) findLoops() {
 	dom := graph.Dominators(p.flow.Succs, p.flow.Preds)
 	list, in, whole := graph.Loops(p.flow.Succs, p.flow.Preds, dom)
@@ -22,13 +22,15 @@ func (p *program) findLoops() {
 		p.miss("loops that are entered at several places")
 	}
 	spins := make(map[*graph.Loop]bool) // do nothing but wait
+	moves := make(map[*graph.Loop]bool) // do nothing but move data
 	most := 2
 	for _, l := range list {
-		spins[l] = true
+		spins[l], moves[l] = true, true
 		for _, b := range l.Blocks {
 			p.active[l] = p.active[l] || p.busy[b]
 			for _, st := range p.blocks[b] {
 				spins[l] = spins[l] && (st.kind == Wait || st.kind == Other)
+				moves[l] = moves[l] && (st.kind == Load || st.kind == Store || st.kind == Copy || st.kind == Other)
 			}
 		}
 		if p.active[l] && !spins[l] {
@@ -37,7 +39,7 @@ func (p *program) findLoops() {
 	}
 	outer := make(map[*graph.Loop]bool) // hold others that matter
 	for _, l := range list {
-		if l.Parent != nil && p.active[l] && !spins[l] {
+		if l.Parent != nil && p.active[l] && !spins[l] && !moves[l] {
 			outer[l.Parent] = true
 		}
 	}
