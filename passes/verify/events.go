@@ -145,6 +145,14 @@ func (p *Pass) Writes(e *trace.Event) []memory.Region {
 		if n, ok := p.Copied(e); ok {
 			bytes = n
 		}
+		if Rank(Val(e, Address(e.In, 0))) == nil {
+			break
+		}
+		// As RemoteStore.
+		if r, ok := p.Peer(e, bytes); ok {
+			return []memory.Region{r}
+		}
+		return nil
 	case trace.Answer:
 	case trace.RemoteStore:
 		// Blocks of a cluster are taken to do alike: what this one stores in another, another stores here.

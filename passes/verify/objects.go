@@ -6,6 +6,7 @@ package verify
 import (
 	"slices"
 
+	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
@@ -14,6 +15,15 @@ import (
 type Object struct {
 	Root *value.Value
 	At   int64
+}
+
+// Variable is the variable that an object is counted from, or nil.
+func (o *Object) Variable() *ir.Var {
+	if a := o.Root.Single(); a != nil && a.Op == "variable" {
+		v, _ := a.Ref.(*ir.Var)
+		return v
+	}
+	return nil
 }
 
 // A Touch is what some threads of an event do to one object.

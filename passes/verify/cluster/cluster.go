@@ -34,6 +34,7 @@ func run(p *verify.Pass) {
 	for _, t := range p.Traces {
 		follow(p, t)
 	}
+	relaxed(p)
 }
 
 // follow is one trace: arrive, wait, arrive, wait, and remote accesses between the first and the last.

@@ -23,9 +23,9 @@ barrier.cluster.wait.aligned;
 		Section: "9.7.13.3 barrier.cluster",
 	}
 	ruleRelaxed = diag.Rule{
-		ID: "C2", Layer: "cluster", Severity: diag.Error, Title: "a relaxed arrival behind the making of a barrier object",
-		What: "barrier.cluster.arrive.relaxed behind mbarrier.init with no fence.mbarrier_init between.",
-		Why:  "A relaxed arrival orders nothing: another block may use the object before it is made.",
+		ID: "C2", Layer: "cluster", Severity: diag.Error, Title: "a relaxed arrival behind what other blocks use",
+		What: "barrier.cluster.arrive.relaxed behind mbarrier.init with no fence.mbarrier_init between, or behind a plain store that another block reads after its wait, with no fence of the cluster's scope between.",
+		Why:  "A relaxed arrival orders nothing: another block may use the object before it is made, or read what was there before.",
 		Wrong: `
 mbarrier.init.shared.b64 [bars], 1;
 barrier.cluster.arrive.relaxed.aligned;

@@ -23,6 +23,9 @@ const (
 // aligned holds sizes and addresses of bulk copies against what they may be.
 func aligned(p *verify.Pass, t *trace.Trace, e *trace.Event) {
 	tensor := verify.Tensor(e.In)
+	if _, known := p.Copied(e); known {
+		within(p, t, e)
+	}
 	if past, of := residue(p, verify.Val(e, 2), unit, e.Threads); !tensor && past != 0 {
 		if n, known := verify.Number(e, 2); known {
 			p.Report(&ruleBytes, e.In, "the size of a bulk copy is %d bytes, expected a multiple of %d", n, unit)
@@ -39,6 +42,17 @@ func aligned(p *verify.Pass, t *trace.Trace, e *trace.Event) {
 			placed(p, t, e, i, unit)
 		case (n == 0) == (e.Kind == trace.BulkLoad):
 			placed(p, t, e, i, tile)
+		}
+	}
+}
+
+// within asks that what a bulk copy works on in shared memory lies in the variable that it is counted from.
+func within(p *verify.Pass, t *trace.Trace, e *trace.Event) {
+	for _, r := range append(p.Reads(e), p.Writes(e)...) {
+		in := r.Var()
+		if size := in.Size(); r.Sure && size > 0 && (r.Low < 0 || r.High > size) {
+			p.Report(&ruleBytes, e.In, "a bulk copy works on bytes %d to %d of %s, which has %d", r.Low, r.High-1, in.Name, size).On(t, 0)
+			return
 		}
 	}
 }

@@ -87,6 +87,9 @@ func made(p *verify.Pass, t *trace.Trace, i int, behind birth, births map[verify
 		if r := o.Root.Single(); r != nil && r.Op == "variable" && r.Zeros >= 3 && o.At%8 != 0 {
 			p.Report(&ruleMade, e.In, "a barrier object is made %d bytes past a multiple of 8", o.At%8)
 		}
+		if v := o.Variable(); v != nil && v.Size() > 0 && (o.At < 0 || o.At+8 > v.Size()) {
+			p.Report(&ruleMade, e.In, "a barrier object is made at byte %d of %s, which has %d", o.At, v.Name, v.Size()).On(t, i)
+		}
 		if n := o.Threads.Len(); n > 1 && p.Pool.Exact && e.Guard == nil {
 			p.Report(&ruleLife, e.In, "a barrier object is made by %s at once, expected one", verify.Threads(n)).On(t, i)
 		}

@@ -8,7 +8,7 @@ import "github.com/ptxdsl/ptxdsl/diag"
 var (
 	ruleMade = diag.Rule{
 		ID: "M1", Layer: "objects", Severity: diag.Error, Title: "a barrier object that cannot be",
-		What: "mbarrier.init with a count below 1 or above 1048575, or at a place that is no multiple of 8.",
+		What: "mbarrier.init with a count below 1 or above 1048575, at a place that is no multiple of 8, or beyond the variable that it is counted from.",
 		Why:  "A phase that no arrival completes hangs whoever waits; a misplaced object faults.",
 		Wrong: `
 mov.b32 %r1, 0;

@@ -53,6 +53,7 @@ func (m *machine) rest(s []*trace.Trace) {
 	if m.p.Found("M1", "M2", "M4", "M5", "M6", "M7") {
 		return
 	}
+	m.drained()
 	for _, t := range s {
 		for i := range t.Events {
 			e := &t.Events[i]
@@ -73,6 +74,18 @@ func (m *machine) rest(s []*trace.Trace) {
 				return
 			}
 		}
+	}
+}
+
+// drained reports a copy into shared memory of whose end nobody learned: the block is over, and its memory may be another's
+// when the bytes come.
+func (m *machine) drained() {
+	for _, op := range m.loads {
+		if slices.ContainsFunc(m.agents, func(a *agent) bool { return a.clock.knows(op.id) }) {
+			continue
+		}
+		m.p.Report(&ruleHang, op.e.In, "a copy into shared memory that nobody waits for: it may be under way when the threads leave").As(diag.Review).On(op.by.t, len(op.by.t.Events))
+		return
 	}
 }
 

@@ -92,6 +92,7 @@ type machine struct {
 	made    int // objects, those at one place after the other too
 	named   map[number]*meeting
 	cluster gathering
+	loads   []*operation  // copies into shared memory
 	due     []*completion // in the background, in the order of issue
 	past    map[room]*rack
 	round   int   // barriers of threads that let somebody go on
@@ -140,8 +141,11 @@ func newMachine(p *verify.Pass, s []*trace.Trace, work *int) *machine {
 	return m
 }
 
-// most is how much work one kernel is worth: some tenths of a second.
-const most = 5_000_000
+// most is how much work one kernel is worth: some tenths of a second. So much of it is as much as following one instruction.
+const (
+	most    = 5_000_000
+	perStep = 16
+)
 
 // run lets every agent go as far as it can, and what is in the background end only when nobody can go on.
 // It is the agents that are stuck in the end.

@@ -49,10 +49,12 @@ func run(p *verify.Pass) {
 	if !whole {
 		missed("ways of some warps that none of others goes with")
 	}
-	work := 0
+	work, worth := 0, perStep*p.Within(most/perStep)
+	defer func() { p.Spent += work / perStep }()
 	near := engines(p)
 	for i, s := range list {
 		m := newMachine(p, s, &work)
+		m.most = min(m.most, worth)
 		m.plain, m.engines = i == 0, near
 		m.units(s)
 		stuck, ok := m.run()
@@ -282,8 +284,8 @@ func (m *machine) delivers(e *trace.Event) (bytes int64, known bool) {
 var (
 	ruleHang = diag.Rule{
 		ID: "M11", Layer: "protocol", Severity: diag.Error, Title: "a wait that nothing satisfies",
-		What: "A wait at a barrier object, or at a barrier, for which no arrival is left when all warps have gone as far as they can.",
-		Why:  "The kernel hangs.",
+		What: "A wait at a barrier object, or at a barrier, for which no arrival is left when all warps have gone as far as they can; or a copy into shared memory that nobody waits for before the threads leave.",
+		Why:  "The kernel hangs; the copy may overwrite what another block keeps there by then.",
 		Wrong: `
 .reqntid 64
 mov.u32 %r1, %tid.x;

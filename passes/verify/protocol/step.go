@@ -264,9 +264,11 @@ func (m *machine) arrival(a *agent, e *trace.Event) {
 				a.tokens[e.Done] = o.phases
 			}
 			if strings.HasPrefix(e.In.Op, "mbarrier.arrive_drop") {
-				o.count -= n * at.threads // of the phases to come
-				o.arrive(n*at.threads, a.clock, e)
-				continue
+				if n*at.threads <= o.count {
+					o.count -= n * at.threads // of the phases to come
+					o.arrive(n*at.threads, a.clock, e)
+					continue
+				}
 			}
 			m.arrive(a, o, n*at.threads, a.clock, whole(a))
 		}
@@ -317,6 +319,9 @@ func (m *machine) hasty(a *agent, o *object, e *trace.Event) {
 // load is a copy into shared memory that completes at an object.
 func (m *machine) load(a *agent, e *trace.Event) {
 	op := m.new(a, e)
+	if e.Kind == trace.BulkLoad {
+		m.loads = append(m.loads, op)
+	}
 	for _, r := range m.p.Writes(e) {
 		list := m.cast(a.block, e)
 		if block, ok := m.away(a, e); ok {

@@ -53,6 +53,8 @@ type plain struct {
 	state  mark
 	fence  *ir.Instr // the fence that came, or came too late, or for another space, or in other threads
 	remote bool      // of another block of the cluster
+	groups int       // of a copy under way: how many were closed since
+	flying bool      // a copy that has not ended for certain: fences and barriers do not move it on
 	sync   *ir.Instr // the barrier or arrival that came
 }
 
@@ -126,6 +128,8 @@ func follow(p *verify.Pass, t *trace.Trace, engines []engine) {
 		switch e.Kind {
 		case trace.Load, trace.Store, trace.Atomic, trace.Clear, trace.Copy:
 			list = note(p, e, list)
+		case trace.CopyCommit, trace.CopyWait:
+			land(e, list)
 		case trace.ProxyFence:
 			if e.Guard == nil && (e.In.Mod("async") || e.In.Mod("async::generic")) {
 				fence(t, e, list)
@@ -133,6 +137,9 @@ func follow(p *verify.Pass, t *trace.Trace, engines []engine) {
 		case trace.BarrierSync, trace.BarrierArrive, trace.ClusterArrive, trace.Arrive, trace.WarpSync, trace.CopyArrive:
 			if e.Kind == trace.Arrive || e.Kind == trace.BarrierArrive {
 				handOver(p, t, i, list, engines)
+			}
+			if e.Kind == trace.CopyArrive {
+				land(e, list)
 			}
 			pass(e, list)
 		default:
@@ -165,18 +172,33 @@ func note(p *verify.Pass, e *trace.Event, list []*plain) []*plain {
 	write := e.Kind != trace.Load
 	for _, a := range list {
 		if a.write == write && a.e.In == e.In && a.region.Low == r.Low && a.region.High == r.High && a.region.Root == r.Root {
-			*a = plain{e: e, region: r, write: write, remote: remote}
+			*a = plain{e: e, region: r, write: write, remote: remote, flying: e.Kind == trace.Copy}
 			return list
 		}
 	}
-	return append(list, &plain{e: e, region: r, write: write, remote: remote})
+	return append(list, &plain{e: e, region: r, write: write, remote: remote, flying: e.Kind == trace.Copy})
+}
+
+// land ends copies that a wait covers, or those that an object is told of.
+func land(e *trace.Event, list []*plain) {
+	pending, counted := verify.Number(e, 0)
+	counted = counted && e.In.Mod("wait_group")
+	for _, a := range list {
+		switch {
+		case !a.flying:
+		case e.Kind == trace.CopyCommit:
+			a.groups++
+		case !counted, int64(a.groups) > pending:
+			a.flying = false
+		}
+	}
 }
 
 // fence moves on what a fence covers.
 func fence(t *trace.Trace, e *trace.Event, list []*plain) {
 	all := !strings.Contains(e.In.Op, "async.") || e.In.Mod("shared::cta") || e.In.Mod("shared::cluster") || e.In.Mod("shared")
 	for _, a := range list {
-		if a.state == settled || a.state == joined || a.state == fenced {
+		if a.flying || a.state == settled || a.state == joined || a.state == fenced {
 			continue
 		}
 		a.fence = e.In
@@ -202,13 +224,16 @@ func fence(t *trace.Trace, e *trace.Event, list []*plain) {
 func pass(e *trace.Event, list []*plain) {
 	if e.Kind == trace.WarpSync && e.Threads.Warps() > 1 {
 		for _, a := range list {
-			if a.state == fenced {
+			if a.state == fenced && !a.flying {
 				a.state, a.sync = joined, e.In
 			}
 		}
 		return
 	}
 	for _, a := range list {
+		if a.flying {
+			continue
+		}
 		switch a.state {
 		case bare:
 			a.state, a.sync = exposed, e.In
