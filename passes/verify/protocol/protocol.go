@@ -49,12 +49,10 @@ func run(p *verify.Pass) {
 	if !whole {
 		missed("ways of some warps that none of others goes with")
 	}
-	work, worth := 0, perStep*p.Within(most/perStep)
-	defer func() { p.Spent += work / perStep }()
+	work := 0
 	near := engines(p)
 	for i, s := range list {
 		m := newMachine(p, s, &work)
-		m.most = min(m.most, worth)
 		m.plain, m.engines = i == 0, near
 		m.units(s)
 		stuck, ok := m.run()
