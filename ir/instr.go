@@ -85,14 +85,17 @@ func (in *Instr) Head() string {
 
 // Mod reports whether the opcode has a modifier, given without its dot.
 func (in *Instr) Mod(word string) bool {
-	_, rest, _ := strings.Cut(in.Op, ".")
-	for rest != "" {
-		var w string
-		if w, rest, _ = strings.Cut(rest, "."); w == word {
+	for rest := in.Op; ; {
+		at := strings.Index(rest, word)
+		if at < 0 {
+			return false
+		}
+		end := at + len(word)
+		if at > 0 && rest[at-1] == '.' && (end == len(rest) || rest[end] == '.') && word != "" {
 			return true
 		}
+		rest = rest[at+1:]
 	}
-	return false
 }
 
 // A Kind says what an Operand is.

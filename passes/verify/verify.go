@@ -15,7 +15,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
@@ -92,6 +91,7 @@ type sheet struct {
 	turns   int
 	threads int
 	cases   int
+	spent   int                    // steps
 	boxes   map[*ir.Var]int64      // see Pass.Copied
 	rooms   map[*ir.Instr]int64    // see Pass.Room
 	extents map[*ir.Instr]int64    // see Pass.Extent
@@ -234,24 +234,43 @@ func Run(m *ir.Module, list []*Analyzer, opt Options) *Report {
 			kernels = append(kernels, f)
 		}
 	}
-	// Kernels have nothing to do with one another, so they are followed side by side.
-	sheets := make([]*sheet, len(kernels))
-	var wg sync.WaitGroup
-	gate := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for i, f := range kernels {
-		wg.Go(func() {
-			gate <- struct{}{}
-			sheets[i] = follow(m, f, list, opt)
-			<-gate
-		})
-	}
-	wg.Wait()
+	sheets := followAll(m, kernels, list, opt)
 	for i, f := range kernels {
 		r.add(m, f, sheets[i], opt, notes)
 	}
 	r.Findings = append(r.Findings, notes.findings(opt.Rules)...)
 	r.Findings = r.Findings.Sort()
 	return r
+}
+
+// followAll holds kernels against the analyzers. They have nothing to do with one another, so they are followed side by side;
+// but they share the work that a module is worth.
+func followAll(m *ir.Module, kernels []*ir.Func, list []*Analyzer, opt Options) []*sheet {
+	sheets := make([]*sheet, len(kernels))
+	done := make([]chan struct{}, len(kernels))
+	gate := make(chan struct{}, runtime.GOMAXPROCS(0))
+	work := newPurse(kernels)
+	for i, f := range kernels {
+		if i >= abreast {
+			<-done[i-abreast]
+			work.spent(i-abreast, sheets[i-abreast].spent)
+		}
+		own := opt
+		if own.Limits.Work == 0 {
+			own.Limits.Work = work.share(i)
+		}
+		done[i] = make(chan struct{})
+		go func() {
+			gate <- struct{}{}
+			sheets[i] = follow(m, f, list, own)
+			<-gate
+			close(done[i])
+		}()
+	}
+	for _, c := range done {
+		<-c
+	}
+	return sheets
 }
 
 // follow holds one kernel against the analyzers.
@@ -269,7 +288,7 @@ func follow(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options) *sheet {
 	if k.Most && len(k.Traces) > 0 {
 		s.threads = k.Pool.Threads
 	}
-	s.cases = k.Cases
+	s.cases, s.spent = k.Cases, k.Spent
 	// Traces are large, and are not needed any more.
 	s.places = nil
 	return s

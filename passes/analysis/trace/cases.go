@@ -26,6 +26,9 @@ var sizes = [...]int64{9, 0, 1, 2, 3, 4, 5, 6, 7, 12, 17}
 // rounds is how often numbers are put in for what was found to matter in the round before.
 const rounds = 5
 
+// crowded is why a kernel is not followed further that would be if it were alone.
+const crowded = "ways for which its share of the work on so large a module was not enough"
+
 // cases follows the kernel once for each choice of numbers. It is false where that tells no more.
 func (p *program) cases(l Limits) bool {
 	before := *p.k
@@ -46,6 +49,9 @@ func (p *program) cases(l Limits) bool {
 	}
 	if len(p.k.Missed) > len(before.Missed) || len(p.k.Traces) == 0 {
 		p.k.Traces, p.k.Missed, p.k.Loops, p.k.Cases = before.Traces, before.Missed, before.Loops, 0
+		if p.k.Within(1) == 0 {
+			p.miss(crowded)
+		}
 		return false
 	}
 	return true
@@ -58,13 +64,16 @@ func (p *program) cases(l Limits) bool {
 // round; in the last one none is.
 func (p *program) choices(l Limits, order []*value.Atom, scales map[*value.Atom]int64, last bool) {
 	const enough, tries = 6, 3
-	whole, left := 0, l.Steps
+	whole, left := 0, p.k.Within(l.Steps)
 	var dropped []string
 	for i := range sizes {
 		traces, missed, loops := len(p.k.Traces), p.k.Missed, p.k.Loops
 		one := l
-		one.Steps = min(l.Steps/4, left)
+		one.Steps, one.Work = min(l.Steps/4, left), p.k.rest()
 		if whole == 0 && i == tries || left <= 0 {
+			if p.k.Within(1) == 0 {
+				p.miss(crowded)
+			}
 			break // not even few turns are followed to their end
 		}
 		w := &walk{program: p, limits: one, known: make(map[*value.Atom]int64), pass: i + 1, before: traces}
@@ -76,7 +85,8 @@ func (p *program) choices(l Limits, order []*value.Atom, scales map[*value.Atom]
 			w.start()
 		}
 		left -= w.steps
-		if w.steps > one.Steps || w.events > one.Steps || len(p.k.Traces)-traces >= one.Traces {
+		p.k.Spent += w.spent()
+		if w.over() {
 			dropped = p.k.Missed
 			p.k.Traces, p.k.Missed, p.k.Loops = p.k.Traces[:traces], missed, loops
 			continue

@@ -15,11 +15,13 @@ import (
 // Of a kernel, Follow gives what threads do in it, within limits.
 func Follow(m *ir.Module, f *ir.Func, l Limits) *Kernel {
 	p := newProgram(m, f)
+	p.k.work = l.Work
 	p.k.Ranks = 1
 	if p.k.Needs(Call) && !p.onlyQuietCalls() {
 		whole, callers := p.inline()
+		spent := p.k.Spent
 		p = newProgram(m, whole)
-		p.k.Callers = callers
+		p.k.Callers, p.k.work, p.k.Spent = callers, l.Work, spent
 		f = whole
 	}
 	interesting := false
@@ -49,18 +51,23 @@ func Follow(m *ir.Module, f *ir.Func, l Limits) *Kernel {
 			size += b[i].size
 		}
 	}
-	l.Steps = max(l.Steps, max(2, p.k.Turns+1)*size)
+	l.Steps = p.k.Within(max(l.Steps, max(2, p.k.Turns+1)*size))
 	p.k.Ranks = ranks(p.k)
 	p.missed = slices.Clone(p.k.Missed)
+	l.Work = p.k.rest()
 	w := &walk{program: p, limits: l}
 	for w.rank = range p.k.Ranks {
 		w.start()
 	}
+	p.k.Spent += w.spent()
 	if len(p.k.Missed) > len(p.missed) || p.tangled() || p.loose() {
 		p.cases(l)
 	}
 	return p.k
 }
+
+// perEvent is how many steps an event is worth, for what analyzers do with it.
+const perEvent = 2
 
 // A state is a class of threads at a place in the kernel.
 type state struct {
@@ -111,12 +118,21 @@ type walk struct {
 	rank   int                   // of the block that is followed
 }
 
+// over reports whether the limits of a walk are reached.
+func (w *walk) over() bool {
+	l := &w.limits
+	return w.steps > l.Steps || w.events > l.Steps || l.Work > 0 && w.spent() > l.Work || len(w.k.Traces)-w.before >= l.Traces
+}
+
+// spent is what a walk was worth, in steps.
+func (w *walk) spent() int { return w.steps + perEvent*w.events }
+
 func (w *walk) run() {
 	for len(w.work) > 0 {
 		s := w.work[len(w.work)-1]
 		w.work = w.work[:len(w.work)-1]
 		for s != nil {
-			if w.steps > w.limits.Steps || w.events > w.limits.Steps || len(w.k.Traces)-w.before >= w.limits.Traces {
+			if w.over() {
 				w.miss("more ways through the kernel than were followed (" + strconv.Itoa(len(w.k.Traces)) + " traces)")
 				return
 			}

@@ -15,6 +15,7 @@ import (
 const (
 	deepest = 32     // calls in calls
 	largest = 60_000 // instructions, with those of functions that are entered
+	perCopy = 4      // steps that each of those is worth
 )
 
 // An inliner puts device functions in place of their calls, in a copy of a kernel: a function is followed in
@@ -28,6 +29,8 @@ type inliner struct {
 	stack  []*ir.Func
 	calls  []*ir.Instr
 	size   int
+	// largest is what size may be before no more functions are entered.
+	largest int
 	// callers are the calls through which an instruction of the copy is reached, innermost last.
 	callers map[*ir.Instr][]*ir.Instr
 }
@@ -52,11 +55,13 @@ type slot struct {
 // inline is the kernel with the calls of functions of its module replaced by what these do, where they take part.
 func (p *program) inline() (*ir.Func, map[*ir.Instr][]*ir.Instr) {
 	m, f := p.k.Module, p.k.Func
-	n := &inliner{m: m, quiet: func(g *ir.Func) bool { return p.isQuiet(g, 0) }, find: p.definition, binder: ir.NewBinder(m.Version, m.Target), callers: make(map[*ir.Instr][]*ir.Instr)}
+	n := &inliner{m: m, quiet: func(g *ir.Func) bool { return p.isQuiet(g, 0) }, find: p.definition, binder: ir.NewBinder(m.Version, m.Target), callers: make(map[*ir.Instr][]*ir.Instr),
+		largest: p.k.Within(perCopy*largest) / perCopy}
 	out := *f
 	n.out = &out
 	out.Blocks, out.Regs = nil, slices.Clip(f.Regs)
 	n.copy(f, &frame{slots: make(map[slot]*ir.Reg)})
+	p.k.Spent += perCopy * n.size
 	return n.out, n.callers
 }
 
@@ -97,7 +102,7 @@ func (n *inliner) enters(in *ir.Instr) *ir.Func {
 		return nil
 	}
 	g := n.find(f)
-	if !g.Defined || g.Kernel || len(g.Blocks) == 0 || n.quiet(g) || slices.Contains(n.stack, g) || len(n.stack) >= deepest || n.size > largest {
+	if !g.Defined || g.Kernel || len(g.Blocks) == 0 || n.quiet(g) || slices.Contains(n.stack, g) || len(n.stack) >= deepest || n.size > n.largest {
 		return nil
 	}
 	results, params := passed(in)

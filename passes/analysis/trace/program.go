@@ -51,7 +51,33 @@ type region struct {
 	apart bool
 }
 
-// New reads a kernel; Follow then follows it.
+// Size is how many instructions a kernel has to be followed through; 0 where it does nothing of interest.
+func Size(f *ir.Func) int {
+	n, follows := 0, false
+	for _, b := range f.Blocks {
+		n += len(b.Instrs)
+		for _, in := range b.Instrs {
+			if follows || in.Directive() {
+				continue
+			}
+			switch Of(in.Op) {
+			case Other:
+				follows = generic(in)
+			case Load, Atomic, Exit, Fence:
+			case Store:
+				follows = strings.HasPrefix(space(in.Op), "shared")
+			default:
+				follows = true
+			}
+		}
+	}
+	if !follows {
+		return 0
+	}
+	return n
+}
+
+// newProgram reads a kernel; Follow then follows it.
 func newProgram(m *ir.Module, f *ir.Func) *program {
 	g := ir.FlowOf(f)
 	k := &Kernel{Module: m, Func: f, Flow: g, Cluster: clusterOf(m, f)}
@@ -74,12 +100,17 @@ func newProgram(m *ir.Module, f *ir.Func) *program {
 				kind := Of(in.Op)
 				k.Uses[kind] = true
 				k.Shares = k.Shares || kind == Store && strings.HasPrefix(space(in.Op), "shared")
-				k.Generic = k.Generic || in.Head() == "cvta" && in.Mod("shared") && !in.Mod("to")
+				k.Generic = k.Generic || generic(in)
 			}
 		}
 	}
 	k.Shares = k.Shares || k.Generic
 	return p
+}
+
+// generic reports whether an instruction makes a generic address of one in shared memory.
+func generic(in *ir.Instr) bool {
+	return in.Head() == "cvta" && in.Mod("shared") && !in.Mod("to")
 }
 
 // number is the place of a register among those of the kernel, or -1.

@@ -15,8 +15,28 @@ import (
 // times, and the longest traces first, which tell most. It is whole where all that is done in some trace is done in
 // a scene too, as often as in turns of a loop around others.
 func (k *Kernel) Scenes(most int) (list [][]*Trace, whole bool) {
-	scenes := make(map[*ir.Instr]int)
-	seen := make(map[string]bool)
+	if !k.together.of(k.Traces) {
+		k.together = scenes{traces: k.Traces}
+		k.together.list, k.together.whole = k.scenes()
+	}
+	return k.together.list[:min(most, len(k.together.list))], k.together.whole
+}
+
+// Scenes are what was put together of some traces.
+type scenes struct {
+	traces []*Trace
+	list   [][]*Trace
+	whole  bool
+}
+
+// of reports whether s are those of some traces.
+func (s *scenes) of(traces []*Trace) bool {
+	return len(s.traces) == len(traces) && len(traces) > 0 && &s.traces[0] == &traces[0]
+}
+
+// scenes is all scenes, each once.
+func (k *Kernel) scenes() (list [][]*Trace, whole bool) {
+	seen, used := make(map[string]bool), make(map[*Trace]bool)
 	seeds := slices.Clone(k.Traces)
 	slices.SortStableFunc(seeds, func(a, b *Trace) int { return len(b.Events) - len(a.Events) })
 	for _, first := range seeds {
@@ -25,7 +45,7 @@ func (k *Kernel) Scenes(most int) (list [][]*Trace, whole bool) {
 			continue
 		}
 		for _, t := range scene {
-			count(t, scenes)
+			used[t] = true
 		}
 		key := make([]byte, len(k.Traces))
 		for i, t := range k.Traces {
@@ -33,17 +53,20 @@ func (k *Kernel) Scenes(most int) (list [][]*Trace, whole bool) {
 				key[i] = 1
 			}
 		}
-		if !seen[string(key)] && len(list) < most {
+		if !seen[string(key)] {
 			seen[string(key)] = true
 			list = append(list, scene)
 		}
 	}
-	all := make(map[*ir.Instr]int)
+	all, shown := make(map[*ir.Instr]int), make(map[*ir.Instr]int)
 	for _, t := range k.Traces {
 		count(t, all)
+		if used[t] {
+			count(t, shown)
+		}
 	}
 	for in, n := range all {
-		if scenes[in] < min(n, around) {
+		if shown[in] < min(n, around) {
 			return list, false
 		}
 	}
@@ -57,13 +80,17 @@ func sameGrants(a, b *Trace) bool {
 }
 
 // grants is what a trace takes the answers to requests for more work to be.
-func (t *Trace) grants() (list []bool) {
+func (t *Trace) grants() []bool {
+	if t.asked {
+		return t.granted
+	}
+	t.asked = true
 	for _, c := range t.Choices {
 		if a, not := c.Cond.Condition(); a != nil && Answered(a) {
-			list = append(list, c.Taken != not)
+			t.granted = append(t.granted, c.Taken != not)
 		}
 	}
-	return list
+	return t.granted
 }
 
 // Answered reports whether a predicate is that a request for more work was granted.

@@ -55,6 +55,9 @@ type Trace struct {
 	Choices []Choice // on what is not known, or on the number of the thread
 	Stopped string   // why it ends before the threads leave; "" where they leave
 	Facts   *Facts
+
+	granted []bool // see grants
+	asked   bool
 }
 
 // Of is an event of t for its own threads: before they parted from others, they did it together.
@@ -97,7 +100,28 @@ type Kernel struct {
 	// Most says that blocks are taken to be as large as .maxntid allows, since nothing lays their size down.
 	Most bool
 
-	touched [][]*ir.Instr // the instructions of each Touch
+	// Spent is what was spent of Limits.Work, which analyzers that do much work add to.
+	Spent int
+
+	together scenes        // see Scenes
+	work     int           // that may be spent, or 0
+	touched  [][]*ir.Instr // the instructions of each Touch
+}
+
+// Within is how much of some work, in steps, may still be done.
+func (k *Kernel) Within(most int) int {
+	if k.work == 0 {
+		return most
+	}
+	return max(0, min(most, k.work-k.Spent))
+}
+
+// rest is Limits.Work for what is still to be done.
+func (k *Kernel) rest() int {
+	if k.work == 0 {
+		return 0
+	}
+	return max(1, k.work-k.Spent)
 }
 
 // Touched is the instructions that a Touch stands for: those that follow one another with nothing else of interest between.
@@ -117,6 +141,9 @@ func (k *Kernel) Needs(kinds ...Kind) bool {
 type Limits struct {
 	Steps  int // instructions
 	Traces int
+	// Work is what may be spent in all, in steps: also where the kernel is followed several times, and on what is done with its
+	// traces. Zero is no bound.
+	Work int
 }
 
 // Default is enough for the kernels that people and compilers write.

@@ -141,8 +141,11 @@ func newMachine(p *verify.Pass, s []*trace.Trace, work *int) *machine {
 	return m
 }
 
-// most is how much work one kernel is worth: some tenths of a second.
-const most = 5_000_000
+// most is how much work one kernel is worth: some tenths of a second. So much of it is as much as following one instruction.
+const (
+	most    = 5_000_000
+	perStep = 16
+)
 
 // run lets every agent go as far as it can, and what is in the background end only when nobody can go on.
 // It is the agents that are stuck in the end.

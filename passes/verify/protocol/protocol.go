@@ -49,10 +49,12 @@ func run(p *verify.Pass) {
 	if !whole {
 		missed("ways of some warps that none of others goes with")
 	}
-	work := 0
+	work, worth := 0, perStep*p.Within(most/perStep)
+	defer func() { p.Spent += work / perStep }()
 	near := engines(p)
 	for i, s := range list {
 		m := newMachine(p, s, &work)
+		m.most = min(m.most, worth)
 		m.plain, m.engines = i == 0, near
 		m.units(s)
 		stuck, ok := m.run()
