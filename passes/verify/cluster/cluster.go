@@ -41,6 +41,7 @@ func run(p *verify.Pass) {
 func follow(p *verify.Pass, t *trace.Trace) {
 	var arrived *trace.Event
 	var made *ir.Instr // an object with no fence behind it
+	fenced := false    // objects made before have one
 	var last *trace.Event
 	entered := false
 	for i := range t.Events {
@@ -49,13 +50,16 @@ func follow(p *verify.Pass, t *trace.Trace) {
 		case trace.Init:
 			made = e.In
 		case trace.InitFence:
-			made = nil
+			made, fenced = nil, true
 		case trace.ClusterArrive:
 			if arrived != nil {
 				p.Report(&rulePhase, e.In, "a second arrival at the cluster's barrier with no wait between").Also(arrived.In, "the first").On(t, i)
 			}
 			if e.In.Mod("relaxed") && made != nil {
-				p.Report(&ruleRelaxed, e.In, "a relaxed arrival publishes nothing, and a barrier object was made before it").Also(made, "made here, with no fence.mbarrier_init behind").On(t, i)
+				f := p.Report(&ruleRelaxed, e.In, "a relaxed arrival publishes nothing, and a barrier object was made before it").Also(made, "made here, with no fence.mbarrier_init behind").On(t, i)
+				if fenced {
+					f.As(diag.Review) // others were fenced: this one may be for later, when blocks have met in another way
+				}
 			}
 			arrived = e
 			last = nil

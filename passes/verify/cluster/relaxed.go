@@ -15,6 +15,7 @@ type store struct {
 	e      *trace.Event
 	region memory.Region
 	away   bool
+	met    bool // the block has met behind it
 }
 
 // relaxed looks for stores ahead of a relaxed arrival at the cluster's barrier that another block reads behind it, or whose
@@ -26,13 +27,17 @@ func relaxed(p *verify.Pass) {
 		for i := range t.Events {
 			e := &t.Events[i]
 			switch e.Kind {
-			case trace.Store:
+			case trace.Store, trace.Atomic:
 				if r, far, ok := place(p, e); ok && e.Guard == nil {
-					open = append(open, store{e, r, far})
+					open = append(open, store{e: e, region: r, away: far})
 				}
 			case trace.Fence:
 				if !e.In.Mod("cta") {
 					open = nil
+				}
+			case trace.BarrierSync:
+				for n := range open {
+					open[n].met = true
 				}
 			case trace.ClusterArrive:
 				if e.In.Mod("relaxed") {
@@ -47,27 +52,60 @@ func relaxed(p *verify.Pass) {
 	}
 	for _, t := range p.Traces {
 		var arrived *trace.Event
-		at := 0
+		at, met := 0, false
 		for i := range t.Events {
 			e := &t.Events[i]
 			switch e.Kind {
 			case trace.ClusterArrive:
-				arrived, at = e, i
-			case trace.Load, trace.Atomic, trace.RemoteStore:
-				if arrived == nil {
-					continue
-				}
-				r, far, ok := place(p, e)
-				for _, s := range ahead[arrived.In] {
-					if sure, _ := s.region.Meets(&r); ok && sure && s.away != far {
-						p.Report(&ruleRelaxed, arrived.In, "a relaxed arrival publishes nothing, and behind it %s works on what was stored before", e.In.Head()).
-							Also(s.e.In, "stored here").Also(e.In, "used here, in another block").On(t, at)
-						break
+				arrived, at, met = e, i, false
+				continue
+			case trace.BarrierSync:
+				met = true
+			}
+			if arrived == nil || len(ahead[arrived.In]) == 0 {
+				continue
+			}
+			for _, u := range uses(p, e) {
+				if s := u.lost(ahead[arrived.In], met); s != nil {
+					where := "by another thread"
+					if s.away != u.away {
+						where = "in another block"
 					}
+					p.Report(&ruleRelaxed, arrived.In, "a relaxed arrival publishes nothing, and behind it %s works on what was stored before", e.In.Head()).
+						Also(s.e.In, "stored here").Also(e.In, "used here, %s", where).On(t, at)
 				}
 			}
 		}
 	}
+}
+
+// uses is the shared memory that an event reads, by itself or in the background.
+func uses(p *verify.Pass, e *trace.Event) (list []store) {
+	switch e.Kind {
+	case trace.Load, trace.Atomic, trace.RemoteStore:
+		if r, far, ok := place(p, e); ok {
+			list = append(list, store{region: r, away: far})
+		}
+	case trace.BulkLoad, trace.BulkStore:
+		for _, r := range p.Reads(e) {
+			list = append(list, store{region: r})
+		}
+	}
+	return list
+}
+
+// lost is a store of which a use need not know: of another block, or of another thread where the block has not met since.
+func (u *store) lost(list []store, met bool) *store {
+	for i := range list {
+		s := &list[i]
+		if sure, _ := s.region.Meets(&u.region); !sure {
+			continue
+		}
+		if s.away != u.away || !s.away && !s.met && !met && u.region.Foreign(&s.region, 1) {
+			return s
+		}
+	}
+	return nil
 }
 
 // place is the shared memory that a plain access works on, and whether it is that of another block.

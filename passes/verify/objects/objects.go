@@ -6,6 +6,7 @@
 package objects
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
@@ -63,11 +64,28 @@ func run(p *verify.Pass) {
 	peers := peerData(p)
 	looked := heeded(p)
 	for _, t := range p.Traces {
+		unwritten(p, t)
 		life(p, t, births)
 		uses(p, t, births, peers)
 		tries(p, t, looked)
 	}
 	totals(p, births, order)
+}
+
+// unwritten looks for copies and arrivals whose operands are registers that nothing has written: where they go is not known.
+func unwritten(p *verify.Pass, t *trace.Trace) {
+	for i := range t.Events {
+		e := &t.Events[i]
+		if e.Kind != trace.BulkStore && verify.Target(e) < 0 {
+			continue
+		}
+		for n := range e.In.Args {
+			if v := verify.Val(e, n); v != nil && e.In.Args[n].Kind == ir.Address && slices.ContainsFunc(v.Terms, func(t value.Term) bool { return t.Atom.Op == "register" }) {
+				p.Missed("addresses in registers that nothing writes")
+				return
+			}
+		}
+	}
 }
 
 // made notes the objects that an event makes, behind so many barriers.
