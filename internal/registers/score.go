@@ -103,15 +103,32 @@ func weights(list []Sample) []float64 {
 	return w
 }
 
-// Model is fitted to samples.
+// Model is fitted to samples: as many trees to what each of the two bases leaves. The base of the model lies in the middle between the two,
+// and each half of the trees has half of the say.
 func (o Boost) Model(list []Sample) *pressure.Model {
 	features := make([][]float64, len(list))
-	targets := make([]float64, len(list))
+	bases := make([][2]float64, len(list))
 	for i, s := range list {
-		features[i] = s.Features
-		targets[i] = math.Log(float64(s.Count)) - math.Log(pressure.Base(s.Features))
+		features[i], bases[i] = s.Features, pressure.Bases(s.Features)
 	}
-	return o.Fit(features, targets, weights(list))
+	half := o
+	half.Trees /= len(bases[0])
+	w := weights(list)
+	targets := make([]float64, len(list))
+	both := &pressure.Model{}
+	for k := range bases[0] {
+		for i, s := range list {
+			targets[i] = math.Log(float64(s.Count) / bases[i][k])
+		}
+		half.Seed = o.Seed + uint64(k)
+		for _, t := range half.Fit(features, targets, w).Trees {
+			for n := range t {
+				t[n].Value /= float64(len(bases[0]))
+			}
+			both.Trees = append(both.Trees, t)
+		}
+	}
+	return both
 }
 
 // CrossValidate predicts each sample with a model that has seen no sample of the same program: the

@@ -88,6 +88,8 @@ const (
 	featureEarlyFull = 15
 	featureOps       = 18
 	featureLimit     = 23
+	featureCalls     = 27
+	featureRested    = 38
 	featureKinds     = 46
 )
 

@@ -96,16 +96,33 @@ func Measure(m *ir.Module) []Measured {
 	return list
 }
 
-// Base is what the simulation alone makes of a kernel: the words in use when blocks are ordered for speed,
-// as long as that lets all threads run, and what the assembler needs besides.
+// Bases are two counts that the simulation alone makes of a kernel: by the words in use when blocks are ordered for speed, as long as that lets
+// all threads run, with what the assembler needs besides; and by the registers that words take as seats. They err in different places, so trees
+// are fitted to what each of them leaves, and all are asked.
+func Bases(features []float64) [2]float64 {
+	most := float64(mostRegisters)
+	if limit := features[featureLimit]; limit > 0 {
+		most = limit
+	}
+	return [2]float64{
+		max(features[featureLean], features[featureEarlyFull]) + margin - setAside,
+		min(most, max(leastSeats, 2*math.Ceil((features[featureRested]+setAside)/2))),
+	}
+}
+
+// leastSeats is about the least count of a kernel that uses registers at all.
+const leastSeats = 8
+
+// Base is the middle between the Bases, on the scale of factors.
 func Base(features []float64) float64 {
-	return max(features[featureLean], features[featureEarlyFull]) + margin - 2
+	b := Bases(features)
+	return math.Sqrt(b[0] * b[1])
 }
 
 // wanted is a count without limits.
 func wanted(m *Model, features []float64) int {
-	if features[featureOps] <= 1 {
-		return leastCount
+	if features[featureOps] <= 1 || features[featureLean] == 0 && features[featureCalls] == 0 {
+		return leastCount // nothing is ever in a register
 	}
 	return max(leastCount, even(Base(features)*m.Factor(features)))
 }
