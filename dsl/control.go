@@ -117,6 +117,9 @@ func (k *Kernel) RangeStep(lo, hi, step Reg[U32]) iter.Seq[Reg[U32]] { return Co
 // decides; a loop of Go unrolls whatever it says.
 func (k *Kernel) Rolled(loop iter.Seq[Reg[U32]]) iter.Seq[Reg[U32]] {
 	return func(yield func(Reg[U32]) bool) {
+		if !k.runs("Rolled", loop != nil) {
+			return
+		}
 		k.rolled = true
 		loop(yield)
 	}

@@ -112,11 +112,18 @@ func (p *AsyncPipeline) Multiply(steps Reg[U32], load func(step Reg[U32], s Asyn
 		k.fault(&ruleValue, "Multiply of a product that no builder call of this kernel made")
 		return
 	}
+	again := func() Product {
+		if p := product(r.stage()); p.sums == now.sums && p.steps == now.steps {
+			return p
+		}
+		k.fault(&ruleProtocol, "Multiply is given one product and then another; all stages are multiplied into the same sums, in as many steps")
+		return now
+	}
 	first := now.room()
 	now.read(0, first)
 	for step := range k.Range(k.U32(0), steps) {
 		r.ahead(step)
-		now = product(r.stage())
+		now = again()
 		end := now.begin()
 		f := first
 		for i := 1; i < now.steps; i++ {
@@ -132,7 +139,7 @@ func (p *AsyncPipeline) Multiply(steps Reg[U32], load func(step Reg[U32], s Asyn
 		if now.steps == 1 {
 			coming = now.room() // the only fragments of a stage are still to be multiplied
 		}
-		product(r.stage()).read(0, coming)
+		again().read(0, coming)
 		now.multiply(f)
 		end()
 		if now.steps == 1 {

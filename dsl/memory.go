@@ -95,6 +95,9 @@ func (a Addr) inner(k *Kernel) (ir.Operand, bool) {
 		return ir.Operand{}, false
 	case a.v != nil:
 		return ir.Operand{Kind: ir.Variable, Ref: a.v, Value: a.off}, true
+	case a.reg == nil:
+		k.fault(&ruleValue, "an address is used whose register no builder call made")
+		return ir.Operand{}, false
 	case !k.reaches(a.scope):
 		k.fault(&ruleScope, "this address is computed inside %s, which is over: here it may not have been computed", k.scopeName(a.scope))
 	}

@@ -68,6 +68,9 @@ func (o *Output) Store(acc *Accumulator, part int, group, row, col Reg[U32]) {
 	k := o.k
 	t := o.to.tile
 	switch {
+	case acc.kernel() == nil:
+		k.fault(&ruleValue, "Store of sums that no builder call made")
+		return
 	case t.Rows != 64 || t.Cols != acc.cols:
 		k.fault(&ruleShape, "64 rows of %d columns do not fit an output of %s", acc.cols, t)
 		return
@@ -97,6 +100,9 @@ func (o *Output) StoreTMEM(a *AccumulatorStage, row, col Reg[U32]) {
 	k := o.k
 	t := o.to.tile
 	switch {
+	case a == nil || a.t == nil:
+		k.fault(&ruleValue, "StoreTMEM of sums that no builder call made")
+		return
 	case t.Rows != 128 || t.Cols != a.t.cols || o.groups != 1:
 		k.fault(&ruleShape, "128 rows of %d columns do not fit an output of %s for %d warpgroups", a.t.cols, t, o.groups)
 		return

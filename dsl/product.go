@@ -12,6 +12,7 @@ import (
 // makes one at once; AsyncPipeline.Multiply reads ahead.
 type Product struct {
 	k        *Kernel
+	sums     any // the WarpTile
 	steps    int
 	room     func() factors
 	read     func(step int, into factors)
@@ -44,7 +45,7 @@ func (w *WarpTile[C]) Product(x SharedTile, fromX Reg[U32], y SharedTile, fromY 
 	}
 	k, s := w.k, w.shape
 	_, depth := x.sides()
-	p := Product{k: k, steps: depth / s.K, room: w.room, begin: func() func() { return func() {} }}
+	p := Product{k: k, sums: w, steps: depth / s.K, room: w.room, begin: func() func() { return func() {} }}
 	p.multiply = func(f factors) { w.multiply(f.a, f.b, nil) }
 	switch {
 	case s.A == isa.F64:

@@ -264,6 +264,9 @@ func (x *Tensor) Feed() Feed { return Feed{from: x.m} }
 
 // Fill starts the copy of the box that begins at coordinates, outermost first, into a stage that Produce gave.
 func (x *Tensor) Fill(s *Stage, at ...Reg[U32]) {
+	if !x.given(s) {
+		return
+	}
 	if to, ok := s.fill(x.m); ok {
 		k := x.m.k
 		k.When(k.Leader(), func() { x.Load(to, at, s.Full()) })
@@ -271,4 +274,18 @@ func (x *Tensor) Fill(s *Stage, at ...Reg[U32]) {
 }
 
 // In is the box that a stage holds.
-func (x *Tensor) In(s *Stage) SharedTile { return s.Tile(x.m) }
+func (x *Tensor) In(s *Stage) SharedTile {
+	if !x.given(s) {
+		return SharedTile{}
+	}
+	return s.Tile(x.m)
+}
+
+// given reports whether a stage is one.
+func (x *Tensor) given(s *Stage) bool {
+	if s == nil || s.p == nil {
+		x.m.k.fault(&ruleValue, "tensor %s in a stage that no builder call made", x.m.name)
+		return false
+	}
+	return true
+}

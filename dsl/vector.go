@@ -27,8 +27,9 @@ func (a Array[T]) GetVec(n int, mods ...Mod) []Reg[T] {
 	}
 	w, ok := a.words(n)
 	if !ok {
+		one := fresh[T](k) // of which there may be very many
 		for i := range list {
-			list[i] = fresh[T](k)
+			list[i] = one
 		}
 		return list
 	}

@@ -247,7 +247,15 @@ var wrongKernels = []wrongKernel{
 		w := dsl.NewWarpTile[dsl.F32](m.Kernel("other"), dsl.MMAFor(isa.F16, isa.F32), 16, 16)
 		p.Multiply(k.U32(4), load, func(s dsl.AsyncStage) dsl.Product { return w.Product(s.Tile(0), k.U32(0), s.Tile(1), k.U32(0)) }) // want `D203: tiles of k and k are multiplied into sums of other`
 		p.Multiply(k.U32(4), load, func(dsl.AsyncStage) dsl.Product { return dsl.Product{} })                                         // want `D201: Multiply of a product that no builder call of this kernel made`
-		p.Multiply(k.U32(4), load, nil)                                                                                               // want `D205: Multiply is given a function that is nil`
+		mine, first := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 16), true
+		p.Multiply(k.U32(4), load, func(s dsl.AsyncStage) dsl.Product { // want `D501: Multiply is given one product and then another; all stages are multiplied into the same sums, in as many steps`
+			if first {
+				first = false
+				return mine.Product(s.Tile(0), k.U32(0), s.Tile(1), k.U32(0))
+			}
+			return dsl.Product{}
+		})
+		p.Multiply(k.U32(4), load, nil) // want `D205: Multiply is given a function that is nil`
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.AsyncPipeline("p", 2, dsl.Tile{Type: isa.F16, Rows: 8, Cols: 7}) }}, // want `D401: tile 0 of pipeline p: 8x7 \.f16: rows of a multiple of 16 bytes are expected`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
