@@ -20,20 +20,20 @@ type purse struct {
 }
 
 const (
-	worth    = 600_000 // steps that every module is worth
-	perInstr = 80      // and more for each instruction
-	abreast  = 16      // kernels that are verified side by side
-	atLeast  = 4       // steps that each kernel gets for each of its instructions
+	worth    = 1_200_000 // steps that every module is worth, however small
+	perInstr = 50        // that a module is worth for each instruction
+	abreast  = 16        // kernels that are verified side by side
+	atLeast  = 4         // steps that each kernel gets for each of its instructions
 )
 
 func newPurse(kernels []*ir.Func) *purse {
-	p := &purse{left: worth, given: make([]int, len(kernels)), sizes: make([]int, len(kernels))}
+	p := &purse{given: make([]int, len(kernels)), sizes: make([]int, len(kernels))}
 	for i, f := range kernels {
 		n := trace.Size(f)
 		p.sizes[i] = n
 		p.waiting += n
-		p.left += perInstr * n
 	}
+	p.left = max(worth, perInstr*p.waiting)
 	return p
 }
 

@@ -67,7 +67,7 @@ func Follow(m *ir.Module, f *ir.Func, l Limits) *Kernel {
 }
 
 // perEvent is how many steps an event is worth, for what analyzers do with it.
-const perEvent = 2
+const perEvent = 6
 
 // A state is a class of threads at a place in the kernel.
 type state struct {

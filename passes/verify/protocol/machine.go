@@ -144,7 +144,7 @@ func newMachine(p *verify.Pass, s []*trace.Trace, work *int) *machine {
 // most is how much work one kernel is worth: some tenths of a second. So much of it is as much as following one instruction.
 const (
 	most    = 5_000_000
-	perStep = 16
+	perStep = 8
 )
 
 // run lets every agent go as far as it can, and what is in the background end only when nobody can go on.

@@ -23,16 +23,21 @@ func TestLarge(t *testing.T) {
 		name  string
 		text  func(size int) string
 		whole bool // every kernel is checked in full
+		ten   bool // of ten megabytes too
 	}{
-		{"kernels", kernels, true},
-		{"blocks", branches, false},
-		{"waits", waits, false},
-		{"products", products, false},
-		{"loops", loops, false},
-		{"tables", tables, false},
+		{"kernels", kernels, true, true},
+		{"blocks", branches, false, true},
+		{"waits", waits, false, true},
+		{"products", products, false, true},
+		{"loops", loops, false, true},
+		{"tables", tables, false, true},
+		{"sums", sums, false, false},
+		{"rings", rings, false, false},
+		{"functions", functions, false, false},
+		{"lanes", lanes, false, false},
 	} {
 		for _, size := range []int{1 << 20, 10 << 20} {
-			if testing.Short() && size > 1<<20 {
+			if size > 1<<20 && (testing.Short() || !test.ten) {
 				continue
 			}
 			t.Run(fmt.Sprint(test.name, " ", size>>20, " MB"), func(t *testing.T) {
@@ -187,6 +192,70 @@ func tables(size int) string {
 			fmt.Fprintf(&b, "bra E%d;\n", i)
 		}
 		fmt.Fprintf(&b, "E%d:\nbar.sync 0;\n", i)
+	})
+	b.WriteString("ret;\n}\n")
+	return b.String()
+}
+
+// sums is numbers each of which is made of the two before it, with branches on them and barriers behind: to look into all that
+// one is made of, again for each number that it was made with, takes for ever.
+func sums(size int) string {
+	var b strings.Builder
+	b.WriteString(entry("k"))
+	b.WriteString("mov.u32 %r5, %r1;\nadd.u32 %r6, %r1, 3;\n")
+	repeat(&b, size, func(i int) {
+		b.WriteString("mul.lo.u32 %r7, %r5, %r6;\nxor.b32 %r5, %r6, %r7;\nmul.lo.u32 %r8, %r5, %r7;\nxor.b32 %r6, %r7, %r8;\n")
+		if i%8 == 7 {
+			fmt.Fprintf(&b, "setp.lt.u32 %%p1, %%r5, %%r6;\nand.pred %%p3, %%p1, %%p2;\nxor.pred %%p2, %%p3, %%p1;\n@%%p2 bra S%d;\nst.shared.u32 [tile], %%r5;\nbar.sync 0;\nS%d:\n", i, i)
+		}
+	})
+	b.WriteString("ret;\n}\n")
+	return b.String()
+}
+
+// rings is many kernels in which warps hand a ring of tiles to one another: for each of them there are more ways than there is time for.
+func rings(size int) string {
+	var b strings.Builder
+	repeat(&b, size, func(i int) {
+		b.WriteString(entry(fmt.Sprint("k", i)))
+		b.WriteString("setp.eq.u32 %p1, %r2, 0;\n")
+		for o := range 8 {
+			fmt.Fprintf(&b, "@%%p1 mbarrier.init.shared.b64 [bars+%d], %d;\n", o*8, 1+o/4*127)
+		}
+		b.WriteString("bar.sync 0;\nmov.u32 %r8, bars;\nmov.u32 %r5, 0;\nmov.u32 %r6, 0;\nsetp.ge.u32 %p2, %r2, 128;\n@%p2 bra LOAD;\n")
+		for _, role := range []struct{ name, wait, arrive string }{{"MATH", "0", "32"}, {"LOAD", "32", "0"}} {
+			fmt.Fprintf(&b, "%s:\nand.b32 %%r7, %%r5, 3;\nshl.b32 %%r7, %%r7, 3;\nadd.u32 %%r9, %%r8, %%r7;\nsetp.lt.u32 %%p3, %%r5, %%r1;\n@!%%p3 bra DONE;\n", role.name)
+			fmt.Fprintf(&b, "%sW:\nmbarrier.try_wait.parity.shared.b64 %%p4, [%%r9+%s], %%r6;\n@!%%p4 bra %sW;\n", role.name, role.wait, role.name)
+			fmt.Fprintf(&b, "mbarrier.arrive.shared.b64 _, [%%r9+%s];\nadd.u32 %%r5, %%r5, 1;\nshr.u32 %%r6, %%r5, 2;\nand.b32 %%r6, %%r6, 1;\nbra %s;\n", role.arrive, role.name)
+		}
+		b.WriteString("DONE:\nret;\n}\n")
+	})
+	return b.String()
+}
+
+// functions is kernels that call functions which call others twice each, with a barrier in the last: they cannot all be entered.
+func functions(size int) string {
+	const deep = 30
+	var b strings.Builder
+	for i := range deep {
+		fmt.Fprintf(&b, ".func f%d()\n{\nbar.sync 0;\n", i)
+		if i > 0 {
+			fmt.Fprintf(&b, "call.uni f%d;\ncall.uni f%d;\n", i-1, i-1)
+		}
+		b.WriteString("ret;\n}\n")
+	}
+	repeat(&b, size, func(i int) {
+		fmt.Fprintf(&b, "%scall.uni f%d;\nret;\n}\n", entry(fmt.Sprint("k", i)), deep-1)
+	})
+	return b.String()
+}
+
+// lanes is one kernel in which very many predicates rest on the number of the thread.
+func lanes(size int) string {
+	var b strings.Builder
+	b.WriteString(entry("k"))
+	repeat(&b, size, func(i int) {
+		fmt.Fprintf(&b, "mul.lo.u32 %%r5, %%r2, %d;\nand.b32 %%r5, %%r5, 255;\nsetp.lt.u32 %%p1, %%r5, %d;\n@%%p1 st.shared.u32 [%%r4], %%r5;\nbar.sync 0;\n", 2*i+1, i%256)
 	})
 	b.WriteString("ret;\n}\n")
 	return b.String()
