@@ -52,7 +52,7 @@ func (k *Kernel) inside(what string, body func()) {
 		return
 	}
 	k.enter(what)
-	body()
+	k.m.calls.run(body)
 	k.leave()
 }
 
@@ -154,9 +154,11 @@ func Count[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
 			k.Pragma("nounroll")
 		}
 		k.enter("a loop")
-		if !yield(i) {
-			k.fault(&ruleLoop, "a Go break or return left the body of this loop, which is built once; use k.Break or k.BreakIf")
-		}
+		k.m.calls.run(func() {
+			if !yield(i) {
+				k.fault(&ruleLoop, "a Go break or return left the body of this loop, which is built once; use k.Break or k.BreakIf")
+			}
+		})
 		k.leave()
 		k.closeLoop(l, func() {
 			o := k.arg(i)

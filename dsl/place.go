@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
@@ -20,12 +21,15 @@ const deepest = 32
 // A stack is the return addresses of the calls under way, innermost first.
 type stack [deepest]uintptr
 
-// calls are the builder calls of a module, as a tree: calls on the way from one function share what is outside of it. An ir.Pos is
+// calls are the builder calls of a module, as a tree: calls that follow one another share what is outside of them. An ir.Pos is
 // the number of a node, from 1. Nodes are resolved to lines only when someone asks.
 type calls struct {
-	nodes []call
-	index []ir.Pos // a hash table of the nodes; 0 is a free place
-	last  way      // to the node that was asked for last; the next is mostly near
+	nodes  []call
+	recent [2048]ir.Pos // nodes, by a hash; 0 for none
+	now    stack        // of the call at hand
+	last   way          // to the node that was asked for last, from body
+	body   ir.Pos       // what is outside of the function that run runs
+	mark   uintptr
 }
 
 // A call is a return address, and the call outside of it.
@@ -44,55 +48,62 @@ type way struct {
 // here is the position of the builder call under way. It must have a frame of its own, for trail begins with its caller.
 //
 //go:noinline
-func (c *calls) here() ir.Pos {
-	var s stack
-	n := trail(&s)
-	w := &c.last
+func (c *calls) here() ir.Pos { return c.path(c.now[:trail(&c.now, c.mark)]) }
+
+// path is the position of calls, innermost first: those up to what run runs, or all.
+func (c *calls) path(pcs []uintptr) ir.Pos {
+	at, w := c.body, &c.last
+	if n := len(pcs); n > 0 && pcs[n-1] == c.mark {
+		pcs = pcs[:n-1]
+	} else if at != ir.NoPos { // what run runs has not called, or is too far outside to be seen
+		at, w = ir.NoPos, new(way)
+	}
 	d := 0
-	for d < n && d < w.depth && w.pcs[d] == s[n-1-d] {
+	for d < len(pcs) && d < w.depth && w.pcs[d] == pcs[len(pcs)-1-d] {
 		d++
 	}
-	at := ir.NoPos
 	if d > 0 {
 		at = w.nodes[d-1]
 	}
-	for ; d < n; d++ {
-		at = c.node(call{s[n-1-d], at})
-		w.pcs[d], w.nodes[d] = s[n-1-d], at
+	for ; d < len(pcs); d++ {
+		pc := pcs[len(pcs)-1-d]
+		at = c.node(call{pc, at})
+		w.pcs[d], w.nodes[d] = pc, at
 	}
-	w.depth = n
+	w.depth = len(pcs)
 	return at
 }
 
-// node is the number of a call, which is a new one if need be.
+// node is the number of a call. Loops of Go come to the same calls again and again, so the latest are kept at hand.
 func (c *calls) node(n call) ir.Pos {
-	if len(c.index) <= 2*len(c.nodes) {
-		c.grow()
+	recent := &c.recent[(uint64(n.pc)^uint64(n.outer)<<32)*0x9E3779B97F4A7C15>>48%uint64(len(c.recent))]
+	if at := *recent; at != ir.NoPos && c.nodes[at-1] == n {
+		return at
 	}
-	at := c.slot(n)
-	if c.index[at] == ir.NoPos {
-		c.nodes = append(c.nodes, n)
-		c.index[at] = ir.Pos(len(c.nodes))
+	if len(c.nodes) == cap(c.nodes) {
+		c.nodes = slices.Grow(c.nodes, max(256, len(c.nodes)))
 	}
-	return c.index[at]
+	c.nodes = append(c.nodes, n)
+	*recent = ir.Pos(len(c.nodes))
+	return *recent
 }
 
-// slot is the place of a node in the hash table, or the free place where it belongs.
-func (c *calls) slot(n call) int {
-	h := (uint64(n.pc)*0x9E3779B97F4A7C15 ^ uint64(n.outer)) * 0x9E3779B97F4A7C15
-	mask := len(c.index) - 1
-	at := int(h>>32) & mask
-	for c.index[at] != ir.NoPos && c.nodes[c.index[at]-1] != n {
-		at = (at + 1) & mask
+// run runs a function of the author's. What is outside of it stays the same until it returns, so that here looks at what is inside only.
+//
+//go:noinline
+func (c *calls) run(body func()) {
+	was, mark := c.body, c.mark
+	defer func() {
+		c.body, c.mark, c.last.depth = was, mark, 0
+	}()
+	outside := c.here()
+	// Both functions return to the same place, which the first finds out, and which marks the end of what here has to look at.
+	enter := func() {
+		trail(&c.now, 0)
+		c.body, c.mark, c.last.depth = outside, c.now[0], 0
 	}
-	return at
-}
-
-// grow makes the hash table twice as large.
-func (c *calls) grow() {
-	c.index = make([]ir.Pos, max(256, 2*len(c.index)))
-	for i, n := range c.nodes {
-		c.index[c.slot(n)] = ir.Pos(i + 1)
+	for _, f := range [...]func(){enter, body} {
+		f()
 	}
 }
 

@@ -142,7 +142,7 @@ func (k *Kernel) buildRole(r Role, warp Reg[U32], done *ir.Block) {
 	}
 	body := &ir.Block{Labels: k.newBlock(label(r.name) + "_body").Labels}
 	k.place(body)
-	r.body(b.index)
+	k.m.calls.run(func() { r.body(b.index) })
 	k.closeRole(b)
 	k.role = nil
 	k.leave()

@@ -3,12 +3,13 @@
 
 #include "textflag.h"
 
-// func trail(pcs *stack) int
+// func trail(pcs *stack, mark uintptr) int
 //
 // The chain of frame pointers is walked here, and not in Go, because a goroutine is not moved to another stack while it runs
 // assembly.
-TEXT ·trail(SB), NOSPLIT|NOFRAME, $0-16
+TEXT ·trail(SB), NOSPLIT|NOFRAME, $0-24
 	MOVQ	pcs+0(FP), DI
+	MOVQ	mark+8(FP), SI
 	MOVQ	BP, AX
 	XORL	CX, CX
 next:
@@ -20,7 +21,8 @@ next:
 	MOVQ	DX, (DI)(CX*8)
 	INCQ	CX
 	MOVQ	(AX), AX
-	JMP	next
+	CMPQ	DX, SI
+	JNE	next
 done:
-	MOVQ	CX, ret+8(FP)
+	MOVQ	CX, ret+16(FP)
 	RET

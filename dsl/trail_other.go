@@ -5,7 +5,17 @@
 
 package dsl
 
-import "runtime"
+import (
+	"runtime"
+	"slices"
+)
 
-// trail writes the return addresses of the calls that are under way, and returns how many there are.
-func trail(pcs *stack) int { return runtime.Callers(3, pcs[:]) }
+// trail writes the return addresses of the calls that are under way, beginning with that of the function that calls it, and returns how
+// many there are. The last is mark, where it is among them.
+func trail(pcs *stack, mark uintptr) int {
+	n := runtime.Callers(3, pcs[:])
+	if i := slices.Index(pcs[:n], mark); i >= 0 {
+		return i + 1
+	}
+	return n
+}
