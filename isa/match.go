@@ -18,7 +18,7 @@ type Matcher struct {
 	target  Target
 	known   *senses // what other matchers for the version and target found
 	memo    map[string]*Opcode
-	recent  [64]named // those of memo that were asked for last, by a hash of their text
+	recent  [256]named // those of memo that were asked for last, by a hash of their text
 
 	shape []Word // of the operands at hand
 	mods  []Mod  // of the opcode being resolved
@@ -122,8 +122,12 @@ func (m *Matcher) Opcode(op string) *Opcode {
 	if op == "" {
 		return m.resolve(op)
 	}
-	n := len(op)
-	r := &m.recent[(n+int(op[n-1])*7+int(op[n/2])*31+int(op[n/3])*11+int(op[0])*5)%len(m.recent)]
+	n := uint(len(op))
+	h := n
+	for _, at := range [...]uint{0, n / 4, n / 2, n - 1 - n/4, n - 1} {
+		h = 31*h + uint(op[at])
+	}
+	r := &m.recent[(h^h>>8)%uint(len(m.recent))]
 	if r.text == op {
 		return r.Opcode
 	}

@@ -25,8 +25,13 @@ func (w *writer) function(f *ir.Func) {
 	w.lists = lonely(f)
 	w.open()
 	w.declarations(f, own)
-	for _, b := range f.Blocks {
-		w.block(b, calls[b])
+	for rest := f.Blocks; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && len(rest[n].Labels) == 0 {
+			n++
+		}
+		w.stretch(rest[:n], calls)
+		rest = rest[n:]
 	}
 	w.comments(f.Tail)
 	w.shut()
@@ -169,64 +174,6 @@ func (w *writer) prototype(t *ir.Targets) {
 	}
 	w.Put(";")
 	w.end(t.Note)
-}
-
-// block writes labels and instructions, those of calls in scopes of their own.
-func (w *writer) block(b *ir.Block, calls []sequence) {
-	for i := range b.Labels {
-		l := &b.Labels[i]
-		w.comments(l.Doc)
-		w.label(l.Name, l.Note)
-	}
-	w.Expect(len(b.Instrs))
-	for i, in := range b.Instrs {
-		if len(calls) > 0 && calls[0].first == i {
-			w.open()
-			for _, v := range calls[0].vars {
-				w.comments(v.Doc)
-				w.variable(v)
-			}
-		}
-		if t := w.lists[in]; t != nil {
-			w.targets(t)
-		}
-		w.locate(in.Pos)
-		w.comments(in.Doc())
-		w.instr(in)
-		w.end(in.Note())
-		if len(calls) > 0 && calls[0].last == i {
-			w.shut()
-			calls = calls[1:]
-		}
-	}
-}
-
-// instr writes an instruction, or a directive among instructions; its caller ends the line.
-func (w *writer) instr(in *ir.Instr) {
-	if in.Directive() {
-		text := ""
-		if len(in.Args) > 0 {
-			text = in.Args[0].Text()
-		}
-		w.directive(in.Op, text, in.Op == ".pragma" || in.Op == ".alias")
-		return
-	}
-	w.Begin(layout.Instr)
-	line := w.Line
-	if r := in.Guard.Reg; r != nil {
-		line = append(line, '@')
-		if in.Guard.Not {
-			line = append(line, '!')
-		}
-		line = append(append(line, r.Name...), ' ')
-	}
-	line = append(line, w.opcode(in)...)
-	if len(in.Args) > 0 {
-		w.Line = line
-		w.Tail()
-		line = renderList(line, in.Args, baseOf(in), false)
-	}
-	w.Line = append(line, ';')
 }
 
 // nameBlocks gives names to blocks that are jumped to and have none: $L1, $L2, in the order of the text.

@@ -29,7 +29,7 @@ func Text(m *ir.Module, options ...Option) string {
 	}
 	w.Reset(room(m))
 	w.module()
-	return w.Text()
+	return w.Give()
 }
 
 // room is about how long m will be.

@@ -6,6 +6,7 @@ package lower
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/ptxdsl/ptxdsl/internal/layout"
 	"github.com/ptxdsl/ptxdsl/ir"
@@ -249,20 +250,31 @@ func (l *families) add(c class, others map[string]int) *family {
 
 // number gives the registers of f their names, all cut out of one text.
 func (f *family) number() {
-	text := make([]byte, 0, len(f.regs)*(len(f.letters)+4))
-	for i := range f.regs {
-		text = strconv.AppendInt(append(text, f.letters...), int64(i), 10)
-	}
-	all := string(text)
-	next, digits := 10, 1
-	for i, r := range f.regs {
-		if i == next {
-			next, digits = 10*next, digits+1
-		}
-		n := len(f.letters) + digits
-		r.Name, all = all[:n], all[n:]
+	var text strings.Builder
+	text.Grow(len(f.regs) * (len(f.letters) + len(strconv.Itoa(len(f.regs)))))
+	name := append([]byte(f.letters), '0')
+	for _, r := range f.regs {
+		at := text.Len()
+		text.Write(name)
+		r.Name = text.String()[at:]
+		name = increment(name)
 	}
 	f.top = len(f.regs) - 1
+}
+
+// increment adds one to the number that a name ends with.
+func increment(name []byte) []byte {
+	for i := len(name) - 1; ; i-- {
+		switch c := name[i]; {
+		case c == '9':
+			name[i] = '0'
+		case c >= '0' && c < '9':
+			name[i]++
+			return name
+		default: // all were nines
+			return slices.Insert(name, i+1, '1')
+		}
+	}
 }
 
 // others are the names that are letters and a number and no registers declared in f, by their letters, with the least number

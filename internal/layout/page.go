@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"unsafe"
 )
 
 // A Kind says which lines are aligned together.
@@ -52,6 +53,8 @@ type Page struct {
 	run   []line // their text stands in Line
 	kind  Kind   // of the lines of the run
 	level int    // their indent
+
+	column, head, tail int // of lines that are written at once: where operands begin, and where the parts of the last begin in out
 }
 
 // Reset makes p empty, with room for so many bytes. It keeps its memory.
@@ -59,17 +62,18 @@ func (p *Page) Reset(room int) {
 	*p = Page{out: slices.Grow(p.out[:0], room), Line: p.Line[:0], run: p.run[:0]}
 }
 
-// Expect makes room for so many lines that are aligned together.
-func (p *Page) Expect(lines int) {
-	const width = 40
-	p.run = slices.Grow(p.run, lines)
-	p.Line = slices.Grow(p.Line, width*lines)
-}
-
 // Text is all that is on the page.
 func (p *Page) Text() string {
 	p.flush()
 	return string(p.out)
+}
+
+// Give is Text without a copy: the page gives its memory away, and is empty.
+func (p *Page) Give() string {
+	p.flush()
+	text := unsafe.String(unsafe.SliceData(p.out), len(p.out))
+	*p = Page{}
+	return text
 }
 
 // Blank puts exactly one blank line before what comes next, but for the head of the page.

@@ -1,0 +1,152 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package lower
+
+import (
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/internal/layout"
+	"github.com/ptxdsl/ptxdsl/ir"
+)
+
+// stretch writes blocks of which the first alone has labels, so that nothing stands between their instructions.
+func (w *writer) stretch(blocks []*ir.Block, calls map[*ir.Block][]sequence) {
+	for i := range blocks[0].Labels {
+		l := &blocks[0].Labels[i]
+		w.comments(l.Doc)
+		w.label(l.Name, l.Note)
+	}
+	if w.lines || slices.ContainsFunc(blocks, func(b *ir.Block) bool { return len(calls[b]) > 0 }) {
+		for _, b := range blocks {
+			w.block(b, calls[b])
+		}
+		return
+	}
+	list := blocks[0].Instrs
+	for _, b := range blocks[1:] {
+		list = append(list[:len(list):len(list)], b.Instrs...)
+	}
+	for len(list) > 0 {
+		n, plain := w.together(list)
+		if plain {
+			w.comments(list[0].Doc())
+			w.straight(list[:n])
+		} else {
+			for _, in := range list[:n] {
+				w.line(in)
+			}
+		}
+		list = list[n:]
+	}
+}
+
+// together is how many of the first instructions are aligned together, and whether they are nothing but instructions, without comments
+// behind them.
+func (w *writer) together(list []*ir.Instr) (n int, plain bool) {
+	plain = true
+	for i, in := range list {
+		switch {
+		case i > 0 && len(in.Doc()) > 0:
+			return i, plain
+		case !in.Directive():
+			plain = plain && in.Note() == "" && (len(w.lists) == 0 || w.lists[in] == nil)
+		case in.Op == ".loc":
+			plain = false
+		case i > 0:
+			return i, plain
+		default:
+			return 1, false
+		}
+	}
+	return len(list), plain
+}
+
+// straight writes instructions that are aligned together, one after the other.
+func (w *writer) straight(list []*ir.Instr) {
+	column := 0
+	for _, in := range list {
+		if len(in.Args) > 0 {
+			column = layout.Column(column, widthOfHead(in.Guard, w.opcode(in)))
+		}
+	}
+	w.Straight(column)
+	for _, in := range list {
+		line := appendHead(w.Head(), in.Guard, w.opcode(in))
+		if len(in.Args) > 0 {
+			line = renderList(w.Behind(line), in.Args, baseOf(in), false)
+		}
+		w.Done(append(line, ';'))
+	}
+}
+
+// block writes instructions, those of calls in scopes of their own.
+func (w *writer) block(b *ir.Block, calls []sequence) {
+	for i, in := range b.Instrs {
+		if len(calls) > 0 && calls[0].first == i {
+			w.open()
+			for _, v := range calls[0].vars {
+				w.comments(v.Doc)
+				w.variable(v)
+			}
+		}
+		w.line(in)
+		if len(calls) > 0 && calls[0].last == i {
+			w.shut()
+			calls = calls[1:]
+		}
+	}
+}
+
+// line writes an instruction, or a directive among instructions, with all that stands around it.
+func (w *writer) line(in *ir.Instr) {
+	if t := w.lists[in]; t != nil {
+		w.targets(t)
+	}
+	w.locate(in.Pos)
+	w.comments(in.Doc())
+	w.instr(in)
+	w.end(in.Note())
+}
+
+// instr writes an instruction, or a directive among instructions; its caller ends the line.
+func (w *writer) instr(in *ir.Instr) {
+	if in.Directive() {
+		text := ""
+		if len(in.Args) > 0 {
+			text = in.Args[0].Text()
+		}
+		w.directive(in.Op, text, in.Op == ".pragma" || in.Op == ".alias")
+		return
+	}
+	w.Begin(layout.Instr)
+	w.Line = appendHead(w.Line, in.Guard, w.opcode(in))
+	if len(in.Args) > 0 {
+		w.Tail()
+		w.Line = renderList(w.Line, in.Args, baseOf(in), false)
+	}
+	w.Put(";")
+}
+
+// appendHead writes what stands before the operands, and widthOfHead is how wide that is.
+func appendHead(line []byte, guard ir.Guard, opcode string) []byte {
+	if r := guard.Reg; r != nil {
+		line = append(line, '@')
+		if guard.Not {
+			line = append(line, '!')
+		}
+		line = append(append(line, r.Name...), ' ')
+	}
+	return append(line, opcode...)
+}
+
+func widthOfHead(guard ir.Guard, opcode string) int {
+	n := len(opcode)
+	if r := guard.Reg; r != nil {
+		n += len("@") + len(r.Name) + len(" ")
+		if guard.Not {
+			n += len("!")
+		}
+	}
+	return n
+}
