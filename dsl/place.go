@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
@@ -24,12 +23,13 @@ type stack [deepest]uintptr
 // calls are the builder calls of a module, as a tree: calls that follow one another share what is outside of them. An ir.Pos is
 // the number of a node, from 1. Nodes are resolved to lines only when someone asks.
 type calls struct {
-	nodes  []call
+	nodes  []*[page]call
+	made   ir.Pos       // the last
 	recent [2048]ir.Pos // nodes, by a hash; 0 for none
 	now    stack        // of the call at hand
 	last   way          // to the node that was asked for last, from body
 	body   ir.Pos       // what is outside of the function that run runs
-	mark   uintptr
+	mark   uintptr      // where that function returns to
 }
 
 // A call is a return address, and the call outside of it.
@@ -77,16 +77,23 @@ func (c *calls) path(pcs []uintptr) ir.Pos {
 // node is the number of a call. Loops of Go come to the same calls again and again, so the latest are kept at hand.
 func (c *calls) node(n call) ir.Pos {
 	recent := &c.recent[(uint64(n.pc)^uint64(n.outer)<<32)*0x9E3779B97F4A7C15>>48%uint64(len(c.recent))]
-	if at := *recent; at != ir.NoPos && c.nodes[at-1] == n {
+	if at := *recent; at != ir.NoPos && *c.at(at) == n {
 		return at
 	}
-	if len(c.nodes) == cap(c.nodes) {
-		c.nodes = slices.Grow(c.nodes, max(256, len(c.nodes)))
+	if c.made%page == 0 {
+		c.nodes = append(c.nodes, new([page]call))
 	}
-	c.nodes = append(c.nodes, n)
-	*recent = ir.Pos(len(c.nodes))
-	return *recent
+	c.made++
+	*c.at(c.made) = n
+	*recent = c.made
+	return c.made
 }
+
+// page is how many nodes stand together.
+const page = 512
+
+// at is a node.
+func (c *calls) at(pos ir.Pos) *call { return &c.nodes[(pos-1)/page][(pos-1)%page] }
 
 // run runs a function of the author's. What is outside of it stays the same until it returns, so that here looks at what is inside only.
 //
@@ -110,8 +117,8 @@ func (c *calls) run(body func()) {
 // stack is the return addresses of a position.
 func (c *calls) stack(pos ir.Pos) []uintptr {
 	var pcs []uintptr
-	for ; pos != ir.NoPos; pos = c.nodes[pos-1].outer {
-		pcs = append(pcs, c.nodes[pos-1].pc)
+	for ; pos != ir.NoPos; pos = c.at(pos).outer {
+		pcs = append(pcs, c.at(pos).pc)
 	}
 	return pcs
 }
@@ -121,7 +128,7 @@ const mostFrames = 4
 
 // Place resolves a position to the author's lines, innermost first.
 func (c *calls) Place(pos ir.Pos) (at diag.Place, from []diag.Place) {
-	if pos < 1 || int(pos) > len(c.nodes) {
+	if pos < 1 || pos > c.made {
 		return diag.Place{}, nil
 	}
 	// The runtime tells the calls that were inlined at an address by the address that follows, so one more must follow the last.

@@ -21,12 +21,12 @@ func V0(m *dsl.Module, t Tiling) {
 
 	w := dsl.NewWarpTile[dsl.F32](k, shape, t.M/2, t.N/4)
 	fromA, fromB := w.Place(k.WarpIndex(), 4)
-	ab.Multiply(depth.CeilDiv(int64(t.K)),
+	ab.Run(depth.CeilDiv(int64(t.K)),
 		func(step dsl.Reg[dsl.U32], s dsl.AsyncStage) {
 			at := step.MulI(int64(t.K))
 			a.CopyAsync(s.Tile(0), at)
 			b.CopyAsync(s.Tile(1), at)
 		},
-		func(s dsl.AsyncStage) dsl.Product { return w.Product(s.Tile(0), fromA, s.Tile(1), fromB) })
+		func(_ dsl.Reg[dsl.U32], s dsl.AsyncStage) { w.MMA(s.Tile(0), fromA, s.Tile(1), fromB) })
 	w.Store(d.Sized(rows, cols), row.Add(fromA), col.Add(fromB))
 }
