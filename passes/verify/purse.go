@@ -11,9 +11,11 @@ import (
 // A purse is the work that a module is worth, in steps: what it takes grows with its size, however its kernels are made. A kernel
 // that is alone has more than the limits of one kernel let it spend; of many, each has the share that its size gives it, and
 // what those before it left over. Kernels are verified side by side, and shares must not rest on which of them ends first: a
-// kernel's share counts what others spent that stand so far before it that they have ended for certain.
+// kernel's share counts what others spent that stand so far before it that they have ended for certain. What is left when all have ended
+// goes to those who did not come to their end.
 type purse struct {
-	left    int   // that no kernel was given yet
+	all     int   // that the module is worth
+	left    int   // of it, that no kernel was given yet
 	given   []int // to each kernel
 	sizes   []int // of those that are followed at all, else 0
 	waiting int   // the size of those that were given nothing yet
@@ -33,7 +35,8 @@ func newPurse(kernels []*ir.Func) *purse {
 		p.sizes[i] = n
 		p.waiting += n
 	}
-	p.left = max(worth, perInstr*p.waiting)
+	p.all = max(worth, perInstr*p.waiting)
+	p.left = p.all
 	return p
 }
 
@@ -50,3 +53,24 @@ func (p *purse) share(i int) int {
 
 // spent gives back what kernel i did not spend.
 func (p *purse) spent(i, steps int) { p.left += max(0, p.given[i]-steps) }
+
+// more is what the kernels that did not come far enough get of what all of them left over, when all have ended; 0 for one that
+// would hardly come further with it. They begin anew.
+func (p *purse) more(short []bool, spent []int) []int {
+	left, waiting := p.all, 0
+	for i := range short {
+		left -= spent[i]
+		if short[i] {
+			waiting += p.sizes[i]
+		}
+	}
+	more := make([]int, len(short))
+	for i := range short {
+		if short[i] && left > 0 && waiting > 0 {
+			if m := int(int64(left) * int64(p.sizes[i]) / int64(waiting)); m >= 2*max(p.given[i], spent[i]) {
+				more[i] = m
+			}
+		}
+	}
+	return more
+}

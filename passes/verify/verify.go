@@ -12,7 +12,6 @@ package verify
 import (
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -241,57 +240,6 @@ func Run(m *ir.Module, list []*Analyzer, opt Options) *Report {
 	r.Findings = append(r.Findings, notes.findings(opt.Rules)...)
 	r.Findings = r.Findings.Sort()
 	return r
-}
-
-// followAll holds kernels against the analyzers. They have nothing to do with one another, so they are followed side by side;
-// but they share the work that a module is worth.
-func followAll(m *ir.Module, kernels []*ir.Func, list []*Analyzer, opt Options) []*sheet {
-	sheets := make([]*sheet, len(kernels))
-	done := make([]chan struct{}, len(kernels))
-	gate := make(chan struct{}, runtime.GOMAXPROCS(0))
-	work := newPurse(kernels)
-	for i, f := range kernels {
-		if i >= abreast {
-			<-done[i-abreast]
-			work.spent(i-abreast, sheets[i-abreast].spent)
-		}
-		own := opt
-		if own.Limits.Work == 0 {
-			own.Limits.Work = work.share(i)
-		}
-		done[i] = make(chan struct{})
-		go func() {
-			gate <- struct{}{}
-			sheets[i] = follow(m, f, list, own)
-			<-gate
-			close(done[i])
-		}()
-	}
-	for _, c := range done {
-		<-c
-	}
-	return sheets
-}
-
-// follow holds one kernel against the analyzers.
-func follow(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options) *sheet {
-	k := trace.Follow(m, f, opt.Limits)
-	s := &sheet{module: m, missed: k.Missed, places: make(map[*value.Value]place), boxes: boxes(f)}
-	for _, a := range list {
-		if len(k.Traces) > 0 && k.Needs(a.Requires...) {
-			a.Run(&Pass{Kernel: k, Analyzer: a, sheet: s})
-		}
-	}
-	if k.Loops {
-		s.turns = k.Turns
-	}
-	if k.Most && len(k.Traces) > 0 {
-		s.threads = k.Pool.Threads
-	}
-	s.cases, s.spent = k.Cases, k.Spent
-	// Traces are large, and are not needed any more.
-	s.places = nil
-	return s
 }
 
 // add takes what was found in one kernel into the report.

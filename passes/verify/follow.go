@@ -1,0 +1,91 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package verify
+
+import (
+	"runtime"
+	"sync"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+)
+
+// followAll holds kernels against the analyzers. They have nothing to do with one another, so they are followed side by side;
+// but they share the work that a module is worth.
+func followAll(m *ir.Module, kernels []*ir.Func, list []*Analyzer, opt Options) []*sheet {
+	sheets := make([]*sheet, len(kernels))
+	done := make([]chan struct{}, len(kernels))
+	gate := make(chan struct{}, runtime.GOMAXPROCS(0))
+	work := newPurse(kernels)
+	for i, f := range kernels {
+		if i >= abreast {
+			<-done[i-abreast]
+			work.spent(i-abreast, sheets[i-abreast].spent)
+		}
+		own := opt
+		if own.Limits.Work == 0 {
+			own.Limits.Work = work.share(i)
+		}
+		done[i] = make(chan struct{})
+		go func() {
+			gate <- struct{}{}
+			sheets[i] = follow(m, f, list, own)
+			<-gate
+			close(done[i])
+		}()
+	}
+	for _, c := range done {
+		<-c
+	}
+	if opt.Limits.Work == 0 {
+		again(m, kernels, list, opt, work, sheets)
+	}
+	return sheets
+}
+
+// again follows those kernels anew that others left enough for: what they were given was not enough, it seems, for all their ways.
+func again(m *ir.Module, kernels []*ir.Func, list []*Analyzer, opt Options, work *purse, sheets []*sheet) {
+	short, spent := make([]bool, len(sheets)), make([]int, len(sheets))
+	for i, s := range sheets {
+		spent[i] = s.spent
+		short[i] = len(s.missed) > 0 && 2*s.spent >= work.given[i]
+	}
+	var wait sync.WaitGroup
+	gate := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i, steps := range work.more(short, spent) {
+		if steps == 0 {
+			continue
+		}
+		own := opt
+		own.Limits.Work = steps
+		wait.Go(func() {
+			gate <- struct{}{}
+			sheets[i] = follow(m, kernels[i], list, own)
+			<-gate
+		})
+	}
+	wait.Wait()
+}
+
+// follow holds one kernel against the analyzers.
+func follow(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options) *sheet {
+	k := trace.Follow(m, f, opt.Limits)
+	s := &sheet{module: m, missed: k.Missed, places: make(map[*value.Value]place), boxes: boxes(f)}
+	for _, a := range list {
+		if len(k.Traces) > 0 && k.Needs(a.Requires...) {
+			a.Run(&Pass{Kernel: k, Analyzer: a, sheet: s})
+		}
+	}
+	if k.Loops {
+		s.turns = k.Turns
+	}
+	if k.Most && len(k.Traces) > 0 {
+		s.threads = k.Pool.Threads
+	}
+	s.cases, s.spent = k.Cases, k.Spent
+	// Traces are large, and are not needed any more.
+	s.places = nil
+	return s
+}
