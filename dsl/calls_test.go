@@ -31,6 +31,7 @@ func TestCalls(t *testing.T) {
 // FuzzCalls is TestCalls with the calls that the fuzzer finds.
 func FuzzCalls(f *testing.F) {
 	f.Add([]byte("the first calls"))
+	f.Add([]byte("0\xec0X1110001X0\x0400001100011000120000001\xc77001101/1")) // a tile of a pipeline that has none
 	f.Fuzz(strangers)
 }
 

@@ -64,7 +64,9 @@ func (s AsyncStage) Tile(n int) SharedTile {
 	}
 	if n < 0 || n >= len(s.p.tiles) {
 		s.p.k.fault(&ruleProtocol, "tile %d of pipeline %s, which has %d", n, s.p.name, len(s.p.tiles))
-		n = 0
+		if n = 0; len(s.p.tiles) == 0 {
+			return SharedTile{}
+		}
 	}
 	return SharedTile{Tile: s.p.tiles[n], at: s.base.Plus(int64(s.p.offsets[n]))}
 }
