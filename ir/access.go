@@ -56,7 +56,8 @@ func (o *Operand) registers(a isa.Access, guarded bool, visit func(*Reg, isa.Acc
 	case Address, Element:
 		a = isa.Read
 	}
-	for i := range o.Args() {
-		o.Args()[i].registers(a, guarded, visit)
+	parts := o.Args()
+	for i := range parts {
+		parts[i].registers(a, guarded, visit)
 	}
 }

@@ -154,9 +154,10 @@ func (b *Binder) arg(o *Operand) isa.Arg {
 }
 
 func (b *Binder) group(k isa.ArgKind, o *Operand) isa.Arg {
-	elems := b.take(len(o.Args()))
-	for i := range o.Args() {
-		elems[i] = b.arg(&o.Args()[i])
+	parts := o.Args()
+	elems := b.take(len(parts))
+	for i := range parts {
+		elems[i] = b.arg(&parts[i])
 	}
 	return isa.Arg{Kind: k, Elems: elems}
 }

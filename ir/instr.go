@@ -85,17 +85,18 @@ func (in *Instr) Head() string {
 
 // Mod reports whether the opcode has a modifier, given without its dot.
 func (in *Instr) Mod(word string) bool {
-	for rest := in.Op; ; {
+	for rest := in.Op; word != ""; {
 		at := strings.Index(rest, word)
 		if at < 0 {
-			return false
+			break
 		}
 		end := at + len(word)
-		if at > 0 && rest[at-1] == '.' && (end == len(rest) || rest[end] == '.') && word != "" {
+		if at > 0 && rest[at-1] == '.' && (end == len(rest) || rest[end] == '.') {
 			return true
 		}
 		rest = rest[at+1:]
 	}
+	return false
 }
 
 // A Kind says what an Operand is.

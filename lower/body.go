@@ -24,8 +24,11 @@ func (w *writer) stretch(blocks []*ir.Block, calls map[*ir.Block][]sequence) {
 		return
 	}
 	list := blocks[0].Instrs
-	for _, b := range blocks[1:] {
-		list = append(list[:len(list):len(list)], b.Instrs...)
+	if len(blocks) > 1 {
+		list = slices.Clip(list) // what is appended stands elsewhere
+		for _, b := range blocks[1:] {
+			list = append(list, b.Instrs...)
+		}
 	}
 	for len(list) > 0 {
 		n, plain := w.together(list)
