@@ -121,8 +121,8 @@ func (p *AsyncPipeline) Multiply(steps Reg[U32], load func(step Reg[U32], s Asyn
 		k.fault(&ruleProtocol, "Multiply is given one product and then another; all stages are multiplied into the same sums, in as many steps")
 		return now
 	}
-	first := now.room()
-	now.read(0, first)
+	first := now.kept()
+	now.read(0, factors{}, first)
 	for step := range k.Range(k.U32(0), steps) {
 		r.ahead(step)
 		now = again()
@@ -130,21 +130,21 @@ func (p *AsyncPipeline) Multiply(steps Reg[U32], load func(step Reg[U32], s Asyn
 		f := first
 		for i := 1; i < now.steps; i++ {
 			coming := now.room()
-			now.read(i, coming)
+			now.read(i, f, coming)
 			now.multiply(f)
 			f = coming
 		}
 		r.next()
 		k.Comment("the next stage has arrived, and every thread has read all of this one")
 		r.arrived()
-		coming := first
-		if now.steps == 1 {
-			coming = now.room() // the only fragments of a stage are still to be multiplied
+		coming, busy := first, f.shares(first)
+		if busy {
+			coming = now.room() // the first fragments of this stage are still to be multiplied
 		}
-		again().read(0, coming)
+		again().read(0, factors{}, coming)
 		now.multiply(f)
 		end()
-		if now.steps == 1 {
+		if busy {
 			first.set(k, coming)
 		}
 	}

@@ -45,7 +45,7 @@ func (w *WarpTile[C]) Left(x SharedTile, from Reg[U32]) *Fragments {
 	read := x.fragments(leftCorner(x), from, s.K)
 	for step := range depth / s.K {
 		var line [][]Reg[B32]
-		for i, cell := range w.room().a {
+		for i, cell := range w.roomLeft() {
 			read(step)(i*s.M, cell)
 			line = append(line, values(k, cell))
 		}
@@ -131,7 +131,7 @@ func (w *WarpTile[C]) MMALeft(x *Fragments, y SharedTile, fromY Reg[U32]) {
 					fa[i] = append(fa[i], r.in(k))
 				}
 			}
-			fb := w.room().b
+			fb := w.roomRight()
 			w.rights(read(step), fb)
 			w.multiply(fa, fb, nil)
 		}

@@ -34,6 +34,15 @@ func (k *Kernel) Ins(op string, operands ...any) {
 	k.ins(op, args...)
 }
 
+// Result is the result of an instruction that is written out, for one that has no method: a new value, which is its first operand.
+//
+//	y := dsl.Result[dsl.U32](k, "lop3.b32", x, 0x000f000f, 0x64006400, 0xea) // (x & 0x000f000f) | 0x64006400
+func Result[T Scalar](k *Kernel, op string, operands ...any) Reg[T] {
+	d := fresh[T](k)
+	k.Ins(op, append([]any{d}, operands...)...)
+	return d
+}
+
 // any is a Go value as an operand.
 func (k *Kernel) any(x any) (ir.Operand, bool) {
 	switch x := x.(type) {

@@ -4,6 +4,9 @@
 package dsl
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -14,24 +17,50 @@ type Product struct {
 	k        *Kernel
 	sums     any // the WarpTile
 	steps    int
-	room     func() factors
-	read     func(step int, into factors)
+	room     func() factors // where read puts the fragments of a step
+	kept     func() factors // the same, for fragments that the next turn of a loop multiplies
+	read     func(step int, before, into factors)
 	multiply func(factors)
 	begin    func() (end func()) // around all steps of a pair of tiles
 	told     bool                // there is none, and why has been said
 }
 
-// factors are fragments of both sides: of each M rows, and of each N columns.
-type factors struct{ a, b [][]ir.Operand }
+// factors are fragments of both sides: of each M rows, and of each N columns; and where a sparse left one has its zeros, of each M rows. A place
+// without a register takes one that holds what is read, another place is written.
+type factors struct{ a, b, places [][]ir.Operand }
 
 // set makes f equal to other fragments.
 func (f factors) set(k *Kernel, to factors) {
-	for _, pair := range [][2][][]ir.Operand{{f.a, to.a}, {f.b, to.b}} {
-		for i, cell := range pair[0] {
-			for n, r := range cell {
-				k.ins("mov"+bits(r.Reg().Type.Bits()).String(), r, pair[1][i][n])
+	for n, cells := range f.all() {
+		for i, cell := range cells {
+			k.fill(cell, to.all()[n][i])
+		}
+	}
+}
+
+// all is the three kinds.
+func (f factors) all() [3][][]ir.Operand { return [3][][]ir.Operand{f.a, f.b, f.places} }
+
+// shares reports whether a register belongs to both f and other fragments.
+func (f factors) shares(other factors) bool {
+	for n, cells := range f.all() {
+		for i, cell := range cells {
+			if len(cell) > 0 && cell[0] == other.all()[n][i][0] {
+				return true
 			}
 		}
+	}
+	return false
+}
+
+// fill puts registers into the places of a cell.
+func (k *Kernel) fill(cell, registers []ir.Operand) {
+	for i, r := range cell {
+		if r.Kind != ir.Register {
+			cell[i] = registers[i]
+			continue
+		}
+		k.ins("mov"+bits(r.Reg().Type.Bits()).String(), r, registers[i])
 	}
 }
 
@@ -43,24 +72,109 @@ func (w *WarpTile[C]) Product(x SharedTile, fromX Reg[U32], y SharedTile, fromY 
 	if !w.multiplies(x, y) {
 		return Product{told: true}
 	}
-	k, s := w.k, w.shape
+	s := w.shape
 	_, depth := x.sides()
-	p := Product{k: k, sums: w, steps: depth / s.K, room: w.room, begin: func() func() { return func() {} }}
-	p.multiply = func(f factors) { w.multiply(f.a, f.b, nil) }
+	p := w.product(depth / s.K)
 	switch {
 	case s.A == isa.F64:
-		p.read = w.elements(x, fromX, y, fromY)
+		read := w.elements(x, fromX, y, fromY)
+		p.read = func(step int, _, into factors) { read(step, into) }
 		return p
 	case s.Split:
 		p.multiply, p.begin = w.multiplySplit, w.apart
 	}
 	a, b := x.fragments(leftCorner(x), fromX, s.K), y.fragments(rightCorner(y), fromY, s.K)
-	p.read = func(step int, into factors) {
+	p.read = func(step int, _, into factors) {
 		atA, atB := a(step), b(step)
 		w.lefts(atA, into.a)
 		w.rights(atB, into.b)
 	}
 	return p
+}
+
+// product is a product of so many steps, of fragments that are still to be read.
+func (w *WarpTile[C]) product(steps int) Product {
+	return Product{
+		k: w.k, sums: w, steps: steps, room: w.room, kept: w.room,
+		multiply: func(f factors) { w.multiply(f.a, f.b, nil) },
+		begin:    func() func() { return func() {} },
+	}
+}
+
+// ProductWith is Product with a right factor that the kernel computes: weights of four bits that become numbers of 16, for instance. Right gives
+// its fragments of a step of the depth, which is K numbers: for each N columns of the warp's tile the registers that MMA.Registers counts.
+// A register holds neighbours of one column along the depth, as many as 32 bits hold: with so many n, lane l has in register r of the c-th
+// columns those of column c*N + l/4 from number (l%4 + 4*r)*n of the step on.
+//
+//	ab.Multiply(steps, load, func(s dsl.AsyncStage) dsl.Product {
+//		return w.ProductWith(s.Tile(0), fromA, func(step int) [][]dsl.Reg[dsl.B32] { return dequantized(s.Tile(1), step) })
+//	})
+func (w *WarpTile[C]) ProductWith(x SharedTile, fromX Reg[U32], right func(step int) [][]Reg[B32]) Product {
+	if !made(w.kernel(), "ProductWith", x.at.k) || !w.k.runs("ProductWith", right != nil) {
+		return Product{told: true}
+	}
+	k, s := w.k, w.shape
+	rows, depth := x.sides()
+	none := Product{told: true}
+	switch {
+	case x.at.k == nil:
+		k.fault(&ruleValue, "ProductWith of a tile that no builder call made")
+		return none
+	case x.at.k != k:
+		k.fault(&ruleForeign, "a tile of %s is multiplied into sums of %s", x.at.k.Name(), k.Name())
+		return none
+	case s.Sparse || s.Split || s.A == isa.F64:
+		k.fault(&ruleShape, "ProductWith of %s %s, whose fragments are read in a way of its own; Product reads both factors", s, s.A)
+		return none
+	case x.Type.Bits() != s.A.Bits() || depth%s.K != 0 || rows < w.rows:
+		k.fault(&ruleShape, "ProductWith of %s into %dx%d with %s of %s: at least so many rows of a multiple of %d elements are expected", x, w.rows, w.cols, s, s.A, s.K)
+		return none
+	case !x.turns():
+		return none
+	}
+	p := w.product(depth / s.K)
+	_, each, _, _, _ := s.registers()
+	p.room = func() factors { return factors{a: w.roomLeft(), b: open(w.cols/s.N, each)} }
+	a, here := x.fragments(leftCorner(x), fromX, s.K), k.m.calls.here()
+	p.read = func(step int, _, into factors) {
+		w.lefts(a(step), into.a)
+		w.given(here, right(step), into.b)
+	}
+	return p
+}
+
+// given puts fragments that the author computed, in a call at a place, into the places of a step.
+func (w *WarpTile[C]) given(here ir.Pos, fragments [][]Reg[B32], into [][]ir.Operand) {
+	k := w.k
+	_, each, _, _, _ := w.shape.registers()
+	wrong := len(fragments) != len(into)
+	for _, f := range fragments {
+		wrong = wrong || len(f) != each
+	}
+	if wrong {
+		k.m.faultAt(here, &ruleShape, "the right factor of a step is %s; %d times %d registers are expected, for each %d of %d columns", inWords(fragments), len(into), each, w.shape.N, w.cols)
+		fragments = slices.Repeat([][]Reg[B32]{slices.Repeat([]Reg[B32]{Const[B32](k, 0)}, each)}, len(into))
+	}
+	for i, f := range fragments {
+		registers := make([]ir.Operand, each)
+		for n, r := range f {
+			registers[n] = r.register().in(k)
+		}
+		k.fill(into[i], registers)
+	}
+}
+
+// inWords is how many registers there are, as messages say it.
+func inWords(fragments [][]Reg[B32]) string {
+	if len(fragments) == 0 {
+		return "nothing"
+	}
+	for _, f := range fragments {
+		if len(f) != len(fragments[0]) {
+			return fmt.Sprintf("lists of %d and of %d registers", len(fragments[0]), len(f))
+		}
+	}
+	return fmt.Sprintf("%d times %d registers", len(fragments), len(fragments[0]))
 }
 
 // make makes all of a product.
@@ -69,24 +183,45 @@ func (p Product) make() {
 		return
 	}
 	end := p.begin()
+	var f factors
 	for step := range p.steps {
-		f := p.room()
-		p.read(step, f)
+		before := f
+		f = p.room()
+		p.read(step, before, f)
 		p.multiply(f)
 	}
 	end()
 }
 
 // room is registers for the fragments of a step.
-func (w *WarpTile[C]) room() (f factors) {
-	a, b, _, t, _ := w.shape.registers()
-	for range w.rows / w.shape.M {
-		f.a = append(f.a, w.k.cell(a, t))
+func (w *WarpTile[C]) room() factors { return factors{a: w.roomLeft(), b: w.roomRight()} }
+
+func (w *WarpTile[C]) roomLeft() [][]ir.Operand {
+	n, _, _, t, _ := w.shape.registers()
+	return w.k.cells(w.rows/w.shape.M, n, t)
+}
+
+func (w *WarpTile[C]) roomRight() [][]ir.Operand {
+	_, n, _, t, _ := w.shape.registers()
+	return w.k.cells(w.cols/w.shape.N, n, t)
+}
+
+// open is room for what is in registers already.
+func open(cells, n int) [][]ir.Operand {
+	list := make([][]ir.Operand, cells)
+	for i := range list {
+		list[i] = make([]ir.Operand, n)
 	}
-	for range w.cols / w.shape.N {
-		f.b = append(f.b, w.k.cell(b, t))
+	return list
+}
+
+// cells is so many times n new registers.
+func (k *Kernel) cells(cells, n int, t isa.Type) [][]ir.Operand {
+	list := make([][]ir.Operand, cells)
+	for i := range list {
+		list[i] = k.cell(n, t)
 	}
-	return f
+	return list
 }
 
 // cell is n new registers.

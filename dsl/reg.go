@@ -5,6 +5,7 @@ package dsl
 
 import (
 	"math"
+	"reflect"
 
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -175,21 +176,30 @@ func moved(t isa.Type) isa.Type {
 	return t
 }
 
-// floatConstant is v as a constant of type t.
+// floatConstant is v as a constant of type t, if t is a floating-point type in which v is no infinity unless it is one.
 func floatConstant(t isa.Type, v float64) (constant, bool) {
-	switch {
-	case t == isa.F64:
+	finite := !math.IsInf(v, 0)
+	switch t {
+	case isa.F64:
 		return constant{ir.Double, int64(math.Float64bits(v))}, true
-	case t == isa.F32 || t == isa.Tf32:
-		return constant{ir.Single, int64(math.Float32bits(float32(v)))}, true
-	case t == isa.F16:
-		return constant{ir.Int, int64(halfBits(v))}, true
-	case t == isa.Bf16:
-		return constant{ir.Int, int64(brainBits(v))}, true
-	case t == isa.F16x2:
-		return constant{ir.Int, int64(halfBits(v)) * 0x10001}, true
-	case t == isa.Bf16x2:
-		return constant{ir.Int, int64(brainBits(v)) * 0x10001}, true
+	case isa.F32, isa.Tf32:
+		single := float32(v)
+		return constant{ir.Single, int64(math.Float32bits(single))}, !finite || !math.IsInf(float64(single), 0)
+	case isa.F16:
+		half := halfBits(v)
+		return constant{ir.Int, int64(half)}, !finite || half&0x7fff != 0x7c00
+	case isa.Bf16:
+		brain := brainBits(v)
+		return constant{ir.Int, int64(brain)}, !finite || brain&0x7fff != 0x7f80
+	case isa.F16x2:
+		c, ok := floatConstant(isa.F16, v)
+		return constant{ir.Int, c.bits * 0x10001}, ok
+	case isa.Bf16x2:
+		c, ok := floatConstant(isa.Bf16, v)
+		return constant{ir.Int, c.bits * 0x10001}, ok
+	case isa.F32x2:
+		c, ok := floatConstant(isa.F32, v)
+		return constant{ir.Int, c.bits | c.bits<<32}, ok
 	}
 	return constant{}, false
 }
@@ -198,8 +208,6 @@ func floatConstant(t isa.Type, v float64) (constant, bool) {
 func wholeConstant(t isa.Type, n int64) (constant, bool) {
 	width := t.Bits()
 	switch {
-	case floating(t) || t == isa.Tf32:
-		return floatConstant(t, float64(n))
 	case t == isa.Predicate:
 		return constant{ir.Int, n & 1}, n == 0 || n == 1
 	case t.Class() == isa.Signed:
@@ -215,6 +223,9 @@ func wholeConstant(t isa.Type, n int64) (constant, bool) {
 // Const is the Go integer n as a value of type T.
 func Const[T Scalar](k *Kernel, n int64) Reg[T] {
 	t := TypeOf[T]()
+	if floating(t) || t == isa.Tf32 {
+		return ConstF[T](k, float64(n))
+	}
 	c, ok := wholeConstant(t, n)
 	if !ok {
 		k.fault(&ruleConstant, "%d is no %s", n, t)
@@ -222,24 +233,24 @@ func Const[T Scalar](k *Kernel, n int64) Reg[T] {
 	return k0[T](k, c)
 }
 
-// ConstF is the Go number v as a value of type T, rounded to the nearest.
+// ConstF is the Go number v as a value of type T, rounded to the nearest; of a pair of numbers, both of them.
 func ConstF[T Scalar](k *Kernel, v float64) Reg[T] {
 	t := TypeOf[T]()
-	c, ok := floatConstant(t, v)
-	if !ok {
-		if v != math.Trunc(v) || math.Abs(v) > 1<<53 {
-			k.fault(&ruleConstant, "%v is no %s", v, t)
-			return k0[T](k, constant{kind: ir.Int})
-		}
-		return Const[T](k, int64(v))
+	c, ok := constantOf(t, v)
+	switch {
+	case ok:
+	case c.kind == ir.Int && !floating(t):
+		k.fault(&ruleConstant, "%v is no %s", v, t)
+	default:
+		k.fault(&ruleConstant, "%v is beyond the largest number of %s; infinity is math.Inf(1), and Bits[dsl.%s] takes the bits of a number as they are", v, t, reflect.TypeFor[T]().Name())
 	}
 	return k0[T](k, c)
 }
 
-// k0 is a constant as a value. PTX writes no constants of half precision: they are moved into a register.
+// k0 is a constant as a value. PTX writes no constants of half precision and no pairs: they are moved into a register.
 func k0[T Scalar](k *Kernel, c constant) Reg[T] {
 	x := Reg[T]{k: k, c: c, scope: 0}
-	if t := TypeOf[T](); t.Class() == isa.Half {
+	if t := TypeOf[T](); t.Class() == isa.Half || t == isa.F32x2 {
 		d := fresh[T](k)
 		k.ins(k.op("mov", bits(t.Bits())), ir.Operand{Kind: ir.Register, Ref: d.r}, ir.Operand{Kind: ir.Int, Value: c.bits})
 		return d

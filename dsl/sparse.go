@@ -33,40 +33,63 @@ func (s MMA) units(numbers int) int { return numbers * s.A.Bits() / s.unit() }
 // x has half their columns, since of each four neighbours it holds two. Which these are is in meta, a bit for each neighbour: for
 // every four, the places of the two, two bits each, the first in the lowest.
 func (w *WarpTile[C]) MMASparse(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32]) {
-	if !made(w.kernel(), "MMASparse", x.at.k, meta.at.k) {
-		return
+	if made(w.kernel(), "MMASparse", x.at.k, meta.at.k) {
+		w.SparseProduct(x, fromX, meta, y, fromY).make()
+	}
+}
+
+// SparseProduct is what MMASparse adds to the sums, to be made by AsyncPipeline.Multiply.
+func (w *WarpTile[C]) SparseProduct(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32]) Product {
+	if !made(w.kernel(), "SparseProduct", x.at.k, meta.at.k) {
+		return Product{}
+	}
+	if !w.sparse(x, meta, y) {
+		return Product{told: true}
 	}
 	k, s := w.k, w.shape
-	if !w.sparse(x, meta, y) {
-		return
-	}
 	lane := k.Lane()
 	a := x.reader(fromX.Add(lane.AndI(15)), lane.ShrI(4))
 	b := make([]tileReader, len(y))
 	for i, t := range y {
 		b[i] = t.reader(fromY.Add(lane.AndI(7)), lane.ShrI(3))
 	}
-	told := w.teller(meta, fromX)
+	tell := w.teller(meta, fromX)
 	perTile := y[0].RowBytes() / 64
-	var places []ir.Operand
-	for step := range x.RowBytes() / 32 {
-		col := s.units(step * s.K)
-		if col%64 == 0 {
-			places = told(col / 8)
-		}
-		atA, atB := a.at(step*32), b[step/perTile].at(step%perTile*64)
-		var fa, fb [][]ir.Operand
-		for i := range w.regs {
-			fa = append(fa, k.cell(4, isa.B32))
-			k.ldmatrix(fa[i], atA.Plus(int64(i*s.M*x.Pitch())))
-		}
-		for j := 0; j < w.cols; j += s.N {
-			cell := k.cell(4, isa.B32)
-			k.ldmatrix(cell, atB.Plus(int64(j*y[0].Pitch())))
-			fb = append(fb, cell)
-		}
-		w.multiply(fa, fb, func(i int) []ir.Operand { return []ir.Operand{places[i], number(int64(col % 64 / 32))} })
+	m, n := w.rows/s.M, w.cols/s.N
+	room := func(places [][]ir.Operand) factors {
+		return factors{a: k.cells(m, 4, isa.B32), b: k.cells(n, 4, isa.B32), places: places}
 	}
+	p := w.product(x.RowBytes() / 32)
+	p.room = func() factors { return room(open(m, 2)) }
+	p.kept = func() factors {
+		places := open(m, 2)
+		for i, cell := range k.cells(m, 1, isa.B32) {
+			places[i][0] = cell[0]
+		}
+		return room(places)
+	}
+	p.read = func(step int, before, into factors) {
+		atA, atB := a.at(step*32), b[step/perTile].at(step%perTile*64)
+		for i, cell := range into.a {
+			k.ldmatrix(cell, atA.Plus(int64(i*s.M*x.Pitch())))
+		}
+		for j, cell := range into.b {
+			k.ldmatrix(cell, atB.Plus(int64(j*s.N*y[0].Pitch())))
+		}
+		// A register tells the zeros of 64 units: of two steps where these have 16 bits. The last operand says of which.
+		col := s.units(step * s.K)
+		half := number(int64(col % 64 / 32))
+		for i, cell := range into.places {
+			if col%64 != 0 {
+				k.fill(cell, []ir.Operand{before.places[i][0], half})
+				continue
+			}
+			tell(i, col/8, &cell[0])
+			cell[1] = half
+		}
+	}
+	p.multiply = func(f factors) { w.multiply(f.a, f.b, func(i int) []ir.Operand { return f.places[i] }) }
+	return p
 }
 
 // sparse reports what is wrong with the tiles of MMASparse.
@@ -103,37 +126,36 @@ func (w *WarpTile[C]) sparse(x, meta SharedTile, y []SharedTile) bool {
 	return false
 }
 
-// teller gives the registers that tell the zeros of 64 units, which begin so many bytes further on in the rows of meta: one for
-// each M rows of the tile. Four lanes share two rows, eight apart, and the 64 units, which are two steps of 16-bit units and one of
-// 8-bit units. Of 16-bit units a lane tells 16 of both rows, in the halves of its register; of 8-bit units the even lanes tell the
-// upper row, the odd ones the lower, 32 each.
-func (w *WarpTile[C]) teller(meta SharedTile, from Reg[U32]) func(bytes int) []ir.Operand {
+// teller reads what tells the zeros of 64 units, which begin so many bytes further on in the rows of meta, of the i-th M rows of the tile into a
+// register, a new one where there is none. Four lanes share two rows, eight apart, and the 64 units, which are two steps of 16-bit
+// units and one of 8-bit units. Of 16-bit units a lane tells 16 of both rows, in the halves of its register; of 8-bit units the even
+// lanes tell the upper row, the odd ones the lower, 32 each.
+func (w *WarpTile[C]) teller(meta SharedTile, from Reg[U32]) func(i, bytes int, into *ir.Operand) {
 	k := w.k
 	lane := k.Lane()
 	row := from.Add(lane.ShrI(2))
-	load := func(at Addr, t isa.Type) ir.Operand {
-		r := ir.Operand{Kind: ir.Register, Ref: k.newReg(t)}
-		k.ins("ld.shared"+t.String(), r, k.arg(at))
-		return r
-	}
-	if w.shape.unit() == 8 {
+	load := func(r ir.Operand, at Addr) { k.ins("ld.shared"+r.Reg().Type.String(), r, k.arg(at)) }
+	fresh := func(t isa.Type) ir.Operand { return ir.Operand{Kind: ir.Register, Ref: k.newReg(t)} }
+	narrow := w.shape.unit() == 8
+	var at Addr
+	if narrow {
 		row = row.Add(lane.AndI(1).ShlI(3))
-		at := meta.at.add(row.MulI(int64(meta.Pitch())).Add(lane.AndI(2).ShlI(1)))
-		return func(bytes int) (list []ir.Operand) {
-			for i := range w.regs {
-				list = append(list, load(at.Plus(int64(bytes+i*w.shape.M*meta.Pitch())), isa.B32))
-			}
-			return list
-		}
+		at = meta.at.add(row.MulI(int64(meta.Pitch())).Add(lane.AndI(2).ShlI(1)))
+	} else {
+		at = meta.at.add(row.MulI(int64(meta.Pitch())).Add(lane.AndI(3).ShlI(1)))
 	}
-	at := meta.at.add(row.MulI(int64(meta.Pitch())).Add(lane.AndI(3).ShlI(1)))
-	return func(bytes int) (list []ir.Operand) {
-		for i := range w.regs {
-			upper := at.Plus(int64(bytes + i*w.shape.M*meta.Pitch()))
-			e := ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B32)}
-			k.ins("mov.b32", e, k.vector(load(upper, isa.B16), load(upper.Plus(int64(8*meta.Pitch())), isa.B16)))
-			list = append(list, e)
+	return func(i, bytes int, into *ir.Operand) {
+		if into.Kind != ir.Register {
+			*into = fresh(isa.B32)
 		}
-		return list
+		here := at.Plus(int64(bytes + i*w.shape.M*meta.Pitch()))
+		if narrow {
+			load(*into, here)
+			return
+		}
+		upper, lower := fresh(isa.B16), fresh(isa.B16)
+		load(upper, here)
+		load(lower, here.Plus(int64(8*meta.Pitch())))
+		k.ins("mov.b32", *into, k.vector(upper, lower))
 	}
 }

@@ -20,6 +20,7 @@ import (
 // wrongFiles are the files with wrong kernels.
 var wrongFiles = map[string][]wrongKernel{
 	"wrong_kernels_test.go":   wrongKernels,
+	"wrong_products_test.go":  wrongProducts,
 	"wrong_protocols_test.go": wrongProtocols,
 	"wrong_features_test.go":  wrongFeatures,
 	"wrong_values_test.go":    wrongValues,

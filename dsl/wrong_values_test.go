@@ -4,6 +4,8 @@
 package dsl_test
 
 import (
+	"math"
+
 	"github.com/ptxdsl/ptxdsl/dsl"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -89,6 +91,15 @@ var wrongValues = []wrongKernel{
 		whole.Map(func(_ dsl.Cell, x f32) f32 { return x })          // want `D401: Map of an accumulator of \.s32; sums of \.f32 are expected`
 		acc.Map(nil)                                                 // want `D205: Map is given a function that is nil`
 		dsl.EachSum(whole, func(_, _ u32, _, _ dsl.Reg[dsl.F32]) {}) // want `D401: the sums of an accumulator of \.s32 as \.f32`
+	}},
+	// Numbers that a type does not hold.
+	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) {
+		dsl.Const[dsl.F16x2](k, 0x64006400)    // want `D204: 1\.6777472e\+09 is beyond the largest number of \.f16x2; infinity is math\.Inf\(1\), and Bits\[dsl\.F16x2\] takes`
+		k.F16(65520)                           // want `D204: 65520 is beyond the largest number of \.f16;`
+		k.F32(-math.MaxFloat64)                // want `D204: -1\.79.*e\+308 is beyond the largest number of \.f32`
+		k.BF16(3.4e38).MulF(1e39)              // want `D204: 1e\+39 is beyond the largest number of \.bf16`
+		dsl.Table[dsl.F16](m, "table", 1, 1e6) // want `D204`
+		k.F16(65504).MaxF(math.Inf(-1))        // fits, as an infinity does
 	}},
 	// What is left nil.
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) {

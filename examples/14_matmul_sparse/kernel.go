@@ -77,7 +77,7 @@ func build[C dsl.Scalar](m *dsl.Module, t isa.Type, tiling Tiling) {
 		tileB, tileB)
 	w := dsl.NewWarpTile[C](k, dsl.SparseMMAFor(t, sums), tiling.M/2, tiling.N/4)
 	fromA, fromB := w.Place(k.WarpIndex(), 4)
-	ab.Run(steps,
+	ab.Multiply(steps,
 		func(step dsl.Reg[dsl.U32], s dsl.AsyncStage) {
 			at := step.MulI(int64(half))
 			a.CopyAsync(s.Tile(0), at)
@@ -85,8 +85,8 @@ func build[C dsl.Scalar](m *dsl.Module, t isa.Type, tiling Tiling) {
 			b.CopyAsync(s.Tile(2), at.ShlI(1))
 			b.CopyAsync(s.Tile(3), at.ShlI(1).AddI(int64(half)))
 		},
-		func(_ dsl.Reg[dsl.U32], s dsl.AsyncStage) {
-			w.MMASparse(s.Tile(0), fromA, s.Tile(1), []dsl.SharedTile{s.Tile(2), s.Tile(3)}, fromB)
+		func(s dsl.AsyncStage) dsl.Product {
+			return w.SparseProduct(s.Tile(0), fromA, s.Tile(1), []dsl.SharedTile{s.Tile(2), s.Tile(3)}, fromB)
 		})
 	w.Store(d.Sized(rows, cols), row.Add(fromA), col.Add(fromB))
 }

@@ -1,0 +1,81 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl_test
+
+import (
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// productFeatures are products whose factors are more than two dense tiles.
+var productFeatures = []feature{
+	{"weights of eight bits", "sm_80", func(m *dsl.Module) { weights(m, 64) }, "prmt.b32"},
+	{"weights of eight bits, one step a stage", "sm_80", func(m *dsl.Module) { weights(m, 16) }, "mov.b32"},
+	{"sparse products read ahead", "sm_80", func(m *dsl.Module) { sparseAhead[dsl.F32](m, isa.F16) }, "mma.sp::ordered_metadata.sync.aligned.m16n8k32"},
+	{"sparse products of eight bits read ahead", "sm_80", func(m *dsl.Module) { sparseAhead[dsl.S32](m, isa.S8) }, "mma.sp::ordered_metadata.sync.aligned.m16n8k64"},
+	{"pairs of one number", "sm_100", func(m *dsl.Module) {
+		k := m.Kernel("k", dsl.Threads(32))
+		out := dsl.Global[dsl.F32x2](k, "out")
+		i := k.TID().X
+		out.Store(i, out.Load(i).FMA(dsl.ConstF[dsl.F32x2](k, 1.5), dsl.Const[dsl.F32x2](k, -2)))
+	}, "0x3fc000003fc00000"},
+}
+
+// weights multiplies by weights of eight bits, which lie as the lanes take them, and become numbers of 16 bits on the way. A stage is so many
+// numbers deep.
+func weights(m *dsl.Module, depth int) {
+	k := m.Kernel("k", dsl.Threads(128))
+	a, b, d := k.Matrix("a", isa.F16), k.Matrix("b", isa.B32), k.Matrix("d", isa.F32)
+	n := dsl.Param[dsl.U32](k, "n")
+	// A word holds what a lane needs of 16 numbers of 8 columns.
+	a, b = a.Sized(k.U32(64), n), b.Sized(k.U32(8), n.ShlI(1))
+	ab := k.AsyncPipeline("ab", 3,
+		dsl.Tile{Type: isa.F16, Rows: 64, Cols: depth, Swizzle: dsl.Swizzle32},
+		dsl.Tile{Type: isa.B32, Rows: 8, Cols: 2 * depth})
+	w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 32, 32)
+	row, col := w.Place(k.WarpIndex(), 2)
+	ab.Multiply(n.DivI(int64(depth)),
+		func(step u32, s dsl.AsyncStage) {
+			a.CopyAsync(s.Tile(0), step.MulI(int64(depth)))
+			b.CopyAsync(s.Tile(1), step.MulI(int64(2*depth)))
+		},
+		func(s dsl.AsyncStage) dsl.Product {
+			return w.ProductWith(s.Tile(0), row, func(step int) (right [][]dsl.Reg[dsl.B32]) {
+				for i := range 4 {
+					word := dsl.Element[dsl.B32](s.Tile(1), col.ShrI(3).AddI(int64(i)), k.Lane().AddI(int64(32*step))).Get()
+					var two []dsl.Reg[dsl.B32]
+					for _, bytes := range []int{0x4140, 0x4342} {
+						biased := dsl.Result[dsl.F16x2](k, "prmt.b32", word, 0x64646464, bytes) // 1024 and the byte
+						two = append(two, dsl.Bits[dsl.B32](biased.Sub(dsl.ConstF[dsl.F16x2](k, 1024+128))))
+					}
+					right = append(right, two)
+				}
+				return right
+			})
+		})
+	w.Store(d.Sized(k.U32(64), k.U32(64)), row, col)
+}
+
+// sparseAhead multiplies tiles of a type of which the left one keeps 64 numbers of a row.
+func sparseAhead[C dsl.Scalar](m *dsl.Module, t isa.Type) {
+	k := m.Kernel("k", dsl.Threads(128))
+	a, places, b, d := k.Matrix("a", t), k.Matrix("places", isa.B8), k.Matrix("b", t), k.Matrix("d", dsl.TypeOf[C]())
+	n := dsl.Param[dsl.U32](k, "n")
+	a, places, b = a.Sized(k.U32(64), n), places.Sized(k.U32(64), n.ShrI(2)), b.Sized(k.U32(64), n.ShlI(1))
+	half := dsl.Tile{Type: t, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle(8 * t.Bits())}
+	ab := k.AsyncPipeline("ab", 3, half, dsl.Tile{Type: isa.B8, Rows: 64, Cols: 16}, half, half)
+	w := dsl.NewWarpTile[C](k, dsl.SparseMMAFor(t, dsl.TypeOf[C]()), 32, 32)
+	row, col := w.Place(k.WarpIndex(), 2)
+	ab.Multiply(n.ShrI(6),
+		func(step u32, s dsl.AsyncStage) {
+			a.CopyAsync(s.Tile(0), step.MulI(64))
+			places.CopyAsync(s.Tile(1), step.MulI(16))
+			b.CopyAsync(s.Tile(2), step.MulI(128))
+			b.CopyAsync(s.Tile(3), step.MulI(128).AddI(64))
+		},
+		func(s dsl.AsyncStage) dsl.Product {
+			return w.SparseProduct(s.Tile(0), row, s.Tile(1), []dsl.SharedTile{s.Tile(2), s.Tile(3)}, col)
+		})
+	w.Store(d.Sized(k.U32(64), k.U32(64)), row, col)
+}

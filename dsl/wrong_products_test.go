@@ -1,0 +1,36 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl_test
+
+import (
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// wrongProducts are mistakes with factors that the kernel computes.
+var wrongProducts = []wrongKernel{
+	{"sm_80", func(m *dsl.Module, k *dsl.Kernel) {
+		x := k.SharedTile("x", dsl.Tile{Type: isa.F16, Rows: 32, Cols: 64, Swizzle: dsl.Swizzle128})
+		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 16)
+		one := dsl.NewReg[dsl.B32](k)
+		p := k.AsyncPipeline("p", 3, x.Tile)
+		with := func(lists ...[]dsl.Reg[dsl.B32]) {
+			p.Multiply(k.U32(4), func(u32, dsl.AsyncStage) {}, func(s dsl.AsyncStage) dsl.Product { // want `D201: a \.b32 value that no builder call made`
+				return w.ProductWith(s.Tile(0), k.U32(0), func(int) [][]dsl.Reg[dsl.B32] { return lists }) // want `D401: the right factor of a step is nothing; 2 times 2 registers|D401: the right factor of a step is 3 times 2 registers; 2 times 2|D401: the right factor of a step is lists of 2 and of 1 registers; 2 times 2 registers are expected, for each 8 of 16 columns`
+			})
+		}
+		with([]dsl.Reg[dsl.B32]{one, one}, []dsl.Reg[dsl.B32]{one, {}})
+		with()
+		with([]dsl.Reg[dsl.B32]{one, one}, []dsl.Reg[dsl.B32]{one, one}, []dsl.Reg[dsl.B32]{one, one})
+		with([]dsl.Reg[dsl.B32]{one, one}, []dsl.Reg[dsl.B32]{one})
+		none := func(int) [][]dsl.Reg[dsl.B32] { return nil }
+		w.ProductWith(dsl.SharedTile{}, k.U32(0), none)    // want `D201: ProductWith of a tile that no builder call made`
+		w.ProductWith(x.RowsFrom(0, 8), k.U32(0), none)    // want `D401: ProductWith of 8x64 \.f16 .* into 16x16 with m16n8k16 of \.f16: at least so many rows of a multiple of 16`
+		w.ProductWith(x, k.U32(0), nil)                    // want `D205: ProductWith is given a function that is nil`
+		other := m.Kernel("other").SharedTile("x", x.Tile) // of another kernel
+		w.ProductWith(other, k.U32(0), none)               // want `D203: a tile of other is multiplied into sums of k`
+		s := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F32, isa.F32), 16, 16)
+		s.ProductWith(x, k.U32(0), none) // want `D401: ProductWith of m16n8k8 \.tf32, whose fragments are read in a way of its own`
+	}},
+}
