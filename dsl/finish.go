@@ -134,44 +134,42 @@ func (k *Kernel) prologue() {
 func (k *Kernel) dropUnread() {
 	first := k.f.Blocks[0]
 	head := len(k.head.Instrs)
-	k.f.Number()
-	reads := make([]int32, len(k.f.Regs))
-	for _, b := range k.f.Blocks {
-		for _, in := range b.Instrs {
-			count(reads, in, 1)
-		}
-	}
 	kept := first.Instrs[:0:0]
 	for i := head - 1; i >= 0; i-- {
 		in := first.Instrs[i]
-		if r := in.Args[0].Reg(); r != nil && reads[r.Number] == 1 && in.Op != "shfl.sync.idx.b32" {
-			count(reads, in, -1)
+		if r := in.Args[0].Reg(); r != nil && r.Number == 1 && in.Op != "shfl.sync.idx.b32" {
+			count(in, -1)
 			continue
 		}
 		kept = append(kept, in)
 	}
 	slices.Reverse(kept)
 	first.Instrs = append(kept, first.Instrs[head:]...)
-	k.f.Regs = slices.DeleteFunc(k.f.Regs, func(r *ir.Reg) bool { return reads[r.Number] == 0 })
+	k.f.Regs = slices.DeleteFunc(k.f.Regs, func(r *ir.Reg) bool { return r.Number == 0 })
 }
 
-// count adds to how often each register stands in an instruction.
-func count(reads []int32, in *ir.Instr, by int32) {
+// count adds to how often each register stands in instructions, and reports whether in names variables. Until a kernel is finished
+// the Number of a register is that count.
+func count(in *ir.Instr, by int32) (variables bool) {
 	if r := in.Guard.Reg; r != nil {
-		reads[r.Number] += by
+		r.Number += by
 	}
-	countAll(reads, in.Args, by)
+	return countAll(in.Args, by)
 }
 
-func countAll(reads []int32, list []ir.Operand, by int32) {
+func countAll(list []ir.Operand, by int32) (variables bool) {
 	for i := range list {
-		o := &list[i]
-		if r := o.Reg(); r != nil {
-			reads[r.Number] += by
-		} else {
-			countAll(reads, o.Args(), by)
+		switch o := &list[i]; o.Kind {
+		case ir.Register:
+			o.Reg().Number += by
+		case ir.Int, ir.Single:
+		case ir.Variable:
+			variables = true
+		default:
+			variables = countAll(o.Args(), by) || variables
 		}
 	}
+	return variables
 }
 
 func layoutLine(v *ir.Var, at int64) string {

@@ -223,8 +223,10 @@ func (k *Kernel) room(pos ir.Pos, op string, n int) *ir.Instr {
 }
 
 // ins appends an instruction and holds it against the instruction set.
+//
+//go:noinline
 func (k *Kernel) ins(op string, args ...ir.Operand) *ir.Instr {
-	in := k.room(k.m.calls.here(), op, len(args))
+	in := k.room(k.m.calls.above(), op, len(args))
 	copy(in.Args, args)
 	k.append(in)
 	return in
@@ -240,6 +242,7 @@ func (k *Kernel) append(in *ir.Instr) {
 		k.place(&ir.Block{}) // nothing leads here
 	}
 	k.cur.Instrs = append(k.cur.Instrs, in)
+	k.tally(in)
 	for _, p := range k.m.binder.Bind(in) {
 		k.problem(in, &p)
 	}
@@ -249,6 +252,13 @@ func (k *Kernel) append(in *ir.Instr) {
 		} else {
 			k.cur = nil
 		}
+	}
+}
+
+// tally notes what finish asks for of in, while it is at hand.
+func (k *Kernel) tally(in *ir.Instr) {
+	if count(in, 1) {
+		k.shared.named = append(k.shared.named, in)
 	}
 }
 

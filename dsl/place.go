@@ -41,14 +41,19 @@ type call struct {
 // A way is the nodes from the outermost call to one inside.
 type way struct {
 	depth int
-	pcs   stack // outermost first
-	nodes [deepest]ir.Pos
+	pcs   stack
+	nodes [deepest]ir.Pos // outermost first
 }
 
 // here is the position of the builder call under way. It must have a frame of its own, for trail begins with its caller.
 //
 //go:noinline
 func (c *calls) here() ir.Pos { return c.path(c.now[:trail(&c.now, c.mark)]) }
+
+// above is the position of the call of the function that calls it, which must have a frame of its own too.
+//
+//go:noinline
+func (c *calls) above() ir.Pos { return c.path(c.now[1:trail(&c.now, c.mark)]) }
 
 // path is the position of calls, innermost first: those up to what run runs, or all.
 func (c *calls) path(pcs []uintptr) ir.Pos {
@@ -58,20 +63,28 @@ func (c *calls) path(pcs []uintptr) ir.Pos {
 	} else if at != ir.NoPos { // what run runs has not called, or is too far outside to be seen
 		at, w = ir.NoPos, new(way)
 	}
-	d := 0
-	for d < len(pcs) && d < w.depth && w.pcs[d] == pcs[len(pcs)-1-d] {
-		d++
+	for d := w.shared(pcs); d < len(pcs); d++ {
+		if d > 0 {
+			at = w.nodes[d-1]
+		}
+		w.nodes[d] = c.node(call{pcs[len(pcs)-1-d], at})
 	}
-	if d > 0 {
-		at = w.nodes[d-1]
+	w.depth = copy(w.pcs[:], pcs)
+	if w.depth > 0 {
+		at = w.nodes[w.depth-1]
 	}
-	for ; d < len(pcs); d++ {
-		pc := pcs[len(pcs)-1-d]
-		at = c.node(call{pc, at})
-		w.pcs[d], w.nodes[d] = pc, at
-	}
-	w.depth = len(pcs)
 	return at
+}
+
+// shared is how many of the outermost calls of w are those of pcs.
+func (w *way) shared(pcs []uintptr) int {
+	n := min(w.depth, len(pcs))
+	a, b := w.pcs[w.depth-n:w.depth], pcs[len(pcs)-n:]
+	i := len(a) - 1
+	for b = b[:len(a)]; i >= 0 && a[i] == b[i]; {
+		i--
+	}
+	return n - 1 - i
 }
 
 // node is the number of a call. Loops of Go come to the same calls again and again, so the latest are kept at hand.

@@ -97,8 +97,10 @@ func (x Reg[T]) in(k *Kernel) ir.Operand {
 }
 
 // compute appends an instruction on values of one type, the result first.
+//
+//go:noinline
 func compute[T Scalar](k *Kernel, op string, values ...Reg[T]) {
-	in := k.room(k.m.calls.here(), op, len(values))
+	in := k.room(k.m.calls.above(), op, len(values))
 	for i := range values {
 		x, o := &values[i], &in.Args[i]
 		if x.k == k && x.r != nil && k.reaches(x.scope) { // so mostly

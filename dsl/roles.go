@@ -179,6 +179,7 @@ func (k *Kernel) leaveHead(b *role, cond func() Reg[Pred]) {
 	in.Args[0] = ir.Operand{Kind: ir.Jump, Ref: b.end}
 	k.m.binder.Bind(in)
 	b.head.Instrs = append(b.head.Instrs, in)
+	k.tally(in)
 }
 
 // behind is a new block behind another.

@@ -14,8 +14,9 @@ import (
 // without asking; beyond, all of them are laid out in one array whose size the launch gives.
 type sharedMemory struct {
 	vars  []*ir.Var
-	bytes int64   // that the launch must give, after Build
-	rest  *ir.Var // what the launch gives beyond
+	bytes int64       // that the launch must give, after Build
+	rest  *ir.Var     // what the launch gives beyond
+	named []*ir.Instr // instructions that name variables, shared ones and others
 }
 
 // staticShared is the most shared memory that a kernel may declare.
@@ -168,10 +169,8 @@ func (k *Kernel) layOut() {
 		all.Doc = append(all.Doc, fmt.Sprintf("// %d: %s, the rest", end, v.Name))
 	}
 	k.m.ir.Decls = append([]ir.Decl{all}, k.m.ir.Decls...)
-	for _, b := range k.f.Blocks {
-		for _, in := range b.Instrs {
-			settle(in.Args, offset, all)
-		}
+	for _, in := range k.shared.named {
+		settle(in.Args, offset, all)
 	}
 }
 
@@ -179,9 +178,6 @@ func (k *Kernel) layOut() {
 func settle(list []ir.Operand, offset map[*ir.Var]int64, array *ir.Var) {
 	for i := range list {
 		o := &list[i]
-		if o.Kind == ir.Register {
-			continue // most are
-		}
 		if v := o.Var(); v != nil {
 			if off, ok := offset[v]; ok {
 				o.Ref = array

@@ -52,7 +52,7 @@ func (b *Binder) appendShape(to []isa.Word, args []Operand, valued bool) []isa.W
 			if o.Text() != "" {
 				break
 			}
-			w := isa.WordOf(isa.ArgReg, r.Type, 0, r.Vec, 0)
+			w := isa.WordOf(isa.ArgReg, r.Type, 0, int(r.Vec), 0)
 			if o.Not {
 				w |= isa.WordNot
 			}
@@ -104,7 +104,7 @@ func (b *Binder) arg(o *Operand) isa.Arg {
 	switch o.Kind {
 	case Register:
 		r := o.Ref.(*Reg)
-		a := isa.Arg{Kind: isa.ArgReg, Type: r.Type, Count: r.Vec, Not: o.Not, Minus: o.Minus, Value: o.Value}
+		a := isa.Arg{Kind: isa.ArgReg, Type: r.Type, Count: int(r.Vec), Not: o.Not, Minus: o.Minus, Value: o.Value}
 		if o.Text() != "" {
 			if r.Vec > 1 {
 				a.Count = 1
@@ -121,7 +121,7 @@ func (b *Binder) arg(o *Operand) isa.Arg {
 		return isa.Arg{Kind: isa.ArgFloat, Type: isa.F64}
 	case Variable:
 		v := o.Ref.(*Var)
-		return isa.Arg{Kind: isa.ArgSym, Type: v.Type, Space: v.Space, Count: v.Vec, Value: o.Value}
+		return isa.Arg{Kind: isa.ArgSym, Type: v.Type, Space: v.Space, Count: int(v.Vec), Value: o.Value}
 	case Function:
 		return isa.Arg{Kind: isa.ArgFunc}
 	case Jump:

@@ -49,7 +49,7 @@ type Var struct {
 	Space   isa.Space
 	Bank    *Operand // .const[2]
 	Type    isa.Type
-	Vec     int     // elements of a vector, or 0
+	Vec     uint8   // elements of a vector, or 0
 	Align   int     // in bytes; 0 for what the type needs
 	Dims    []int64 // of an array; the first may be Unsized
 	Ptr     *Ptr    // of a parameter: what it points to
@@ -66,7 +66,7 @@ const Unsized = -1
 
 // Size is the number of bytes of v; 0 for an array without a size.
 func (v *Var) Size() int64 {
-	n := int64(v.Type.Bits()+7) / 8 * int64(max(1, v.Vec))
+	n := int64(v.Type.Bits()+7) / 8 * int64(max(1, int(v.Vec)))
 	for _, d := range v.Dims {
 		n *= max(0, d)
 	}
@@ -78,7 +78,7 @@ func (v *Var) Alignment() int {
 	if v.Align != 0 {
 		return v.Align
 	}
-	return max(1, v.Type.Bits()/8*max(1, v.Vec))
+	return max(1, v.Type.Bits()/8*max(1, int(v.Vec)))
 }
 
 // A Ptr says what a parameter points to: .ptr .global .align 16.
@@ -148,7 +148,7 @@ func (f *Func) Attr(name string) *Directive {
 type Reg struct {
 	Name   string // with its % where it has one; "" lets lowering name it
 	Type   isa.Type
-	Vec    int // elements of a vector register, or 0
+	Vec    uint8 // elements of a vector register, or 0
 	Pos    Pos
 	Number int32 // see Func.Number
 }

@@ -66,7 +66,7 @@ func (l *lifter) variables(n *ptx.Var, keep func(*ir.Var)) {
 const mostNames = 1 << 16
 
 // vector is the length that .v4 says.
-func vector(word string) int {
+func vector(word string) uint8 {
 	switch word {
 	case ".v2":
 		return 2
@@ -78,7 +78,7 @@ func vector(word string) int {
 	return 0
 }
 
-func (l *lifter) rangeOf(d *ptx.Declarator, t isa.Type, vec int) {
+func (l *lifter) rangeOf(d *ptx.Declarator, t isa.Type, vec uint8) {
 	s := l.scopes[len(l.scopes)-1]
 	if s.ranges == nil {
 		s.ranges = make(map[string]*regRange)
@@ -95,7 +95,7 @@ func (l *lifter) integer(o *ptx.Operand) int64 {
 }
 
 // variable is one name of a declaration.
-func (l *lifter) variable(n *ptx.Var, d *ptx.Declarator, name string, space isa.Space, t isa.Type, vec int) *ir.Var {
+func (l *lifter) variable(n *ptx.Var, d *ptx.Declarator, name string, space isa.Space, t isa.Type, vec uint8) *ir.Var {
 	v := &ir.Var{Name: name, Space: space, Type: t, Vec: vec, Pos: position(d)}
 	if len(n.Linkage) > 0 {
 		v.Linkage = n.Linkage[0].Text

@@ -30,7 +30,7 @@ type regRange struct {
 	letters string
 	count   int
 	typ     isa.Type
-	vec     int
+	vec     uint8
 	at      ptx.Pos
 	regs    map[int]*ir.Reg
 }
@@ -138,7 +138,7 @@ func (l *lifter) outside(name string) bool {
 }
 
 // register enters a register that is declared by its name. Like those of ranges it is the function's only where something uses it.
-func (l *lifter) register(name string, t isa.Type, vec int, at ptx.Pos) *ir.Reg {
+func (l *lifter) register(name string, t isa.Type, vec uint8, at ptx.Pos) *ir.Reg {
 	r := &ir.Reg{Name: name, Type: t, Vec: vec, Pos: ir.Pos(at) + 1}
 	l.declare(name, r, at)
 	l.unused[r] = true

@@ -69,7 +69,7 @@ func (w *writer) specifiers(v *ir.Var) {
 	}
 	if v.Vec > 1 {
 		w.Put(" .v")
-		w.number(v.Vec)
+		w.number(int(v.Vec))
 	}
 	w.Put(" ")
 	w.Put(v.Type.String())

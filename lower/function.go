@@ -183,7 +183,7 @@ func (w *writer) nameBlocks(f *ir.Func) {
 	}
 	wanted := make(map[*ir.Block]bool)
 	for _, b := range f.Blocks {
-		for _, in := range b.Instrs {
+		if in := b.Last(); in != nil { // what jumps ends a block
 			for i := range in.Args {
 				if o := &in.Args[i]; o.Kind == ir.Jump && len(o.Block().Labels) == 0 {
 					wanted[o.Block()] = true

@@ -16,7 +16,7 @@ import (
 // A class is a kind of register: those that are declared together.
 type class struct {
 	typ isa.Type
-	vec int
+	vec uint8
 }
 
 // numbered splits a name into letters and a number without leading zeros.
@@ -124,7 +124,7 @@ func (w *writer) declare(c class) {
 	w.Put(".reg ")
 	if c.vec > 1 {
 		w.Put(".v")
-		w.number(c.vec)
+		w.number(int(c.vec))
 		w.Put(" ")
 	}
 	w.Put(c.typ.String())
@@ -156,7 +156,7 @@ func rank(c class) int {
 	if c.typ == isa.Predicate {
 		n = 0
 	}
-	return (n+c.vec)*256 + int(c.typ)
+	return (n+int(c.vec))*256 + int(c.typ)
 }
 
 // nameRegisters gives names to registers that have none, and puts these before the others, by class. It tells the families of all.

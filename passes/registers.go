@@ -35,7 +35,7 @@ func mergeRegisters() *Pass {
 // class is a kind of register: only registers of one class share.
 type class struct {
 	typ isa.Type
-	vec int
+	vec uint8
 }
 
 // allocate gives the registers of f that nobody named new ones, as few as their intervals allow, and returns

@@ -48,7 +48,7 @@ type words struct {
 
 // widthOf is the number of words of a register.
 func widthOf(r *ir.Reg) int32 {
-	return int32(max(1, (r.Type.Bits()+31)/32) * max(1, r.Vec))
+	return int32(max(1, (r.Type.Bits()+31)/32) * max(1, int(r.Vec)))
 }
 
 func newWords(f *ir.Func, target int) *words {

@@ -176,7 +176,7 @@ func (w *walk) side(v *value.Value) *value.Value {
 // bitsOf is the width of a register.
 func bitsOf(r *ir.Reg) int {
 	if b := r.Type.Bits(); b > 1 {
-		return b * max(1, r.Vec)
+		return b * max(1, int(r.Vec))
 	}
 	return 1
 }
