@@ -291,7 +291,7 @@ func (w *walk) inside(r *region, blocks []int) {
 				}
 			})
 			for i := range st.in.Args {
-				if o := &st.in.Args[i]; o.Kind == ir.Special && w.special(o.Text()).Level() > value.Block {
+				if o := &st.in.Args[i]; o.Kind == ir.Special && (ticks(o.Text()) || w.special(nil, o.Text()).Level() > value.Block) {
 					r.apart = true
 				}
 			}

@@ -16,6 +16,9 @@ func (w *walk) operand(s *state, o *ir.Operand, width int) *value.Value {
 	var v *value.Value
 	switch o.Kind {
 	case ir.Int:
+		if width == 1 {
+			return w.pool.Bool(o.Value != 0)
+		}
 		return w.pool.Const(width, o.Value)
 	case ir.Register:
 		v = w.reg(s, o.Ref.(*ir.Reg))
@@ -28,7 +31,7 @@ func (w *walk) operand(s *state, o *ir.Operand, width int) *value.Value {
 	case ir.Variable:
 		v = w.variable(o.Ref.(*ir.Var))
 	case ir.Special:
-		v = w.special(o.Text())
+		v = w.special(s, o.Text())
 	case ir.Address, ir.Apply:
 		if len(o.Args()) == 0 {
 			return w.unknown(s, nil, width)

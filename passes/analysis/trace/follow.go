@@ -82,6 +82,7 @@ type state struct {
 	turns   book[*graph.Loop, int]
 	times   book[*ir.Instr, int]          // how often an instruction that gives something new was met
 	pending book[*ir.Instr, *value.Value] // waits that did not succeed
+	clocks  book[string, *value.Value]    // as they were read last
 	skipped int
 }
 
@@ -98,7 +99,7 @@ func (s *state) clone() *state {
 	c.facts = s.facts.clone()
 	c.events, c.choices = s.events.fork(), s.choices.fork()
 	c.open = slices.Clip(s.open)
-	c.turns, c.times, c.pending = s.turns.fork(), s.times.fork(), s.pending.fork()
+	c.turns, c.times, c.pending, c.clocks = s.turns.fork(), s.times.fork(), s.pending.fork(), s.clocks.fork()
 	return &c
 }
 
@@ -205,6 +206,13 @@ func (w *walk) leave(s *state) *state {
 	if next >= len(w.blocks) {
 		return w.finish(s, "a function that runs past its end")
 	}
+	if w.doomed[taken] != w.doomed[next] {
+		w.spared(s, guard, w.doomed[next])
+		if w.doomed[next] {
+			return w.enter(s, taken)
+		}
+		return w.enter(s, next)
+	}
 	return w.part(s, in, guard, taken, next)
 }
 
@@ -227,6 +235,10 @@ func (w *walk) end(s *state, in *ir.Instr, guard *value.Value) *state {
 		if known && !holds {
 			return w.enter(s, s.block+1)
 		}
+		if !known && traps(in) {
+			w.spared(s, guard, false)
+			return w.enter(s, s.block+1)
+		}
 		if !known {
 			stay := s.clone()
 			w.choose(stay, in, guard, false)
@@ -234,7 +246,7 @@ func (w *walk) end(s *state, in *ir.Instr, guard *value.Value) *state {
 			w.choose(s, in, guard, true)
 		}
 	}
-	if in.Head() == "trap" || in.Head() == "brkpt" {
+	if traps(in) {
 		return nil
 	}
 	s.events.add(Event{Kind: Exit, In: in, Block: s.block, Threads: s.threads, Parted: s.open})
@@ -247,8 +259,11 @@ func (w *walk) push(s *state) {
 	}
 }
 
-// enter puts s at the start of a block.
+// enter puts s at the start of a block; nil where it is not followed on from there.
 func (w *walk) enter(s *state, block int) *state {
+	if block < len(w.blocks) && w.doomed[block] {
+		return nil
+	}
 	if block >= len(w.blocks) {
 		s.events.add(Event{Kind: Exit, Block: s.block, Threads: s.threads, Parted: s.open})
 		return w.finish(s, "")

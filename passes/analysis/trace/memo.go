@@ -61,8 +61,10 @@ func (s *step) function() bool {
 // reads notes the registers of an operand. It is false where an operand holds something else each time.
 func (m *memo) reads(p *program, o *ir.Operand) bool {
 	switch o.Kind {
-	case ir.Int, ir.Variable, ir.Special:
+	case ir.Int, ir.Variable:
 		return true
+	case ir.Special:
+		return !ticks(o.Text())
 	case ir.Register:
 		if n := p.at(o.Reg()); n >= 0 {
 			m.from = append(m.from, int32(n))

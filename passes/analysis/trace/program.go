@@ -27,6 +27,7 @@ type program struct {
 	ends   []*ir.Instr
 	post   *graph.Tree
 	loops  []*graph.Loop // innermost of each block
+	doomed []bool        // blocks whose ways all end in a trap
 	active map[*graph.Loop]bool
 	turns  map[*graph.Loop]int   // to follow
 	quiet  map[*ir.Func]bool     // device functions that take no part
@@ -105,6 +106,7 @@ func newProgram(m *ir.Module, f *ir.Func) *program {
 		}
 	}
 	k.Shares = k.Shares || k.Generic
+	p.spare()
 	return p
 }
 

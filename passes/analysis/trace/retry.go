@@ -81,12 +81,18 @@ func (w *walk) peek(s *state, done *value.Atom, block int) *Event {
 			block = w.target(in)
 		default:
 			fork()
-			guard := w.resolve(c, w.guard(c, in))
-			if !guard.Const() {
+			guard, taken, next := w.resolve(c, w.guard(c, in)), w.target(in), block+1
+			switch {
+			case guard.Const() && guard.K != 0:
+				block = taken
+			case guard.Const():
+				block = next
+			case taken < 0 || next >= len(w.blocks) || w.doomed[taken] == w.doomed[next]:
 				return nil
-			}
-			if block++; guard.K != 0 {
-				block = w.target(in)
+			case w.doomed[taken]:
+				block = next
+			default:
+				block = taken
 			}
 		}
 		if block < 0 {

@@ -23,17 +23,19 @@ func (w *walk) variable(v *ir.Var) *value.Value {
 }
 
 // special is a special register.
-func (w *walk) special(name string) *value.Value {
+func (w *walk) special(s *state, name string) *value.Value {
 	width := 32
-	if strings.HasSuffix(name, "64") || strings.HasSuffix(name, "_64") || name == "%gridid" {
+	if strings.HasSuffix(name, "64") || name == "%gridid" || name == "%globaltimer" {
 		width = 64
+	}
+	if ticks(name) {
+		return w.tick(s, name, width)
 	}
 	if v := w.pool.Special(name, width); v != nil {
 		return v
 	}
 	level := value.Block
-	switch {
-	case strings.HasPrefix(name, "%clock"), strings.HasPrefix(name, "%globaltimer"), strings.HasPrefix(name, "%lanemask"), strings.HasPrefix(name, "%pm"):
+	if strings.HasPrefix(name, "%lanemask") {
 		level = value.Lane
 	}
 	if w.k.Ranks > 1 {
@@ -56,6 +58,31 @@ func (w *walk) special(name string) *value.Value {
 	if strings.HasPrefix(name, "%cluster_nctarank") && w.k.Cluster > 0 {
 		return w.pool.Const(width, int64(w.k.Cluster))
 	}
+	return v
+}
+
+// ticks reports whether a special register holds something else each time that it is read.
+func ticks(name string) bool {
+	return strings.HasPrefix(name, "%clock") || strings.HasPrefix(name, "%globaltimer") || strings.HasPrefix(name, "%pm")
+}
+
+// tick is a clock that is read again: one of 64 bits has gone on since, and not back. Sums do not grow for ever: now and then
+// one is taken for a clock of its own.
+func (w *walk) tick(s *state, name string, width int) *value.Value {
+	const reads = 32
+	n := name + "#" + strconv.Itoa(s.skipped)
+	s.skipped++
+	before := s.clocks.at(name)
+	if width < 64 || before == nil || len(before.Terms) > reads {
+		v := w.pool.Atom(width, "clock", n, nil, value.Lane)
+		s.clocks.set(name, v)
+		return v
+	}
+	since := w.pool.Atom(width, "since", n, nil, value.Lane)
+	a := since.Single()
+	a.Bounded, a.Low, a.High = true, 0, wide
+	v := w.pool.Add(width, before, since)
+	s.clocks.set(name, v)
 	return v
 }
 

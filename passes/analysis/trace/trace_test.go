@@ -234,3 +234,29 @@ func TestLimits(t *testing.T) {
 		t.Errorf("%d blocks, missed %v", len(k.Func.Blocks), k.Missed)
 	}
 }
+
+// TestClocks follows loops that end by the clock: each read is a new number, later than those before, and what follows is seen
+// once for each way.
+func TestClocks(t *testing.T) {
+	for name, body := range map[string]string{
+		"of 64 bits":   "mov.u64 %rd1, %clock64;\nWAIT: mov.u64 %rd2, %clock64;\nsub.u64 %rd3, %rd2, %rd1;\nsetp.lt.u64 %p1, %rd3, 1000;\n@%p1 bra WAIT;\n",
+		"of 32 bits":   "mov.u32 %r1, %clock;\nWAIT: mov.u32 %r2, %clock;\nsub.u32 %r3, %r2, %r1;\nsetp.lt.u32 %p1, %r3, 1000;\n@%p1 bra WAIT;\n",
+		"of the grid":  "mov.u64 %rd1, %globaltimer;\nadd.u64 %rd1, %rd1, 1000;\nWAIT: mov.u64 %rd2, %globaltimer;\nnanosleep.u32 20;\nsetp.lt.u64 %p1, %rd2, %rd1;\n@%p1 bra WAIT;\n",
+		"with a wait":  "mov.u64 %rd1, %clock64;\nWAIT: mbarrier.try_wait.parity.shared.b64 %p2, [bars], 0;\n@%p2 bra ON;\nmov.u64 %rd2, %clock64;\nsub.u64 %rd3, %rd2, %rd1;\nsetp.lt.u64 %p1, %rd3, 1000;\n@%p1 bra WAIT;\ntrap;\nON:\n",
+		"and not back": "mov.u64 %rd1, %clock64;\nmov.u64 %rd2, %clock64;\nsetp.lt.s64 %p1, %rd1, %rd2;\nsub.s64 %rd3, %rd2, %rd1;\nsetp.lt.s64 %p2, %rd3, 0;\n@%p2 bra DONE;\n",
+	} {
+		k := follow(t, ".reqntid 32", body+"bar.sync 3;\n")
+		seen := 0
+		for _, way := range k.Traces {
+			if offsets(&trace.Kernel{Traces: []*trace.Trace{way}}, trace.BarrierSync, 0) == "3" {
+				seen++
+			}
+		}
+		if len(k.Traces) == 0 || seen == 0 || len(k.Missed) > 0 {
+			t.Errorf("%s: %d of %d ways come to the barrier; missed: %v", name, seen, len(k.Traces), k.Missed)
+		}
+		if strings.HasPrefix(name, "and") && seen < len(k.Traces) {
+			t.Errorf("%s: %d of %d ways come to the barrier", name, seen, len(k.Traces))
+		}
+	}
+}

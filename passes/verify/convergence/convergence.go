@@ -64,7 +64,16 @@ func run(p *verify.Pass) {
 func aligned(p *verify.Pass, t *trace.Trace, i int) {
 	e := &t.Events[i]
 	for _, c := range e.Parted {
+		all, may := false, false
+		if c.Splits && !p.Quits(c) {
+			all, may = joined(p, t, i, c)
+		}
 		switch {
+		case all: // they have come together again, each on its way
+		case may:
+			p.Report(whole(e), e.In, "%s needs all lanes of a warp: some go another way, on which they may or may not come to it", e.In.Op).
+				As(diag.Review).Also(c.In, "lanes part here").On(t, i)
+			return
 		case c.Splits && !p.Quits(c):
 			p.Report(whole(e), e.In, "%s needs all lanes of a warp, and some go another way", e.In.Op).
 				Also(c.In, "lanes part here: %s of the warps come", part(p, e)).On(t, i)
@@ -79,6 +88,43 @@ func aligned(p *verify.Pass, t *trace.Trace, i int) {
 			return
 		}
 	}
+}
+
+// joined reports whether lanes that parted from those of an event come to its instruction too, as often, on all of the ways that go
+// with the event's, as where a branch that all decide alike comes next on both sides; or whether each may, on some of them.
+func joined(p *verify.Pass, t *trace.Trace, i int, c trace.Choice) (all, may bool) {
+	in := t.Events[i].In
+	times := 1
+	for j := range t.Events[:i] {
+		if t.Events[j].In == in {
+			times++
+		}
+	}
+	away := c.Away.And(t.Events[i].Threads.Warp(p.Pool.All()))
+	var come, pass value.Set
+	for _, o := range p.Traces {
+		if o.Rank != t.Rank || o.Threads.And(away) == (value.Set{}) || !o.Facts.Agree(t.Facts) {
+			continue
+		}
+		var here value.Set
+		n := 0
+		for j := range o.Events {
+			if e := &o.Events[j]; e.In == in {
+				if n++; n == times {
+					here = e.Threads.And(o.Threads)
+				}
+			}
+		}
+		come = come.Or(here)
+		if o.Stopped == "" {
+			pass = pass.Or(o.Threads.Minus(here))
+		}
+	}
+	never := away.Minus(come)
+	if len(p.Kernel.Missed) > 0 {
+		never = never.And(pass)
+	}
+	return never.Empty() && away.And(pass) == (value.Set{}), never.Empty()
 }
 
 // whole is the rule that asks for whole warps: matrix units and tensor memory have their own.
@@ -272,6 +318,9 @@ func masked(p *verify.Pass, t *trace.Trace, i int) {
 				continue
 			}
 			if missing := uint32(mask) & c.Away.Lanes(w); missing != 0 {
+				if all, _ := joined(p, t, i, c); all {
+					continue
+				}
 				f := p.Report(&ruleMask, e.In, "%s names lane %d in its mask %#x, which went another way", e.In.Op, low(missing), uint32(mask)).Also(c.In, "lanes part here")
 				if p.Quits(c) || elsewhere(p, e) {
 					f.As(diag.Review)

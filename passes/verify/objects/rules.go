@@ -56,6 +56,7 @@ bar.sync 0;
 mbarrier.arrive.shared.b64 _, [bars];
 `,
 		Fix:     "Have fence.mbarrier_init.release.cluster behind the inits of the thread that makes objects, then a barrier of the block, or of the cluster if other blocks arrive.",
+		Gaps:    "A missing fence is a review where there is no cluster: the manual asks for it, and libraries of NVIDIA leave it out.",
 		Section: "9.7.13.4 fence",
 	}
 	ruleArrivals = diag.Rule{

@@ -50,6 +50,7 @@ func (m *machine) hang(stuck []*agent) {
 func (m *machine) rest(s []*trace.Trace) {
 	for m.complete() {
 	}
+	m.doubtless()
 	if m.p.Found("M1", "M2", "M4", "M5", "M6", "M7") {
 		return
 	}

@@ -103,9 +103,10 @@ type machine struct {
 	joints  map[joint]int
 	lanes   map[warp]int    // of a warp, its agents
 	engines []memory.Region // that operations in the background work on
-	plain   bool            // plain accesses are compared among themselves
-	work    *int            // done on the kernel so far, in comparisons and steps
-	most    int             // of it
+	doubts  []doubt
+	plain   bool // plain accesses are compared among themselves
+	work    *int // done on the kernel so far, in comparisons and steps
+	most    int  // of it
 }
 
 // A completion is what the end of something in the background does.

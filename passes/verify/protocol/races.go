@@ -8,8 +8,10 @@ import (
 	"slices"
 
 	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
@@ -194,7 +196,8 @@ func (m *machine) race(y, x *access) {
 	if m.lanes[x.by.home()] > 1 || m.lanes[y.by.home()] > 1 {
 		severity = diag.Review // lanes of a warp that went apart may be together all the same
 	}
-	if sure, _ := y.least().Meets(x.least()); !sure {
+	sure, _ := y.least().Meets(x.least())
+	if !sure {
 		severity = diag.Review // as far as a tile seems to go
 	}
 	if !x.engine() && !y.engine() {
@@ -214,8 +217,14 @@ func (m *machine) race(y, x *access) {
 				As(severity).Also(y.e.In, "the other access").On(x.by.t, x.by.at)
 			return
 		}
-		m.p.Report(&rulePlain, x.e.In, "%s %s shared memory that %s %s, with no barrier between", m.who(x.by), did(x), m.who(y.by), did(y)).
+		if x.e.In.Pos < y.e.In.Pos {
+			x, y = y, x // told once, at the one that comes later in the text
+		}
+		f := m.p.Report(&rulePlain, x.e.In, "%s %s shared memory that %s %s, with no barrier between", m.who(x.by), did(x), m.who(y.by), did(y)).
 			Also(y.e.In, "the other access").On(x.by.t, x.by.at)
+		if !matters(x, y) && !matters(y, x) || m.p.Flags() {
+			f.As(diag.Review)
+		}
 		return
 	}
 	if m.p.Found("A1", "A4", "A8", "W2", "W3", "M4", "M6", "M7", "M10") {
@@ -240,8 +249,54 @@ func (m *machine) race(y, x *access) {
 	if x.e.Kind == trace.TensorLoad && y.e.Kind == trace.TensorMultiply {
 		rule = &ruleResult
 	}
-	m.p.Report(rule, x.e.In, "%s %s %s while %s %s it: nothing makes the one wait for the other", name(x.e), did(x), what, name(y.e), did(y)).
+	f := m.p.Report(rule, x.e.In, "%s %s %s while %s %s it: nothing makes the one wait for the other", name(x.e), did(x), what, name(y.e), did(y)).
 		As(severity).Also(y.e.In, "the other access; it has not ended for certain when this one begins").On(x.by.t, x.by.at)
+	if severity == diag.Review && sure && (y.operation > 0 || m.lanes[y.by.home()] == 1) {
+		m.doubts = append(m.doubts, doubt{f, *y, x.by.home()})
+	}
+}
+
+// A doubt is a race with an earlier access that is a review because other lanes of the warp may know that it has ended.
+type doubt struct {
+	f  *verify.Finding
+	y  access
+	by warp
+}
+
+// doubtless makes errors of the doubts where no lane of the warp ever comes to know.
+func (m *machine) doubtless() {
+	for _, d := range m.doubts {
+		if !slices.ContainsFunc(m.agents, func(a *agent) bool { return a.home() == d.by && a.learned(&d.y) }) {
+			d.f.As(diag.Error)
+		}
+	}
+}
+
+// learned reports whether an agent knows that an access has ended.
+func (a *agent) learned(y *access) bool {
+	if y.operation > 0 {
+		return a.clock.knows(y.operation)
+	}
+	return y.by == a || a.clock.agents[y.by.id] >= y.when
+}
+
+// matters reports whether one access reads what another writes, and that is not the same for all threads that write there: a mark that
+// all make alike may be meant to be seen or not.
+func matters(read, write *access) bool {
+	if read.write || !write.write || !plain(read.e) || !plain(write.e) {
+		return false
+	}
+	if write.e.Kind == trace.Copy {
+		return true
+	}
+	switch o := &write.e.In.Args[len(write.e.In.Args)-1]; o.Kind {
+	case ir.Register:
+		v := verify.Val(write.e, len(write.e.In.Args)-1)
+		return v == nil || v.Level() > value.Block
+	case ir.Vector:
+		return true
+	}
+	return false
 }
 
 // parityKept is what is wrong with a wait that is stale.
