@@ -101,6 +101,10 @@ var valueFeatures = []feature{
 	}, "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16"},
 	{"sparse integers in tensor memory", "sm_100a", func(m *dsl.Module) { sparseSums[dsl.S32](m, isa.S8) }, "tcgen05.mma.sp.cta_group::1.kind::i8"},
 	{"sparse small floats in tensor memory", "sm_100a", func(m *dsl.Module) { sparseSums[dsl.F32](m, isa.E5m2) }, "tcgen05.mma.sp.cta_group::1.kind::f8f6f4"},
+	{"sparse halves in tensor memory", "sm_100a", func(m *dsl.Module) { sparseSums[dsl.F32](m, isa.Bf16) }, "tcgen05.mma.sp.cta_group::1.kind::f16"},
+	{"sparse floats in tensor memory", "sm_100f", func(m *dsl.Module) { sparseSums[dsl.F32](m, isa.Tf32) }, "tcgen05.mma.sp.cta_group::1.kind::tf32"},
+	{"a left factor in tensor memory", "sm_100a", func(m *dsl.Module) { leftFactor(m, isa.Bf16, 32) }, "tcgen05.st.sync.aligned.32x32b.x16.b32"},
+	{"a left factor of small floats in tensor memory", "sm_100f", func(m *dsl.Module) { leftFactor(m, isa.E4m3, 128) }, "tcgen05.st.sync.aligned.32x32b.x32.b32"},
 	{"sums of wgmma", "sm_90a", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Warpgroups(2))
 		a := k.TensorMap("a", isa.S8, dsl.Box{Rows: 128, Cols: 128}, dsl.Swizzle128)
@@ -194,8 +198,9 @@ var valueFeatures = []feature{
 // sparseSums multiplies tiles of which the first is half zero, and stores the sums as they are.
 func sparseSums[C dsl.Scalar](m *dsl.Module, t isa.Type) {
 	k := m.Kernel("k", dsl.Warpgroups(2))
-	a := k.TensorMap("a", t, dsl.Box{Rows: 128, Cols: 128}, dsl.Swizzle128)
-	b := k.TensorMap("b", t, dsl.Box{Rows: 128, Cols: 256}, dsl.Swizzle128)
+	kept := 128 * 8 / t.Bits()
+	a := k.TensorMap("a", t, dsl.Box{Rows: 128, Cols: kept}, dsl.Swizzle128)
+	b := k.TensorMap("b", t, dsl.Box{Rows: 128, Cols: 2 * kept}, dsl.Swizzle128)
 	e := k.SparsityMap("e", a)
 	out := dsl.Global[C](k, "out")
 	p := k.Pipeline("p", 2, a.Feed(), b.Feed(), e.Feed())
@@ -224,6 +229,49 @@ func sparseSums[C dsl.Scalar](m *dsl.Module, t isa.Type) {
 					}
 				}
 			})
+		}),
+	)
+}
+
+// leftFactor multiplies numbers that threads write to tensor memory, so many at a time, and a transposed tile.
+func leftFactor(m *dsl.Module, t isa.Type, each int) {
+	k := m.Kernel("k", dsl.Warpgroups(2))
+	const depth = 128
+	b := k.TensorMap("b", t, dsl.Box{Rows: depth, Cols: 64}, dsl.Swizzle64)
+	x, out := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "out")
+	p := k.Pipeline("p", 2, b.Feed())
+	left, acc := k.Factor("left", t, depth, 2), k.TMEM("acc", 128, 64, 2)
+	n := k.U32(4)
+	k.Roles(
+		dsl.OnWarp(0, "load", func() {
+			for s := range p.Produce(n) {
+				s.Load(b, s.Index(), k.U32(0))
+			}
+		}),
+		dsl.OnWarp(1, "multiply", func() {
+			for s := range p.Consume(n) {
+				left.Drain(func(f *dsl.FactorStage) {
+					acc.Fill(func(d *dsl.AccumulatorStage) { d.MMALeft(f, s.Tile(b).Transposed()) })
+				})
+			}
+		}),
+		dsl.OnWarpgroup(1, "write", func() {
+			for range k.Range(k.U32(0), n) {
+				left.Fill(func(f *dsl.FactorStage) {
+					for col := 0; col < depth; col += each {
+						list := make([]dsl.Reg[dsl.F32], each)
+						for i := range list {
+							list[i] = x.Load(k.Thread().AndI(127).MadI(depth, k.U32(col+i)))
+						}
+						f.Put(col, list)
+					}
+				})
+				acc.Drain(func(d *dsl.AccumulatorStage) {
+					for i, y := range d.Load(0, 64) {
+						out.Store(d.Row().MadI(64, k.U32(i)), y)
+					}
+				})
+			}
 		}),
 	)
 }

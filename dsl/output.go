@@ -103,8 +103,8 @@ func (o *Output) StoreTMEM(a *AccumulatorStage, row, col Reg[U32]) {
 	case a == nil || a.t == nil:
 		k.fault(&ruleValue, "StoreTMEM of sums that no builder call made")
 		return
-	case t.Rows != 128 || t.Cols != a.t.cols || o.groups != 1:
-		k.fault(&ruleShape, "128 rows of %d columns do not fit an output of %s for %d warpgroups", a.t.cols, t, o.groups)
+	case a.t.rows < 128 || t.Rows != 128 || t.Cols != a.t.cols || o.groups != 1:
+		k.fault(&ruleShape, "%d rows of %d columns do not fit an output of %s for %d warpgroups; 128 rows for one are expected", min(a.t.rows, 128), a.t.cols, t, o.groups)
 		return
 	case t.Type != isa.Bf16 && t.Type != isa.F16 || t.Swizzle != Swizzle128 || t.Cols%32 != 0:
 		k.fault(&ruleShape, "an output of %s; .bf16 or .f16 with a swizzle of 128 bytes and a multiple of 32 columns are expected", t)

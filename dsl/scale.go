@@ -83,95 +83,96 @@ func (k *Kernel) scaleQualifier(kind tensorKind) string {
 
 // Scales takes the columns of tensor memory that the scale factors of one stage of a pipeline need, for tiles that are cols deep.
 func (t *TMEM) Scales(b BlockScale, cols int) *TMEM {
-	atoms := cols / (4 * max(1, b.Vector))
-	t.scaleA = t.k.columns(4 * atoms * ((t.rows + 127) / 128))
-	t.scaleB = t.k.columns(4 * atoms * ((t.cols + 127) / 128))
+	if t.kernel() == nil {
+		return t
+	}
+	atoms := min(512, max(0, cols)/(4*max(1, b.Vector)))
+	t.scaled = atoms
+	t.scaleA = t.k.columns(4 * atoms) // a block has 128 rows, in a pair too
+	t.scaleB = t.k.columns(4 * atoms * t.scaleRows())
 	return t
 }
+
+// scaleRows is how many times 128 columns of the accumulator the second factor has rows for, each with scale factors.
+func (t *TMEM) scaleRows() int { return (t.cols + 127) / 128 }
 
 // ScaledMMA adds the product of x and the transpose of y, each number times the scale factor of its block. The factors travel
 // from shared to tensor memory before it, by the same thread, which keeps the order.
 func (a *AccumulatorStage) ScaledMMA(b BlockScale, x, y, scaleX, scaleY SharedTile) {
-	a.scaled(b, x, nil, y, scaleX, scaleY)
+	a.scaled(tensorProduct{x: x, y: y, scales: &scales{BlockScale: b, x: scaleX, y: scaleY}})
+}
+
+// scales are the scale factors of a product.
+type scales struct {
+	BlockScale
+	x, y SharedTile
+	each int // factors of a row that one instruction takes
 }
 
 // scaled multiplies, and where there are places x is sparse: it has half of the columns of y.
-func (a *AccumulatorStage) scaled(b BlockScale, x SharedTile, places *SharedTile, y, scaleX, scaleY SharedTile) {
-	k := a.t.k
-	sparse := places != nil
-	kind, ok := scaledKind(x.Tile, y.Tile, b, sparse)
+func (a *AccumulatorStage) scaled(p tensorProduct) {
+	k, s := a.kernel(), p.scales
+	if !made(k, "ScaledMMA", p.x.at.k, p.y.at.k, s.x.at.k, s.y.at.k) {
+		return
+	}
+	kind, ok := scaledKind(p.x.Tile, p.y.Tile, s.BlockScale, p.places != nil)
 	if !ok {
-		k.fault(&ruleShape, "block-scaled MMA of %s and %s with a %s for %d numbers: tcgen05 has no kind for it; with numbers of 6 and 8 bits, those of 4 are padded", x.Tile, y.Tile, b.Type, b.Vector)
+		k.fault(&ruleShape, "block-scaled MMA of %s and %s with a %s for %d numbers: tcgen05 has no kind for it; with numbers of 6 and 8 bits, those of 4 are padded", p.x.Tile, p.y.Tile, s.Type, s.Vector)
 		return
 	}
-	ratio := 1
-	if sparse {
-		ratio = 2
-	}
-	if !a.fits(x, y, kind.depth, ratio) || !a.fitsScales(b, y.Cols, scaleX, scaleY) || sparse && !a.fitsPlaces(x, *places) {
+	p.kind = kind
+	_, depth := p.y.sides()
+	if !a.fits(p) || !a.fitsScales(s, depth) {
 		return
 	}
-	base := Reg[U32]{k: k, r: k.tmem.base}
-	sx, sy, zeros := base.AddI(int64(a.t.scaleA)), base.AddI(int64(a.t.scaleB)), base.AddI(int64(a.t.places))
-	dx, dy := k.tensorDescriptor(x), k.tensorDescriptor(y)
-	to := a.address()
-	id := kind.a<<7 | kind.b<<10 | uint32(a.t.cols>>3)<<17 | uint32(a.t.rows>>7)<<27
-	if b.Type == isa.Ue8m0 {
+	s.each = kind.depth * p.ratio() / s.Vector
+	id := p.factors() | uint32(a.t.cols>>3)<<17 | uint32(a.t.rows>>7)<<27
+	if s.Type == isa.Ue8m0 {
 		id |= 1 << 23
 	}
-	op := "tcgen05.mma."
-	if sparse {
-		id |= 1 << 2
-		op += "sp."
+	p.op = ".block_scale." + k.scaleQualifier(kind)
+	// Four factors of a row stand in one column; the descriptor picks among them.
+	p.id = func(step int) uint32 {
+		part := uint32(step * s.each % 4)
+		return id | part<<4 | part<<29
 	}
-	op += k.tmem.group() + ".kind::" + kind.name + ".block_scale." + k.scaleQualifier(kind)
-	each := kind.depth * ratio / b.Vector // factors of a row that one instruction takes
-	a.begin(x)
-	idesc := make(map[uint32]Reg[U32])
-	for step := range x.Cols / kind.depth {
-		id4 := uint32(step * each % 4)
-		idesc[id4] = k.constant(id | id4<<4 | id4<<29)
-	}
-	k.When(k.Leader(), func() {
-		if sparse {
-			k.copyPlaces(*places, zeros)
-		}
-		k.copyScales(scaleX, sx)
-		k.copyScales(scaleY, sy)
-		for step := range x.Cols / kind.depth {
-			col := step * kind.depth
-			args := []ir.Operand{tensorAddress(k, to), k.arg(dx.AddI(int64(x.Offset0(col) >> 4))), k.arg(dy.AddI(int64(y.Offset0(col*ratio) >> 4)))}
-			if sparse {
-				args = append(args, tensorAddress(k, zeros.AddI(int64(2*step))))
-			}
-			// Four factors of a row stand in one column; the descriptor picks among them.
-			column, id4 := step*each/4, uint32(step*each%4)
-			args = append(args, k.arg(idesc[id4]),
-				tensorAddress(k, sx.AddI(int64(4*column))), tensorAddress(k, sy.AddI(int64(4*column*((a.t.cols+127)/128)))),
-				k.arg(a.used))
-			k.ins(op, args...)
-			if step == 0 {
-				a.mark()
-			}
-		}
-	})
-	for _, t := range []SharedTile{x, y, scaleX, scaleY} {
-		t.stage.reads(tcgen05)
-	}
+	a.issue(p)
+	s.x.stage.reads(tcgen05)
+	s.y.stage.reads(tcgen05)
+}
+
+// copy brings the factors to tensor memory.
+func (s *scales) copy(t *TMEM) {
+	base := Reg[U32]{k: t.k, r: t.k.tmem.base}
+	t.k.copyScales(s.x, base.AddI(int64(t.scaleA)))
+	t.k.copyScales(s.y, base.AddI(int64(t.scaleB)))
+}
+
+// at is where the factors of a step begin.
+func (s *scales) at(t *TMEM, step int) []ir.Operand {
+	base, column := Reg[U32]{k: t.k, r: t.k.tmem.base}, 4*(step*s.each/4)
+	return []ir.Operand{tensorAddress(t.k, base.AddI(int64(t.scaleA+column))), tensorAddress(t.k, base.AddI(int64(t.scaleB+column*t.scaleRows())))}
 }
 
 // fitsScales reports what keeps scale factors from being those of tiles that are so deep.
-func (a *AccumulatorStage) fitsScales(b BlockScale, depth int, scaleX, scaleY SharedTile) bool {
+func (a *AccumulatorStage) fitsScales(s *scales, depth int) bool {
 	k := a.t.k
-	for _, s := range []SharedTile{scaleX, scaleY} {
-		if s.at.k == nil || s.Type != isa.U64 || s.Cols != 64*depth/(4*b.Vector) {
-			k.fault(&ruleShape, "scale factors %s for tiles %d deep; a ScaleMap of that depth is expected", s.Tile, depth)
+	for i, f := range []SharedTile{s.x, s.y} {
+		rows := []int{1, a.t.scaleRows()}[i]
+		switch {
+		case f.at.k == nil || f.Type != isa.U64 || f.Cols != 64*depth/(4*s.Vector) || f.Rows != rows:
+			k.fault(&ruleShape, "scale factors %s for tiles %d deep; a ScaleMap of %d rows and that depth is expected", f.Tile, depth, 128*rows)
+			return false
+		case f.stage == nil:
+			k.fault(&ruleProtocol, "scale factors that belong to no stage of a pipeline: nothing would wait for them")
 			return false
 		}
 	}
 	switch {
-	case a.t.scaleB == 0:
+	case a.t.scaled == 0:
 		k.fault(&ruleProtocol, "no tensor memory for scale factors; say Scales when the accumulators are made")
+	case a.t.scaled != depth/(4*s.Vector):
+		k.fault(&ruleProtocol, "tensor memory for scale factors of tiles %d deep, and tiles %d deep; say so where Scales takes it", 4*s.Vector*a.t.scaled, depth)
 	case a.t.rows < 128:
 		k.fault(&ruleShape, "block-scaled MMA into an accumulator of %d rows; 128 are expected, or 256 for a pair of blocks", a.t.rows)
 	default:

@@ -68,23 +68,28 @@ func TestPadded(t *testing.T) {
 	}
 }
 
-// TestSparsityOffset: what tells the zeros of 128 rows lies together, 16 bytes of each row, atom by atom.
+// TestSparsityOffset: what tells the zeros of 128 rows lies together, atom by atom; 16 bytes of each row, or for numbers of 16 and 32 bits halves of
+// words of two rows. That is the layout E of CUTLASS 4 (sm1xx_sparse_config.inl, TensorEAtom_MMA_F16 and its neighbours), in bytes: the strides below.
 func TestSparsityOffset(t *testing.T) {
 	const rows, bytes = 300, 40
-	at := 0
-	for top := 0; top < rows; top += 128 {
-		for left := 0; left < bytes; left += 16 {
-			for row := top; row < top+128; row++ {
-				for b := left; b < left+16; b++ {
-					if got := dsl.SparsityOffset(row, b, bytes); row < rows && b < bytes && got != at {
-						t.Fatalf("byte %d of row %d lies at %d; %d is expected", b, row, got, at)
-					}
-					at++
+	for _, typ := range []isa.Type{isa.E4m3, isa.S8, isa.E2m1, isa.Bf16, isa.Tf32} {
+		seen := make(map[int]bool)
+		for row := range rows {
+			for b := range bytes {
+				in := row%128*16 + b%16
+				if typ.Bits() > 8 {
+					in = row%8*16 + row/8%2*2 + row%128/16*256 + b%2 + b/2%2*128 + b%16/4*4
 				}
+				want := 2048*(row/128*3+b/16) + in
+				got := dsl.SparsityOffset(typ, row, b, bytes)
+				if got != want || seen[got] {
+					t.Fatalf("%s: byte %d of row %d lies at %d; %d is expected", typ, b, row, got, want)
+				}
+				seen[got] = true
 			}
 		}
 	}
-	if got := dsl.SparsityBytes(rows, bytes); got != at {
-		t.Errorf("%d bytes; %d are expected", got, at)
+	if got, want := dsl.SparsityBytes(rows, bytes), 3*3*2048; got != want {
+		t.Errorf("%d bytes; %d are expected", got, want)
 	}
 }

@@ -59,7 +59,7 @@ func (k *Kernel) tensorDescriptor(t SharedTile) Reg[U64] {
 	default:
 		k.fault(&ruleShape, "%s: tcgen05 reads tiles with a swizzle of 32, 64 or 128 bytes here", t.Tile)
 	}
-	return k.descriptor(t.at, mode<<61|1<<46|uint64(8*t.Pitch()>>4)<<32|1<<16)
+	return k.descriptor(t.at, mode<<61|1<<46|t.strides())
 }
 
 // Descriptor is the tile as wgmma takes it on sm_90a, and as tcgen05 takes it elsewhere, for instructions that are written out with Ins. A
@@ -76,72 +76,158 @@ func (t SharedTile) Descriptor() Reg[U64] {
 }
 
 // MMA adds the product of x and the transpose of y: x has a row for each row of the accumulator, y one for each column; in a pair,
-// each block holds half of the rows of both.
-func (a *AccumulatorStage) MMA(x, y SharedTile) { a.multiply(x, nil, y) }
-
-// SparseMMA is MMA of a matrix x of which half is zero and left out: of each four neighbours in a row x has two, and places, from a
-// SparsityMap, tell which. Tiles of y have twice as many columns. It takes integers and small floats, in 8 bits each.
-func (a *AccumulatorStage) SparseMMA(x, places, y SharedTile) {
-	a.multiply(x, &places, y)
-	places.stage.reads(tcgen05)
+// each block holds half of the rows of both. Tiles of 8 and 16 bits may be Transposed: their columns are the accumulator's then.
+func (a *AccumulatorStage) MMA(x, y SharedTile) {
+	a.dense(tensorProduct{x: x, y: y})
 }
 
-// multiply is MMA, and where there are places SparseMMA.
-func (a *AccumulatorStage) multiply(x SharedTile, places *SharedTile, y SharedTile) {
-	k := a.t.k
-	kind, ok := denseKind(x.Type, y.Type)
-	sparse, ratio := places != nil, 1
-	if sparse {
-		ratio = 2
-	}
-	if ok && kind.name == "f8f6f4" && (x.wide() != 8 || y.wide() != 8) {
-		k.fault(&ruleShape, "MMA of %s and %s: tcgen05 reads numbers of 4 bits padded here (Box.Padded)", x.Tile, y.Tile)
-		return
-	}
-	if !ok {
-		k.fault(&ruleShape, "MMA of %s and %s: tcgen05 has no kind for these types", x.Tile, y.Tile)
-		return
-	}
+// SparseMMA is MMA of a matrix x of which half is zero and left out: of each four neighbours in a row x has two, of TF32 one of two, and places,
+// from a SparsityMap, tell which. Tiles of y have twice as many columns.
+func (a *AccumulatorStage) SparseMMA(x, places, y SharedTile) {
+	a.dense(tensorProduct{x: x, places: &places, y: y})
+}
+
+// MMALeft adds the product of a left factor in tensor memory and the transpose of y, as MMA does.
+func (a *AccumulatorStage) MMALeft(x *FactorStage, y SharedTile) {
+	k := a.kernel()
 	switch {
-	case sparse && kind.name != "f8f6f4" && kind.name != "i8":
-		k.fault(&ruleShape, "sparse MMA of %s and %s: numbers in 8 bits are expected", x.Tile, y.Tile)
+	case !made(k, "MMALeft", x.kernel(), y.at.k):
 		return
-	case !a.fits(x, y, kind.depth, ratio), sparse && !a.fitsPlaces(x, *places):
+	case x.kernel() == nil:
+		k.fault(&ruleValue, "MMALeft of a factor that no builder call made")
+		return
+	case x.fills:
+		k.fault(&ruleProtocol, "MMALeft of factor %s while it is written; its Drain gives one to read", x.t.name)
 		return
 	}
-	d := uint32(1)
+	a.dense(tensorProduct{x: SharedTile{Tile: x.t.tile, at: y.at}, left: x, y: y})
+}
+
+// dense multiplies without scale factors.
+func (a *AccumulatorStage) dense(p tensorProduct) {
+	k := a.kernel()
+	if !made(k, "MMA", p.x.at.k, p.y.at.k) {
+		return
+	}
+	kind, ok := denseKind(p.x.Type, p.y.Type)
+	switch {
+	case !ok:
+		k.fault(&ruleShape, "MMA of %s and %s: tcgen05 has no kind for these types", p.x.Tile, p.y.Tile)
+		return
+	case kind.name == "f8f6f4" && (p.x.wide() != 8 || p.y.wide() != 8):
+		k.fault(&ruleShape, "MMA of %s and %s: tcgen05 reads numbers of 4 bits padded here (Box.Padded)", p.x.Tile, p.y.Tile)
+		return
+	}
+	p.kind = kind
+	if !a.fits(p) {
+		return
+	}
+	sums := uint32(1)
 	if kind.name == "i8" {
-		d = 2
+		sums = 2
 	}
-	id := d<<4 | kind.a<<7 | kind.b<<10 | uint32(a.t.cols>>3)<<17 | uint32(a.t.rows>>4)<<24
-	op := "tcgen05.mma."
-	if sparse {
+	id := p.factors() | sums<<4 | uint32(a.t.cols>>3)<<17 | uint32(a.t.rows>>4)<<24
+	p.op, p.id = "", func(step int) uint32 { return id | uint32(p.selector(step)) }
+	a.issue(p)
+}
+
+// A tensorProduct is the product of two tiles into an accumulator in tensor memory, a step of the depth at a time.
+type tensorProduct struct {
+	kind   tensorKind
+	x, y   SharedTile
+	left   *FactorStage // that x is, where it is in tensor memory; the tile is its shape then
+	places *SharedTile  // that tell the zeros of x, which is sparse
+	scales *scales      // of block-scaled types
+	op     string       // how the numbers are scaled, as the instruction says it
+	id     func(step int) uint32
+}
+
+// ratio is how many numbers of y there are along the depth for each that x has.
+func (p *tensorProduct) ratio() int {
+	if p.places != nil {
+		return 2
+	}
+	return 1
+}
+
+// factors are the fields of the instruction descriptor that speak of the factors.
+func (p *tensorProduct) factors() uint32 {
+	id := p.kind.a<<7 | p.kind.b<<10
+	if p.places != nil {
 		id |= 1 << 2
+	}
+	if p.x.turned {
+		id |= 1 << 15
+	}
+	if p.y.turned {
+		id |= 1 << 16
+	}
+	return id
+}
+
+// selector is which of two columns tells the zeros of a step: instructions name columns in pairs, and of numbers of 16 and 32 bits each takes one.
+func (p *tensorProduct) selector(step int) int {
+	if p.places != nil && p.x.wide() > 8 {
+		return step % 2
+	}
+	return 0
+}
+
+// issue starts the multiplications, by one thread. Scale factors and what tells zeros travel from shared to tensor memory before them,
+// by the same thread, which keeps the order.
+func (a *AccumulatorStage) issue(p tensorProduct) {
+	k, t := a.t.k, a.t
+	base := Reg[U32]{k: k, r: k.tmem.base}
+	var left func(step int) ir.Operand
+	op, sparse := "tcgen05.mma.", p.places != nil
+	if p.left != nil {
+		at := p.left.address()
+		// 32 bytes of a row are eight columns.
+		left = func(step int) ir.Operand { return tensorAddress(k, at.AddI(int64(8*step))) }
+	} else {
+		dx := k.tensorDescriptor(p.x)
+		left = func(step int) ir.Operand { return k.arg(dx.AddI(int64(p.x.along(step*p.kind.depth) >> 4))) }
+	}
+	dy := k.tensorDescriptor(p.y)
+	if sparse {
 		op += "sp."
 	}
-	op += k.tmem.group() + ".kind::" + kind.name
-	dx, dy := k.tensorDescriptor(x), k.tensorDescriptor(y)
-	to, zeros := a.address(), Reg[U32]{k: k, r: k.tmem.base}.AddI(int64(a.t.places))
-	a.begin(x)
-	idesc := k.constant(id)
+	op += k.tmem.group() + ".kind::" + p.kind.name + p.op
+	to, zeros := a.address(), base.AddI(int64(t.places))
+	a.begin(p.y)
+	_, depth := p.x.sides()
+	steps := depth / p.kind.depth
+	ids := make([]Reg[U32], steps)
+	for step := range ids {
+		ids[step] = k.constant(p.id(step))
+	}
 	k.When(k.Leader(), func() {
 		if sparse {
-			k.copyPlaces(*places, zeros)
+			k.copyPlaces(*p.places, zeros)
 		}
-		for step := range x.Cols / kind.depth {
-			col := step * kind.depth
-			args := []ir.Operand{tensorAddress(k, to), k.arg(dx.AddI(int64(x.Offset0(col) >> 4))), k.arg(dy.AddI(int64(y.Offset0(col*ratio) >> 4)))}
+		if p.scales != nil {
+			p.scales.copy(t)
+		}
+		for step := range steps {
+			args := []ir.Operand{tensorAddress(k, to), left(step), k.arg(dy.AddI(int64(p.y.along(step*p.kind.depth*p.ratio()) >> 4)))}
 			if sparse {
-				args = append(args, tensorAddress(k, zeros.AddI(int64(2*step))))
+				args = append(args, tensorAddress(k, zeros.AddI(int64(p.place(step)))))
 			}
-			k.ins(op, append(args, k.arg(idesc), k.arg(a.used))...)
+			args = append(args, k.arg(ids[step]))
+			if p.scales != nil {
+				args = append(args, p.scales.at(t, step)...)
+			}
+			k.ins(op, append(args, k.arg(a.used))...)
 			if step == 0 {
 				a.mark()
 			}
 		}
 	})
-	x.stage.reads(tcgen05)
-	y.stage.reads(tcgen05)
+	p.x.stage.reads(tcgen05)
+	p.y.stage.reads(tcgen05)
+	if sparse {
+		p.places.stage.reads(tcgen05)
+	}
 }
 
 // begin orders the multiplications behind the copies that filled the stage, once a stage.
@@ -179,30 +265,48 @@ func (a *AccumulatorStage) mark() {
 	k.guard = guard
 }
 
-// fits reports what keeps x and y from being multiplied into a, where y has so many columns for each of x.
-func (a *AccumulatorStage) fits(x, y SharedTile, depth, ratio int) bool {
-	k := a.t.k
+// fits reports what keeps a product from being added to a.
+func (a *AccumulatorStage) fits(p tensorProduct) bool {
+	k, t, x, y := a.t.k, a.t, p.x, p.y
 	share := 1
-	if a.t.pair {
+	if t.pair {
 		share = 2
 	}
+	rows, deep := x.sides()
+	cols, deepY := y.sides()
+	depth := p.kind.depth
 	switch {
-	case x.turned || y.turned:
-		k.fault(&ruleShape, "MMA of %s and %s; tcgen05 is given tiles as they lie here", x, y)
 	case !a.fills:
 		k.fault(&ruleProtocol, "MMA into an accumulator that is being read; Fill gives one to write")
 	case x.at.k == nil || y.at.k == nil:
 		k.fault(&ruleValue, "MMA of a tile that no builder call made")
-	case x.stage == nil || y.stage == nil:
+	case x.stage == nil && p.left == nil || y.stage == nil:
 		k.fault(&ruleProtocol, "MMA of tiles that belong to no stage of a pipeline: nothing would wait for it")
-	case x.Rows != a.t.rows/share || y.Rows != a.t.cols/share:
-		k.fault(&ruleShape, "MMA of %s and %s into an accumulator of %dx%d: %d and %d rows are expected", x.Tile, y.Tile, a.t.rows, a.t.cols, a.t.rows/share, a.t.cols/share)
-	case ratio != 1 && (x.Cols*ratio != y.Cols || x.Cols%depth != 0):
-		k.fault(&ruleShape, "sparse MMA of %s and %s: half as many columns as the second has are expected of the first, a multiple of %d", x.Tile, y.Tile, depth)
-	case ratio == 1 && (x.Cols != y.Cols || x.Cols%depth != 0):
-		k.fault(&ruleShape, "MMA of %s and %s: rows of one length, a multiple of %d elements, are expected", x.Tile, y.Tile, depth)
+	case rows != t.rows/share || cols != t.cols/share:
+		k.fault(&ruleShape, "MMA of %s and %s into an accumulator of %dx%d: %d and %d rows are expected", x, y, t.rows, t.cols, t.rows/share, t.cols/share)
+	case p.places != nil && (deep*2 != deepY || deep%depth != 0):
+		k.fault(&ruleShape, "sparse MMA of %s and %s: half as many columns as the second has are expected of the first, a multiple of %d", x, y, depth)
+	case p.places == nil && (deep != deepY || deep%depth != 0):
+		k.fault(&ruleShape, "MMA of %s and %s: rows of one length, a multiple of %d elements, are expected", x, y, depth)
+	case !x.turnsTo(p.kind) || !y.turnsTo(p.kind):
+	case p.kind.name == "i8" && t.cols > 32 && t.cols%16 != 0 || share == 2 && p.kind.name == "i8" && t.cols%32 != 0:
+		k.fault(&ruleShape, "integers are multiplied into %d columns; beyond 32 a multiple of 16 is expected, and of 32 in a pair", t.cols)
+	case y.turned && y.Type.Bits() == 8 && t.cols%(16*share) != 0:
+		k.fault(&ruleShape, "MMA of %s into %d columns; a multiple of %d is expected of transposed numbers of 8 bits", y, t.cols, 16*share)
+	case p.places != nil:
+		return a.fitsPlaces(x, *p.places)
 	default:
 		return true
 	}
 	return false
+}
+
+// turnsTo reports whether a factor of a kind can be read as it is meant (PTX 9.1, 9.7.16.10.1).
+func (t SharedTile) turnsTo(kind tensorKind) bool {
+	packed := kind.name == "mxf4" || kind.name == "mxf4nvf4"
+	if t.turned && (packed || t.Type.Bits() != 8 && t.Type.Bits() != 16) {
+		t.at.k.fault(&ruleShape, "%s; tcgen05 turns numbers of 8 and 16 bits here, and others lie as they are read", t)
+		return false
+	}
+	return true
 }

@@ -102,16 +102,25 @@ type TMEM struct {
 	first      int // column of the first stage
 	scaleA     int // columns of scale factors
 	scaleB     int
+	scaled     int // atoms of scale factors along the depth
 	places     int // columns that tell the zeros of sparse matrices; none where placed is 0
 	placed     int
+}
+
+// kernel is the kernel that t is of, nil where no builder call made it.
+func (t *TMEM) kernel() *Kernel {
+	if t == nil {
+		return nil
+	}
+	return t.k
 }
 
 // TMEM is a ring of accumulators of rows (64 or 128; 256 for a pair of blocks) and columns.
 func (k *Kernel) TMEM(name string, rows, cols, stages int) *TMEM {
 	t := &TMEM{ring: k.newRing(name, stages), rows: rows, cols: cols}
 	switch {
-	case rows != 64 && rows != 128 && !(rows == 256 && k.tmem.pair):
-		k.fault(&ruleShape, "an accumulator of %d rows in tensor memory; 64 or 128 are expected, or 256 for a pair of blocks (Pair)", rows)
+	case k.tmem.pair && rows != 256 || !k.tmem.pair && rows != 64 && rows != 128:
+		k.fault(&ruleShape, "an accumulator of %d rows in tensor memory; 64 or 128 are expected, and 256 for a pair of blocks (Pair)", rows)
 	case cols < 8 || cols > 256 || cols%8 != 0 || rows >= 128 && cols%16 != 0:
 		k.fault(&ruleShape, "an accumulator of %d columns; a multiple of 16 up to 256 is expected", cols)
 	}
@@ -140,6 +149,15 @@ type AccumulatorStage struct {
 	place *place
 	used  Reg[Pred] // whether it holds something to add to
 	fills bool
+	row   Reg[U32] // where the thread's row begins, while it is read
+}
+
+// kernel is the kernel that a is of, nil where no builder call made it.
+func (a *AccumulatorStage) kernel() *Kernel {
+	if a == nil {
+		return nil
+	}
+	return a.t.kernel()
 }
 
 // address is the accumulator's address in tensor memory.
@@ -155,8 +173,8 @@ func (a *AccumulatorStage) address() Reg[U32] {
 // Fill waits until the next accumulator is free, runs body, which multiplies into it, and tells the readers when the products are
 // done. It belongs to a role of one warp, of which one thread starts the multiplications.
 func (t *TMEM) Fill(body func(*AccumulatorStage)) {
-	k := t.k
-	if !k.runs("Fill", body != nil) {
+	k := t.kernel()
+	if k == nil || !k.runs("Fill", body != nil) {
 		return
 	}
 	state := t.state(1)
@@ -178,18 +196,18 @@ func (t *TMEM) Fill(body func(*AccumulatorStage)) {
 // Drain waits until the next accumulator is full, runs body, which reads it, and hands it back. It belongs to a role of four warps
 // whose first is a multiple of four: each reads a quarter of the rows.
 func (t *TMEM) Drain(body func(*AccumulatorStage)) {
-	k := t.k
-	if !k.runs("Drain", body != nil) {
+	k := t.kernel()
+	if k == nil || !k.runs("Drain", body != nil) {
 		return
 	}
 	state := t.state(0)
-	if k.role != nil && (k.role.n%4 != 0 || k.role.first%4 != 0) {
-		k.fault(&ruleRole, "role %s reads tensor memory and is %s; whole groups of four warps are expected, because a warp reaches only its quarter of the rows", k.role.name, k.role.who())
-	}
+	k.quarters("reads")
 	full, empty := t.barriers(state)
 	full.Wait(state.parity)
 	k.ins("tcgen05.fence::after_thread_sync")
-	body(&AccumulatorStage{t: t, place: state})
+	a := &AccumulatorStage{t: t, place: state}
+	a.row = a.address().Add(k.quarter())
+	body(a)
 	k.ins("tcgen05.fence::before_thread_sync")
 	k.SyncWarp()
 	if t.pair {
@@ -213,23 +231,43 @@ func (k *Kernel) commit(b Barrier, pair bool) {
 	k.ins(op+".b64", k.arg(b.at))
 }
 
-// Load reads n columns of the thread's row, from a column on: 32 rows for each warp of the role.
+// Row is the row of the accumulator that the thread reads, counted within its block's 128. Of an accumulator of 64 rows each warp has
+// sixteen, in its first lanes; the others read what is not a row, and Row is 64 or more there.
+func (a *AccumulatorStage) Row() Reg[U32] {
+	k := a.kernel()
+	if k == nil {
+		return Reg[U32]{}
+	}
+	warp, lane := k.WarpIndex().AndI(3), k.Lane()
+	if a.t.rows == 64 {
+		return Select(lane.LtI(16), warp.MadI(16, lane), lane.AddI(64))
+	}
+	return warp.MadI(32, lane)
+}
+
+// Load reads n columns of the thread's row (Row), from a column on.
 func (a *AccumulatorStage) Load(col, n int) []Reg[F32] { return Sums[F32](a, col, n) }
 
 // Sums is Load for sums of another type of 32 bits: S32 for products of integers.
 func Sums[T Scalar](a *AccumulatorStage, col, n int) []Reg[T] {
-	k := a.t.k
+	k := a.kernel()
+	if k == nil {
+		return make([]Reg[T], min(max(n, 0), 128))
+	}
 	if t := TypeOf[T](); t.Bits() != 32 {
 		k.fault(&ruleShape, "sums in tensor memory as %s; they have 32 bits", t)
-		return make([]Reg[T], max(n, 0))
+		return make([]Reg[T], min(max(n, 0), 128))
+	}
+	if a.fills {
+		k.fault(&ruleProtocol, "sums are read while products are added to them; Drain gives them to read")
+		return make([]Reg[T], min(max(n, 0), 128))
 	}
 	if col < 0 || n < 1 || n > 128 || n&(n-1) != 0 || col+n > a.t.cols {
 		k.fault(&ruleShape, "columns %d to %d of an accumulator of %d; a power of two up to 128 at a time is expected", col, col+n-1, a.t.cols)
 		n = 1
 		col = 0
 	}
-	quarter := k.WarpIndex().AndI(3).ShlI(21) // 32 lanes each, and lanes count from bit 16
-	at := a.address().Add(quarter).AddI(int64(col))
+	at := a.row.AddI(int64(col))
 	list := make([]Reg[T], n)
 	regs := make([]ir.Operand, n)
 	for i := range list {

@@ -146,12 +146,16 @@ func (k *Kernel) wgmmaDescriptor(t SharedTile) Reg[U64] {
 	default:
 		k.fault(&ruleShape, "%s: wgmma reads tiles with a swizzle of 32, 64 or 128 bytes here", t.Tile)
 	}
+	return k.descriptor(t.at, mode<<62|t.strides())
+}
+
+// strides are the fields of a descriptor that say how far it is to the next eight rows, and of transposed tiles to the next slab.
+func (t SharedTile) strides() uint64 {
 	leading := uint64(1)
 	if t.turned {
 		leading = uint64(t.SlabBytes() >> 4) // from a slab of columns to the next; down the rows it is eight of them as ever
 	}
-	fixed := mode<<62 | uint64(8*t.Pitch()>>4)<<32 | leading<<16
-	return k.descriptor(t.at, fixed)
+	return uint64(8*t.Pitch()>>4)<<32 | leading<<16
 }
 
 // descriptor joins an address in shared memory with the other fields of a descriptor.

@@ -124,7 +124,7 @@ var wrongFeatures = []wrongKernel{
 		d.SparseMMA(t.x, t.e, t.y) // want `D401: sparse MMA of 128x128 \.e4m3 .*: half as many columns as the second has are expected of the first`
 		half := t.x
 		half.Type = isa.F16
-		d.SparseMMA(half, t.e, half) // want `D401: sparse MMA of 128x128 \.f16 .*: numbers in 8 bits are expected`
+		d.SparseMMA(half, t.e, half) // want `D401: sparse MMA of 128x128 \.f16 .*: half as many columns as the second has are expected of the first, a multiple of 16`
 		dsl.Sums[dsl.F64](d, 0, 32)  // want `D401: sums in tensor memory as \.f64; they have 32 bits`
 	}),
 	sparseScaled(256, true, true, func(d *dsl.AccumulatorStage, t sparseTiles) {
@@ -134,7 +134,7 @@ var wrongFeatures = []wrongKernel{
 		d.SparseScaledMMA(dsl.MXFP8.Sparse(), t.x, t.y, t.y, t.sx, t.sy) // want `D401: the zeros of 128x128 \.e4m3 .* are told by 128x256 \.e4m3 .*; a tile of its SparsityMap is expected`
 	}),
 	sparseScaled(256, true, true, func(d *dsl.AccumulatorStage, t sparseTiles) {
-		d.SparseScaledMMA(dsl.MXFP8.Sparse(), t.x, t.e, t.y, t.e, t.sy) // want `D401: scale factors 1x512 \.u64 for tiles 256 deep; a ScaleMap of that depth is expected`
+		d.SparseScaledMMA(dsl.MXFP8.Sparse(), t.x, t.e, t.y, t.e, t.sy) // want `D401: scale factors 1x512 \.u64 for tiles 256 deep; a ScaleMap of 128 rows and that depth is expected`
 	}),
 	sparseScaled(256, true, false, func(d *dsl.AccumulatorStage, t sparseTiles) {
 		d.SparseScaledMMA(dsl.MXFP8.Sparse(), t.x, t.e, t.y, t.sx, t.sy) // want `D501: 0 columns of tensor memory tell the zeros of 128x128 .*, which takes 8; say Sparsity when the accumulators are made`

@@ -175,7 +175,7 @@ func (n Numbers) Compress(together int) (kept Numbers, told []byte) {
 			kept.Codes = append(kept.Codes, line[i+first*together:][:together]...)
 			kept.Codes = append(kept.Codes, line[i+second*together:][:together]...)
 			group := i / (4 * together)
-			at := dsl.SparsityOffset(row, group/2, bytes)
+			at := dsl.SparsityOffset(n.Type, row, group/2, bytes)
 			shift := group % 2 * 4
 			told[at] = told[at]&^(15<<shift) | uint8(first|second<<2)<<shift
 		}

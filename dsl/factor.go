@@ -1,0 +1,161 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"fmt"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// A Factor is a ring of left factors of 128 rows in tensor memory (sm_100a): threads write them, and products take them from there instead of from
+// shared memory, as attention does with its weights.
+type Factor struct {
+	ring
+	tile  Tile
+	first int // column of the first stage
+}
+
+// Factor is a ring of left factors with so many columns of a type of 8 or 16 bits.
+func (k *Kernel) Factor(name string, t isa.Type, cols, stages int) *Factor {
+	f := &Factor{ring: k.newRing(name, stages), tile: Tile{Type: t, Rows: 128, Cols: cols}}
+	f.full.spec.count = 0 // threads arrive
+	switch {
+	case k.tmem.pair:
+		k.fault(&ruleLacks, "factor %s in a pair of blocks; each would need a part of the other's, and products take it from shared memory there", name)
+	case t != isa.F16 && t != isa.Bf16 && t != isa.E4m3 && t != isa.E5m2:
+		k.fault(&ruleShape, "factor %s of %s; .f16, .bf16, .e4m3 or .e5m2 is expected", name, t)
+		f.tile.Type = isa.Bf16
+	}
+	if cols < 16 || cols > 512 || f.tile.RowBytes()%32 != 0 {
+		k.fault(&ruleShape, "factor %s of %d columns; whole steps of 32 bytes are expected", name, cols)
+		f.tile.Cols = 32
+	}
+	f.first = k.columns(f.columns() * f.stages)
+	return f
+}
+
+// columns is the columns of tensor memory of a stage, of four bytes each.
+func (f *Factor) columns() int { return f.tile.RowBytes() / 4 }
+
+// A FactorStage is one factor of a ring, while it is written or read.
+type FactorStage struct {
+	t     *Factor
+	place *place
+	fills bool
+}
+
+// kernel is the kernel that a factor is of, nil where no builder call made it.
+func (s *FactorStage) kernel() *Kernel {
+	if s == nil || s.t == nil {
+		return nil
+	}
+	return s.t.k
+}
+
+// address is where the factor lies in tensor memory.
+func (s *FactorStage) address() Reg[U32] {
+	k := s.t.k
+	base := Reg[U32]{k: k, r: k.tmem.base}.AddI(int64(s.t.first))
+	if s.t.stages == 1 {
+		return base
+	}
+	return s.place.stage.MadI(int64(s.t.columns()), base)
+}
+
+// Fill waits until the next factor is free, runs body, which writes it, and hands it to the products. It belongs to a role of four warps whose
+// first is a multiple of four: a thread has a row of its own, as in TMEM.Drain.
+func (f *Factor) Fill(body func(*FactorStage)) {
+	if f == nil || f.k == nil || !f.k.runs("Fill", body != nil) {
+		return
+	}
+	k := f.k
+	k.quarters("writes")
+	state := f.state(1)
+	full, empty := f.barriers(state)
+	empty.Wait(state.parity)
+	k.ins("tcgen05.fence::after_thread_sync")
+	body(&FactorStage{t: f, place: state, fills: true})
+	k.ins("tcgen05.wait::st.sync.aligned")
+	k.ins("tcgen05.fence::before_thread_sync")
+	k.SyncWarp()
+	k.When(k.Leader(), full.Arrive)
+	f.arrives(f.full, k.roleWarps())
+	state.next(&f.ring)
+}
+
+// Drain waits until the next factor is written, runs body, which multiplies it (AccumulatorStage.MMALeft), and hands it back when the products are
+// done. It belongs to a role of one warp.
+func (f *Factor) Drain(body func(*FactorStage)) {
+	if f == nil || f.k == nil || !f.k.runs("Drain", body != nil) {
+		return
+	}
+	k := f.k
+	state := f.state(0)
+	if k.role != nil {
+		k.role.single = true
+	}
+	full, empty := f.barriers(state)
+	full.Wait(state.parity)
+	k.SyncWarp() // one thread multiplies for the warp, and the others must not miss the phase
+	k.ins("tcgen05.fence::after_thread_sync")
+	body(&FactorStage{t: f, place: state})
+	k.When(k.Leader(), func() { k.commit(empty, false) })
+	f.arrives(f.empty, 1)
+	state.next(&f.ring)
+}
+
+// Put writes numbers of the thread's row, from a column on: converted to the factor's type, as many at a time as whole registers take.
+func (s *FactorStage) Put(col int, x []Reg[F32]) {
+	k := s.kernel()
+	if k == nil {
+		if len(x) > 0 && x[0].k != nil {
+			x[0].k.fault(&ruleValue, "Put into a factor that no builder call made")
+		}
+		return
+	}
+	each := 32 / s.t.tile.Type.Bits()
+	n := len(x) / each
+	switch {
+	case !s.fills:
+		k.fault(&ruleProtocol, "Put into factor %s while products read it; Fill gives one to write", s.t.name)
+		return
+	case col < 0 || col%each != 0 || len(x)%each != 0 || n < 1 || n > 128 || n&(n-1) != 0 || col+len(x) > s.t.tile.Cols:
+		k.fault(&ruleShape, "columns %d to %d of a factor with %d of %s; a power of two of registers with %d each is expected", col, col+len(x)-1, s.t.tile.Cols, s.t.tile.Type, each)
+		return
+	}
+	regs := make([]ir.Operand, n)
+	for i := range regs {
+		regs[i] = k.packed(s.t.tile.Type, x[i*each:][:each])
+	}
+	at := s.address().Add(k.quarter()).AddI(int64(col / each))
+	k.ins(fmt.Sprintf("tcgen05.st.sync.aligned.32x32b.x%d.b32", n), tensorAddress(k, at), k.list(ir.Vector, regs))
+}
+
+// packed is two or four numbers as the small ones of a type in one register, the first in the lowest bits.
+func (k *Kernel) packed(t isa.Type, x []Reg[F32]) ir.Operand {
+	all := ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B32)}
+	if t.Bits() == 16 {
+		k.ins("cvt.rn"+packedPair(t).String()+".f32", all, k.arg(x[1]), k.arg(x[0]))
+		return all
+	}
+	halves := make([]ir.Operand, 2)
+	for i := range halves {
+		halves[i] = ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B16)}
+		k.ins("cvt.rn.satfinite"+t.String()+"x2.f32", halves[i], k.arg(x[2*i+1]), k.arg(x[2*i]))
+	}
+	k.ins("mov.b32", all, k.vector(halves...))
+	return all
+}
+
+// quarter is the first lane of tensor memory that the warp reaches, as addresses count it: 32 each, from bit 16 on.
+func (k *Kernel) quarter() Reg[U32] { return k.WarpIndex().AndI(3).ShlI(21) }
+
+// quarters reports a role whose warps do not reach all quarters of tensor memory.
+func (k *Kernel) quarters(what string) {
+	if r := k.role; r != nil && (r.n%4 != 0 || r.first%4 != 0) {
+		k.fault(&ruleRole, "role %s %s tensor memory and is %s; whole groups of four warps are expected, because a warp reaches only its quarter of the rows", r.name, what, r.who())
+	}
+}
