@@ -145,4 +145,4 @@ func (c *Chunk[T]) Load(s *Stage, i Reg[U32]) {
 }
 
 // In is the chunk that a stage holds.
-func (c *Chunk[T]) In(s *Stage) Array[T] { return Array[T]{at: s.Tile(c.feed).at, dims: []int{c.n}} }
+func (c *Chunk[T]) In(s *Stage) Array[T] { return Array[T]{at: s.Tile(c.feed).Addr(), dims: []int{c.n}} }

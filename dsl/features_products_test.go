@@ -14,12 +14,58 @@ var productFeatures = []feature{
 	{"weights of eight bits, one step a stage", "sm_80", func(m *dsl.Module) { weights(m, 16) }, "mov.b32"},
 	{"sparse products read ahead", "sm_80", func(m *dsl.Module) { sparseAhead[dsl.F32](m, isa.F16) }, "mma.sp::ordered_metadata.sync.aligned.m16n8k32"},
 	{"sparse products of eight bits read ahead", "sm_80", func(m *dsl.Module) { sparseAhead[dsl.S32](m, isa.S8) }, "mma.sp::ordered_metadata.sync.aligned.m16n8k64"},
+	{"sums promoted", "sm_80", func(m *dsl.Module) {
+		k := m.Kernel("k", dsl.Threads(32))
+		d, scales := k.Matrix("d", isa.F32), dsl.Global[dsl.F32](k, "scales")
+		x := k.SharedTile("x", dsl.Tile{Type: isa.S8, Rows: 16, Cols: 64, Swizzle: dsl.Swizzle64})
+		total := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 16)
+		part := dsl.NewWarpTile[dsl.S32](k, dsl.MMAFor(isa.S8, isa.S32), 16, 16)
+		for i := range k.RangeI(0, 4) {
+			part.Clear()
+			part.MMA(x, k.U32(0), x, k.U32(0))
+			scale := scales.Load(i)
+			dsl.Promote(total, part, func(_ dsl.Cell, sum f32, x dsl.Reg[dsl.S32]) f32 { return dsl.To[dsl.F32](x).FMA(scale, sum) })
+		}
+		total.Store(d.Sized(k.U32(16), k.U32(16)), k.U32(0), k.U32(0))
+	}, "cvt.rn.f32.s32"},
+	{"sums of wgmma promoted", "sm_90a", promoted, "fma.rn.f32"},
 	{"pairs of one number", "sm_100", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Threads(32))
 		out := dsl.Global[dsl.F32x2](k, "out")
 		i := k.TID().X
 		out.Store(i, out.Load(i).FMA(dsl.ConstF[dsl.F32x2](k, 1.5), dsl.Const[dsl.F32x2](k, -2)))
 	}, "0x3fc000003fc00000"},
+}
+
+// promoted multiplies with wgmma, and scales the sums of each stage by numbers that come with it: the threads read a part of what the tensor
+// cores read the rest of.
+func promoted(m *dsl.Module) {
+	k := m.Kernel("k", dsl.Warpgroups(2))
+	a := k.TensorMap("a", isa.E4m3, dsl.Box{Rows: 64, Cols: 128}, dsl.Swizzle128)
+	d, scales := k.Matrix("d", isa.F32), dsl.ChunkOf(dsl.Global[dsl.F32](k, "scales"), 64)
+	n := dsl.Param[dsl.U32](k, "n")
+	p := k.Pipeline("p", 2, a.Feed(), scales.Feed())
+	k.Roles(
+		dsl.OnWarp(4, "load", func() {
+			for s := range p.Produce(n) {
+				s.Load(a, k.U32(0), s.Index())
+				scales.Load(s, s.Index())
+			}
+		}),
+		dsl.OnWarpgroup(0, "multiply", func() {
+			total := k.Accumulator(64, 64, isa.F32)
+			total.Clear()
+			for s := range p.Consume(n) {
+				part := k.Accumulator(64, 64, isa.F32)
+				part.MMA(s.Tile(a), s.Tile(a))
+				row := k.WarpIndex().AndI(3).MadI(16, k.Lane().ShrI(2))
+				lines := []f32{scales.In(s).Load(row), scales.In(s).Load(row.AddI(8))}
+				part.Wait()
+				dsl.PromoteSums(total, part, func(c dsl.Cell, sum, x f32) f32 { return x.FMA(lines[c.Line], sum) })
+			}
+			total.Store(d.Sized(k.U32(64), k.U32(64)), k.U32(0), k.U32(0))
+		}),
+	)
 }
 
 // weights multiplies by weights of eight bits, which lie as the lanes take them, and become numbers of 16 bits on the way. A stage is so many

@@ -247,7 +247,7 @@ type tileReader struct {
 // reader is where a lane reads a row of a tile, from a unit of 16 bytes on.
 func (t SharedTile) reader(row, unit Reg[U32]) tileReader {
 	off := row.MulI(int64(t.Pitch()))
-	r := tileReader{t: t, row: t.at.add(off), unit: unit.ShlI(4)}
+	r := tileReader{t: t, row: t.Addr().add(off), unit: unit.ShlI(4)}
 	if mask := t.Swizzle.mask(); mask != 0 {
 		r.unit = r.unit.Xor(off.ShrI(3).AndI(int64(mask)))
 	}

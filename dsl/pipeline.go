@@ -89,6 +89,7 @@ type Stage struct {
 	loads  bool   // a producer's
 	loaded []bool // of each feed
 	by     reader
+	opened bool // threads of the role have its addresses
 }
 
 // Index is the number of the turn, from 0.
@@ -235,7 +236,7 @@ func (p *Pipeline) Consume(n Reg[U32]) iter.Seq[*Stage] {
 	}
 }
 
-// A reader is what reads a stage besides the threads of the role: what release waits for.
+// A reader is what reads a stage besides the threads of the role, which may too: what release waits for.
 type reader uint8
 
 const (
@@ -259,6 +260,7 @@ func (s *Stage) release() {
 	arrivals := 1
 	switch {
 	case s.by == tcgen05:
+		s.settle()
 		k.When(k.Leader(), func() { k.commit(empty, p.pair) })
 	case p.far:
 		s.finish()
@@ -266,7 +268,7 @@ func (s *Stage) release() {
 		// A lane for each block of the cluster tells it that this one is done.
 		arrivals = k.roleWarps() * k.clusterSize()
 		lane, order := k.Lane(), ".release"
-		if s.by == wgmma {
+		if s.by == wgmma && !s.opened {
 			order = ".relaxed" // the tensor cores alone read the stage, and they are done
 		}
 		k.When(lane.LtI(int64(k.clusterSize())), func() { empty.arriveAt(lane, order) })
@@ -282,7 +284,7 @@ func (s *Stage) release() {
 // settle makes sure that the threads of the warp have read the stage before one of them hands it back: the copies that overwrite
 // it go another way to memory than their loads, which may still be under way.
 func (s *Stage) settle() {
-	if k := s.p.k; s.by == threads {
+	if k := s.p.k; s.by == threads || s.opened {
 		k.FenceAsync()
 		k.SyncWarp()
 	}

@@ -39,12 +39,19 @@ func (w *WarpTile[C]) Each(visit func(row, col Reg[U32], x, y Reg[C])) {
 	}
 	lane := k.Lane()
 	row, col := lane.ShrI(2), lane.AndI(3).ShlI(1)
+	cols := make([]Reg[U32], w.cols/s.N)
+	for j := range cols {
+		cols[j] = col.AddI(int64(j * s.N))
+	}
 	for i, line := range w.regs {
+		rows := make([]Reg[U32], w.pairs())
+		for h := range rows {
+			rows[h] = row.AddI(int64(i*s.M + h*8))
+		}
 		for j, cell := range line {
-			c := col.AddI(int64(j * s.N))
-			for h := range w.pairs() {
+			for h, r := range rows {
 				x, y := w.pair(cell, h)
-				visit(row.AddI(int64(i*s.M+h*8)), c, x, y)
+				visit(r, cols[j], x, y)
 			}
 		}
 	}
@@ -98,14 +105,18 @@ func (w *WarpTile[C]) Map(f func(c Cell, x Reg[C]) Reg[C]) {
 		x, y := w.pair(cell, n)
 		next := c
 		next.col++
-		x, y = f(c, x), f(next, y)
-		if w.shape.C == isa.F16 {
-			k.ins("mov.b32", cell[n].in(k), k.vector(x.register().in(k), y.register().in(k)))
-			return
-		}
-		cell[2*n].Set(x)
-		cell[2*n+1].Set(y)
+		w.put(cell, n, f(c, x), f(next, y))
 	})
+}
+
+// put makes two neighbours of a cell others.
+func (w *WarpTile[C]) put(cell []Reg[C], n int, x, y Reg[C]) {
+	if w.shape.C == isa.F16 {
+		w.k.ins("mov.b32", cell[n].in(w.k), w.k.vector(x.register().in(w.k), y.register().in(w.k)))
+		return
+	}
+	cell[2*n].Set(x)
+	cell[2*n+1].Set(y)
 }
 
 // RowReduce combines the sums of each row: what it returns stands in all four lanes of the row, for each of the Lines.

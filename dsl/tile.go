@@ -210,7 +210,17 @@ func (k *Kernel) SharedTile(name string, t Tile) SharedTile {
 }
 
 // Addr is the address of the tile's first byte.
-func (t SharedTile) Addr() Addr { return t.at }
+func (t SharedTile) Addr() Addr {
+	t.open()
+	return t.at
+}
+
+// open marks that threads have an address in the tile: they may read it themselves.
+func (t SharedTile) open() {
+	if t.stage != nil {
+		t.stage.opened = true
+	}
+}
 
 // Kernel is the kernel that the tile belongs to.
 func (t SharedTile) Kernel() *Kernel { return t.at.k }
@@ -236,7 +246,7 @@ func Element[T Scalar](t SharedTile, row, col Reg[U32]) Array[T] {
 		k.fault(&ruleShape, "an element of %s as a %s, which has %d bits", t.Tile, TypeOf[T](), 8*each)
 		return Array[T]{at: t.at}
 	}
-	at := t.at
+	at := t.Addr()
 	if n := int(t.Swizzle) / each; t.Slabs() > 1 {
 		at = at.add(col.DivI(int64(n)).MulI(int64(t.SlabBytes())))
 		col = col.RemI(int64(n))

@@ -39,15 +39,17 @@ func TestVerify(t *testing.T) {
 	if !found {
 		t.Errorf("no error of a copy at line %d: %v", line, list)
 	}
-	m := dsl.New("m", "sm_90a", dsl.Verify())
-	gemm(m)
-	if _, err := m.Text(); err != nil {
-		t.Error(err)
-	}
-	_, list = m.Build()
-	for _, d := range list {
-		if d.Severity != diag.Note { // of what was not looked at
-			t.Errorf("a finding of a kernel that is right: %s %s", d.Rule, d.Message)
+	for _, build := range []func(*dsl.Module){gemm, promoted} {
+		m := dsl.New("m", "sm_90a", dsl.Verify())
+		build(m)
+		if _, err := m.Text(); err != nil {
+			t.Error(err)
+		}
+		_, list := m.Build()
+		for _, d := range list {
+			if d.Severity != diag.Note { // of what was not looked at
+				t.Errorf("a finding of a kernel that is right: %s %s", d.Rule, d.Message)
+			}
 		}
 	}
 }

@@ -33,4 +33,22 @@ var wrongProducts = []wrongKernel{
 		s := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F32, isa.F32), 16, 16)
 		s.ProductWith(x, k.U32(0), none) // want `D401: ProductWith of m16n8k8 \.tf32, whose fragments are read in a way of its own`
 	}},
+	{"sm_90a", func(m *dsl.Module, k *dsl.Kernel) { // sums that are promoted
+		total := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 16)
+		part := dsl.NewWarpTile[dsl.S32](k, dsl.MMAFor(isa.S8, isa.S32), 16, 32)
+		other := dsl.NewWarpTile[dsl.S32](m.Kernel("other"), dsl.MMAFor(isa.S8, isa.S32), 16, 16)
+		f := func(_ dsl.Cell, sum f32, x dsl.Reg[dsl.S32]) f32 { return dsl.To[dsl.F32](x).Add(sum) }
+		dsl.Promote(total, part, f)   // want `D401: sums of 16x32 with m16n8k32 are promoted into 16x16 with m16n8k16; the same rows and columns`
+		dsl.Promote(total, other, f)  // want `D203: sums of other are promoted into those of k`
+		dsl.Promote(total, part, nil) // want `D205: Promote is given a function that is nil`
+		dsl.Promote(nil, part, f)     // want `D201: Promote of sums that no builder call made`
+		dsl.Promote(total, nil, f)    // want `D201: Promote of sums that no builder call made`
+		a, b, c := k.Accumulator(64, 64, isa.F32), k.Accumulator(64, 64, isa.S32), k.Accumulator(64, 32, isa.F32)
+		g := func(_ dsl.Cell, sum, x f32) f32 { return x.Add(sum) }
+		dsl.PromoteSums(a, b, g)                                              // want `D401: sums of \.s32 are promoted as \.f32; their own type is expected`
+		dsl.PromoteSums(a, c, g)                                              // want `D401: sums of 64x32 are promoted into 64x64`
+		dsl.PromoteSums(b, a, g)                                              // want `D401: PromoteSums of an accumulator of \.s32; sums of \.f32 are expected`
+		dsl.PromoteSums(a, nil, g)                                            // want `D201: PromoteSums of sums that no builder call made`
+		dsl.PromoteSums(a, m.Kernel("third").Accumulator(64, 64, isa.F32), g) // want `D203: sums of third are promoted into those of k`
+	}},
 }

@@ -1,0 +1,92 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// Clear makes every sum zero.
+func (w *WarpTile[C]) Clear() {
+	if !made(w.kernel(), "Clear") {
+		return
+	}
+	for _, line := range w.regs {
+		for _, cell := range line {
+			for _, sum := range cell {
+				w.k.ins("mov"+bits(sum.r.Type.Bits()).String(), sum.in(w.k), number(0))
+			}
+		}
+	}
+}
+
+// Clear makes every sum zero, for sums that begin with Promote: the first product would do without.
+func (a *Accumulator) Clear() {
+	if !made(a.kernel(), "Clear") {
+		return
+	}
+	for _, regs := range a.regs {
+		for _, r := range regs {
+			a.k.ins("mov"+bits(r.Type.Bits()).String(), a.k.arg(Reg[B32]{k: a.k, r: r, scope: a.used.scope}), number(0))
+		}
+	}
+	a.k.ins("setp.eq.b32", a.k.arg(a.used), number(0), number(0))
+}
+
+// Promote goes over sums of few products, and puts what f makes of each and of the one at its place in total there: scaled sums of integers or
+// small floats, whose factors change along the depth, become sums of F32 so.
+//
+//	dsl.Promote(total, part, func(c dsl.Cell, sum dsl.Reg[dsl.F32], x dsl.Reg[dsl.S32]) dsl.Reg[dsl.F32] {
+//		return dsl.To[dsl.F32](x).FMA(scales[c.Line], sum)
+//	})
+func Promote[C, D Scalar](total *WarpTile[C], part *WarpTile[D], f func(c Cell, sum Reg[C], x Reg[D]) Reg[C]) {
+	if !made(total.kernel(), "Promote", part.kernel()) || !made(part.kernel(), "Promote", total.kernel()) || !total.k.runs("Promote", f != nil) {
+		return
+	}
+	k := total.k
+	switch {
+	case part.k != k:
+		k.fault(&ruleForeign, "sums of %s are promoted into those of %s", part.k.Name(), k.Name())
+		return
+	case total.rows != part.rows || total.cols != part.cols || total.shape.M != part.shape.M || total.shape.N != part.shape.N:
+		k.fault(&ruleShape, "sums of %dx%d with %s are promoted into %dx%d with %s; the same rows and columns of each lane are expected", part.rows, part.cols, part.shape, total.rows, total.cols, total.shape)
+		return
+	}
+	pairs := part.pairs()
+	total.visit(func(c Cell, cell []Reg[C], n int) {
+		x, y := total.pair(cell, n)
+		u, v := part.pair(part.regs[c.Line/pairs][c.col/part.shape.N], n)
+		next := c
+		next.col++
+		total.put(cell, n, f(c, x, u), f(next, y, v))
+	})
+}
+
+// PromoteSums is Promote for accumulators, of F32 and of the type T. The products of part are done: see Accumulator.Wait.
+func PromoteSums[T Scalar](total, part *Accumulator, f func(c Cell, sum Reg[F32], x Reg[T]) Reg[F32]) {
+	if !made(total.kernel(), "PromoteSums", part.kernel()) || !made(part.kernel(), "PromoteSums", total.kernel()) || !total.k.runs("PromoteSums", f != nil) {
+		return
+	}
+	k := total.k
+	switch {
+	case part.k != k:
+		k.fault(&ruleForeign, "sums of %s are promoted into those of %s", part.k.Name(), k.Name())
+		return
+	case part.typ != TypeOf[T]() || part.typ == isa.F16:
+		k.fault(&ruleShape, "sums of %s are promoted as %s; their own type is expected, .f32 or .s32", part.typ, TypeOf[T]())
+		return
+	case total.rows != part.rows || total.cols != part.cols:
+		k.fault(&ruleShape, "sums of %dx%d are promoted into %dx%d; the same rows and columns are expected", part.rows, part.cols, total.rows, total.cols)
+		return
+	}
+	total.visit("PromoteSums", func(c Cell, regs []*ir.Reg) {
+		from := part.regs[c.Line/2][c.col/8*4+c.Line%2*2:]
+		for i, r := range regs {
+			at, sum := c, total.sum(r)
+			at.col += i
+			sum.Set(f(at, sum, Reg[T]{k: k, r: from[i], scope: part.used.scope}))
+		}
+	})
+}
