@@ -4,6 +4,8 @@
 package form
 
 import (
+	"slices"
+
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/ptx"
@@ -51,6 +53,7 @@ type checker struct {
 	inlined []ptx.Operand   // names of inlined functions
 	files   map[uint32]ptx.Span
 	debug   bool // a .section was seen
+	free    bool // of the calling convention, which the module turns off
 
 	body    *body     // the function being read, nil at module level
 	heading *function // the function whose directives are being read
@@ -81,6 +84,7 @@ func newChecker(f *ptx.File, opt Options) *checker {
 // file checks the whole module, declarations in source order as the assembler reads them.
 func (c *checker) file() {
 	rest := c.readHeader(c.src.Decls)
+	c.free = slices.ContainsFunc(rest, unconventional)
 	if c.header.known() {
 		c.match = isa.NewMatcher(c.header.version, c.header.target)
 	}

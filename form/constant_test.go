@@ -18,6 +18,10 @@ func TestEvaluate(t *testing.T) {
 	}{
 		{"42", value{sort: signed, bits: 42}},
 		{"42U", value{sort: unsigned, bits: 42}},
+		{"0", value{sort: signed}},
+		{"0U", value{sort: unsigned}},
+		{"00", value{sort: signed}},
+		{"017U", value{sort: unsigned, bits: 15}},
 		{"017", value{sort: signed, bits: 15}},
 		{"0b101", value{sort: signed, bits: 5}},
 		{"0xfabc123400000000", value{sort: unsigned, bits: 0xfabc123400000000}},

@@ -134,7 +134,7 @@ func (c *checker) formal(v *ptx.Var, f *function, prototype bool, r role) formal
 	c.formalPlace(v, &s, f, r, ok)
 	if !prototype {
 		c.formalType(v, &s, f, ok)
-	} else if ok && len(s.dims) == 0 && (s.typ.Class() == isa.Pred || c.small(&s)) {
+	} else if ok && (s.typ.Class() == isa.Pred && len(s.dims) == 0 && !c.free || c.small(&s)) {
 		c.fault(&ruleParameterType, v, "%s is not a type that functions pass; %s is", s.typ, wider(s.typ))
 	}
 	if r == output && s.incomplete() {
@@ -184,7 +184,7 @@ func (c *checker) formalType(v *ptx.Var, s *shape, f *function, ok bool) {
 		c.samplerMode(v, s)
 		return
 	}
-	if !f.entry && len(s.dims) == 0 && ok && (c.header.since(3, 0) && s.typ.Class() == isa.Pred && s.space == isa.Reg || c.small(s)) {
+	if !f.entry && ok && (c.passedPredicate(s) || c.small(s)) {
 		c.fault(&ruleParameterType, v, "%s is not a type that functions pass; %s is", s.typ, wider(s.typ))
 		return
 	}
@@ -206,9 +206,29 @@ func (c *checker) formalType(v *ptx.Var, s *shape, f *function, ok bool) {
 	}
 }
 
-// small reports whether a scalar is too narrow to be passed: integers of 8 and 16 bits.
+// unconventional reports whether a declaration turns the calling convention off for its whole
+// module: a function that returns several values, or a register or local variable of the module.
+func unconventional(n ptx.Node) bool {
+	switch n := n.(type) {
+	case *ptx.Func:
+		return len(n.Returns) > 1
+	case *ptx.Var:
+		return n.Space.Text == ".reg" || n.Space.Text == ".local"
+	}
+	return false
+}
+
+// passedPredicate reports whether a parameter is a predicate in a register that the calling
+// convention has no place for.
+func (c *checker) passedPredicate(s *shape) bool {
+	return !c.free && c.header.since(3, 0) && s.typ.Class() == isa.Pred && s.space == isa.Reg && len(s.dims) == 0
+}
+
+// small reports whether a parameter is too narrow for the calling convention: one integer of 8 or
+// 16 bits.
 func (c *checker) small(s *shape) bool {
-	return c.header.since(3, 0) && s.typ.Bits() < 32 && (s.typ.Class() == isa.Signed || s.typ.Class() == isa.Unsigned)
+	return !c.free && c.header.since(3, 0) && s.vec <= 1 && len(s.dims) == 0 &&
+		s.typ.Bits() < 32 && (s.typ.Class() == isa.Signed || s.typ.Class() == isa.Unsigned)
 }
 
 // wider is the type in which a narrow one is passed.

@@ -58,8 +58,8 @@ func number(text string) (v value, over, ok bool) {
 		}
 		return value{sort: double, float: f}, math.IsInf(f, 0), true
 	}
-	if len(text) > 1 && text[0] == '0' {
-		return whole(text[1:], 8)
+	if strings.HasPrefix(text, "0") {
+		return whole(text, 8)
 	}
 	return whole(text, 10)
 }
@@ -90,7 +90,7 @@ func whole(digits string, base uint64) (v value, over, ok bool) {
 	if int64(v.bits) < 0 {
 		v.sort = unsigned
 	}
-	return v, over, len(digits) > 0 || v.sort == signed && base == 8
+	return v, over, len(digits) > 0
 }
 
 // plainInteger is an operand that must be one integer literal, as directives and declarations

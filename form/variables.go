@@ -204,11 +204,14 @@ func (c *checker) declarator(v *ptx.Var, d *ptx.Declarator, s shape, linkage str
 	c.declare(sym)
 }
 
-// argument is a variable as an operand.
+// argument is a variable as an operand. One in .tex memory is what a .texref is since PTX 1.5.
 func argument(s *shape) isa.Arg {
 	a := isa.Arg{Kind: isa.ArgSym, Type: s.typ, Space: s.space, Count: s.vec}
-	if s.space == isa.Reg {
+	switch s.space {
+	case isa.Reg:
 		a.Kind, a.Space = isa.ArgReg, isa.Generic
+	case isa.Tex:
+		a.Type, a.Space = isa.Texref, isa.Global
 	}
 	return a
 }

@@ -65,7 +65,7 @@ var textureTable = []Instruction{
 			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
-				{Since: 105, Targets: AllTargets},
+				{Since: 100, Targets: AllTargets},
 			}},
 		}, When: []Condition{
 			{If: []Op{
@@ -94,10 +94,16 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}, Gate: Gate{Clauses: []Clause{
+					{Since: 102, Targets: AllTargets},
+				}}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}, Gate: Gate{Clauses: []Clause{
+					{Since: 102, Targets: AllTargets},
+				}}},
 				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}, Gate: Gate{Clauses: []Clause{
+					{Since: 102, Targets: AllTargets},
+				}}},
 				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
@@ -183,7 +189,7 @@ var textureTable = []Instruction{
 			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
-				{Since: 105, Targets: AllTargets},
+				{Since: 100, Targets: AllTargets},
 			}},
 		}, When: []Condition{
 			{If: []Op{
@@ -212,10 +218,16 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}, Gate: Gate{Clauses: []Clause{
+					{Since: 102, Targets: AllTargets},
+				}}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}, Gate: Gate{Clauses: []Clause{
+					{Since: 102, Targets: AllTargets},
+				}}},
 				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}, Gate: Gate{Clauses: []Clause{
+					{Since: 102, Targets: AllTargets},
+				}}},
 				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
@@ -301,7 +313,7 @@ var textureTable = []Instruction{
 			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
-				{Since: 105, Targets: AllTargets},
+				{Since: 100, Targets: AllTargets},
 			}},
 			{Clauses: []Clause{
 				{Since: 402, Targets: 0x7ffffffff000, On: "53"},
@@ -333,10 +345,16 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}, Gate: Gate{Clauses: []Clause{
+					{Since: 102, Targets: AllTargets},
+				}}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}, Gate: Gate{Clauses: []Clause{
+					{Since: 102, Targets: AllTargets},
+				}}},
 				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}, Gate: Gate{Clauses: []Clause{
+					{Since: 102, Targets: AllTargets},
+				}}},
 				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
@@ -421,7 +439,7 @@ var textureTable = []Instruction{
 			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
-				{Since: 105, Targets: AllTargets},
+				{Since: 100, Targets: AllTargets},
 			}},
 			{Clauses: []Clause{
 				{Since: 402, Targets: 0x7ffffffff000, On: "53"},
@@ -453,10 +471,16 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}, Gate: Gate{Clauses: []Clause{
+					{Since: 102, Targets: AllTargets},
+				}}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}, Gate: Gate{Clauses: []Clause{
+					{Since: 102, Targets: AllTargets},
+				}}},
 				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}, Gate: Gate{Clauses: []Clause{
+					{Since: 102, Targets: AllTargets},
+				}}},
 				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{297}}, Lengths: []int{2}},
@@ -536,7 +560,7 @@ var textureTable = []Instruction{
 			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
-				{Since: 105, Targets: AllTargets},
+				{Since: 100, Targets: AllTargets},
 			}},
 		}, When: []Condition{
 			{If: []Op{
@@ -576,10 +600,16 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}, Gate: Gate{Clauses: []Clause{
+					{Since: 102, Targets: AllTargets},
+				}}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}, Gate: Gate{Clauses: []Clause{
+					{Since: 102, Targets: AllTargets},
+				}}},
 				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}, Gate: Gate{Clauses: []Clause{
+					{Since: 102, Targets: AllTargets},
+				}}},
 				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 			}},
@@ -643,7 +673,7 @@ var textureTable = []Instruction{
 			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
-				{Since: 105, Targets: AllTargets},
+				{Since: 100, Targets: AllTargets},
 			}},
 		}, When: []Condition{
 			{If: []Op{
@@ -683,10 +713,16 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}, Gate: Gate{Clauses: []Clause{
+					{Since: 102, Targets: AllTargets},
+				}}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}, Gate: Gate{Clauses: []Clause{
+					{Since: 102, Targets: AllTargets},
+				}}},
 				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}, Gate: Gate{Clauses: []Clause{
+					{Since: 102, Targets: AllTargets},
+				}}},
 				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 			}},
@@ -750,7 +786,7 @@ var textureTable = []Instruction{
 			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
-				{Since: 105, Targets: AllTargets},
+				{Since: 100, Targets: AllTargets},
 			}},
 			{Clauses: []Clause{
 				{Since: 402, Targets: 0x7ffffffff000, On: "53"},
@@ -793,10 +829,16 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}, Gate: Gate{Clauses: []Clause{
+					{Since: 102, Targets: AllTargets},
+				}}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}, Gate: Gate{Clauses: []Clause{
+					{Since: 102, Targets: AllTargets},
+				}}},
 				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}, Gate: Gate{Clauses: []Clause{
+					{Since: 102, Targets: AllTargets},
+				}}},
 				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 			}},
@@ -859,7 +901,7 @@ var textureTable = []Instruction{
 			}, Presence: 1},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
-				{Since: 105, Targets: AllTargets},
+				{Since: 100, Targets: AllTargets},
 			}},
 			{Clauses: []Clause{
 				{Since: 402, Targets: 0x7ffffffff000, On: "53"},
@@ -902,10 +944,16 @@ var textureTable = []Instruction{
 			{Columns: []Column{
 				{},
 			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{68}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{1}, Gate: Gate{Clauses: []Clause{
+					{Since: 102, Targets: AllTargets},
+				}}},
+				{Cells: [][]Mod{{68}}, Lengths: []int{2}, Gate: Gate{Clauses: []Clause{
+					{Since: 102, Targets: AllTargets},
+				}}},
 				{Cells: [][]Mod{{68}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{69}}, Lengths: []int{2}},
+				{Cells: [][]Mod{{69}}, Lengths: []int{2}, Gate: Gate{Clauses: []Clause{
+					{Since: 102, Targets: AllTargets},
+				}}},
 				{Cells: [][]Mod{{69}}, Lengths: []int{4}},
 				{Cells: [][]Mod{{70}}, Lengths: []int{4}},
 			}},

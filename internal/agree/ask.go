@@ -23,7 +23,7 @@ func (r *Runner) ask(ctx context.Context, list []probe) ([]both, error) {
 	ask := make([]ptxas.Probe, len(list))
 	order := make([]int, len(list)) // neighbours with equal declarations share a kernel
 	for i, x := range list {
-		ask[i] = x.probe()
+		ask[i] = x.probe(p)
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int {

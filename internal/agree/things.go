@@ -60,14 +60,18 @@ func (x instance) isaArgs() []isa.Arg {
 	return out
 }
 
-// probe is the instance with its declarations.
-func (x instance) probe() ptxas.Probe {
+// probe is the instance with its declarations, as they are written at a place.
+func (x instance) probe(at place) ptxas.Probe {
 	var p ptxas.Probe
 	lists := [...]*[]string{&p.Module, &p.Params, &p.Decls, &p.Body}
 	for _, a := range x.args {
 		for _, n := range a.needs {
-			if l := lists[n.where]; !slices.Contains(*l, n.text) {
-				*l = append(*l, n.text)
+			text := n.text
+			if text == oneTexture && at.version < isa.MakeVersion(1, 5) {
+				text = olderTexture
+			}
+			if l := lists[n.where]; !slices.Contains(*l, text) {
+				*l = append(*l, text)
 			}
 		}
 	}
@@ -106,6 +110,12 @@ func float(text string, t isa.Type) thing {
 
 func sink() thing { return thing{text: "_", arg: isa.Arg{Kind: isa.ArgSink}} }
 
+// A texture, and the same before PTX 1.5.
+const (
+	oneTexture   = ".global .texref tex0;"
+	olderTexture = ".tex .u64 tex0;"
+)
+
 // variables are one of each space, and the opaque ones.
 var variables = []struct {
 	space isa.Space
@@ -119,7 +129,7 @@ var variables = []struct {
 	{isa.Local, isa.B32, "lv", need{inDecls, ".local .align 16 .b32 lv[64];"}},
 	{isa.ParamEntry, isa.B64, "pv", need{inParams, ".param .b64 pv"}},
 	{isa.ParamFunc, isa.B32, "av", need{inDecls, ".param .align 16 .b32 av[64];"}},
-	{isa.Global, isa.Texref, "tex0", need{inModule, ".global .texref tex0;"}},
+	{isa.Global, isa.Texref, "tex0", need{inModule, oneTexture}},
 	{isa.Global, isa.Surfref, "srf0", need{inModule, ".global .surfref srf0;"}},
 }
 
