@@ -41,10 +41,12 @@ func hazards(v *verified) (checked, not string) {
 	if len(r.Kernels) == 0 {
 		return "", "barriers, copies, fences and races: there is no kernel, or no rule of them is selected"
 	}
-	full, turns, threads, cases := 0, 0, 0, 0
+	full, turns, cases := 0, 0, 0
+	most, guessed := false, false // threads of a block
 	var why []string
 	for _, k := range r.Kernels {
-		turns, threads, cases = max(turns, k.Turns), max(threads, k.Threads), max(cases, k.Cases)
+		turns, cases = max(turns, k.Turns), max(cases, k.Cases)
+		most, guessed = most || k.Threads > 0 && !k.Guessed, guessed || k.Guessed
 		if len(k.Missed) == 0 {
 			full++
 			continue
@@ -65,8 +67,11 @@ func hazards(v *verified) (checked, not string) {
 	if turns > 0 {
 		checked += fmt.Sprintf(" (loops for up to %d turns)", turns)
 	}
-	if threads > 0 {
+	if most {
 		checked += " (of as many threads as .maxntid allows)"
+	}
+	if guessed {
+		checked += " (of as many threads as arrays in shared memory have room for)"
 	}
 	if cases > 0 {
 		checked += fmt.Sprintf(" (for small numbers in place of %s)", plural(cases, "parameter"))
@@ -74,9 +79,9 @@ func hazards(v *verified) (checked, not string) {
 	if r.Suppressed > 0 {
 		checked += fmt.Sprintf(" (%d suppressed)", r.Suppressed)
 	}
-	const most = 3
-	if len(why) > most {
-		why = append(why[:most], fmt.Sprintf("and %d more", len(why)-most))
+	const shown = 3
+	if len(why) > shown {
+		why = append(why[:shown], fmt.Sprintf("and %d more", len(why)-shown))
 	}
 	return checked, strings.Join(append(why, "what only an execution shows"), "; ")
 }

@@ -82,7 +82,7 @@ func follow(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options) *sheet {
 		s.turns = k.Turns
 	}
 	if k.Most && len(k.Traces) > 0 {
-		s.threads = k.Pool.Threads
+		s.threads, s.guessed = k.Pool.Threads, k.Guessed
 	}
 	s.cases, s.spent = k.Cases, k.Spent
 	// Traces are large, and are not needed any more.

@@ -23,7 +23,7 @@ type purse struct {
 
 const (
 	worth    = 1_200_000 // steps that every module is worth, however small
-	perInstr = 50        // that a module is worth for each instruction
+	perInstr = 45        // that a module is worth for each instruction
 	abreast  = 16        // kernels that are verified side by side
 	atLeast  = 4         // steps that each kernel gets for each of its instructions
 )

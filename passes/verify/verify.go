@@ -54,8 +54,10 @@ type Result struct {
 	Verdict Verdict
 	Missed  []string // why it is incomplete
 	Turns   int      // of loops that were followed, where not all were; else 0
-	// Threads is the size that blocks were taken to have, the most that .maxntid allows; 0 where it is laid down.
+	// Threads is the size that blocks were taken to have, the most that .maxntid allows; 0 where it is laid down. Guessed says that
+	// it is what arrays in shared memory have room for.
 	Threads int
+	Guessed bool
 	// Cases is for how many parameters small numbers were put in; else 0.
 	Cases int
 }
@@ -89,6 +91,7 @@ type sheet struct {
 	missed  []string
 	turns   int
 	threads int
+	guessed bool
 	cases   int
 	spent   int                    // steps
 	boxes   map[*ir.Var]int64      // see Pass.Copied
@@ -244,7 +247,7 @@ func Run(m *ir.Module, list []*Analyzer, opt Options) *Report {
 
 // add takes what was found in one kernel into the report.
 func (r *Report) add(m *ir.Module, f *ir.Func, s *sheet, opt Options, notes *notes) {
-	result := Result{Kernel: f.Name, Missed: s.missed, Turns: s.turns, Threads: s.threads, Cases: s.cases}
+	result := Result{Kernel: f.Name, Missed: s.missed, Turns: s.turns, Threads: s.threads, Guessed: s.guessed, Cases: s.cases}
 	if len(s.missed) > 0 {
 		result.Verdict = Incomplete
 	}

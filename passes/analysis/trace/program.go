@@ -83,6 +83,11 @@ func newProgram(m *ir.Module, f *ir.Func) *program {
 	g := ir.FlowOf(f)
 	k := &Kernel{Module: m, Func: f, Flow: g, Cluster: clusterOf(m, f)}
 	x, y, z, exact := shape(f)
+	if !exact && y == 1 && z == 1 {
+		if n := crew(f, g); n > 0 {
+			x, exact, k.Guessed = n, true, true
+		}
+	}
 	p := &program{k: k, pool: value.NewPool(x, y, z, exact), flow: g, place: make(map[*ir.Block]int, len(f.Blocks)),
 		turns: make(map[*graph.Loop]int), active: make(map[*graph.Loop]bool), quiet: make(map[*ir.Func]bool), defs: make(map[*ir.Func]*ir.Func),
 		acc: make(map[*ir.Reg]bool), skips: make(map[int]region), wrote: make(map[int][]int), params: make(map[*ir.Var]bool)}

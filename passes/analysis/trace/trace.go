@@ -99,6 +99,8 @@ type Kernel struct {
 	Cases int
 	// Most says that blocks are taken to be as large as .maxntid allows, since nothing lays their size down.
 	Most bool
+	// Guessed says that neither does .maxntid, and that they are taken to be as large as arrays in shared memory have room for.
+	Guessed bool
 
 	// Spent is what was spent of Limits.Work, which analyzers that do much work add to.
 	Spent int

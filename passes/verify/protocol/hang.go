@@ -92,6 +92,9 @@ func (m *machine) drained() {
 
 // severity is that of a hang: a review where there is nothing to do, which may not be launched.
 func (m *machine) severity() diag.Severity {
+	if m.p.Guessed {
+		return diag.Review
+	}
 	for _, a := range m.agents {
 		if a.t.Facts.Empty() {
 			return diag.Review

@@ -222,7 +222,7 @@ func (m *machine) race(y, x *access) {
 		}
 		f := m.p.Report(&rulePlain, x.e.In, "%s %s shared memory that %s %s, with no barrier between", m.who(x.by), did(x), m.who(y.by), did(y)).
 			Also(y.e.In, "the other access").On(x.by.t, x.by.at)
-		if !matters(x, y) && !matters(y, x) || m.p.Flags() {
+		if !matters(x, y) && !matters(y, x) || m.p.Flags() || m.p.Guessed {
 			f.As(diag.Review)
 		}
 		return
