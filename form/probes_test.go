@@ -36,7 +36,7 @@ func wholeModule(kind byte, text string) string {
 		version, target, _ = strings.Cut(gate, ",")
 		text = body
 	}
-	text = strings.NewReplacer(`\n`, "\n", `\r`, "\r").Replace(text)
+	text = strings.NewReplacer(`\n`, "\n", `\r`, "\r", `\f`, "\f", `\z`, "\x1a").Replace(text)
 	head := ".version " + version + "\n.target " + target + "\n.address_size 64\n"
 	switch kind {
 	case 'M':

@@ -57,6 +57,10 @@ const (
 	leadMark // punctuation of one byte
 )
 
+// blanks are white space within a line. The assembler takes form feeds for it, which part the pages
+// of old sources, and Control-Z, which old editors left at the end.
+const blanks = " \t\r\f\x1a"
+
 // classes and leads are the classes of every byte, and what it can begin.
 var classes, leads = func() (classes, leads [256]uint8) {
 	for c := range 256 {
@@ -71,7 +75,7 @@ var classes, leads = func() (classes, leads [256]uint8) {
 	}
 	classes['$'] = inWord | dollar
 	for text, lead := range map[string]uint8{
-		"$%": leadLetter, " \t\r": leadBlank, "\n": leadLine, ".": leadDot,
+		"$%": leadLetter, blanks: leadBlank, "\n": leadLine, ".": leadDot,
 		",;:()[]{}+-*~?^": leadMark,
 	} {
 		for _, c := range []byte(text) {

@@ -17,7 +17,7 @@ func Lines(text string) string {
 		n := tokenLength(text[i:])
 		token := text[i : i+n]
 		i += n
-		if token[0] <= ' ' || strings.HasPrefix(token, "//") || strings.HasPrefix(token, "/*") {
+		if strings.Contains(" \t\r\n\f\x1a", token[:1]) || strings.HasPrefix(token, "//") || strings.HasPrefix(token, "/*") {
 			continue
 		}
 		b.WriteString(token)
