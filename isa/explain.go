@@ -125,9 +125,13 @@ func (m *Matcher) closed(name, what string, g Gate) Problem {
 	return problem(rule, -1, "%s needs %s; this file says PTX %s, %s", subject, g, m.version, m.target)
 }
 
-func (m *Matcher) gone(name, what string, g Gate) Problem {
+// gone says since when something is legal no more: for all, or without words that it took later.
+func (m *Matcher) gone(name, what string, g Gate, later []string) Problem {
 	subject := name
-	if what != "" {
+	switch {
+	case len(later) > 0:
+		subject += " without " + oneOf(later)
+	case what != "":
 		subject = what + " of " + name
 	}
 	return problem("F403", -1, "%s is gone from %s; this file says PTX %s, %s", subject, g, m.version, m.target)
@@ -155,6 +159,11 @@ func (m *Matcher) explainMods(list []*Instruction, name string, mods []Mod, skip
 	}
 	if best == nil {
 		return []Problem{problem("F203", -1, "%s has no form", name)}
+	}
+	if len(best.strange) > 0 {
+		if words := m.additions(list, name, mods); words != nil {
+			return []Problem{problem("F204", -1, "%s lacks %s", name, oneOf(words))}
+		}
 	}
 	var out []Problem
 	for _, i := range best.strange {
@@ -221,10 +230,7 @@ func (m *Matcher) oneOf(s *Slot) string {
 		}
 		out = append(out, m.set.Mods[v.Mod])
 	}
-	if len(out) == 1 {
-		return out[0]
-	}
-	return "one of " + strings.Join(out, " ")
+	return oneOf(out)
 }
 
 // combination says which rule or table forbids modifiers that each have a slot.

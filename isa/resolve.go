@@ -66,7 +66,7 @@ func (m *Matcher) resolve(op string) *Opcode {
 			o.fits[i].Opcode = canonical
 		}
 	case shut != nil:
-		o.problems = []Problem{m.easiest(name, shut)}
+		o.problems = []Problem{m.easiest(list, name, mods, shut)}
 	default:
 		o.problems = m.explainMods(list, name, mods, skip)
 	}
@@ -322,7 +322,7 @@ func (m *Matcher) gates(f *Form, slots []Mod) *shutGate {
 }
 
 // easiest tells of the gate that is easiest to open: by a version rather than by a target.
-func (m *Matcher) easiest(name string, shut []shutGate) Problem {
+func (m *Matcher) easiest(list []*Instruction, name string, mods []Mod, shut []shutGate) Problem {
 	best := &shut[0]
 	for i := range shut {
 		if s := &shut[i]; !s.gone && s.gate.reaches(m.target) {
@@ -331,7 +331,7 @@ func (m *Matcher) easiest(name string, shut []shutGate) Problem {
 		}
 	}
 	if best.gone {
-		return m.gone(name, best.what, best.gate)
+		return m.gone(name, best.what, best.gate, m.additions(list, name, mods))
 	}
 	return m.closed(name, best.what, best.gate)
 }
