@@ -25,6 +25,7 @@ type barrierSpec struct {
 	n     int
 	count int // arrivals that complete a phase; those that pipelines add included
 	pos   ir.Pos
+	pair  bool // copies of both blocks of a pair signal the even one's
 }
 
 // A Barrier is a barrier object (mbarrier) in shared memory, or one of a row of them.
@@ -63,6 +64,9 @@ func (k *Kernel) barriers(name string, n, count int) Barrier {
 	s.barriers = append(s.barriers, spec)
 	return Barrier{spec: spec, at: Addr{k: k, space: isa.SharedCTA, v: s.store, off: int64(8 * spec.first), align: 8}}
 }
+
+// paired reports whether the copies of both blocks of a pair complete the even one's barrier.
+func (b Barrier) paired() bool { return b.spec != nil && b.spec.pair }
 
 // Addr is the address of the barrier.
 func (b Barrier) Addr() Addr { return b.at }

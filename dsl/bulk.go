@@ -18,7 +18,11 @@ func (a Array[T]) BulkLoad(to Array[T], n Reg[U32], full Barrier, mask ...Reg[U1
 	if !ok || !k.known(full) {
 		return
 	}
-	op := "cp.async.bulk." + k.copySpace(mask) + ".global.mbarrier::complete_tx::bytes"
+	if full.paired() {
+		k.fault(&ruleProtocol, "a bulk copy into a stage that both blocks of a pair fill; it cannot tell the even block, and a pipeline that is PerBlock can take it")
+		return
+	}
+	op := "cp.async.bulk." + k.copySpace(mask, full) + ".global.mbarrier::complete_tx::bytes"
 	if len(mask) > 0 {
 		op += ".multicast::cluster"
 	}
@@ -145,4 +149,6 @@ func (c *Chunk[T]) Load(s *Stage, i Reg[U32]) {
 }
 
 // In is the chunk that a stage holds.
-func (c *Chunk[T]) In(s *Stage) Array[T] { return Array[T]{at: s.Tile(c.feed).Addr(), dims: []int{c.n}} }
+func (c *Chunk[T]) In(s *Stage) Array[T] {
+	return Array[T]{at: s.Tile(c.feed).Addr(), dims: []int{c.n}}
+}

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,17 +50,12 @@ func strangers(t *testing.T, b []byte) {
 		c.know(m.Kernel(fmt.Sprintf("k%d", len(c.made)), dsl.Threads(256)))
 		c.made = append(c.made, "Kernel")
 	}
-	for _, zero := range []any{
-		dsl.Reg[dsl.U32]{}, dsl.Reg[dsl.F32]{}, dsl.Reg[dsl.Pred]{}, dsl.Reg[dsl.F16]{}, dsl.Reg[dsl.U64]{}, dsl.Reg[dsl.B32]{}, dsl.Array[dsl.F32]{}, dsl.Array[dsl.F16]{},
-		dsl.Addr{}, dsl.Barrier{}, dsl.NamedBarrier{}, dsl.SharedTile{}, dsl.AsyncStage{}, dsl.Product{}, dsl.Cell{}, dsl.Role{}, dsl.Feed{}, dsl.Tile{},
-		(*dsl.Kernel)(nil), (*dsl.TensorMap)(nil), (*dsl.Tensor)(nil), (*dsl.Matrix)(nil), (*dsl.Pipeline)(nil), (*dsl.Stage)(nil), (*dsl.AsyncPipeline)(nil), (*dsl.Accumulator)(nil),
-		(*dsl.WarpTile[dsl.F32])(nil), (*dsl.Fragments)(nil), (*dsl.TMEM)(nil), (*dsl.AccumulatorStage)(nil), (*dsl.Output)(nil), (*dsl.Schedule)(nil), (*dsl.Dynamic)(nil), (*dsl.Label)(nil), (*dsl.Func)(nil),
-	} {
-		v := reflect.ValueOf(zero)
-		c.types = append(c.types, v.Type())
-		if v.Kind() != reflect.Pointer { // on a nil pointer Go itself stops
-			c.know(zero)
+	c.types = append(c.types, reflect.TypeFor[*dsl.Kernel](), reflect.TypeFor[*dsl.Func]())
+	for _, x := range nothings {
+		if t := reflect.TypeOf(x); !slices.Contains(c.types, t) {
+			c.types = append(c.types, t)
 		}
+		c.know(x)
 	}
 	for _, k := range c.pool[reflect.TypeFor[*dsl.Kernel]()] {
 		c.seed(k.Interface().(*dsl.Kernel))
@@ -107,7 +103,7 @@ func (c *stranger) seed(k *dsl.Kernel) {
 		k.U32(1), k.U32(0).Var(), k.F32(1).Var(), k.F16(1), k.U64(8), dsl.Const[dsl.B32](k, 1), k.Lane().LtI(3), dsl.Global[dsl.F32](k, "f"), dsl.Shared[dsl.F16](k, "h", 64),
 		k.Barriers("b", 2, 1), k.NamedBarrier(64), shared, shared.Transposed(), a, x, k.Matrix("m", isa.F32).Sized(k.U32(64), k.U32(64)), k.Matrix("n", isa.F16),
 		k.Pipeline("ab", 2, a.Feed(), x.Feed()), p, k.Accumulator(64, 64, isa.F32), w, w.Left(shared, k.U32(0)), w.Product(shared, k.U32(0), shared, k.U32(0)),
-		k.TMEM("t", 128, 64, 2), k.Output("o", a, 1), k.Persistent(k.U32(3), k.U32(3), 2), k.Dynamic(k.U32(3), k.U32(3), 2), k.NewLabel("l"), tile,
+		k.TMEM("t", 128, 64, 2), k.Factor("f", isa.Bf16, 64, 2), k.Output("o", a, 1), k.Persistent(k.U32(3), k.U32(3), 2), k.Dynamic(k.U32(3), k.U32(3), 2), k.NewLabel("l"), tile,
 		dsl.MMAFor(isa.F16, isa.F32), dsl.MXFP8,
 	} {
 		c.know(x)

@@ -76,7 +76,8 @@
 //
 // # Mistakes
 //
-// No builder call returns an error or panics. What is wrong is kept with the line of the call and of those that called it, and
+// No builder call returns an error or panics, on values that no builder call made either; Go itself stops at a [Module], [Kernel] or [Func] that is
+// nil, without which there is nowhere to keep anything. What is wrong is kept with the line of the call and of those that called it, and
 // [Module.Build] returns all of it: types, shapes, byte counts, swizzles against boxes, roles that overlap, values used outside of
 // the branch that computes them, forms that the target does not have, with what it has instead.
 package dsl

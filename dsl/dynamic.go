@@ -37,6 +37,9 @@ func (k *Kernel) Dynamic(rows, cols Reg[U32], group int) *Dynamic {
 
 // Deal asks for tiles until there are none, and tells the other roles.
 func (d *Dynamic) Deal() {
+	if d == nil || d.k == nil {
+		return
+	}
 	k := d.k
 	if k.role == nil {
 		k.fault(&ruleProtocol, "Deal outside of a role; one warp does nothing else")
@@ -86,6 +89,9 @@ func (d *Dynamic) Deal() {
 // Each is the tiles of the block, one a turn.
 func (d *Dynamic) Each() iter.Seq[TileAt] {
 	return func(yield func(TileAt) bool) {
+		if d == nil || d.k == nil {
+			return
+		}
 		k := d.k
 		size := int64(k.clusterSize())
 		rows := d.rows

@@ -190,6 +190,25 @@ func (a *Accumulator) Store(d *Matrix, row, col Reg[U32]) {
 	}
 }
 
+// StoreRow writes neighbours in a row, an even number from an even column on, as far as the matrix has them: what a thread has of sums in tensor memory, where each
+// has a row of its own. Numbers become ones of half precision where the matrix has them. Output.StoreRows is faster where a tensor map takes
+// whole tiles.
+func (m *Matrix) StoreRow(row, col Reg[U32], x []Reg[F32]) {
+	if !made(m.kernel(), "StoreRow", row.k, col.k) || !m.takes(m.k, isa.F32) {
+		return
+	}
+	if len(x)%2 != 0 {
+		m.k.fault(&ruleShape, "%d neighbours of a row of matrix %s; an even number is expected", len(x), m.name)
+		return
+	}
+	e := m.edge(row, col)
+	e.line(func() {
+		for i := 0; i < len(x); i += 2 {
+			e.put(i, m.k.arg(x[i]), m.k.arg(x[i+1]))
+		}
+	})
+}
+
 // kernel is the kernel that m is of, nil where no builder call made it.
 func (m *Matrix) kernel() *Kernel {
 	if m == nil {

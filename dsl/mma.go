@@ -143,7 +143,12 @@ func (w *WarpTile[C]) kernel() *Kernel {
 }
 
 // Registers is the number of 32-bit registers of a lane that the sums take.
-func (w *WarpTile[C]) Registers() int { return w.rows * w.cols * w.shape.C.Bits() / 1024 }
+func (w *WarpTile[C]) Registers() int {
+	if w == nil {
+		return 0
+	}
+	return w.rows * w.cols * w.shape.C.Bits() / 1024
+}
 
 // MMA adds the product of rows of x, from a row on, and the transpose of rows of y, from a row on, over the whole depth of the tiles. Either may be
 // Transposed.

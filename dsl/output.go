@@ -39,6 +39,14 @@ func (k *Kernel) Output(name string, to *TensorMap, groups int) *Output {
 	return o
 }
 
+// kernel is the kernel that o is of, nil where no builder call made it.
+func (o *Output) kernel() *Kernel {
+	if o == nil {
+		return nil
+	}
+	return o.k
+}
+
 // first is whether the thread is the one that stores and waits for its warpgroup.
 func (o *Output) first() Reg[Pred] { return o.k.Thread().AndI(127).EqI(0) }
 
@@ -65,7 +73,10 @@ func (o *Output) tile(group Reg[U32]) SharedTile {
 // Store writes the part-th 64 rows of an accumulator to the matrix, converted to its type, where the element in the tile's corner
 // has a row and column. It waits until the tile is free again, and returns while the TMA still reads it.
 func (o *Output) Store(acc *Accumulator, part int, group, row, col Reg[U32]) {
-	k := o.k
+	k := o.kernel()
+	if !made(k, "Store", acc.kernel(), row.k) {
+		return
+	}
 	t := o.to.tile
 	switch {
 	case acc.kernel() == nil:
@@ -97,14 +108,31 @@ func (o *Output) Store(acc *Accumulator, part int, group, row, col Reg[U32]) {
 
 // StoreTMEM writes an accumulator of 128 rows in tensor memory to the matrix, converted to its type. It belongs to the body of Drain.
 func (o *Output) StoreTMEM(a *AccumulatorStage, row, col Reg[U32]) {
-	k := o.k
+	k := o.kernel()
+	if !made(k, "StoreTMEM", a.kernel(), row.k) {
+		return
+	}
+	switch t := o.to.tile; {
+	case a.kernel() == nil:
+		k.fault(&ruleValue, "StoreTMEM of sums that no builder call made")
+	case a.t.rows < 128 || t.Cols != a.t.cols:
+		k.fault(&ruleShape, "%d rows of %d columns do not fit an output of %s; 128 rows are expected", min(a.t.rows, 128), a.t.cols, t)
+	default:
+		o.StoreRows(row, col, a.Load)
+	}
+}
+
+// StoreRows writes 128 rows to the matrix, of which each thread has one, as it has of accumulators in tensor memory: numbers gives so many of its row, from a
+// column on, and they are converted to the matrix's type. A bias, an activation or a scale is what numbers does with the sums that it loads.
+func (o *Output) StoreRows(row, col Reg[U32], numbers func(col, n int) []Reg[F32]) {
+	k := o.kernel()
+	if !made(k, "StoreRows", row.k) || !k.runs("StoreRows", numbers != nil) {
+		return
+	}
 	t := o.to.tile
 	switch {
-	case a == nil || a.t == nil:
-		k.fault(&ruleValue, "StoreTMEM of sums that no builder call made")
-		return
-	case a.t.rows < 128 || t.Rows != 128 || t.Cols != a.t.cols || o.groups != 1:
-		k.fault(&ruleShape, "%d rows of %d columns do not fit an output of %s for %d warpgroups; 128 rows for one are expected", min(a.t.rows, 128), a.t.cols, t, o.groups)
+	case t.Rows != 128 || o.groups != 1:
+		k.fault(&ruleShape, "128 rows do not fit an output of %s for %d warpgroups", t, o.groups)
 		return
 	case t.Type != isa.Bf16 && t.Type != isa.F16 || t.Swizzle != Swizzle128 || t.Cols%32 != 0:
 		k.fault(&ruleShape, "an output of %s; .bf16 or .f16 with a swizzle of 128 bytes and a multiple of 32 columns are expected", t)
@@ -116,18 +144,20 @@ func (o *Output) StoreTMEM(a *AccumulatorStage, row, col Reg[U32]) {
 	k.When(first, func() { k.WaitStoresRead(0) })
 	o.sync(group)
 	tile := o.tile(group)
-	// A thread has a row of its own.
 	line := k.Thread().AndI(127)
 	at := tile.at.add(line.MulI(int64(tile.Pitch())))
 	unit := line.AndI(7).ShlI(4)
-	pair := "cvt.rn" + packedPair(t.Type).String() + ".f32"
-	for c := 0; c < t.Cols; c += 32 {
-		x := a.Load(c, 32)
-		for q := 0; q < 32; q += 8 {
+	const chunk = 32
+	for c := 0; c < t.Cols; c += chunk {
+		x := numbers(c, chunk)
+		if len(x) != chunk {
+			k.fault(&ruleShape, "%d numbers of a row where %d are asked for", len(x), chunk)
+			return
+		}
+		for q := 0; q < chunk; q += 8 {
 			regs := make([]ir.Operand, 4)
 			for i := range regs {
-				regs[i] = ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B32)}
-				k.ins(pair, regs[i], k.arg(x[q+2*i+1]), k.arg(x[q+2*i]))
+				regs[i] = k.packed(t.Type, x[q+2*i:][:2])
 			}
 			b := (c + q) * 2
 			to := at.Plus(int64(b / 128 * tile.SlabBytes())).add(unit.XorI(int64(b % 128)))
@@ -180,5 +210,8 @@ func packedPair(t isa.Type) isa.Type {
 
 // Drain waits until everything that the warpgroup stored is in global memory. It belongs to the end of the role.
 func (o *Output) Drain() {
+	if o.kernel() == nil {
+		return
+	}
 	o.k.When(o.first(), func() { o.k.WaitStores(0) })
 }

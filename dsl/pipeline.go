@@ -5,6 +5,7 @@ package dsl
 
 import (
 	"iter"
+	"slices"
 )
 
 // A Pipeline is a ring of stages in shared memory that one role fills and another empties. Each stage holds one tile of every
@@ -39,6 +40,7 @@ func (f Feed) Multicast() Feed {
 func (k *Kernel) Pipeline(name string, stages int, feeds ...Feed) *Pipeline {
 	p := &Pipeline{ring: k.newRing(name, stages)}
 	p.pair = k.tmem.pair
+	p.full.spec.pair = p.pair
 	if len(feeds) == 0 {
 		k.fault(&ruleProtocol, "pipeline %s carries nothing; give it the Feed of a tensor map", name)
 	}
@@ -72,11 +74,30 @@ func (k *Kernel) Pipeline(name string, stages int, feeds ...Feed) *Pipeline {
 	return p
 }
 
+// PerBlock makes a pipeline of a pair of blocks (Kernel.Pair) each block's own: for what threads read. Without it both blocks fill it for the tensor
+// cores, which the even block starts.
+func (p *Pipeline) PerBlock() *Pipeline {
+	if p != nil && p.k != nil {
+		p.pair, p.full.spec.pair = false, false
+	}
+	return p
+}
+
 // Stages is the number of stages.
-func (p *Pipeline) Stages() int { return p.stages }
+func (p *Pipeline) Stages() int {
+	if p == nil {
+		return 0
+	}
+	return p.stages
+}
 
 // StageBytes is the bytes of shared memory of a stage.
-func (p *Pipeline) StageBytes() int { return p.bytes }
+func (p *Pipeline) StageBytes() int {
+	if p == nil {
+		return 0
+	}
+	return p.bytes
+}
 
 // A Stage is one turn of a pipeline's ring.
 type Stage struct {
@@ -92,21 +113,40 @@ type Stage struct {
 	opened bool // threads of the role have its addresses
 }
 
+// kernel is the kernel that s is of, nil where no builder call made it.
+func (s *Stage) kernel() *Kernel {
+	if s == nil || s.p == nil {
+		return nil
+	}
+	return s.p.k
+}
+
 // Index is the number of the turn, from 0.
-func (s *Stage) Index() Reg[U32] { return s.index }
+func (s *Stage) Index() Reg[U32] { return s.known().index }
 
 // Number is the number of the stage in the ring.
-func (s *Stage) Number() Reg[U32] { return s.state.stage }
+func (s *Stage) Number() Reg[U32] { return s.known().state.stage }
 
 // Full is the barrier that the stage's copies complete.
-func (s *Stage) Full() Barrier { return s.full }
+func (s *Stage) Full() Barrier { return s.known().full }
 
 // Empty is the barrier that the stage's consumers complete.
-func (s *Stage) Empty() Barrier { return s.empty }
+func (s *Stage) Empty() Barrier { return s.known().empty }
+
+// known is the stage, or one of nothing where no builder call made it.
+func (s *Stage) known() *Stage {
+	if s.kernel() == nil {
+		return &Stage{state: &place{}}
+	}
+	return s
+}
 
 // Tile is the tile of a tensor map in the stage.
 func (s *Stage) Tile(m *TensorMap) SharedTile {
-	p := s.p
+	p := s.known().p
+	if p == nil {
+		return SharedTile{Tile: m.Tile()}
+	}
 	i := p.feed(m)
 	if i < 0 {
 		p.k.fault(&ruleProtocol, "pipeline %s carries no tiles of %s", p.name, m.Name())
@@ -141,10 +181,14 @@ func (p *Pipeline) feed(m *TensorMap) int {
 //	}
 func (p *Pipeline) Produce(n Reg[U32]) iter.Seq[*Stage] {
 	return func(yield func(*Stage) bool) {
+		if p == nil || !made(p.k, "Produce", n.k) {
+			return
+		}
 		k := p.k
 		state := p.state(1)
 		if k.role != nil {
 			k.role.single = true
+			p.outlive(k.role, state)
 		}
 		leader := k.Leader()
 		for i := range k.Range(k.U32(0), n) {
@@ -172,6 +216,24 @@ func (p *Pipeline) Produce(n Reg[U32]) iter.Seq[*Stage] {
 	}
 }
 
+// outlive makes a role that fills a pair's pipeline wait at its end until all stages are empty: the tensor cores of the even block tell the odd one's
+// barriers when they are, and must find them there.
+func (p *Pipeline) outlive(r *role, state *place) {
+	if !p.pair || slices.Contains(r.filled, p) {
+		return
+	}
+	r.filled = append(r.filled, p)
+	r.ends = append(r.ends, func() {
+		k := p.k
+		k.Comment("what the tensor cores still have to tell this block finds it here")
+		for range k.Range(k.U32(0), k.U32(p.stages)) {
+			_, empty := p.barriers(state)
+			empty.Wait(state.parity)
+			state.next(&p.ring)
+		}
+	})
+}
+
 // Load starts the copy of a tile into the stage. Row and column count tiles.
 func (s *Stage) Load(m *TensorMap, row, col Reg[U32]) {
 	to, ok := s.fill(m)
@@ -197,8 +259,11 @@ func (s *Stage) Load(m *TensorMap, row, col Reg[U32]) {
 
 // fill is where a tile of m goes in the stage, unless it cannot be loaded here.
 func (s *Stage) fill(m *TensorMap) (to SharedTile, ok bool) {
+	k := s.kernel()
+	if !made(k, "Load", m.kernel()) {
+		return to, false
+	}
 	p := s.p
-	k := p.k
 	i := p.feed(m)
 	switch {
 	case !s.loads:
@@ -218,13 +283,16 @@ func (s *Stage) fill(m *TensorMap) (to SharedTile, ok bool) {
 // body started on the tensor cores is done.
 func (p *Pipeline) Consume(n Reg[U32]) iter.Seq[*Stage] {
 	return func(yield func(*Stage) bool) {
+		if p == nil || !made(p.k, "Consume", n.k) {
+			return
+		}
 		k := p.k
 		state := p.state(0)
 		for i := range k.Range(k.U32(0), n) {
 			s := p.turn(i, state)
 			s.Full().Wait(state.parity)
-			if k.role != nil && k.role.single {
-				k.SyncWarp()
+			if r := k.role; r != nil && (r.single || r.n == 1) {
+				k.SyncWarp() // one thread goes on for the warp, and the others must not miss the phase
 			}
 			if !yield(s) {
 				k.fault(&ruleLoop, "a Go break or return left the body of Consume, which is built once")
@@ -259,6 +327,10 @@ func (s *Stage) release() {
 	empty := s.Empty()
 	arrivals := 1
 	switch {
+	case s.by != tcgen05 && p.pair:
+		k.fault(&ruleProtocol, "pipeline %s is filled by both blocks of a pair for the tensor cores, and read by threads, which the odd block's would wait for in vain; PerBlock makes it each block's own", p.name)
+	case s.by == tcgen05 && k.tmem.pair && !p.pair:
+		k.fault(&ruleProtocol, "pipeline %s is each block's own (PerBlock), and the tensor cores read that of both", p.name)
 	case s.by == tcgen05:
 		s.settle()
 		k.When(k.Leader(), func() { k.commit(empty, p.pair) })

@@ -21,7 +21,20 @@ func (a *Accumulator) Wait() {
 }
 
 // Lines is the number of rows that a thread has a part of; four threads share each.
-func (a *Accumulator) Lines() int { return 2 * a.parts }
+func (a *Accumulator) Lines() int {
+	if a == nil {
+		return 0
+	}
+	return 2 * a.parts
+}
+
+// Row is the row of the accumulator that one of the Lines is, as of WarpTile.Row.
+func (a *Accumulator) Row(line int) Reg[U32] {
+	if !made(a.kernel(), "Row") || !a.k.among(line, a.Lines()) {
+		return Reg[U32]{}
+	}
+	return Cell{lane: a.k.Lane(), warp: a.k.WarpIndex(), row: 64*(line/2) + 8*(line%2)}.Row()
+}
 
 // visit goes over the sums of the thread, two neighbours at a time: register i and the next one of a part.
 func (a *Accumulator) visit(what string, do func(c Cell, regs []*ir.Reg)) {

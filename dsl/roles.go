@@ -66,6 +66,8 @@ type role struct {
 	places    map[*ring]*place
 	even      bool // only in the even block of a pair
 	constants map[uint32]Reg[U32]
+	ends      []func()    // what it does behind its body
+	filled    []*Pipeline // that it fills and outlives
 }
 
 // Roles splits the warps of the block. What the roles do runs at the same time; behind Roles all warps go on together.
@@ -143,6 +145,9 @@ func (k *Kernel) buildRole(r Role, warp Reg[U32], done *ir.Block) {
 	body := &ir.Block{Labels: k.newBlock(label(r.name) + "_body").Labels}
 	k.place(body)
 	k.m.calls.run(func() { r.body(b.index) })
+	for _, end := range b.ends {
+		end()
+	}
 	k.closeRole(b)
 	k.role = nil
 	k.leave()

@@ -28,6 +28,7 @@ var (
 
 // Offset is where the scale factor of a number lies in global memory, in bytes, for a matrix of so many columns.
 func (b BlockScale) Offset(row, col, cols int) int {
+	b.Vector = max(1, b.Vector)
 	atoms := (cols + 4*b.Vector - 1) / (4 * b.Vector) // along a row
 	factor := col / b.Vector
 	return 512*(row/128*atoms+factor/4) + row%32*16 + row%128/32*4 + factor%4

@@ -34,6 +34,9 @@ func (k *Kernel) Persistent(rows, cols Reg[U32], group int) *Schedule {
 // Each is the tiles of the block, one a turn.
 func (s *Schedule) Each() iter.Seq[TileAt] {
 	return func(yield func(TileAt) bool) {
+		if s == nil || s.k == nil {
+			return
+		}
 		k := s.k
 		size := int64(k.clusterSize())
 		first, step := k.CTAID().X, k.NCTAID().X

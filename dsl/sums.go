@@ -78,7 +78,29 @@ func (c Cell) Row() Reg[U32] {
 func (c Cell) Col() Reg[U32] { return c.lane.AndI(3).ShlI(1).AddI(int64(c.col)) }
 
 // Lines is the number of rows that a lane has a part of; four lanes share each.
-func (w *WarpTile[C]) Lines() int { return w.rows / 8 }
+func (w *WarpTile[C]) Lines() int {
+	if w == nil {
+		return 0
+	}
+	return w.rows / 8
+}
+
+// Row is the row of the tile that one of the Lines is: what is wanted for each row is read once so, ahead of a Map.
+func (w *WarpTile[C]) Row(line int) Reg[U32] {
+	if !made(w.kernel(), "Row") || !w.k.among(line, w.Lines()) {
+		return Reg[U32]{}
+	}
+	return Cell{lane: w.k.Lane(), row: line/w.pairs()*w.shape.M + line%w.pairs()*8}.Row()
+}
+
+// among reports whether there is a line of a number.
+func (k *Kernel) among(line, lines int) bool {
+	if line < 0 || line >= lines {
+		k.fault(&ruleShape, "line %d of sums that have %d", line, lines)
+		return false
+	}
+	return true
+}
 
 // visit goes over the sums of the lane, cell by cell.
 func (w *WarpTile[C]) visit(do func(c Cell, cell []Reg[C], n int)) {

@@ -109,8 +109,21 @@ func (x *Tensor) parts(t SharedTile, at []Reg[U32]) iter.Seq2[[]Operand, Addr] {
 	}
 }
 
+// kernel is the kernel that x is of, nil where no builder call made it.
+func (x *Tensor) kernel() *Kernel {
+	if x == nil || x.m == nil {
+		return nil
+	}
+	return x.m.k
+}
+
 // Tile is the tile in shared memory that one copy brings.
-func (x *Tensor) Tile() Tile { return x.m.tile }
+func (x *Tensor) Tile() Tile {
+	if x.kernel() == nil {
+		return Tile{}
+	}
+	return x.m.tile
+}
 
 // Load starts the copy of a box that begins at coordinates, outermost first, and makes a barrier count its bytes. Coordinates are
 // signed: a box may begin before the tensor. The innermost is that of a multiple of 16 bytes; the hardware stops at others with an illegal
@@ -126,7 +139,7 @@ func (x *Tensor) LoadPixels(to SharedTile, at []Reg[U32], offsets []Reg[U16], fu
 }
 
 func (x *Tensor) load(mode string, to SharedTile, at []Reg[U32], offsets []Reg[U16], full Barrier, mask []Reg[U16]) {
-	k := x.m.k
+	k := x.kernel()
 	switch {
 	case !x.fits("loaded into", mode == ".im2col", to, at):
 		return
@@ -136,10 +149,12 @@ func (x *Tensor) load(mode string, to SharedTile, at []Reg[U32], offsets []Reg[U
 	case !k.known(full):
 		return
 	}
-	op := fmt.Sprintf("cp.async.bulk.tensor.%dd.%s.global%s.mbarrier::complete_tx::bytes", len(x.box), k.copySpace(mask), mode)
+	op := fmt.Sprintf("cp.async.bulk.tensor.%dd.%s.global%s.mbarrier::complete_tx::bytes", len(x.box), k.copySpace(mask, full), mode)
 	if len(mask) > 0 {
 		op += ".multicast::cluster"
 	}
+	signal, group := k.signal(full)
+	op += group
 	var more []ir.Operand
 	if x.im2col {
 		o, _ := k.any(innermostFirst(offsets))
@@ -149,7 +164,7 @@ func (x *Tensor) load(mode string, to SharedTile, at []Reg[U32], offsets []Reg[U
 		more = append(more, k.arg(m))
 	}
 	for from, place := range x.parts(to, at) {
-		k.ins(op, append([]ir.Operand{k.arg(place), x.m.bracket(from...), k.arg(full.at)}, more...)...)
+		k.ins(op, append([]ir.Operand{k.arg(place), x.m.bracket(from...), k.arg(signal)}, more...)...)
 	}
 }
 
@@ -165,6 +180,9 @@ func (x *Tensor) Reduce(how Mod, from SharedTile, at ...Reg[U32]) {
 }
 
 func (x *Tensor) store(op string, from SharedTile, at []Reg[U32]) {
+	if !made(x.kernel(), "Store", from.at.k) {
+		return
+	}
 	mode := ""
 	if x.im2col {
 		mode = ".im2col_no_offs"
@@ -179,6 +197,9 @@ func (x *Tensor) store(op string, from SharedTile, at []Reg[U32]) {
 
 // Prefetch asks for a box to be in the L2 cache soon. One thread does this.
 func (x *Tensor) Prefetch(at ...Reg[U32]) {
+	if x.kernel() == nil {
+		return
+	}
 	nowhere := SharedTile{Tile: x.m.tile, at: Addr{k: x.m.k}}
 	if !x.fits("prefetched into", false, nowhere, at) {
 		return
@@ -191,15 +212,16 @@ func (x *Tensor) Prefetch(at ...Reg[U32]) {
 // Gather starts the copy of four rows of the matrix, from a column on, to four rows of a tile that begin at one known while building, and makes
 // a barrier count their bytes (sm_100).
 func (x *Tensor) Gather(to SharedTile, first int, rows [4]Reg[U32], col Reg[U32], full Barrier) {
-	if k := x.m.k; x.four("gathered into", to, first) && k.known(full) {
-		k.ins("cp.async.bulk.tensor.2d."+k.copySpace(nil)+".global.tile::gather4.mbarrier::complete_tx::bytes",
-			k.arg(to.at.Plus(int64(first*to.Pitch()))), x.m.bracket(col, rows[0], rows[1], rows[2], rows[3]), k.arg(full.at))
+	if k := x.kernel(); x.four("gathered into", to, first) && k.known(full) {
+		signal, group := k.signal(full)
+		k.ins("cp.async.bulk.tensor.2d."+k.copySpace(nil, full)+".global.tile::gather4.mbarrier::complete_tx::bytes"+group,
+			k.arg(to.at.Plus(int64(first*to.Pitch()))), x.m.bracket(col, rows[0], rows[1], rows[2], rows[3]), k.arg(signal))
 	}
 }
 
 // Scatter starts the copy of four rows of a tile to four rows of the matrix, from a column on. It is part of the thread's next CommitStores.
 func (x *Tensor) Scatter(from SharedTile, first int, rows [4]Reg[U32], col Reg[U32]) {
-	if k := x.m.k; x.four("scattered from", from, first) {
+	if k := x.kernel(); x.four("scattered from", from, first) {
 		k.ins("cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group",
 			x.m.bracket(col, rows[0], rows[1], rows[2], rows[3]), k.arg(from.at.Plus(int64(first*from.Pitch()))))
 	}
@@ -207,7 +229,11 @@ func (x *Tensor) Scatter(from SharedTile, first int, rows [4]Reg[U32], col Reg[U
 
 // four reports what keeps four rows of a tile from being gathered or scattered.
 func (x *Tensor) four(what string, t SharedTile, first int) bool {
-	k, want := x.m.k, x.m.tile
+	k := x.kernel()
+	if !made(k, "Gather", t.at.k) {
+		return false
+	}
+	want := x.m.tile
 	want.Rows = t.Rows
 	switch {
 	case !x.rows:
@@ -222,8 +248,9 @@ func (x *Tensor) four(what string, t SharedTile, first int) bool {
 
 // fits reports what keeps a tile from being copied.
 func (x *Tensor) fits(what string, pixels bool, t SharedTile, at []Reg[U32]) bool {
-	k := x.m.k
+	k := x.kernel()
 	switch {
+	case !made(k, what, t.at.k):
 	case t.at.k == nil:
 		k.fault(&ruleValue, "tensor %s is %s a tile that no builder call made", x.m.name, what)
 	case t.Tile != x.m.tile:
@@ -260,7 +287,12 @@ func innermostFirst[T Scalar](at []Reg[T]) []Operand {
 }
 
 // Feed is the boxes of x as one of the kinds of tile of a Pipeline.
-func (x *Tensor) Feed() Feed { return Feed{from: x.m} }
+func (x *Tensor) Feed() Feed {
+	if x == nil {
+		return Feed{}
+	}
+	return Feed{from: x.m}
+}
 
 // Fill starts the copy of the box that begins at coordinates, outermost first, into a stage that Produce gave.
 func (x *Tensor) Fill(s *Stage, at ...Reg[U32]) {
@@ -283,7 +315,10 @@ func (x *Tensor) In(s *Stage) SharedTile {
 
 // given reports whether a stage is one.
 func (x *Tensor) given(s *Stage) bool {
-	if s == nil || s.p == nil {
+	if !made(x.kernel(), "Fill", s.kernel()) {
+		return false
+	}
+	if s.kernel() == nil {
 		x.m.k.fault(&ruleValue, "tensor %s in a stage that no builder call made", x.m.name)
 		return false
 	}

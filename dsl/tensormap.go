@@ -86,7 +86,20 @@ func (m *TensorMap) Name() string {
 
 // CopyBox is the rows and columns that a single copy moves, which the launch makes the map for: all of the tile, or as many columns
 // as the swizzle is wide, and as many rows as one block of a cluster loads for the others.
-func (m *TensorMap) CopyBox() Box { return Box{Rows: m.high, Cols: m.box} }
+func (m *TensorMap) CopyBox() Box {
+	if m == nil {
+		return Box{}
+	}
+	return Box{Rows: m.high, Cols: m.box}
+}
+
+// kernel is the kernel that m is of, nil where no builder call made it.
+func (m *TensorMap) kernel() *Kernel {
+	if m == nil {
+		return nil
+	}
+	return m.k
+}
 
 // addr is the address of the map, as the TMA takes it.
 func (m *TensorMap) addr() Addr {
@@ -123,9 +136,9 @@ func (m *TensorMap) Load(to SharedTile, row, col Reg[U32], full Barrier, mask ..
 // meets reports whether both the tensor map and a tile were made by builder calls.
 func (m *TensorMap) meets(t SharedTile) (k *Kernel, ok bool) {
 	switch {
-	case m == nil && t.at.k != nil:
+	case m.kernel() == nil && t.at.k != nil:
 		t.at.k.fault(&ruleValue, "a copy through a tensor map that no builder call made")
-	case m == nil:
+	case m.kernel() == nil:
 	case t.at.k == nil:
 		m.k.fault(&ruleValue, "a copy of a tile that no builder call made, through %s", m.name)
 	default:
@@ -144,19 +157,12 @@ func (m *TensorMap) load(to SharedTile, first, n int, row, col Reg[U32], full Ba
 		k.fault(&ruleShape, "tensor map %s brings %s; it is loaded into %s", m.name, m.tile, to.Tile)
 		return
 	}
-	op := "cp.async.bulk.tensor.2d." + m.k.copySpace(mask) + ".global.mbarrier::complete_tx::bytes"
+	op := "cp.async.bulk.tensor.2d." + m.k.copySpace(mask, full) + ".global.mbarrier::complete_tx::bytes"
 	if len(mask) > 0 {
 		op += ".multicast::cluster"
 	}
-	if k.tmem.pair {
-		op += ".cta_group::2"
-	}
-	signal := full.at
-	if k.tmem.pair {
-		// The barrier of the even block, whose address differs in one bit.
-		far := full.at.Value().AndI(0xfeffffff)
-		signal = Addr{k: k, space: isa.SharedCluster, reg: far.r, scope: far.scope}
-	}
+	signal, group := k.signal(full)
+	op += group
 	parts := m.tile.Cols / m.box
 	for part := range parts {
 		c := col.AddI(int64(part * m.box))
@@ -172,11 +178,21 @@ func (m *TensorMap) load(to SharedTile, first, n int, row, col Reg[U32], full Ba
 }
 
 // copySpace is the space that copies go to. Before PTX 8.6 it was the cluster's for all of them.
-func (k *Kernel) copySpace(mask []Reg[U16]) string {
-	if len(mask) > 0 || k.tmem.pair || !k.m.atLeast(806) {
+func (k *Kernel) copySpace(mask []Reg[U16], full Barrier) string {
+	if len(mask) > 0 || full.paired() || !k.m.atLeast(806) {
 		return "shared::cluster"
 	}
 	return "shared::cta"
+}
+
+// signal is the address of the barrier that copies complete, and what they say of it. In a pair it is the even block's, whose address differs
+// in one bit.
+func (k *Kernel) signal(full Barrier) (at Addr, group string) {
+	if !full.paired() {
+		return full.at, ""
+	}
+	far := full.at.Value().AndI(0xfeffffff)
+	return Addr{k: k, space: isa.SharedCluster, reg: far.r, scope: far.scope}, ".cta_group::2"
 }
 
 // Store starts the copies of a tile from shared memory to a row and column of the matrix. One thread does this, after a proxy

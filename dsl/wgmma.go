@@ -57,7 +57,12 @@ func (k *Kernel) Accumulator(rows, cols int, t isa.Type) *Accumulator {
 }
 
 // Registers is the number of registers of a thread that the accumulator takes.
-func (a *Accumulator) Registers() int { return a.parts * len(a.regs[0]) }
+func (a *Accumulator) Registers() int {
+	if a.kernel() == nil {
+		return 0
+	}
+	return a.parts * len(a.regs[0])
+}
 
 // kernel is the kernel that a is of, nil where no builder call made it.
 func (a *Accumulator) kernel() *Kernel {
@@ -172,11 +177,10 @@ func (a *Accumulator) value(part, i int) Reg[F32] {
 // EachSum visits the sums of the thread two neighbours at a time: x stands at row and col of the accumulator, y in the column behind it. T is
 // the accumulator's type.
 func EachSum[T Scalar](a *Accumulator, visit func(row, col Reg[U32], x, y Reg[T])) {
-	if a == nil {
-		return
-	}
-	k := a.k
+	k := a.kernel()
 	switch {
+	case k == nil:
+		return
 	case TypeOf[T]() != a.typ:
 		k.fault(&ruleShape, "the sums of an accumulator of %s as %s", a.typ, TypeOf[T]())
 		return
@@ -204,6 +208,9 @@ func EachSum[T Scalar](a *Accumulator, visit func(row, col Reg[U32], x, y Reg[T]
 // At is two neighbouring numbers of the accumulator: of the thread's row in rows 0 to 7 of its warp's sixteen, or with lower in
 // rows 8 to 15, in the pair-th group of eight columns. It is for accumulators of F32.
 func (a *Accumulator) At(part, group int, lower bool) (x, y Reg[F32]) {
+	if a.kernel() == nil {
+		return x, y
+	}
 	i := 4 * group
 	if lower {
 		i += 2

@@ -142,6 +142,47 @@ var wrongFeatures = []wrongKernel{
 	sparseScaled(256, false, true, func(d *dsl.AccumulatorStage, t sparseTiles) {
 		d.SparseScaledMMA(dsl.MXFP8.Sparse(), t.x, t.e, t.y, t.sx, t.sy) // want `D501: no tensor memory for scale factors; say Scales when the accumulators are made`
 	}),
+	// Pairs of blocks.
+	pairs(func(k *dsl.Kernel, a *dsl.TensorMap) {
+		p := k.Pipeline("p", 2, a.Feed())
+		k.Roles(
+			dsl.OnWarp(0, "load", func() {
+				for s := range p.Produce(k.U32(1)) {
+					s.Load(a, k.U32(0), s.Index())
+				}
+			}),
+			dsl.OnWarp(1, "read", func() {
+				for range p.Consume(k.U32(1)) { // want `D501: pipeline p is filled by both blocks of a pair for the tensor cores, and read by threads.*; PerBlock makes it each block's own`
+				}
+			}),
+		)
+	}),
+	pairs(func(k *dsl.Kernel, a *dsl.TensorMap) {
+		k.TMEM("acc", 128, 64, 1)      // want `D401: an accumulator of 128 rows in tensor memory; 64 or 128 are expected, and 256 for a pair|D501: nothing arrives at acc empty`
+		k.Factor("f", isa.Bf16, 64, 1) // want `D102: factor f in a pair of blocks|D501: nothing arrives at f full|D501: nothing arrives at f empty`
+	}),
+	// Factors in tensor memory.
+	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) {
+		f := k.Factor("f", isa.F32, 8, 1) // want `D401: factor f of \.f32; \.f16, \.bf16, \.e4m3 or \.e5m2 is expected|D401: factor f of 8 columns; whole steps of 32 bytes are expected`
+		k.Roles(dsl.OnWarpgroup(1, "write", func() {
+			f.Fill(func(s *dsl.FactorStage) {
+				s.Put(1, []dsl.Reg[dsl.F32]{k.F32(0), k.F32(0)}) // want `D401: columns 1 to 2 of a factor with 32 of \.bf16; a power of two of registers with 2 each is expected`
+			})
+		}), dsl.OnWarp(1, "multiply", func() {
+			f.Drain(func(s *dsl.FactorStage) {
+				s.Put(0, []dsl.Reg[dsl.F32]{k.F32(0), k.F32(0)}) // want `D501: Put into factor f while products read it; Fill gives one to write`
+			})
+		}))
+	}},
+}
+
+// pairs is a kernel of pairs of blocks.
+func pairs(build func(*dsl.Kernel, *dsl.TensorMap)) wrongKernel {
+	return wrongKernel{"sm_100a", func(m *dsl.Module, _ *dsl.Kernel) {
+		k := m.Kernel("pairs", dsl.Warpgroups(2), dsl.Cluster(2))
+		k.Pair()
+		build(k, k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128))
+	}}
 }
 
 // sparseTiles are the tiles of a stage: a sparse product, its zeros, and its scale factors.

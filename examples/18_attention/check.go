@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
@@ -105,8 +104,11 @@ type way[E runtime.Element] struct {
 // ways are the kernels that the device can run.
 func ways[E runtime.Element](t *trial.T, s Shape) []way[E] {
 	list := []way[E]{{s.Name(), Queries, Build, asBuffer[E]}}
-	if t.Target() == "sm_90a" {
+	switch t.Target() {
+	case "sm_90a":
 		list = append(list, way[E]{"hopper_" + s.Name(), HopperQueries, BuildHopper, asTensor[E]})
+	case "sm_100a", "sm_103a":
+		list = append(list, way[E]{"blackwell_" + s.Name(), BlackwellQueries, BuildBlackwell, asTensor[E]})
 	}
 	return list
 }
@@ -184,25 +186,10 @@ func Speed(t *trial.T) error {
 
 // time is the median of 30 launches with one matrix for all factors, of which the first few do not count.
 func (w way[E]) time(t *trial.T, s Shape, size [3]int, x []E) (time.Duration, error) {
-	j, e1 := w.job(t, s, size, x, x, x)
-	first, e2 := t.Device.Event()
-	last, e3 := t.Device.Event()
-	if err := errors.Join(e1, e2, e3); err != nil {
+	j, err := w.job(t, s, size, x, x, x)
+	if err != nil {
 		return 0, err
 	}
-	var list []time.Duration
-	for i := range 35 {
-		if err := errors.Join(first.Record(nil), j.launch(), last.Record(nil), last.Sync()); err != nil {
-			return 0, err
-		}
-		took, err := last.Since(first)
-		if err != nil {
-			return 0, err
-		}
-		if i >= 5 {
-			list = append(list, took)
-		}
-	}
-	slices.Sort(list)
-	return list[len(list)/2], errors.Join(j.close(), first.Close(), last.Close())
+	took, err := t.Median(j.launch)
+	return took, errors.Join(err, j.close())
 }

@@ -29,6 +29,13 @@ func TestHopper(t *testing.T) {
 	}
 }
 
+// TestBlackwell holds the kernel of sm_100 in two shapes.
+func TestBlackwell(t *testing.T) {
+	for _, s := range []Shape{{isa.Bf16, 128, true}, {isa.F16, 64, false}} {
+		exampletest.Check(t, "blackwell_"+s.Name(), "sm_100a", func(m *dsl.Module) { BuildBlackwell(m, s) })
+	}
+}
+
 // TestReference: equal keys make a mean of the values, and a causal query sees no later one.
 func TestReference(t *testing.T) {
 	q, k := []float32{1, 2, 3, 4}, []float32{1, 1, 1, 1, 1, 1}

@@ -1,0 +1,168 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package attention
+
+import (
+	"math"
+
+	"github.com/ptxdsl/ptxdsl/dsl"
+)
+
+// BlackwellQueries and BlackwellKeys are the rows of the tiles of BuildBlackwell: a thread has a query.
+const (
+	BlackwellQueries = 128
+	BlackwellKeys    = 128
+)
+
+// BuildBlackwell makes the kernel of Build for sm_100: tensor memory holds the scores, the weights, which are a left factor there, and their sums of
+// a tile. Warps that load and multiply have nothing else to do, so that the next scores are made while four warps make weights of these.
+func BuildBlackwell(m *dsl.Module, s Shape) {
+	k := m.Kernel("blackwell_"+s.Name(), dsl.Warpgroups(2))
+	if !s.known(k) {
+		return
+	}
+	tile := []int{1, BlackwellKeys, s.Width}
+	q := k.Tensor("q", s.Type, []int{1, BlackwellQueries, s.Width}, dsl.Swizzle128)
+	ks, vs := k.Tensor("k", s.Type, tile, dsl.Swizzle128), k.Tensor("v", s.Type, tile, dsl.Swizzle128)
+	o := k.Matrix("o", s.Type)
+	queries, keys := dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "m")
+	head, first, zero, one := k.CTAID().Y, k.CTAID().X.MulI(BlackwellQueries), k.U32(0), k.U32(1)
+	o = o.Sized(queries, k.U32(s.Width)).Nth(head)
+	number := first.Add(keys.Sub(queries)) // of the first query, counted as keys are
+	steps := s.steps(keys, number, BlackwellQueries, BlackwellKeys)
+
+	own := k.Pipeline("own", 1, q.Feed())
+	left, right := k.Pipeline("keys", 2, ks.Feed()), k.Pipeline("values", 2, vs.Feed())
+	scores := k.TMEM("scores", BlackwellQueries, BlackwellKeys, 2)
+	weights := k.Factor("weights", s.Type, BlackwellKeys, 2)
+	sums := k.TMEM("sums", BlackwellQueries, s.Width, 1)
+	k.Roles(
+		dsl.OnWarp(0, "load keys", func() {
+			for at := range own.Produce(one) {
+				q.Fill(at, head, first, zero)
+			}
+			for at := range left.Produce(steps) {
+				ks.Fill(at, head, at.Index().MulI(BlackwellKeys), zero)
+			}
+		}),
+		dsl.OnWarp(1, "load values", func() {
+			for at := range right.Produce(steps) {
+				vs.Fill(at, head, at.Index().MulI(BlackwellKeys), zero)
+			}
+		}),
+		dsl.OnWarp(2, "score", func() {
+			for mine := range own.Consume(one) {
+				for at := range left.Consume(steps) {
+					scores.Fill(func(d *dsl.AccumulatorStage) { d.MMA(q.In(mine), ks.In(at)) })
+				}
+			}
+		}),
+		dsl.OnWarp(3, "weigh", func() {
+			for at := range right.Consume(steps) {
+				weights.Drain(func(w *dsl.FactorStage) {
+					sums.Fill(func(d *dsl.AccumulatorStage) { d.MMALeft(w, vs.In(at).Transposed()) })
+				})
+			}
+		}),
+		dsl.OnWarpgroup(1, "soften", func() {
+			r := newTensorRow(k, s)
+			for step := range k.Range(zero, steps) {
+				var shrink f32
+				scores.Drain(func(d *dsl.AccumulatorStage) {
+					from := step.MulI(BlackwellKeys)
+					seen := keys // the keys from here on are not seen
+					if s.Causal {
+						seen = seen.Min(number.Add(d.Row()).AddI(1))
+					}
+					shrink = r.Take(d, weights, seen.Sub(seen.Min(from)))
+				})
+				k.If(step.GtI(0), func() { r.Gather(sums) }) // of the step before, while this one's are made
+				r.Shrink(shrink)
+			}
+			k.If(steps.GtI(0), func() { r.Gather(sums) })
+			r.Store(o, first)
+		}),
+	)
+}
+
+// A tensorRow is the softmax of the row that a thread has, whose scores come a tile at a time in tensor memory.
+type tensorRow struct {
+	k         *dsl.Kernel
+	s         Shape
+	most, sum f32
+	scale     f32 // as a softmax has it
+	out       []f32
+}
+
+// chunk is how many columns of tensor memory are read at a time: a wide head leaves registers for no more.
+const chunk = 16
+
+func newTensorRow(k *dsl.Kernel, s Shape) *tensorRow {
+	r := &tensorRow{k: k, s: s, most: k.F32(math.Inf(-1)).Var(), sum: k.F32(0).Var(), scale: k.F32(math.Log2E / math.Sqrt(float64(s.Width)))}
+	for range s.Width {
+		r.out = append(r.out, k.F32(0).Var())
+	}
+	return r
+}
+
+// Take makes weights of scores, of which the first are those of keys that the query sees, and returns what was gathered so far shrinks by. Scores are
+// read twice, since all of them would take as many registers as what was gathered.
+func (r *tensorRow) Take(d *dsl.AccumulatorStage, weights *dsl.Factor, seen u32) (shrink f32) {
+	k := r.k
+	each := func(visit func(col int, x []f32)) {
+		for col := 0; col < BlackwellKeys; col += chunk {
+			x := d.Load(col, chunk)
+			k.If(seen.LtI(int64(col+chunk)), func() {
+				for i := range x {
+					x[i].Set(dsl.Select(seen.GtI(int64(col+i)), x[i], k.F32(math.Inf(-1))))
+				}
+			})
+			visit(col, x)
+		}
+	}
+	top := k.F32(math.Inf(-1)).Var()
+	each(func(_ int, x []f32) {
+		for _, y := range x {
+			top.Set(top.Max(y))
+		}
+	})
+	now := top.Mul(r.scale).Max(r.most)
+	shrink = r.most.Sub(now).Exp2()
+	r.most.Set(now)
+	r.sum.Set(r.sum.Mul(shrink))
+	weights.Fill(func(w *dsl.FactorStage) {
+		each(func(col int, x []f32) {
+			for i, y := range x {
+				x[i] = y.FMA(r.scale, now.Neg()).Exp2()
+				r.sum.Set(r.sum.Add(x[i]))
+			}
+			w.Put(col, x)
+		})
+	})
+	return shrink
+}
+
+// Gather adds sums of weighted values.
+func (r *tensorRow) Gather(sums *dsl.TMEM) {
+	sums.Drain(func(d *dsl.AccumulatorStage) {
+		for col := 0; col < r.s.Width; col += chunk {
+			for i, x := range d.Load(col, chunk) {
+				r.out[col+i].Set(r.out[col+i].Add(x))
+			}
+		}
+	})
+}
+
+// Shrink multiplies what was gathered.
+func (r *tensorRow) Shrink(by f32) {
+	for _, x := range r.out {
+		x.Set(x.Mul(by))
+	}
+}
+
+// Store divides what was gathered by the sum of the weights, and writes it.
+func (r *tensorRow) Store(o *dsl.Matrix, first u32) {
+	r.Shrink(r.sum.Rcp(dsl.Approx))
+	o.StoreRow(first.Add(r.k.Thread().AndI(BlackwellQueries-1)), r.k.U32(0), r.out)
+}
