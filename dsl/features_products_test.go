@@ -23,8 +23,8 @@ var productFeatures = []feature{
 		for i := range k.RangeI(0, 4) {
 			part.Clear()
 			part.MMA(x, k.U32(0), x, k.U32(0))
-			scale := scales.Load(i)
-			dsl.Promote(total, part, func(_ dsl.Cell, sum f32, x dsl.Reg[dsl.S32]) f32 { return dsl.To[dsl.F32](x).FMA(scale, sum) })
+			lines := []f32{scales.Load(i.MadI(16, total.Row(0))), scales.Load(i.MadI(16, total.Row(1)))}
+			dsl.Promote(total, part, func(c dsl.Cell, sum f32, x dsl.Reg[dsl.S32]) f32 { return dsl.To[dsl.F32](x).FMA(lines[c.Line], sum) })
 		}
 		total.Store(d.Sized(k.U32(16), k.U32(16)), k.U32(0), k.U32(0))
 	}, "cvt.rn.f32.s32"},
@@ -58,8 +58,10 @@ func promoted(m *dsl.Module) {
 			for s := range p.Consume(n) {
 				part := k.Accumulator(64, 64, isa.F32)
 				part.MMA(s.Tile(a), s.Tile(a))
-				row := k.WarpIndex().AndI(3).MadI(16, k.Lane().ShrI(2))
-				lines := []f32{scales.In(s).Load(row), scales.In(s).Load(row.AddI(8))}
+				lines := make([]f32, part.Lines())
+				for i := range lines {
+					lines[i] = scales.In(s).Load(part.Row(i))
+				}
 				part.Wait()
 				dsl.PromoteSums(total, part, func(c dsl.Cell, sum, x f32) f32 { return x.FMA(lines[c.Line], sum) })
 			}

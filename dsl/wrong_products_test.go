@@ -45,6 +45,8 @@ var wrongProducts = []wrongKernel{
 		dsl.Promote(total, nil, f)    // want `D201: Promote of sums that no builder call made`
 		a, b, c := k.Accumulator(64, 64, isa.F32), k.Accumulator(64, 64, isa.S32), k.Accumulator(64, 32, isa.F32)
 		g := func(_ dsl.Cell, sum, x f32) f32 { return x.Add(sum) }
+		a.Row(2)                                                              // want `D401: line 2 of sums that have 2`
+		total.Row(-1)                                                         // want `D401: line -1 of sums that have 2`
 		dsl.PromoteSums(a, b, g)                                              // want `D401: sums of \.s32 are promoted as \.f32; their own type is expected`
 		dsl.PromoteSums(a, c, g)                                              // want `D401: sums of 64x32 are promoted into 64x64`
 		dsl.PromoteSums(b, a, g)                                              // want `D401: PromoteSums of an accumulator of \.s32; sums of \.f32 are expected`

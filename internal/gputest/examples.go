@@ -22,6 +22,8 @@ import (
 	blackwell "github.com/ptxdsl/ptxdsl/examples/16_matmul_blackwell"
 	blockscaled "github.com/ptxdsl/ptxdsl/examples/17_matmul_blockscaled"
 	attention "github.com/ptxdsl/ptxdsl/examples/18_attention"
+	w4a16 "github.com/ptxdsl/ptxdsl/examples/19_matmul_w4a16"
+	fp8 "github.com/ptxdsl/ptxdsl/examples/20_matmul_fp8"
 	"github.com/ptxdsl/ptxdsl/internal/trial"
 )
 
@@ -51,6 +53,10 @@ func exampleChecks() []Check {
 		{"17_matmul_blockscaled", blockscaled.Check},
 		{"18_attention", attention.Check},
 		{"18_attention, speed", attention.Speed},
+		{"19_matmul_w4a16", w4a16.Check},
+		{"19_matmul_w4a16, speed", w4a16.Speed},
+		{"20_matmul_fp8", fp8.Check},
+		{"20_matmul_fp8, speed", fp8.Speed},
 	} {
 		list = append(list, Check{"examples", e.name, func(t *T) error { return e.check(t.T) }})
 	}

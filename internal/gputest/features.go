@@ -23,6 +23,7 @@ func featureChecks() []Check {
 		{"dsl", "chunks", checkChunks},
 		{"dsl", "boxes", checkBoxes},
 		{"dsl", "a product as a factor of the next", checkChain},
+		{"dsl", "factors that lie the other way round", checkTurned},
 	}
 }
 

@@ -95,3 +95,38 @@ func checkChain(t *T) error {
 	}
 	return trial.Near("chain", got, want, 0)
 }
+
+// turned is A' B for A and B of 128 columns: both lie the other way round for mma.sync, and come in two slabs.
+func turned(m *dsl.Module) {
+	k := m.Kernel("turned", dsl.Threads(128))
+	a, b, d := k.Matrix("a", isa.F16), k.Matrix("b", isa.F16), k.Matrix("d", isa.F32)
+	length, side := dsl.Param[dsl.U32](k, "k"), k.U32(128)
+	a, b = a.Sized(length, side), b.Sized(length, side)
+	tile := dsl.Tile{Type: isa.F16, Rows: 32, Cols: 128, Swizzle: dsl.Swizzle128}
+	ab := k.AsyncPipeline("ab", 3, tile, tile)
+	w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 64, 64)
+	row, col := w.Place(k.WarpIndex(), 2)
+	ab.Multiply(length.CeilDiv(32),
+		func(step dsl.Reg[dsl.U32], s dsl.AsyncStage) {
+			a.From(step.MulI(32)).CopyAsync(s.Tile(0), k.U32(0))
+			b.From(step.MulI(32)).CopyAsync(s.Tile(1), k.U32(0))
+		},
+		func(s dsl.AsyncStage) dsl.Product {
+			return w.Product(s.Tile(0).Transposed(), row, s.Tile(1).Transposed(), col)
+		})
+	w.Store(d.Sized(side, side), row, col)
+}
+
+// checkTurned multiplies random numbers, of which the last stage has fewer than it could hold.
+func checkTurned(t *T) error {
+	k, err := t.Kernel("turned", turned)
+	if err != nil {
+		return err
+	}
+	const depth = 328
+	lying := func() trial.Matrix {
+		xs := trial.Elements(t.T, depth*128, trial.Half)
+		return trial.MatrixOf(128, depth, xs, func(row, col int) float64 { return trial.Half.Worth(xs[col*128+row]) })
+	}
+	return trial.Multiply(t.T, k, runtime.Grid(1), lying(), lying(), trial.Single, 1e-5, nil)
+}

@@ -8,6 +8,8 @@ package trial
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 	"math/rand/v2"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
@@ -102,4 +104,28 @@ func F16(xs []float32) []runtime.F16 {
 		xs[i] = out[i].Float32()
 	}
 	return out
+}
+
+// Median is how long a launch takes, the median of 30 on the device's own clock. The first few do not count.
+func (t *T) Median(launch func() error) (time.Duration, error) {
+	first, e1 := t.Device.Event()
+	last, e2 := t.Device.Event()
+	if err := errors.Join(e1, e2); err != nil {
+		return 0, err
+	}
+	var list []time.Duration
+	for i := range 35 {
+		if err := errors.Join(first.Record(nil), launch(), last.Record(nil), last.Sync()); err != nil {
+			return 0, err
+		}
+		took, err := last.Since(first)
+		if err != nil {
+			return 0, err
+		}
+		if i >= 5 {
+			list = append(list, took)
+		}
+	}
+	slices.Sort(list)
+	return list[len(list)/2], errors.Join(first.Close(), last.Close())
 }

@@ -1,0 +1,98 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package w4a16 multiplies activations of 16 bits by weights of 4, which become numbers of 16 bits between shared memory and the tensor cores.
+package w4a16
+
+import (
+	"fmt"
+
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+type u32 = dsl.Reg[dsl.U32]
+
+// A block of Build has tiles of rows and columns for eight warps, in two rows and four columns. A stage is so deep, Group weights of a column
+// share a scale, and so many rows of tiles are dealt together.
+const (
+	tileRows, tileCols = 128, 256
+	stages             = 4
+	depth              = 64
+	Group              = 128
+	group              = 8
+)
+
+// Blocks is the grid of a launch of Build, or an error where the sizes are none that the kernels take.
+func Blocks(m, n, k int) (int, error) {
+	return (n + tileCols - 1) / tileCols * ((m + tileRows - 1) / tileRows), takes(n, k)
+}
+
+// takes is an error where the sizes are none that the kernels take.
+func takes(n, k int) error {
+	switch {
+	case k%Group != 0:
+		return fmt.Errorf("columns of %d weights; a multiple of %d is expected", k, Group)
+	case n%pack != 0:
+		return fmt.Errorf("a result of %d columns; a multiple of %d is expected", n, pack)
+	}
+	return nil
+}
+
+// Build makes D = A * B' for A m x k of F16 and weights B n x k of four bits, which Pack and PackScales lay out: b and scales. D is m x n of F16.
+// The fragments of the weights of a step are made while the tensor cores multiply the step before.
+func Build(m *dsl.Module) {
+	k := m.Kernel("w4a16", dsl.Threads(256))
+	a, b, scales, d := k.Matrix("a", isa.F16), k.Matrix("b", isa.B32), k.Matrix("scales", isa.F16), k.Matrix("d", isa.F16)
+	rows, cols, length := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
+	at := k.Grouped(rows.CeilDiv(tileRows), cols.CeilDiv(tileCols), group)
+	row, col := at.Row.MulI(tileRows), at.Col.MulI(tileCols)
+	a = a.Sized(rows, length).From(row)
+	b = b.Sized(cols.DivI(pack), length.MulI(words)).From(col.DivI(pack))
+	scales = scales.Sized(length.DivI(Group), cols)
+
+	ab := k.AsyncPipeline("ab", stages,
+		dsl.Tile{Type: isa.F16, Rows: tileRows, Cols: depth, Swizzle: dsl.Swizzle128},
+		dsl.Tile{Type: isa.B32, Rows: tileCols / pack, Cols: depth * words},
+		dsl.Tile{Type: isa.F16, Rows: 1, Cols: tileCols})
+	w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), tileRows/2, pack)
+	fromA, fromB := w.Place(k.WarpIndex(), 4)
+	ab.Multiply(length.DivI(depth),
+		func(step u32, s dsl.AsyncStage) {
+			a.CopyAsync(s.Tile(0), step.MulI(depth))
+			b.CopyAsync(s.Tile(1), step.MulI(depth*words))
+			scales.From(step.DivI(Group/depth)).CopyAsync(s.Tile(2), col)
+		},
+		func(s dsl.AsyncStage) dsl.Product {
+			return w.ProductWith(s.Tile(0), fromA, func(step int) [][]dsl.Reg[dsl.B32] {
+				return weights(step, s.Tile(1), fromB.DivI(pack), dsl.Element[dsl.F16](s.Tile(2), k.U32(0), fromB))
+			})
+		})
+	w.Store(d.Sized(rows, cols), row.Add(fromA), col.Add(fromB))
+}
+
+// weights are the fragments of a step of 16 weights of 64 columns, which are in a row of a tile, and of their scales.
+func weights(step int, packed dsl.SharedTile, row u32, scales dsl.Array[dsl.F16]) (right [][]dsl.Reg[dsl.B32]) {
+	lane := row.Kernel().Lane()
+	four := dsl.Element[dsl.B32](packed, row, lane.ShlI(2).AddI(int64(step*16*words))).GetVec(4)
+	factors := dsl.As[dsl.F16x2](scales.At(lane.DivI(4).ShlI(3))).GetVec(4)
+	for i, word := range four {
+		x, y := dsl.Unpack[dsl.F16](factors[i])
+		right = append(right, dequantize(word, x), dequantize(dsl.Bits[dsl.B32](dsl.Bits[dsl.U32](word).ShrI(8)), y))
+	}
+	return right
+}
+
+// dequantize is the two registers of a fragment of the weights in bits 0 to 7 and 16 to 23 of a word. A number of four bits, or'ed into the
+// mantissa of 1024, makes 1024 more than it is; four bits further up it makes 16 times as much.
+func dequantize(word dsl.Reg[dsl.B32], scale dsl.Reg[dsl.F16]) []dsl.Reg[dsl.B32] {
+	k := word.Kernel()
+	const masked = 0xea // (a & b) | c
+	low := dsl.Result[dsl.F16x2](k, "lop3.b32", word, 0x000f000f, 0x64006400, masked)
+	high := dsl.Result[dsl.F16x2](k, "lop3.b32", word, 0x00f000f0, 0x64006400, masked)
+	both := dsl.Pack[dsl.F16x2](scale, scale)
+	pair := func(x float64) dsl.Reg[dsl.F16x2] { return dsl.ConstF[dsl.F16x2](k, x) }
+	low = low.Sub(pair(1024 + Zero))
+	high = high.FMA(pair(1.0/16), pair(-1024/16-Zero))
+	return []dsl.Reg[dsl.B32]{dsl.Bits[dsl.B32](low.Mul(both)), dsl.Bits[dsl.B32](high.Mul(both))}
+}

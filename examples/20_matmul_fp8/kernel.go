@@ -1,0 +1,87 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package fp8 multiplies numbers of eight bits with scale factors for blocks of them on the tensor cores of Hopper, which know no such factors.
+package fp8
+
+import (
+	"fmt"
+
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// Block is how many numbers along the depth share a factor: of one row of A, and of as many rows of B. A tile of the result is a block wide and
+// high, and a stage of the pipeline a block deep.
+const (
+	Block  = 128
+	stages = 6
+	group  = 8
+)
+
+// Factors is how many factors there are for a matrix of rows of so many numbers: for A one for each row, rounded up to whole tiles, block
+// by block of the depth; for B one for each tile, row by row of tiles.
+func Factors(rows, k int) (a, b int) {
+	tiles, blocks := (rows+Block-1)/Block, (k+Block-1)/Block
+	return blocks * tiles * Block, tiles * blocks
+}
+
+// Takes is an error where the sizes are none that the kernel takes.
+func Takes(n, k int) error {
+	switch {
+	case k%16 != 0:
+		return fmt.Errorf("rows of %d numbers; a multiple of 16 is expected", k)
+	case n%2 != 0:
+		return fmt.Errorf("a result of %d columns; an even number is expected", n)
+	}
+	return nil
+}
+
+// Build makes D = A * B' for A m x k and B n x k of E4M3, each number times the factor of its block, with D m x n of BF16. A warpgroup loads; two
+// more multiply 64 rows each. The tensor cores keep few bits of their sums of such numbers, and no factors: so the sums of each block are made
+// apart, and those of all blocks in F32 by the threads. The grid is any number of blocks, which stay.
+func Build(m *dsl.Module) {
+	k := m.Kernel("matmul_fp8", dsl.Warpgroups(3))
+	box := dsl.Box{Rows: Block, Cols: Block}
+	a, b := k.TensorMap("a", isa.E4m3, box, dsl.Swizzle128), k.TensorMap("b", isa.E4m3, box, dsl.Swizzle128)
+	factorsA := dsl.ChunkOf(dsl.Global[dsl.F32](k, "factors_a"), Block)
+	factorsB, d := dsl.Global[dsl.F32](k, "factors_b"), k.Matrix("d", isa.Bf16)
+	rows, cols, length := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
+	down, steps := rows.CeilDiv(Block), length.CeilDiv(Block)
+	d = d.Sized(rows, cols)
+
+	ab := k.Pipeline("ab", stages, a.Feed(), b.Feed(), factorsA.Feed())
+	tiles := k.Persistent(down, cols.CeilDiv(Block), group)
+	k.Roles(
+		dsl.OnWarpgroup(0, "load", func() {
+			for at := range tiles.Each() {
+				for s := range ab.Produce(steps) {
+					s.Load(a, at.Row, s.Index())
+					s.Load(b, at.Col, s.Index())
+					factorsA.Load(s, s.Index().Mad(down, at.Row))
+				}
+			}
+		}).Regs(40),
+		dsl.OnWarpgroups(1, 2, "multiply", func(half dsl.Reg[dsl.U32]) {
+			for at := range tiles.Each() {
+				total := k.Accumulator(64, Block, isa.F32)
+				total.Clear()
+				for s := range ab.Consume(steps) {
+					part := k.Accumulator(64, Block, isa.F32)
+					part.MMA(s.Tile(a).Part(half, 2), s.Tile(b))
+					ofB := factorsB.Load(at.Col.Mad(steps, s.Index()), dsl.NC)
+					ofA := factorsA.In(s).At(half.MulI(64))
+					factors := make([]dsl.Reg[dsl.F32], part.Lines())
+					for i := range factors {
+						factors[i] = ofA.Load(part.Row(i)).Mul(ofB)
+					}
+					part.Wait()
+					dsl.PromoteSums(total, part, func(c dsl.Cell, sum, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
+						return x.FMA(factors[c.Line], sum)
+					})
+				}
+				total.Store(d, half.MulI(64).Add(at.Row.MulI(Block)), at.Col.MulI(Block))
+			}
+		}).Regs(232),
+	)
+}
