@@ -255,3 +255,18 @@ func (p *Pass) Left(in *ir.Instr, away value.Set) bool {
 	}
 	return false
 }
+
+// Example reports whether the places of memory that events of a trace work at are so for some of the numbers that were put in for what
+// the kernel is told.
+func (p *Pass) Example(t *trace.Trace, events ...*trace.Event) bool {
+	if t.Facts.With == "" {
+		return false
+	}
+	var at []*ir.Reg
+	for _, e := range events {
+		if n := Address(e.In, 0); n >= 0 {
+			e.In.Args[n].Walk(func(o *ir.Operand) { at = append(at, o.Reg()) })
+		}
+	}
+	return p.Given(at...)
+}

@@ -105,9 +105,10 @@ type Kernel struct {
 	// Spent is what was spent of Limits.Work, which analyzers that do much work add to.
 	Spent int
 
-	together scenes        // see Scenes
-	work     int           // that may be spent, or 0
-	touched  [][]*ir.Instr // the instructions of each Touch
+	together scenes                  // see Scenes
+	work     int                     // that may be spent, or 0
+	touched  [][]*ir.Instr           // the instructions of each Touch
+	writers  map[*ir.Reg][]*ir.Instr // see Given
 }
 
 // Within is how much of some work, in steps, may still be done.

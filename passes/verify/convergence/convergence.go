@@ -75,8 +75,11 @@ func aligned(p *verify.Pass, t *trace.Trace, i int) {
 				As(diag.Review).Also(c.In, "lanes part here").On(t, i)
 			return
 		case c.Splits && !p.Quits(c):
-			p.Report(whole(e), e.In, "%s needs all lanes of a warp, and some go another way", e.In.Op).
+			f := p.Report(whole(e), e.In, "%s needs all lanes of a warp, and some go another way", e.In.Op).
 				Also(c.In, "lanes part here: %s of the warps come", part(p, e)).On(t, i)
+			if example(p, t, c) || folded(p) {
+				f.As(diag.Review)
+			}
 			return
 		case c.Splits:
 			p.Report(whole(e), e.In, "%s behind a branch on which some lanes of a warp leave the kernel", e.In.Op).
@@ -125,6 +128,12 @@ func joined(p *verify.Pass, t *trace.Trace, i int, c trace.Choice) (all, may boo
 		never = never.And(pass)
 	}
 	return never.Empty() && away.And(pass) == (value.Set{}), never.Empty()
+}
+
+// example reports whether lanes part for some of the numbers that were put in for what the kernel is told, which those that launch it may
+// never give.
+func example(p *verify.Pass, t *trace.Trace, c trace.Choice) bool {
+	return t.Facts.With != "" && p.Given(c.In.Guard.Reg)
 }
 
 // whole is the rule that asks for whole warps: matrix units and tensor memory have their own.
@@ -322,13 +331,32 @@ func masked(p *verify.Pass, t *trace.Trace, i int) {
 					continue
 				}
 				f := p.Report(&ruleMask, e.In, "%s names lane %d in its mask %#x, which went another way", e.In.Op, low(missing), uint32(mask)).Also(c.In, "lanes part here")
-				if p.Quits(c) || elsewhere(p, e) {
+				if p.Quits(c) || elsewhere(p, e) || example(p, t, c) || folded(p) || leave(p, t, e, missing, w) {
 					f.As(diag.Review)
 				}
 				return
 			}
 		}
 	}
+}
+
+// leave reports whether lanes of a warp that went another way meet nobody before they leave the kernel: an instruction waits for those
+// alone that have not left.
+func leave(p *verify.Pass, t *trace.Trace, e *trace.Event, lanes uint32, warp int) bool {
+	for _, o := range p.Traces {
+		if o.Rank != t.Rank || o.Threads.Lanes(warp)&lanes == 0 || !o.Facts.Agree(t.Facts) {
+			continue
+		}
+		for i := range o.Events {
+			switch own := &o.Events[i]; own.Kind {
+			case trace.BarrierSync, trace.WarpSync, trace.Collective, trace.ClusterWait, trace.Wait:
+				if own.In.Pos > e.In.Pos {
+					return false
+				}
+			}
+		}
+	}
+	return true
 }
 
 // elsewhere reports whether other lanes come to the same kind of instruction at another place.

@@ -29,9 +29,10 @@ const (
 )
 
 // exchanges looks for shared memory through which lanes of one warp hand something over, or take a place from one another,
-// with nothing between that brings them together. One warp of those on a trace stands for all.
+// with nothing between that brings them together. One warp of those on a trace stands for all. Which threads are in it must be known:
+// where they lie along several axes it rests on the size of the block.
 func exchanges(p *verify.Pass) {
-	if !p.Shares {
+	if !p.Shares || folded(p) {
 		return
 	}
 	compared := make(map[pair]int)
@@ -64,14 +65,14 @@ func exchanges(p *verify.Pass) {
 			for k := range open {
 				o := &open[k]
 				at := pair{o.e.In, e.In}
-				if o.e.Kind == trace.Load && e.Kind == trace.Load || compared[at] >= repeats {
-					continue
+				if o.e.Kind == trace.Load && e.Kind == trace.Load || o.e.In == e.In || compared[at] >= repeats {
+					continue // a store and itself in another turn: loops over a row are followed for more turns than it has
 				}
 				if sure, _ := r.Meets(&o.region); !sure {
 					continue
 				}
 				compared[at]++
-				if r.Foreign(&o.region, 1) {
+				if r.Foreign(&o.region, 1) && !p.Example(t, e, o.e) {
 					exchanged(p, t, i, o.e)
 					break
 				}
@@ -83,6 +84,9 @@ func exchanges(p *verify.Pass) {
 		}
 	}
 }
+
+// folded reports whether threads lie along several axes and nothing says how: which of them are one warp is not known then.
+func folded(p *verify.Pass) bool { return !p.Pool.Exact && p.Pool.Shape[1]*p.Pool.Shape[2] > 1 }
 
 // exchanged reports it.
 func exchanged(p *verify.Pass, t *trace.Trace, i int, o *trace.Event) {

@@ -222,7 +222,7 @@ func (m *machine) race(y, x *access) {
 		}
 		f := m.p.Report(&rulePlain, x.e.In, "%s %s shared memory that %s %s, with no barrier between", m.who(x.by), did(x), m.who(y.by), did(y)).
 			Also(y.e.In, "the other access").On(x.by.t, x.by.at)
-		if !matters(x, y) && !matters(y, x) || m.p.Flags() || m.p.Guessed {
+		if !matters(x, y) && !matters(y, x) || m.p.Flags() || m.p.Guessed || m.p.Example(x.by.t, x.e, y.e) {
 			f.As(diag.Review)
 		}
 		return
@@ -246,14 +246,28 @@ func (m *machine) race(y, x *access) {
 		}
 	}
 	rule := &ruleLap
-	if x.e.Kind == trace.TensorLoad && y.e.Kind == trace.TensorMultiply {
+	switch {
+	case x.e.Kind == trace.TensorLoad && y.e.Kind == trace.TensorMultiply:
 		rule = &ruleResult
+	case x.operation > 0 && !x.write && !x.tensor && y.operation == 0 && y.write && y.turn() == x.turn():
+		rule = &ruleProxy // no fence helps: what is written in this turn is read with no barrier between
 	}
 	f := m.p.Report(rule, x.e.In, "%s %s %s while %s %s it: nothing makes the one wait for the other", name(x.e), did(x), what, name(y.e), did(y)).
 		As(severity).Also(y.e.In, "the other access; it has not ended for certain when this one begins").On(x.by.t, x.by.at)
 	if severity == diag.Review && sure && (y.operation > 0 || m.lanes[y.by.home()] == 1) {
 		m.doubts = append(m.doubts, doubt{f, *y, x.by.home()})
 	}
+}
+
+// turn is how often the instruction of an access was come to, this time included.
+func (x *access) turn() int {
+	n := 0
+	for i := range x.by.t.Events[:min(x.when, len(x.by.t.Events))] {
+		if x.by.t.Events[i].In == x.e.In {
+			n++
+		}
+	}
+	return n
 }
 
 // A doubt is a race with an earlier access that is a review because other lanes of the warp may know that it has ended.

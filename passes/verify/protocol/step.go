@@ -280,6 +280,8 @@ func (m *machine) arrive(a *agent, o *object, n int64, c *clock, e *trace.Event)
 	switch {
 	case n > o.count:
 		m.p.Report(&ruleCount, e.In, "%d arrivals at once, and a phase of the object is %d", n, o.count).Also(o.init.In, "the object is made here")
+	case n > o.pending && o.tx != 0 && a.stale() != nil:
+		m.p.Report(&ruleParity, a.stale().In, parityKept).Also(e.In, "and here it arrives for another phase").On(a.t, a.at)
 	case n > o.pending && o.tx != 0:
 		m.p.Report(&ruleLap, e.In, "an arrival for a phase that has all its %d arrivals and still expects bytes: nothing made the thread wait for its end", o.count).
 			Also(o.init.In, "the object is made here")

@@ -1,0 +1,63 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package trace
+
+import (
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// Given reports whether what some registers hold rests, on whatever way, on what the kernel is told: parameters, memory, the number of the
+// block. Where numbers are put in for these, what such registers do is an example and no proof: a caller may see to it that it
+// never is so.
+func (k *Kernel) Given(list ...*ir.Reg) bool {
+	if k.writers == nil {
+		k.writers = make(map[*ir.Reg][]*ir.Instr)
+		for _, b := range k.Func.Blocks {
+			for _, in := range b.Instrs {
+				in.Registers(func(r *ir.Reg, a isa.Access) {
+					if a != isa.Read {
+						k.writers[r] = append(k.writers[r], in)
+					}
+				})
+			}
+		}
+	}
+	seen := make(map[*ir.Reg]bool)
+	for len(list) > 0 {
+		r := list[len(list)-1]
+		list = list[:len(list)-1]
+		if r == nil || seen[r] {
+			continue
+		}
+		seen[r] = true
+		for _, in := range k.writers[r] {
+			if tells(in) {
+				return true
+			}
+			in.Registers(func(from *ir.Reg, a isa.Access) {
+				if a != isa.Write {
+					list = append(list, from)
+				}
+			})
+		}
+	}
+	return false
+}
+
+// tells reports whether an instruction reads something that the kernel is told.
+func tells(in *ir.Instr) bool {
+	switch Of(in.Op) {
+	case Load, Atomic, Call:
+		return true
+	}
+	for i := range in.Args {
+		if o := &in.Args[i]; o.Kind == ir.Special && (strings.Contains(o.Text(), "ctaid") || strings.Contains(o.Text(), "clusterid")) {
+			return true
+		}
+	}
+	return false
+}
