@@ -198,7 +198,7 @@ mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1, [bars], 0;
 barrier.cluster.arrive.aligned;
 barrier.cluster.wait.aligned;
 `,
-		Fix:     "Write .release.cluster at the arrival and .acquire.cluster at the wait.",
+		Fix:     "Write .release.cluster at the arrival and .acquire.cluster at the wait. In the DSL, wait with Barrier.WaitCluster.",
 		Section: "9.7.13.15.16 mbarrier.test_wait",
 	}
 	ruleTry = diag.Rule{

@@ -217,6 +217,9 @@ func (m *machine) race(y, x *access) {
 				As(severity).Also(y.e.In, "the other access").On(x.by.t, x.by.at)
 			return
 		}
+		if same(x, y) {
+			return
+		}
 		if x.e.In.Pos < y.e.In.Pos {
 			x, y = y, x // told once, at the one that comes later in the text
 		}
@@ -303,14 +306,30 @@ func matters(read, write *access) bool {
 	if write.e.Kind == trace.Copy {
 		return true
 	}
-	switch o := &write.e.In.Args[len(write.e.In.Args)-1]; o.Kind {
+	v, held := stored(write)
+	return held && (v == nil || v.Level() > value.Block || !v.Const() && write.e.Threads.Len() == 1)
+}
+
+// stored is what a store writes, nil where it is not known; it is false where it is a number in the instruction itself.
+func stored(x *access) (*value.Value, bool) {
+	n := len(x.e.In.Args) - 1
+	switch x.e.In.Args[n].Kind {
 	case ir.Register:
-		v := verify.Val(write.e, len(write.e.In.Args)-1)
-		return v == nil || v.Level() > value.Block
+		return verify.Val(x.e, n), true
 	case ir.Vector:
-		return true
+		return nil, true
 	}
-	return false
+	return nil, false
+}
+
+// same reports whether two stores write the same for all threads, so that it does not matter which comes first.
+func same(x, y *access) bool {
+	if x.e.Kind != trace.Store || y.e.Kind != trace.Store || x.region.Low != y.region.Low || x.region.High != y.region.High {
+		return false
+	}
+	v, _ := stored(x)
+	w, _ := stored(y)
+	return v != nil && v == w && v.Level() <= value.Block
 }
 
 // parityKept is what is wrong with a wait that is stale.
