@@ -3,7 +3,11 @@
 
 package form
 
-import "github.com/ptxdsl/ptxdsl/ptx"
+import (
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
 
 // elsewhere reports a name that is not visible where it is used and yet declared: further down, in
 // another block, or in another function. It reads the tree again, which only mistakes cost.
@@ -82,10 +86,21 @@ func named(n ptx.Node, name string) (ptx.Span, bool) {
 		return n.Label.Span, n.Label.Text == name
 	case *ptx.Var:
 		for i := range n.Names {
-			if d := &n.Names[i]; d.Name.Text == name && d.Count == nil {
+			if d := &n.Names[i]; d.Name.Text == name && d.Count == nil || d.Count != nil && n.Space.Text == ".reg" && inRange(d, name) {
 				return d.Name.Span, true
 			}
 		}
 	}
 	return ptx.Span{}, false
+}
+
+// inRange reports whether a name is one of those that d declares as a range.
+func inRange(d *ptx.Declarator, name string) bool {
+	rest, ok := strings.CutPrefix(name, d.Name.Text)
+	if !ok || rest == "" {
+		return false
+	}
+	index, _, ok := number(rest)
+	count, _, counted := number(d.Count.Text)
+	return ok && counted && index.integer() && index.bits < count.bits
 }

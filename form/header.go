@@ -44,6 +44,9 @@ func (h *header) on(number int) bool { return !h.hasTarget || h.target.Info().Nu
 func (c *checker) readHeader(list []ptx.Node) []ptx.Node {
 	c.header.address = 64
 	next := func(name string) *ptx.Directive {
+		for len(list) > 0 && isBad(list[0]) { // reported already
+			list = list[1:]
+		}
 		if len(list) == 0 {
 			return nil
 		}
@@ -78,6 +81,11 @@ func (c *checker) readHeader(list []ptx.Node) []ptx.Node {
 		c.readAddressSize(d)
 	}
 	return list
+}
+
+func isBad(n ptx.Node) bool {
+	_, bad := n.(*ptx.Bad)
+	return bad
 }
 
 func (c *checker) readVersion(d *ptx.Directive) {

@@ -151,7 +151,18 @@ func (c *checker) problem(in *ptx.Instr, p *isa.Problem) {
 	if p.Rule == "F208" {
 		severity = diag.Warning
 	}
-	f := c.add(p.Rule, severity, from, to, p.Message)
+	message, better := p.Message, ""
+	switch {
+	case p.Rule == "F201" && p.Want == "" && c.labelWithoutColon(in):
+		message += "; a label has a colon behind it"
+	case (p.Rule == "F302" || p.Rule == "F303") && p.Elem < 0 && p.Arg < len(in.Args):
+		better = c.suggest(in, p.Arg)
+	}
+	f := c.add(p.Rule, severity, from, to, message)
+	if better != "" {
+		f.instead(&in.Args[p.Arg], better)
+		return
+	}
 	switch {
 	case p.Want == "" || p.Arg >= 0:
 	case word && strings.HasPrefix(p.Want, "."):

@@ -253,11 +253,33 @@ func (c *checker) unknown(at ptx.Node, name string, fits func(*symbol) bool) {
 		c.fault(&ruleUndeclared, at, "%s is not declared here", clip(name))
 		return
 	}
-	if c.elsewhere(at, name) {
+	if c.elsewhere(at, name) || c.oneOnly(at, name, name[:digits]) {
+		return
+	}
+	if special := specialNamed(name); special != "" && fits == nil {
+		c.fault(&ruleUndeclared, at, "%s is not declared here", clip(name)).instead(at, special)
 		return
 	}
 	c.fault(&ruleUndeclared, at, "%s is not declared here", clip(name)).
 		instead(at, diag.Nearest(name, c.visible(at.Pos(), fits)))
+}
+
+// oneOnly reports a name that would belong to a range if its beginning, which is one register, were
+// declared as one.
+func (c *checker) oneOnly(at ptx.Node, name, begin string) bool {
+	n, err := strconv.ParseInt(name[len(begin):], 10, 32)
+	if err != nil || n > 1<<16 {
+		return false
+	}
+	for i := len(c.scopes) - 1; i >= 0; i-- {
+		if sym := c.scopes[i].names[begin]; sym != nil && sym.kind == variable && sym.shape.space == isa.Reg && sym.role == noRole {
+			c.fault(&ruleUndeclared, at, "%s is not declared: %s is one register", clip(name), clip(begin)).
+				related(sym.at, "the declaration is here").
+				fixAt(sym.at.To, sym.at.To, "<"+strconv.FormatInt(n+1, 10)+">", "declare %s<%d>", clip(begin), n+1).guess()
+			return true
+		}
+	}
+	return false
 }
 
 // visible lists the names that can be written at a place; of a range the first few stand for all.

@@ -18,8 +18,13 @@ func (m *Matcher) unknownName(op string) Problem {
 	head, rest, _ := strings.Cut(op, ".")
 	p := problem("F201", -1, "no instruction is called %s", head)
 	best, cost := "", 3
+	lower := strings.ToLower(head)
 	for name := range m.set.names {
 		h, _, _ := strings.Cut(name, ".")
+		if h == lower {
+			best, cost = h, 0
+			break
+		}
 		if d := distance(head, h, cost); d < cost || d == cost && best != "" && h < best {
 			best, cost = h, d
 		}

@@ -165,6 +165,8 @@ func (p *parser) unexpected(want string) {
 	case t.kind == illegal: // reported when it was scanned
 	case t.kind == endOfFile:
 		p.fail(t.at, t.to, syntax, "unexpected end of file, expected %s", want)
+	case strings.HasPrefix(p.file.Text[t.at:], "*/"):
+		p.fail(t.at, t.at+2, syntax, "unexpected %s: comments do not nest, the first one ended before", quoted("*/"))
 	default:
 		p.fail(t.at, t.to, syntax, "unexpected %s, expected %s", quoted(p.textOf(t)), want)
 	}

@@ -5,6 +5,7 @@ package ptx
 
 import (
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/ptxdsl/ptxdsl/diag"
@@ -77,10 +78,14 @@ func (p *parser) reportIllegal(t token) {
 		p.fail(t.at, t.at+2, unclosed, "comment is not closed")
 	case classes[c]&digit != 0:
 		p.fail(t.at, t.to, literal, "%s is no number%s", quoted(s), numberHint(s))
+	case t.at == 0 && strings.HasPrefix(s, "\ufeff"):
+		p.fail(t.at, t.to, literal, "a byte order mark begins the file; the assembler reads plain ASCII")
 	case c >= utf8.RuneSelf:
 		p.fail(t.at, t.to, literal, "%s is not ASCII, which only comments may leave", quoted(s))
 	case c < ' ' || c == 0x7f:
 		p.fail(t.at, t.to, literal, "control character %#02x is no part of PTX", c)
+	case c == '#':
+		p.fail(t.at, t.to, literal, "%s begins nothing in PTX but a line marker; comments begin with //", quoted(s))
 	default:
 		p.fail(t.at, t.to, literal, "%s begins nothing in PTX", quoted(s))
 	}
@@ -99,6 +104,9 @@ func (p *parser) checkString(t token) {
 
 // numberHint says how a number that begins as s does would have to be.
 func numberHint(s string) string {
+	if end := len(s) - 1; s[end]|0x20 == 'f' && numberEnd(s, 0) == end && strings.Contains(s, ".") {
+		return ": floating-point constants have no suffix"
+	}
 	second := byte(0)
 	if len(s) > 1 {
 		second = s[1]

@@ -1,0 +1,86 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package form
+
+import (
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+// suggest finds what an operand of the wrong kind was meant for: of the ways to write it that are
+// often confused, the one with which the instruction set finds nothing wrong. It is "" if none is.
+func (c *checker) suggest(in *ptx.Instr, at int) string {
+	op := c.opcodes[in.Op.Text]
+	if op == nil || at >= len(c.args) || !c.advise() {
+		return ""
+	}
+	was, found := c.args[at], len(c.list)
+	defer func() { c.args[at], c.list = was, c.list[:found] }()
+	for _, o := range otherwise(&in.Args[at]) {
+		c.args[at] = c.operand(op, &o)
+		if len(c.list) == found && c.match.Check(in.Op.Text, c.args) == nil {
+			return written(&o)
+		}
+	}
+	return ""
+}
+
+// otherwise lists the ways to write an operand that authors confuse with it: a register and the
+// address in it, a number and the same as a floating-point constant or by its bits.
+func otherwise(o *ptx.Operand) []ptx.Operand {
+	literal := func(text string) ptx.Operand { return ptx.Operand{Span: o.Span, Kind: ptx.Literal, Text: text} }
+	switch o.Kind {
+	case ptx.Name:
+		return []ptx.Operand{{Span: o.Span, Kind: ptx.Address, Args: []ptx.Operand{*o}}}
+	case ptx.Address:
+		if len(o.Args) == 1 && o.Args[0].Kind == ptx.Name {
+			return o.Args
+		}
+	case ptx.Literal:
+		if bits, ok := strings.CutPrefix(o.Text, "0x"); ok {
+			switch len(bits) {
+			case 8:
+				return []ptx.Operand{literal("0f" + bits)}
+			case 16:
+				return []ptx.Operand{literal("0d" + bits)}
+			}
+			return nil
+		}
+		if v, over, ok := number(o.Text); ok && !over && v.sort == signed {
+			return []ptx.Operand{literal(o.Text + ".0")}
+		}
+	}
+	return nil
+}
+
+// written is the text of an operand that otherwise made.
+func written(o *ptx.Operand) string {
+	if o.Kind == ptx.Address {
+		return "[" + o.Args[0].Text + "]"
+	}
+	return o.Text
+}
+
+// labelWithoutColon reports whether an opcode that nothing is called looks like a label that lacks
+// its colon: a word that is alone on its line.
+func (c *checker) labelWithoutColon(in *ptx.Instr) bool {
+	if strings.Contains(in.Op.Text, ".") {
+		return false
+	}
+	before := c.src.Text[:in.Op.At]
+	if strings.TrimSpace(before[strings.LastIndexByte(before, '\n')+1:]) != "" {
+		return false
+	}
+	return len(in.Args) == 0 || strings.Contains(c.src.Text[in.Op.To:in.Args[0].At], "\n")
+}
+
+// specialNamed is the special register that a name is without its percent sign; "" if it is none.
+func specialNamed(name string) string {
+	if _, ok := isa.SpecialRegister("%" + name); ok {
+		return "%" + name
+	}
+	return ""
+}
