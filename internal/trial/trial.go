@@ -106,7 +106,8 @@ func F16(xs []float32) []runtime.F16 {
 	return out
 }
 
-// Median is how long a launch takes, the median of 30 on the device's own clock. The first few do not count.
+// Median is how long a launch takes, the median of 30 on the device's own clock, after a tenth of a second of launches that do not count: a device
+// that had nothing to do runs slower.
 func (t *T) Median(launch func() error) (time.Duration, error) {
 	first, e1 := t.Device.Event()
 	last, e2 := t.Device.Event()
@@ -114,7 +115,8 @@ func (t *T) Median(launch func() error) (time.Duration, error) {
 		return 0, err
 	}
 	var list []time.Duration
-	for i := range 35 {
+	for begin := time.Now(); len(list) < 30; {
+		warm := time.Since(begin) > time.Second/10
 		if err := errors.Join(first.Record(nil), launch(), last.Record(nil), last.Sync()); err != nil {
 			return 0, err
 		}
@@ -122,7 +124,7 @@ func (t *T) Median(launch func() error) (time.Duration, error) {
 		if err != nil {
 			return 0, err
 		}
-		if i >= 5 {
+		if warm {
 			list = append(list, took)
 		}
 	}
