@@ -162,6 +162,8 @@ var copies = []feature{
 			k.WaitStores(0)
 		})
 	}, ".im2col_no_offs"},
+	{"a convolution", "sm_100a", func(m *dsl.Module) { convolution(m, 3) }, ".im2col.mbarrier::complete_tx::bytes"},
+	{"a convolution of a pair", "sm_100a", func(m *dsl.Module) { convolution(m, 3, dsl.Cluster(2)) }, ".im2col.mbarrier::complete_tx::bytes.cta_group::2"},
 	{"rows from anywhere", "sm_100a", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Threads(32))
 		x := k.Rows("x", isa.Bf16, 64, dsl.Swizzle128)
@@ -235,4 +237,41 @@ func ahead(m *dsl.Module, t isa.Type, depth int) {
 			return w.Product(s.Tile(0), row, y, col)
 		})
 	w.Store(d, row, col)
+}
+
+// convolution is that of images with a square filter, as a product: a row for each pixel, and the depth is channels times the filter's elements.
+func convolution(m *dsl.Module, filter int, options ...dsl.KernelOption) {
+	k := m.Kernel("k", append(options, dsl.Warpgroups(2))...)
+	share := 1
+	if len(options) > 0 {
+		k.Pair()
+		share = 2
+	}
+	x := k.Im2col("x", isa.Bf16, 4, 128, 64, dsl.Swizzle128)
+	w := k.TensorMap("w", isa.Bf16, dsl.Box{Rows: 128 / share, Cols: 64}, dsl.Swizzle128)
+	d := k.TensorMap("d", isa.Bf16, dsl.Box{Rows: 128, Cols: 128}, dsl.Swizzle128)
+	image, line, col, channels := dsl.Param[dsl.U32](k, "image"), dsl.Param[dsl.U32](k, "line"), dsl.Param[dsl.U32](k, "col"), dsl.Param[dsl.U32](k, "channels")
+	p, acc, out := k.Pipeline("p", 3, x.Feed(), w.Feed()), k.TMEM("acc", 128*share, 128, 1), k.Output("out", d, 1)
+	deep := channels.CeilDiv(64)
+	steps := deep.MulI(int64(filter * filter))
+	k.Roles(
+		dsl.OnWarp(0, "load", func() {
+			for s := range p.Produce(steps) {
+				at, of := s.Index().Div(deep), s.Index().Rem(deep)
+				x.FillPixels(s, []u32{image, line, col, of.MulI(64)}, []dsl.Reg[dsl.U16]{dsl.To[dsl.U16](at.DivI(int64(filter))), dsl.To[dsl.U16](at.RemI(int64(filter)))})
+				s.Load(w, k.ClusterRank(), s.Index())
+			}
+		}),
+		dsl.OnWarp(1, "multiply", func() {
+			acc.Fill(func(d *dsl.AccumulatorStage) {
+				for s := range p.Consume(steps) {
+					d.MMA(x.In(s), s.Tile(w))
+				}
+			})
+		}),
+		dsl.OnWarpgroup(1, "write", func() {
+			acc.Drain(func(d *dsl.AccumulatorStage) { out.StoreTMEM(d, image.MulI(128), k.U32(0)) })
+			out.Drain()
+		}),
+	)
 }

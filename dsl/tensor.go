@@ -296,12 +296,22 @@ func (x *Tensor) Feed() Feed {
 
 // Fill starts the copy of the box that begins at coordinates, outermost first, into a stage that Produce gave.
 func (x *Tensor) Fill(s *Stage, at ...Reg[U32]) {
+	x.bring(s, func(to SharedTile) { x.Load(to, at, s.Full()) })
+}
+
+// FillPixels is Fill of an Im2col tensor, as LoadPixels is Load: a step of a convolution that tensor cores take for a product.
+func (x *Tensor) FillPixels(s *Stage, at []Reg[U32], offsets []Reg[U16]) {
+	x.bring(s, func(to SharedTile) { x.LoadPixels(to, at, offsets, s.Full()) })
+}
+
+// bring lets one thread load into a stage.
+func (x *Tensor) bring(s *Stage, load func(to SharedTile)) {
 	if !x.given(s) {
 		return
 	}
 	if to, ok := s.fill(x.m); ok {
 		k := x.m.k
-		k.When(k.Leader(), func() { x.Load(to, at, s.Full()) })
+		k.When(k.Leader(), func() { load(to) })
 	}
 }
 
