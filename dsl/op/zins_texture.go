@@ -8,18 +8,22 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 
 // Tex begins tex: fetch from a texture at the level of detail that the hardware picks (PTX ISA 9.1, 9.7.10.3).
 //
-//	tex.geom{.uni}.v4.dtype.s32 d{|p}, [a{, b}, c]{, e}{, s}  // PTX 1.5
-//	tex.geom{.uni}.v4.f32.s32 d{|p}, [a{, b}, c]{, e}{, s}  // PTX 1.5
-//	tex.geom{.uni}.v4.f16.s32 d{|p}, [a{, b}, c]{, e}{, s}  // PTX 1.5, and PTX 4.2 on sm_53 or later
-//	tex.geom{.uni}.v2.f16x2.s32 d{|p}, [a{, b}, c]{, e}{, s}  // PTX 1.5, and PTX 4.2 on sm_53 or later
-//	tex.geom{.uni}.v4.dtype.f32 d{|p}, [a{, b}, c]{, e}{, s}{, f}  // PTX 1.5
-//	tex.geom{.uni}.v4.f32.f32 d{|p}, [a{, b}, c]{, e}{, s}{, f}  // PTX 1.5
-//	tex.geom{.uni}.v4.f16.f32 d{|p}, [a{, b}, c]{, e}{, s}{, f}  // PTX 1.5, and PTX 4.2 on sm_53 or later
-//	tex.geom{.uni}.v2.f16x2.f32 d{|p}, [a{, b}, c]{, e}{, s}{, f}  // PTX 1.5, and PTX 4.2 on sm_53 or later
+//	tex.geom{.uni}.v4.dtype.s32 d{|p}, [a{, b}, c]{, e}{, s}  // PTX 1.0
+//	tex.geom{.uni}.v4.f32.s32 d{|p}, [a{, b}, c]{, e}{, s}  // PTX 1.0
+//	tex.geom{.uni}.v4.f16.s32 d{|p}, [a{, b}, c]{, e}{, s}  // PTX 1.0, and PTX 4.2 on sm_53 or later
+//	tex.geom{.uni}.v2.f16x2.s32 d{|p}, [a{, b}, c]{, e}{, s}  // PTX 1.0, and PTX 4.2 on sm_53 or later
+//	tex.geom{.uni}.v4.dtype.f32 d{|p}, [a{, b}, c]{, e}{, s}{, f}  // PTX 1.0
+//	tex.geom{.uni}.v4.f32.f32 d{|p}, [a{, b}, c]{, e}{, s}{, f}  // PTX 1.0
+//	tex.geom{.uni}.v4.f16.f32 d{|p}, [a{, b}, c]{, e}{, s}{, f}  // PTX 1.0, and PTX 4.2 on sm_53 or later
+//	tex.geom{.uni}.v2.f16x2.f32 d{|p}, [a{, b}, c]{, e}{, s}{, f}  // PTX 1.0, and PTX 4.2 on sm_53 or later
 //	tex.geom{.uni}.v4.dtype.f32 d{|p}, [a{, b}, c]{, s}{, f}  // PTX 1.5
 //	tex.geom{.uni}.v4.f32.f32 d{|p}, [a{, b}, c]{, s}{, f}  // PTX 1.5
 //	tex.geom{.uni}.v4.f16.f32 d{|p}, [a{, b}, c]{, s}{, f}  // PTX 1.5, and PTX 4.2 on sm_53 or later
 //	tex.geom{.uni}.v2.f16x2.f32 d{|p}, [a{, b}, c]{, s}{, f}  // PTX 1.5, and PTX 4.2 on sm_53 or later
+//	tex.geom{.uni}.v4.dtype.f32 d{|p}, [a{, b}, c]{, e}{, s}{, f}  // PTX 1.5
+//	tex.geom{.uni}.v4.f32.f32 d{|p}, [a{, b}, c]{, e}{, s}{, f}  // PTX 1.5
+//	tex.geom{.uni}.v4.f16.f32 d{|p}, [a{, b}, c]{, e}{, s}{, f}  // PTX 1.5, and PTX 4.2 on sm_53 or later
+//	tex.geom{.uni}.v2.f16x2.f32 d{|p}, [a{, b}, c]{, e}{, s}{, f}  // PTX 1.5, and PTX 4.2 on sm_53 or later
 //
 //	.geom = .1d .2d .3d .a1d[2.3] .a2d[2.3] .2dms[3.2 sm_30+] .a2dms[3.2 sm_30+]
 //	.dtype = .u32 .s32
