@@ -31,6 +31,9 @@ func (m *Module) Sampler(name string) Operand {
 func (m *Module) Surface(name string) Operand { return m.opaque(name, isa.Surfref) }
 
 func (m *Module) opaque(name string, t isa.Type) Operand {
+	if since := isa.MakeVersion(1, 5); !m.atLeast(since) {
+		m.fault(&ruleLacks, "PTX %s has no %s; it came with %s", m.version(), t, since)
+	}
 	switch {
 	case !identifier(name):
 		m.fault(&ruleKernel, "%q is no name for a %s", name, strings.TrimPrefix(t.String(), "."))

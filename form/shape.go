@@ -115,6 +115,9 @@ func (c *checker) readType(v *ptx.Var) (s shape, ok bool) {
 			ok = false
 		}
 	}
+	if t.Class() == isa.Opaque {
+		c.need(v.Type, t.String(), 1, 5, 0)
+	}
 	if t == c.types.b128 {
 		c.need(v.Type, ".b128", 8, 3, 70)
 	}

@@ -110,8 +110,11 @@ func (v *needs) variable(d *ir.Var) {
 
 // typed is the type of something that is declared.
 func (v *needs) typed(t isa.Type) {
-	if t == isa.B128 {
+	switch {
+	case t == isa.B128:
 		v.since(8, 3) // PTX ISA, Fundamental Types
+	case t.Class() == isa.Opaque:
+		v.since(1, 5) // PTX ISA, Texture Sampler and Surface Types
 	}
 }
 
