@@ -70,8 +70,8 @@ func (c *checker) labelWithoutColon(in *ptx.Instr) bool {
 	if strings.Contains(in.Op.Text, ".") {
 		return false
 	}
-	before := c.src.Text[:in.Op.At]
-	if strings.TrimSpace(before[strings.LastIndexByte(before, '\n')+1:]) != "" {
+	before := strings.TrimRight(c.src.Text[:in.Op.At], " \t\r")
+	if before != "" && !strings.HasSuffix(before, "\n") {
 		return false
 	}
 	return len(in.Args) == 0 || strings.Contains(c.src.Text[in.Op.To:in.Args[0].At], "\n")
