@@ -66,21 +66,31 @@ type slope struct {
 	from, by int64
 }
 
-// Writers are the registers that one instruction writes, with it.
-type writers map[*ir.Reg]*ir.Instr
+// Writers are the registers that one instruction writes, with it, and what was found of them: sums of sums would be looked into
+// again and again.
+type writers struct {
+	of    map[*ir.Reg]*ir.Instr
+	found map[*ir.Reg]finding
+}
+
+// A finding is what a register holds, if that is a slope.
+type finding struct {
+	slope
+	ok bool
+}
 
 func definitions(f *ir.Func) writers {
-	w := make(writers)
+	w := writers{make(map[*ir.Reg]*ir.Instr), make(map[*ir.Reg]finding)}
 	for _, b := range f.Blocks {
 		for _, in := range b.Instrs {
 			in.Registers(func(r *ir.Reg, a isa.Access) {
 				if a == isa.Read {
 					return
 				}
-				if _, again := w[r]; again || in.Guard.Reg != nil {
-					w[r] = nil
+				if _, again := w.of[r]; again || in.Guard.Reg != nil {
+					w.of[r] = nil
 				} else {
-					w[r] = in
+					w.of[r] = in
 				}
 			})
 		}
@@ -103,11 +113,17 @@ func (w writers) slope(o *ir.Operand, depth int) (slope, bool) {
 	case ir.Special:
 		return slope{by: 1}, o.Text() == "%tid.x"
 	case ir.Register:
-		in := w[o.Ref.(*ir.Reg)]
+		r := o.Reg()
+		in := w.of[r]
 		if in == nil || depth > deep || o.Text() != "" {
 			return s, false
 		}
-		s, ok = w.result(in, depth+1)
+		known, met := w.found[r]
+		if !met {
+			known.slope, known.ok = w.result(in, depth+1)
+			w.found[r] = known
+		}
+		s, ok = known.slope, known.ok
 	default:
 		return s, false
 	}
