@@ -24,7 +24,7 @@ type Boost struct {
 }
 
 // Standard is the Boost that model.txt is made with.
-var Standard = Boost{Trees: 900, Leaves: 224, Rate: 0.12, Least: 0.1, Share: 0.4, Rows: 0.8}
+var Standard = Boost{Trees: 900, Leaves: 96, Rate: 0.12, Least: 0.1, Share: 0.5, Rows: 0.8}
 
 // bins is how many values of a feature are told apart.
 const bins = 64
