@@ -5,6 +5,7 @@ package isa_test
 
 import (
 	"encoding/csv"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -104,5 +105,30 @@ func TestGates(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestOnce: lists of the same operands are one list in the generated tables, since each collection of garbage looks
+// through them in every program that imports the package.
+func TestOnce(t *testing.T) {
+	first := map[string]*isa.Operand{}
+	for _, ins := range isa.Standard().Instructions {
+		for _, form := range ins.Forms {
+			if len(form.Operands) == 0 {
+				continue
+			}
+			is := fmt.Sprintf("%+v", form.Operands)
+			if strings.Contains(is, "Pair:0x") {
+				continue // says where the other half lies
+			}
+			at := &form.Operands[0]
+			if there, ok := first[is]; ok && there != at {
+				t.Fatalf("%s: the operands of %s stand in the tables twice", ins.Name, form.Template)
+			}
+			first[is] = at
+		}
+	}
+	if len(first) < 200 {
+		t.Errorf("%d lists of operands", len(first))
 	}
 }

@@ -8,1866 +8,227 @@ package isa
 // arithTable is the family arith: integer arithmetic.
 var arithTable = []Instruction{
 	{Name: "add", Family: "arith", What: "sum of two integers", Repeats: []Mod{14, 15}, Forms: []Form{
-		{Template: "add.int", Section: "9.7.1.1", Slots: []Slot{
-			{Name: ".int", Values: []Value{
-				{Mod: 1},
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 4},
-				{Mod: 5},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
-		{Template: "add.sat.s32", Section: "9.2:9.7.1.1", Slots: []Slot{
-			{Name: ".sat", Values: []Value{
-				{Mod: 14},
-			}, Required: true},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+		{Template: "add.int", Section: "9.7.1.1", Slots: slots0, Operands: operands0, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
+		{Template: "add.sat.s32", Section: "9.2:9.7.1.1", Slots: slots1, Operands: operands1, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "add.sat.sum", Section: "9.7.1.1", Slots: []Slot{
-			{Name: ".sat", Values: []Value{
-				{Mod: 14},
-			}, Required: true},
+			{Name: ".sat", Values: values0, Required: true},
 			{Name: ".sum", Values: []Value{
 				{Mod: 2},
 				{Mod: 16},
 				{Mod: 17},
 			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 902, Targets: 0x6c0000000000, On: "120f"},
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+		}, Operands: operands2, Gates: gates0, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "add.pair", Section: "9.2:9.7.1.1", Slots: []Slot{
 			{Name: ".pair", Values: []Value{
 				{Mod: 16},
 				{Mod: 17},
 			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
-		{Template: "add{.sat}.quad", Section: "9.7.2.1", Slots: []Slot{
-			{Name: ".sat", Values: []Value{
-				{Mod: 14},
-			}},
-			{Name: ".quad", Values: []Value{
-				{Mod: 18},
-				{Mod: 19},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 902, Targets: 0x6c0000000000, On: "120f"},
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
-		{Template: "add.cc.word", Section: "9.7.1.1", Slots: []Slot{
-			{Name: ".cc", Values: []Value{
-				{Mod: 15},
-			}, Required: true},
-			{Name: ".word", Values: []Value{
-				{Mod: 2},
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 102, Targets: AllTargets},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}, Notes: []string{"writes the carry out to the condition code"}},
-		{Template: "add.cc.long", Section: "9.7.1.1", Slots: []Slot{
-			{Name: ".cc", Values: []Value{
-				{Mod: 15},
-			}, Required: true},
-			{Name: ".long", Values: []Value{
-				{Mod: 3},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 403, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}, Notes: []string{"writes the carry out to the condition code"}},
+		}, Operands: operands0, Gates: gates1, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
+		{Template: "add{.sat}.quad", Section: "9.7.2.1", Slots: slots2, Operands: operands2, Gates: gates0, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
+		{Template: "add.cc.word", Section: "9.7.1.1", Slots: slots3, Operands: operands2, Gates: gates2, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0, Notes: strings1},
+		{Template: "add.cc.long", Section: "9.7.1.1", Slots: slots4, Operands: operands2, Gates: gates3, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0, Notes: strings1},
 	}},
 	{Name: "sub", Family: "arith", What: "difference of two integers", Repeats: []Mod{14, 15}, Forms: []Form{
-		{Template: "sub.int", Section: "9.7.1.2", Slots: []Slot{
-			{Name: ".int", Values: []Value{
-				{Mod: 1},
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 4},
-				{Mod: 5},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
-		{Template: "sub.sat.s32", Section: "9.2:9.7.1.2", Slots: []Slot{
-			{Name: ".sat", Values: []Value{
-				{Mod: 14},
-			}, Required: true},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
-		{Template: "sub{.sat}.quad", Section: "9.7.2.3", Slots: []Slot{
-			{Name: ".sat", Values: []Value{
-				{Mod: 14},
-			}},
-			{Name: ".quad", Values: []Value{
-				{Mod: 18},
-				{Mod: 19},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 902, Targets: 0x6c0000000000, On: "120f"},
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
-		{Template: "sub.cc.word", Section: "9.7.1.2", Slots: []Slot{
-			{Name: ".cc", Values: []Value{
-				{Mod: 15},
-			}, Required: true},
-			{Name: ".word", Values: []Value{
-				{Mod: 2},
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 103, Targets: AllTargets},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}, Notes: []string{"writes the borrow out to the condition code"}},
-		{Template: "sub.cc.long", Section: "9.7.1.2", Slots: []Slot{
-			{Name: ".cc", Values: []Value{
-				{Mod: 15},
-			}, Required: true},
-			{Name: ".long", Values: []Value{
-				{Mod: 3},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 403, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}, Notes: []string{"writes the borrow out to the condition code"}},
+		{Template: "sub.int", Section: "9.7.1.2", Slots: slots0, Operands: operands0, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
+		{Template: "sub.sat.s32", Section: "9.2:9.7.1.2", Slots: slots1, Operands: operands1, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
+		{Template: "sub{.sat}.quad", Section: "9.7.2.3", Slots: slots2, Operands: operands2, Gates: gates0, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
+		{Template: "sub.cc.word", Section: "9.7.1.2", Slots: slots3, Operands: operands2, Gates: gates4, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0, Notes: strings2},
+		{Template: "sub.cc.long", Section: "9.7.1.2", Slots: slots4, Operands: operands2, Gates: gates3, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0, Notes: strings2},
 	}},
 	{Name: "addc", Family: "arith", What: "sum of two integers and the carry in", Repeats: []Mod{14, 15}, Forms: []Form{
-		{Template: "addc.word", Section: "9.7.2.2", Slots: []Slot{
-			{Name: ".word", Values: []Value{
-				{Mod: 2},
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 102, Targets: AllTargets},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
-		{Template: "addc.cc.word", Section: "9.7.2.2", Slots: []Slot{
-			{Name: ".cc", Values: []Value{
-				{Mod: 15},
-			}, Required: true},
-			{Name: ".word", Values: []Value{
-				{Mod: 2},
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 102, Targets: AllTargets},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
-		{Template: "addc.wide", Section: "9.7.2.2", Slots: []Slot{
-			{Name: ".wide", Values: []Value{
-				{Mod: 1},
-				{Mod: 4},
-				{Mod: 3},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 102, Targets: AllTargets},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Lenient: "16-bit sums, and 64-bit ones before PTX 4.3, as long as no carry goes out"},
-		{Template: "addc.cc.long", Section: "9.7.2.2", Slots: []Slot{
-			{Name: ".cc", Values: []Value{
-				{Mod: 15},
-			}, Required: true},
-			{Name: ".long", Values: []Value{
-				{Mod: 3},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 102, Targets: AllTargets},
-			}},
-			{Clauses: []Clause{
-				{Since: 403, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
-		{Template: "addc.sat.s32", Section: "9.7.2.2", Slots: []Slot{
-			{Name: ".sat", Values: []Value{
-				{Mod: 14},
-			}, Required: true},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 102, Targets: AllTargets},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Lenient: "saturation beside the carry in"},
+		{Template: "addc.word", Section: "9.7.2.2", Slots: slots5, Operands: operands0, Gates: gates2, Ignored: []Mod{9}, Effects: strings0},
+		{Template: "addc.cc.word", Section: "9.7.2.2", Slots: slots3, Operands: operands2, Gates: gates2, Ignored: []Mod{9}, Effects: strings0},
+		{Template: "addc.wide", Section: "9.7.2.2", Slots: slots6, Operands: operands0, Gates: gates2, Ignored: []Mod{9}, Effects: strings0, Lenient: "16-bit sums, and 64-bit ones before PTX 4.3, as long as no carry goes out"},
+		{Template: "addc.cc.long", Section: "9.7.2.2", Slots: slots4, Operands: operands2, Gates: []Gate{
+			{Clauses: clauses0},
+			{Clauses: clauses1},
+		}, Ignored: []Mod{9}, Effects: strings0},
+		{Template: "addc.sat.s32", Section: "9.7.2.2", Slots: slots1, Operands: operands1, Gates: gates2, Ignored: []Mod{9}, Effects: strings0, Lenient: "saturation beside the carry in"},
 	}},
 	{Name: "subc", Family: "arith", What: "difference of two integers and the borrow in", Repeats: []Mod{14, 15}, Forms: []Form{
-		{Template: "subc.word", Section: "9.7.2.4", Slots: []Slot{
-			{Name: ".word", Values: []Value{
-				{Mod: 2},
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 103, Targets: AllTargets},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
-		{Template: "subc.cc.word", Section: "9.7.2.4", Slots: []Slot{
-			{Name: ".cc", Values: []Value{
-				{Mod: 15},
-			}, Required: true},
-			{Name: ".word", Values: []Value{
-				{Mod: 2},
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 103, Targets: AllTargets},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
-		{Template: "subc.wide", Section: "9.7.2.4", Slots: []Slot{
-			{Name: ".wide", Values: []Value{
-				{Mod: 1},
-				{Mod: 4},
-				{Mod: 3},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 103, Targets: AllTargets},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Lenient: "16-bit differences, and 64-bit ones before PTX 4.3, as long as no borrow goes out"},
-		{Template: "subc.cc.long", Section: "9.7.2.4", Slots: []Slot{
-			{Name: ".cc", Values: []Value{
-				{Mod: 15},
-			}, Required: true},
-			{Name: ".long", Values: []Value{
-				{Mod: 3},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 103, Targets: AllTargets},
-			}},
-			{Clauses: []Clause{
-				{Since: 403, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
-		{Template: "subc.sat.s32", Section: "9.7.2.4", Slots: []Slot{
-			{Name: ".sat", Values: []Value{
-				{Mod: 14},
-			}, Required: true},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 103, Targets: AllTargets},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Lenient: "saturation beside the borrow in"},
+		{Template: "subc.word", Section: "9.7.2.4", Slots: slots5, Operands: operands0, Gates: gates4, Ignored: []Mod{9}, Effects: strings0},
+		{Template: "subc.cc.word", Section: "9.7.2.4", Slots: slots3, Operands: operands2, Gates: gates4, Ignored: []Mod{9}, Effects: strings0},
+		{Template: "subc.wide", Section: "9.7.2.4", Slots: slots6, Operands: operands0, Gates: gates4, Ignored: []Mod{9}, Effects: strings0, Lenient: "16-bit differences, and 64-bit ones before PTX 4.3, as long as no borrow goes out"},
+		{Template: "subc.cc.long", Section: "9.7.2.4", Slots: slots4, Operands: operands2, Gates: []Gate{
+			{Clauses: clauses2},
+			{Clauses: clauses1},
+		}, Ignored: []Mod{9}, Effects: strings0},
+		{Template: "subc.sat.s32", Section: "9.7.2.4", Slots: slots1, Operands: operands1, Gates: gates4, Ignored: []Mod{9}, Effects: strings0, Lenient: "saturation beside the borrow in"},
 	}},
 	{Name: "mul.lo", Family: "arith", What: "lower half of a product", Forms: []Form{
-		{Template: "mul.lo.int", Section: "9.7.1.3", Slots: []Slot{
-			{Name: ".int", Values: []Value{
-				{Mod: 1},
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 4},
-				{Mod: 5},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		{Template: "mul.lo.int", Section: "9.7.1.3", Slots: slots0, Operands: operands0, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "mul.hi", Family: "arith", What: "upper half of a product", Forms: []Form{
-		{Template: "mul.hi.int", Section: "9.7.1.3", Slots: []Slot{
-			{Name: ".int", Values: []Value{
-				{Mod: 1},
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 4},
-				{Mod: 5},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		{Template: "mul.hi.int", Section: "9.7.1.3", Slots: slots0, Operands: operands0, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "mul.wide", Family: "arith", What: "product of twice the width", Forms: []Form{
-		{Template: "mul.wide.narrow", Section: "9.7.1.3", Slots: []Slot{
-			{Name: ".narrow", Values: []Value{
-				{Mod: 1},
-				{Mod: 2},
-				{Mod: 4},
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Scale: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		{Template: "mul.wide.narrow", Section: "9.7.1.3", Slots: slots7, Operands: []Operand{
+			{Name: "d", Access: 1, Kinds: kinds0},
+			{Name: "a", ID: 1, Kinds: kinds1},
+			{Name: "b", ID: 2, Kinds: kinds1},
+		}, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "mad.lo", Family: "arith", What: "lower half of a product, plus an addend", Repeats: []Mod{15}, Forms: []Form{
-		{Template: "mad.lo.int", Section: "9.7.2.5", Slots: []Slot{
-			{Name: ".int", Values: []Value{
-				{Mod: 1},
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 4},
-				{Mod: 5},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
-		{Template: "mad.lo.cc.word", Section: "9.7.1.4", Slots: []Slot{
-			{Name: ".cc", Values: []Value{
-				{Mod: 15},
-			}, Required: true},
-			{Name: ".word", Values: []Value{
-				{Mod: 2},
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
-		{Template: "mad.lo.cc.long", Section: "9.7.1.4", Slots: []Slot{
-			{Name: ".cc", Values: []Value{
-				{Mod: 15},
-			}, Required: true},
-			{Name: ".long", Values: []Value{
-				{Mod: 3},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 403, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		{Template: "mad.lo.int", Section: "9.7.2.5", Slots: slots0, Operands: operands3, Ignored: []Mod{9}, Effects: strings0},
+		{Template: "mad.lo.cc.word", Section: "9.7.1.4", Slots: slots3, Operands: operands4, Gates: gates5, Ignored: []Mod{9}, Effects: strings0},
+		{Template: "mad.lo.cc.long", Section: "9.7.1.4", Slots: slots4, Operands: operands4, Gates: gates3, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "mad.hi", Family: "arith", What: "upper half of a product, plus an addend", Repeats: []Mod{14, 15}, Forms: []Form{
-		{Template: "mad.hi.int", Section: "9.7.1.4", Slots: []Slot{
-			{Name: ".int", Values: []Value{
-				{Mod: 1},
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 4},
-				{Mod: 5},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
-		{Template: "mad.hi.sat.s32", Section: "9.7.2.5", Slots: []Slot{
-			{Name: ".sat", Values: []Value{
-				{Mod: 14},
-			}, Required: true},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
-		{Template: "mad.hi.cc.word", Section: "9.7.1.4", Slots: []Slot{
-			{Name: ".cc", Values: []Value{
-				{Mod: 15},
-			}, Required: true},
-			{Name: ".word", Values: []Value{
-				{Mod: 2},
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
-		{Template: "mad.hi.cc.long", Section: "9.7.1.4", Slots: []Slot{
-			{Name: ".cc", Values: []Value{
-				{Mod: 15},
-			}, Required: true},
-			{Name: ".long", Values: []Value{
-				{Mod: 3},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 403, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		{Template: "mad.hi.int", Section: "9.7.1.4", Slots: slots0, Operands: operands3, Ignored: []Mod{9}, Effects: strings0},
+		{Template: "mad.hi.sat.s32", Section: "9.7.2.5", Slots: slots1, Operands: operands5, Ignored: []Mod{9}, Effects: strings0},
+		{Template: "mad.hi.cc.word", Section: "9.7.1.4", Slots: slots3, Operands: operands4, Gates: gates5, Ignored: []Mod{9}, Effects: strings0},
+		{Template: "mad.hi.cc.long", Section: "9.7.1.4", Slots: slots4, Operands: operands4, Gates: gates3, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "mad.wide", Family: "arith", What: "product of twice the width, plus an addend of that width", Forms: []Form{
-		{Template: "mad.wide.narrow", Section: "9.7.1.4", Slots: []Slot{
-			{Name: ".narrow", Values: []Value{
-				{Mod: 1},
-				{Mod: 2},
-				{Mod: 4},
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Scale: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Scale: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		{Template: "mad.wide.narrow", Section: "9.7.1.4", Slots: slots7, Operands: []Operand{
+			{Name: "d", Access: 1, Kinds: kinds0},
+			{Name: "a", ID: 1, Kinds: kinds1},
+			{Name: "b", ID: 2, Kinds: kinds1},
+			{Name: "c", ID: 3, Kinds: kinds0},
+		}, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "madc.lo", Family: "arith", What: "lower half of a product, plus an addend and the carry in", Repeats: []Mod{15}, Forms: []Form{
-		{Template: "madc.lo.word", Section: "9.7.2.6", Slots: []Slot{
-			{Name: ".word", Values: []Value{
-				{Mod: 2},
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
-		{Template: "madc.lo.cc.word", Section: "9.7.2.6", Slots: []Slot{
-			{Name: ".cc", Values: []Value{
-				{Mod: 15},
-			}, Required: true},
-			{Name: ".word", Values: []Value{
-				{Mod: 2},
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
-		{Template: "madc.lo.wide", Section: "9.7.2.6", Slots: []Slot{
-			{Name: ".wide", Values: []Value{
-				{Mod: 1},
-				{Mod: 4},
-				{Mod: 3},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Lenient: "16-bit sums, and 64-bit ones before PTX 4.3, as long as no carry goes out"},
-		{Template: "madc.lo.cc.long", Section: "9.7.2.6", Slots: []Slot{
-			{Name: ".cc", Values: []Value{
-				{Mod: 15},
-			}, Required: true},
-			{Name: ".long", Values: []Value{
-				{Mod: 3},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-			{Clauses: []Clause{
-				{Since: 403, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		{Template: "madc.lo.word", Section: "9.7.2.6", Slots: slots5, Operands: operands3, Gates: gates5, Ignored: []Mod{9}, Effects: strings0},
+		{Template: "madc.lo.cc.word", Section: "9.7.2.6", Slots: slots3, Operands: operands4, Gates: gates5, Ignored: []Mod{9}, Effects: strings0},
+		{Template: "madc.lo.wide", Section: "9.7.2.6", Slots: slots6, Operands: operands3, Gates: gates5, Ignored: []Mod{9}, Effects: strings0, Lenient: "16-bit sums, and 64-bit ones before PTX 4.3, as long as no carry goes out"},
+		{Template: "madc.lo.cc.long", Section: "9.7.2.6", Slots: slots4, Operands: operands4, Gates: gates6, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "madc.hi", Family: "arith", What: "upper half of a product, plus an addend and the carry in", Repeats: []Mod{14, 15}, Forms: []Form{
-		{Template: "madc.hi.word", Section: "9.7.2.6", Slots: []Slot{
-			{Name: ".word", Values: []Value{
-				{Mod: 2},
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
-		{Template: "madc.hi.cc.word", Section: "9.7.2.6", Slots: []Slot{
-			{Name: ".cc", Values: []Value{
-				{Mod: 15},
-			}, Required: true},
-			{Name: ".word", Values: []Value{
-				{Mod: 2},
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
-		{Template: "madc.hi.wide", Section: "9.7.2.6", Slots: []Slot{
-			{Name: ".wide", Values: []Value{
-				{Mod: 1},
-				{Mod: 4},
-				{Mod: 3},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Lenient: "16-bit sums, and 64-bit ones before PTX 4.3, as long as no carry goes out"},
-		{Template: "madc.hi.cc.long", Section: "9.7.2.6", Slots: []Slot{
-			{Name: ".cc", Values: []Value{
-				{Mod: 15},
-			}, Required: true},
-			{Name: ".long", Values: []Value{
-				{Mod: 3},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-			{Clauses: []Clause{
-				{Since: 403, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
-		{Template: "madc.hi.sat.s32", Section: "9.7.2.6", Slots: []Slot{
-			{Name: ".sat", Values: []Value{
-				{Mod: 14},
-			}, Required: true},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Lenient: "saturation beside the carry in"},
+		{Template: "madc.hi.word", Section: "9.7.2.6", Slots: slots5, Operands: operands3, Gates: gates5, Ignored: []Mod{9}, Effects: strings0},
+		{Template: "madc.hi.cc.word", Section: "9.7.2.6", Slots: slots3, Operands: operands4, Gates: gates5, Ignored: []Mod{9}, Effects: strings0},
+		{Template: "madc.hi.wide", Section: "9.7.2.6", Slots: slots6, Operands: operands3, Gates: gates5, Ignored: []Mod{9}, Effects: strings0, Lenient: "16-bit sums, and 64-bit ones before PTX 4.3, as long as no carry goes out"},
+		{Template: "madc.hi.cc.long", Section: "9.7.2.6", Slots: slots4, Operands: operands4, Gates: gates6, Ignored: []Mod{9}, Effects: strings0},
+		{Template: "madc.hi.sat.s32", Section: "9.7.2.6", Slots: slots1, Operands: operands5, Gates: gates5, Ignored: []Mod{9}, Effects: strings0, Lenient: "saturation beside the carry in"},
 	}},
 	{Name: "mul24.lo", Family: "arith", What: "lower half of a product of 24-bit values", Forms: []Form{
-		{Template: "mul24.lo.word", Section: "9.7.1.5", Slots: []Slot{
-			{Name: ".word", Values: []Value{
-				{Mod: 2},
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		{Template: "mul24.lo.word", Section: "9.7.1.5", Slots: slots5, Operands: operands0, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "mul24.hi", Family: "arith", What: "upper half of a product of 24-bit values", Forms: []Form{
-		{Template: "mul24.hi.word", Section: "9.7.1.5", Slots: []Slot{
-			{Name: ".word", Values: []Value{
-				{Mod: 2},
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		{Template: "mul24.hi.word", Section: "9.7.1.5", Slots: slots5, Operands: operands0, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "mad24.lo", Family: "arith", What: "lower half of a product of 24-bit values, plus an addend", Forms: []Form{
-		{Template: "mad24.lo.word", Section: "9.7.1.6", Slots: []Slot{
-			{Name: ".word", Values: []Value{
-				{Mod: 2},
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		{Template: "mad24.lo.word", Section: "9.7.1.6", Slots: slots5, Operands: operands3, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "mad24.hi", Family: "arith", What: "upper half of a product of 24-bit values, plus an addend", Repeats: []Mod{14}, Forms: []Form{
-		{Template: "mad24.hi.word", Section: "9.7.1.6", Slots: []Slot{
-			{Name: ".word", Values: []Value{
-				{Mod: 2},
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
-		{Template: "mad24.hi.sat.s32", Section: "9.7.1.6", Slots: []Slot{
-			{Name: ".sat", Values: []Value{
-				{Mod: 14},
-			}, Required: true},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		{Template: "mad24.hi.word", Section: "9.7.1.6", Slots: slots5, Operands: operands3, Ignored: []Mod{9}, Effects: strings0},
+		{Template: "mad24.hi.sat.s32", Section: "9.7.1.6", Slots: slots1, Operands: operands5, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "clmad.lo", Family: "arith", What: "lower half of a carry-less product, xor an addend", Forms: []Form{
-		{Template: "clmad.lo.u64", Section: "9.4:9.7.1.5", Slots: []Slot{
-			{Name: ".u64", Values: []Value{
-				{Mod: 3},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
-		{Template: "clmad.lo.s64", Section: "9.4:9.7.1.5", Slots: []Slot{
-			{Name: ".s64", Values: []Value{
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Lenient: "signed, which means the same"},
+		{Template: "clmad.lo.u64", Section: "9.4:9.7.1.5", Slots: slots8, Operands: operands6, Gates: gates7, Ignored: []Mod{9}, Effects: strings0},
+		{Template: "clmad.lo.s64", Section: "9.4:9.7.1.5", Slots: slots9, Operands: operands6, Gates: gates7, Ignored: []Mod{9}, Effects: strings0, Lenient: "signed, which means the same"},
 	}},
 	{Name: "clmad.hi", Family: "arith", What: "upper half of a carry-less product, xor an addend", Forms: []Form{
-		{Template: "clmad.hi.u64", Section: "9.4:9.7.1.5", Slots: []Slot{
-			{Name: ".u64", Values: []Value{
-				{Mod: 3},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
-		{Template: "clmad.hi.s64", Section: "9.4:9.7.1.5", Slots: []Slot{
-			{Name: ".s64", Values: []Value{
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Lenient: "signed, which means the same"},
+		{Template: "clmad.hi.u64", Section: "9.4:9.7.1.5", Slots: slots8, Operands: operands6, Gates: gates7, Ignored: []Mod{9}, Effects: strings0},
+		{Template: "clmad.hi.s64", Section: "9.4:9.7.1.5", Slots: slots9, Operands: operands6, Gates: gates7, Ignored: []Mod{9}, Effects: strings0, Lenient: "signed, which means the same"},
 	}},
 	{Name: "sad", Family: "arith", What: "sum of an absolute difference and an addend", Forms: []Form{
-		{Template: "sad.int", Section: "9.7.1.7", Slots: []Slot{
-			{Name: ".int", Values: []Value{
-				{Mod: 1},
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 4},
-				{Mod: 5},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		{Template: "sad.int", Section: "9.7.1.7", Slots: slots0, Operands: operands3, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "div", Family: "arith", What: "quotient of two integers", Forms: []Form{
-		{Template: "div.int", Section: "9.7.1.8", Slots: []Slot{
-			{Name: ".int", Values: []Value{
-				{Mod: 1},
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 4},
-				{Mod: 5},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		{Template: "div.int", Section: "9.7.1.8", Slots: slots0, Operands: operands0, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "rem", Family: "arith", What: "remainder of a division of two integers", Forms: []Form{
-		{Template: "rem.int", Section: "9.7.1.9", Slots: []Slot{
-			{Name: ".int", Values: []Value{
-				{Mod: 1},
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 4},
-				{Mod: 5},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		{Template: "rem.int", Section: "9.7.1.9", Slots: slots0, Operands: operands0, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "abs", Family: "arith", What: "absolute value of an integer", Forms: []Form{
-		{Template: "abs.sint", Section: "9.7.1.10", Slots: []Slot{
-			{Name: ".sint", Values: []Value{
-				{Mod: 4},
-				{Mod: 5},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+		{Template: "abs.sint", Section: "9.7.1.10", Slots: slots10, Operands: operands7, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 	}},
 	{Name: "neg", Family: "arith", What: "negative of an integer", Forms: []Form{
-		{Template: "neg.sint", Section: "9.2:9.7.1.11", Slots: []Slot{
-			{Name: ".sint", Values: []Value{
-				{Mod: 4},
-				{Mod: 5},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+		{Template: "neg.sint", Section: "9.2:9.7.1.11", Slots: slots10, Operands: operands7, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "neg.s8x4", Section: "9.7.1.11", Slots: []Slot{
-			{Name: ".s8x4", Values: []Value{
-				{Mod: 19},
-			}, Required: true, Order: '\x01'},
+			{Name: ".s8x4", Values: values1, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 37}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 37}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 902, Targets: 0x6c0000000000, On: "120f"},
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds2},
+			{Name: "a", ID: 1, Kinds: kinds2},
+		}, Gates: gates0, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 	}},
 	{Name: "min", Family: "arith", What: "smaller of two integers", Repeats: []Mod{20}, Forms: []Form{
-		{Template: "min.int", Section: "9.7.1.12", Slots: []Slot{
-			{Name: ".int", Values: []Value{
-				{Mod: 1},
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 4},
-				{Mod: 5},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
-		{Template: "min.relu.s32", Section: "9.7.1.12", Slots: []Slot{
-			{Name: ".relu", Values: []Value{
-				{Mod: 20},
-			}, Required: true},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
-		{Template: "min.u16x2", Section: "9.7.1.12", Slots: []Slot{
-			{Name: ".u16x2", Values: []Value{
-				{Mod: 16},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 38}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 38}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 38}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
-		{Template: "min{.relu}.s16x2", Section: "9.2:9.7.1.12", Slots: []Slot{
-			{Name: ".relu", Values: []Value{
-				{Mod: 20},
-			}},
-			{Name: ".s16x2", Values: []Value{
-				{Mod: 17},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 39}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 39}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 39}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
-		{Template: "min.u8x4", Section: "9.7.1.12", Slots: []Slot{
-			{Name: ".u8x4", Values: []Value{
-				{Mod: 18},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 36}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 36}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 36}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 902, Targets: 0x6c0000000000, On: "120f"},
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
-		{Template: "min{.relu}.s8x4", Section: "9.7.1.12", Slots: []Slot{
-			{Name: ".relu", Values: []Value{
-				{Mod: 20},
-			}},
-			{Name: ".s8x4", Values: []Value{
-				{Mod: 19},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 37}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 37}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 37}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 902, Targets: 0x6c0000000000, On: "120f"},
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+		{Template: "min.int", Section: "9.7.1.12", Slots: slots0, Operands: operands0, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
+		{Template: "min.relu.s32", Section: "9.7.1.12", Slots: slots11, Operands: operands1, Gates: gates1, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
+		{Template: "min.u16x2", Section: "9.7.1.12", Slots: slots12, Operands: operands8, Gates: gates1, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
+		{Template: "min{.relu}.s16x2", Section: "9.2:9.7.1.12", Slots: slots13, Operands: operands9, Gates: gates1, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
+		{Template: "min.u8x4", Section: "9.7.1.12", Slots: slots14, Operands: operands10, Gates: gates0, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
+		{Template: "min{.relu}.s8x4", Section: "9.7.1.12", Slots: slots15, Operands: operands11, Gates: gates0, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 	}},
 	{Name: "max", Family: "arith", What: "larger of two integers", Repeats: []Mod{20}, Forms: []Form{
-		{Template: "max.int", Section: "9.7.1.13", Slots: []Slot{
-			{Name: ".int", Values: []Value{
-				{Mod: 1},
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 4},
-				{Mod: 5},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
-		{Template: "max.relu.s32", Section: "9.7.1.13", Slots: []Slot{
-			{Name: ".relu", Values: []Value{
-				{Mod: 20},
-			}, Required: true},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
-		{Template: "max.u16x2", Section: "9.7.1.13", Slots: []Slot{
-			{Name: ".u16x2", Values: []Value{
-				{Mod: 16},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 38}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 38}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 38}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
-		{Template: "max{.relu}.s16x2", Section: "9.2:9.7.1.13", Slots: []Slot{
-			{Name: ".relu", Values: []Value{
-				{Mod: 20},
-			}},
-			{Name: ".s16x2", Values: []Value{
-				{Mod: 17},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 39}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 39}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 39}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
-		{Template: "max.u8x4", Section: "9.7.1.13", Slots: []Slot{
-			{Name: ".u8x4", Values: []Value{
-				{Mod: 18},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 36}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 36}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 36}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 902, Targets: 0x6c0000000000, On: "120f"},
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
-		{Template: "max{.relu}.s8x4", Section: "9.7.1.13", Slots: []Slot{
-			{Name: ".relu", Values: []Value{
-				{Mod: 20},
-			}},
-			{Name: ".s8x4", Values: []Value{
-				{Mod: 19},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 37}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 37}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 37}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 902, Targets: 0x6c0000000000, On: "120f"},
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+		{Template: "max.int", Section: "9.7.1.13", Slots: slots0, Operands: operands0, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
+		{Template: "max.relu.s32", Section: "9.7.1.13", Slots: slots11, Operands: operands1, Gates: gates1, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
+		{Template: "max.u16x2", Section: "9.7.1.13", Slots: slots12, Operands: operands8, Gates: gates1, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
+		{Template: "max{.relu}.s16x2", Section: "9.2:9.7.1.13", Slots: slots13, Operands: operands9, Gates: gates1, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
+		{Template: "max.u8x4", Section: "9.7.1.13", Slots: slots14, Operands: operands10, Gates: gates0, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
+		{Template: "max{.relu}.s8x4", Section: "9.7.1.13", Slots: slots15, Operands: operands11, Gates: gates0, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 	}},
 	{Name: "popc", Family: "arith", What: "number of bits that are set", Forms: []Form{
-		{Template: "popc.bits", Section: "9.7.1.14", Slots: []Slot{
-			{Name: ".bits", Values: []Value{
-				{Mod: 7},
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		{Template: "popc.bits", Section: "9.7.1.14", Slots: slots16, Operands: operands12, Gates: gates8, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "clz", Family: "arith", What: "number of zeros before the highest bit that is set", Forms: []Form{
-		{Template: "clz.bits", Section: "9.7.1.15", Slots: []Slot{
-			{Name: ".bits", Values: []Value{
-				{Mod: 7},
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		{Template: "clz.bits", Section: "9.7.1.15", Slots: slots16, Operands: operands12, Gates: gates8, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "bfind", Family: "arith", What: "position of the highest bit that differs from the sign", Repeats: []Mod{21}, Forms: []Form{
 		{Template: "bfind{.shiftamt}.type", Section: "9.7.1.16", Slots: []Slot{
 			{Name: ".shiftamt", Values: []Value{
 				{Mod: 21},
 			}},
-			{Name: ".type", Values: []Value{
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 5},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
+			{Name: ".type", Values: values2, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds3},
+			{Name: "a", ID: 1, Kinds: kinds4},
+		}, Gates: gates8, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "fns", Family: "arith", What: "position of the n-th bit that is set", Forms: []Form{
-		{Template: "fns.b32", Section: "9.7.1.17", Slots: []Slot{
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mask", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "base", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "offset", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffffffc0, On: "30"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		{Template: "fns.b32", Section: "9.7.1.17", Slots: slots17, Operands: []Operand{
+			{Name: "d", Access: 1, Kinds: kinds5},
+			{Name: "mask", ID: 1, Kinds: kinds5},
+			{Name: "base", ID: 2, Kinds: kinds5},
+			{Name: "offset", ID: 3, Kinds: kinds5},
+		}, Gates: gates9, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "brev", Family: "arith", What: "bits in reverse order", Forms: []Form{
-		{Template: "brev.bits", Section: "9.7.1.18", Slots: []Slot{
-			{Name: ".bits", Values: []Value{
-				{Mod: 7},
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		{Template: "brev.bits", Section: "9.7.1.18", Slots: slots16, Operands: operands7, Gates: gates8, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "bfe", Family: "arith", What: "bit field, extended to a word", Forms: []Form{
 		{Template: "bfe.type", Section: "9.7.1.19", Slots: []Slot{
-			{Name: ".type", Values: []Value{
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 5},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
+			{Name: ".type", Values: values2, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "pos", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 255, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "len", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 255, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds1},
+			{Name: "a", ID: 1, Kinds: kinds1},
+			{Name: "pos", ID: 2, Kinds: kinds6},
+			{Name: "len", ID: 3, Kinds: kinds6},
+		}, Gates: gates8, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "bfi", Family: "arith", What: "bit field set into a word", Forms: []Form{
-		{Template: "bfi.bits", Section: "9.7.1.20", Slots: []Slot{
-			{Name: ".bits", Values: []Value{
-				{Mod: 7},
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "f", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "pos", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 255, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "len", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 255, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		{Template: "bfi.bits", Section: "9.7.1.20", Slots: slots16, Operands: []Operand{
+			{Name: "f", Access: 1, Kinds: kinds1},
+			{Name: "a", ID: 1, Kinds: kinds1},
+			{Name: "b", ID: 2, Kinds: kinds1},
+			{Name: "pos", ID: 3, Kinds: kinds6},
+			{Name: "len", ID: 4, Kinds: kinds6},
+		}, Gates: gates8, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "szext", Family: "arith", What: "sign or zero extension from a bit position", Forms: []Form{
 		{Template: "szext.mode.word", Section: "9.7.1.21", Slots: []Slot{
-			{Name: ".mode", Values: []Value{
-				{Mod: 22},
-				{Mod: 23},
-			}, Required: true},
-			{Name: ".word", Values: []Value{
-				{Mod: 2},
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
+			{Name: ".mode", Values: values3, Required: true},
+			{Name: ".word", Values: values4, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 706, Targets: 0x7fffffff0000, On: "70"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds4},
+			{Name: "a", ID: 1, Kinds: kinds4},
+			{Name: "b", ID: 2, Kinds: kinds3},
+		}, Gates: gates10, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "bmsk", Family: "arith", What: "mask of bits at a position", Forms: []Form{
-		{Template: "bmsk.mode.b32", Section: "9.7.1.22", Slots: []Slot{
-			{Name: ".mode", Values: []Value{
-				{Mod: 22},
-				{Mod: 23},
-			}, Required: true},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 706, Targets: 0x7fffffff0000, On: "70"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		{Template: "bmsk.mode.b32", Section: "9.7.1.22", Slots: slots18, Operands: []Operand{
+			{Name: "d", Access: 1, Kinds: kinds3},
+			{Name: "a", ID: 1, Kinds: kinds3},
+			{Name: "b", ID: 2, Kinds: kinds3},
+		}, Gates: gates10, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "dp4a", Family: "arith", What: "dot product of four byte pairs, plus an addend", Forms: []Form{
-		{Template: "dp4a.atype.btype", Section: "9.7.1.23", Slots: []Slot{
-			{Name: ".atype", Values: []Value{
-				{Mod: 2},
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-			{Name: ".btype", Values: []Value{
-				{Mod: 2},
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 500, Targets: 0x7fffffffc000, On: "61"},
-			}},
-		}, Effects: []string{"pure"}},
+		{Template: "dp4a.atype.btype", Section: "9.7.1.23", Slots: slots19, Operands: operands13, Gates: gates11, Effects: strings0},
 	}},
 	{Name: "dp2a.lo", Family: "arith", What: "dot product of two halves and the two lower bytes, plus an addend", Forms: []Form{
-		{Template: "dp2a.lo.atype.btype", Section: "9.7.1.24", Slots: []Slot{
-			{Name: ".atype", Values: []Value{
-				{Mod: 2},
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-			{Name: ".btype", Values: []Value{
-				{Mod: 2},
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 500, Targets: 0x7fffffffc000, On: "61"},
-			}},
-		}, Effects: []string{"pure"}},
+		{Template: "dp2a.lo.atype.btype", Section: "9.7.1.24", Slots: slots19, Operands: operands13, Gates: gates11, Effects: strings0},
 	}},
 	{Name: "dp2a.hi", Family: "arith", What: "dot product of two halves and the two upper bytes, plus an addend", Forms: []Form{
-		{Template: "dp2a.hi.atype.btype", Section: "9.7.1.24", Slots: []Slot{
-			{Name: ".atype", Values: []Value{
-				{Mod: 2},
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-			{Name: ".btype", Values: []Value{
-				{Mod: 2},
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 500, Targets: 0x7fffffffc000, On: "61"},
-			}},
-		}, Effects: []string{"pure"}},
+		{Template: "dp2a.hi.atype.btype", Section: "9.7.1.24", Slots: slots19, Operands: operands13, Gates: gates11, Effects: strings0},
 	}},
 }

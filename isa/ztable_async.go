@@ -8,104 +8,22 @@ package isa
 // asyncTable is the family async: asynchronous copies, stores and reductions of a few bytes.
 var asyncTable = []Instruction{
 	{Name: "cp.async", Family: "async", What: "copy 4, 8 or 16 bytes from global to shared memory in the background", Forms: []Form{
-		{Template: "cp.async.ca.dst.src{.L2::cache_hint}{.ahead}", Section: "9.7.9.25.3.1", Slots: []Slot{
-			{Name: ".ca", Values: []Value{
-				{Mod: 30},
-			}, Required: true},
-			{Name: ".dst", Values: []Value{
-				{Mod: 24},
-				{Mod: 25},
-			}, Required: true, Order: '\x02'},
-			{Name: ".src", Values: []Value{
-				{Mod: 26},
-			}, Required: true, Order: '\x02'},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".ahead", Values: []Value{
-				{Mod: 27, Gate: Gate{Clauses: []Clause{
-					{Since: 704, Targets: AllTargets},
-				}}},
-				{Mod: 28, Gate: Gate{Clauses: []Clause{
-					{Since: 704, Targets: AllTargets},
-				}}},
-				{Mod: 29, Gate: Gate{Clauses: []Clause{
-					{Since: 704, Targets: AllTargets},
-				}}},
-			}},
-		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 1}},
-				}},
-			}},
-			{Name: "from", ID: 2, Inside: []Operand{
-				{Name: "from", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 2}},
-				}},
-			}},
-			{Name: "size", ID: 4, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{Low: 4, High: 4, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
+		{Template: "cp.async.ca.dst.src{.L2::cache_hint}{.ahead}", Section: "9.7.9.25.3.1", Slots: slots20, Operands: []Operand{
+			{Name: "to", Inside: operands14},
+			{Name: "from", ID: 2, Inside: operands15},
+			{Name: "size", ID: 4, Kinds: kinds7},
 			{Name: "filled", ID: 5, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
 					{High: 4, Step: 1},
 				}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "policy", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "policy", ID: 6, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 3},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 3},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: AllTargets},
-			}}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
-		{Template: "cp.async.ca.dst.src{.L2::cache_hint}{.ahead}", Section: "9.7.9.25.3.1", Slots: []Slot{
-			{Name: ".ca", Values: []Value{
-				{Mod: 30},
-			}, Required: true},
-			{Name: ".dst", Values: []Value{
-				{Mod: 24},
-				{Mod: 25},
-			}, Required: true, Order: '\x02'},
-			{Name: ".src", Values: []Value{
-				{Mod: 26},
-			}, Required: true, Order: '\x02'},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".ahead", Values: []Value{
-				{Mod: 27, Gate: Gate{Clauses: []Clause{
-					{Since: 704, Targets: AllTargets},
-				}}},
-				{Mod: 28, Gate: Gate{Clauses: []Clause{
-					{Since: 704, Targets: AllTargets},
-				}}},
-				{Mod: 29, Gate: Gate{Clauses: []Clause{
-					{Since: 704, Targets: AllTargets},
-				}}},
-			}},
-		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 1}},
-				}},
-			}},
-			{Name: "from", ID: 2, Inside: []Operand{
-				{Name: "from", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 2}},
-				}},
-			}},
+		}, Gates: gates12, When: conditions0, Ignored: []Mod{9}, Effects: strings3},
+		{Template: "cp.async.ca.dst.src{.L2::cache_hint}{.ahead}", Section: "9.7.9.25.3.1", Slots: slots20, Operands: []Operand{
+			{Name: "to", Inside: operands14},
+			{Name: "from", ID: 2, Inside: operands15},
 			{Name: "size", ID: 4, Kinds: []Kind{
 				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
 					{Low: 8, High: 8, Step: 1},
@@ -116,182 +34,15 @@ var asyncTable = []Instruction{
 					{High: 8, Step: 1},
 				}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-			{Name: "policy", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "policy", ID: 6, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 3},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 3},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: AllTargets},
-			}}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
-		{Template: "cp.async.ca.dst.src{.L2::cache_hint}{.ahead}", Section: "9.7.9.25.3.1", Slots: []Slot{
-			{Name: ".ca", Values: []Value{
-				{Mod: 30},
-			}, Required: true},
-			{Name: ".dst", Values: []Value{
-				{Mod: 24},
-				{Mod: 25},
-			}, Required: true, Order: '\x02'},
-			{Name: ".src", Values: []Value{
-				{Mod: 26},
-			}, Required: true, Order: '\x02'},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".ahead", Values: []Value{
-				{Mod: 27, Gate: Gate{Clauses: []Clause{
-					{Since: 704, Targets: AllTargets},
-				}}},
-				{Mod: 28, Gate: Gate{Clauses: []Clause{
-					{Since: 704, Targets: AllTargets},
-				}}},
-				{Mod: 29, Gate: Gate{Clauses: []Clause{
-					{Since: 704, Targets: AllTargets},
-				}}},
-			}},
-		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 1}},
-				}},
-			}},
-			{Name: "from", ID: 2, Inside: []Operand{
-				{Name: "from", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 2}},
-				}},
-			}},
-			{Name: "size", ID: 4, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{Low: 16, High: 16, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "filled", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 16, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-			{Name: "policy", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
-				{Code: 1, N: 3},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 3},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: AllTargets},
-			}}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
-		{Template: "cp.async.cg.dst.src{.L2::cache_hint}{.ahead}", Section: "9.7.9.25.3.1", Slots: []Slot{
-			{Name: ".cg", Values: []Value{
-				{Mod: 32},
-			}, Required: true},
-			{Name: ".dst", Values: []Value{
-				{Mod: 24},
-				{Mod: 25},
-			}, Required: true, Order: '\x02'},
-			{Name: ".src", Values: []Value{
-				{Mod: 26},
-			}, Required: true, Order: '\x02'},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".ahead", Values: []Value{
-				{Mod: 27, Gate: Gate{Clauses: []Clause{
-					{Since: 704, Targets: AllTargets},
-				}}},
-				{Mod: 28, Gate: Gate{Clauses: []Clause{
-					{Since: 704, Targets: AllTargets},
-				}}},
-				{Mod: 29, Gate: Gate{Clauses: []Clause{
-					{Since: 704, Targets: AllTargets},
-				}}},
-			}},
-		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 1}},
-				}},
-			}},
-			{Name: "from", ID: 2, Inside: []Operand{
-				{Name: "from", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 2}},
-				}},
-			}},
-			{Name: "size", ID: 4, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{Low: 16, High: 16, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "filled", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 16, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-			{Name: "policy", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
-				{Code: 1, N: 3},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 3},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: AllTargets},
-			}}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
-		{Template: "cp.async.ca.dst.src{.L2::cache_hint}{.ahead}", Section: "9.7.9.25.3.1", Slots: []Slot{
-			{Name: ".ca", Values: []Value{
-				{Mod: 30},
-			}, Required: true},
-			{Name: ".dst", Values: []Value{
-				{Mod: 24},
-				{Mod: 25},
-			}, Required: true, Order: '\x02'},
-			{Name: ".src", Values: []Value{
-				{Mod: 26},
-			}, Required: true, Order: '\x02'},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".ahead", Values: []Value{
-				{Mod: 27, Gate: Gate{Clauses: []Clause{
-					{Since: 704, Targets: AllTargets},
-				}}},
-				{Mod: 28, Gate: Gate{Clauses: []Clause{
-					{Since: 704, Targets: AllTargets},
-				}}},
-				{Mod: 29, Gate: Gate{Clauses: []Clause{
-					{Since: 704, Targets: AllTargets},
-				}}},
-			}},
-		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 1}},
-				}},
-			}},
-			{Name: "from", ID: 2, Inside: []Operand{
-				{Name: "from", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 2}},
-				}},
-			}},
+		}, Gates: gates12, When: conditions0, Ignored: []Mod{9}, Effects: strings3},
+		{Template: "cp.async.ca.dst.src{.L2::cache_hint}{.ahead}", Section: "9.7.9.25.3.1", Slots: slots20, Operands: operands16, Gates: gates12, When: conditions0, Ignored: []Mod{9}, Effects: strings3},
+		{Template: "cp.async.cg.dst.src{.L2::cache_hint}{.ahead}", Section: "9.7.9.25.3.1", Slots: slots21, Operands: operands16, Gates: gates12, When: conditions0, Ignored: []Mod{9}, Effects: strings3},
+		{Template: "cp.async.ca.dst.src{.L2::cache_hint}{.ahead}", Section: "9.7.9.25.3.1", Slots: slots20, Operands: []Operand{
+			{Name: "to", Inside: operands14},
+			{Name: "from", ID: 2, Inside: operands15},
 			{Name: "size", ID: 4, Kinds: []Kind{
 				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
 					{Low: 4, High: 4, Step: 1},
@@ -299,1148 +50,238 @@ var asyncTable = []Instruction{
 					{Low: 16, High: 16, Step: 1},
 				}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "skip", ID: 5, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Range: []Span{
-					{Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "policy", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "skip", ID: 5, Kinds: kinds9},
+			{Name: "policy", ID: 6, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 3},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-			{Clauses: []Clause{
-				{Since: 705, Targets: AllTargets},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 3},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: AllTargets},
-			}}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
-		{Template: "cp.async.cg.dst.src{.L2::cache_hint}{.ahead}", Section: "9.7.9.25.3.1", Slots: []Slot{
-			{Name: ".cg", Values: []Value{
-				{Mod: 32},
-			}, Required: true},
-			{Name: ".dst", Values: []Value{
-				{Mod: 24},
-				{Mod: 25},
-			}, Required: true, Order: '\x02'},
-			{Name: ".src", Values: []Value{
-				{Mod: 26},
-			}, Required: true, Order: '\x02'},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".ahead", Values: []Value{
-				{Mod: 27, Gate: Gate{Clauses: []Clause{
-					{Since: 704, Targets: AllTargets},
-				}}},
-				{Mod: 28, Gate: Gate{Clauses: []Clause{
-					{Since: 704, Targets: AllTargets},
-				}}},
-				{Mod: 29, Gate: Gate{Clauses: []Clause{
-					{Since: 704, Targets: AllTargets},
-				}}},
-			}},
-		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 1}},
-				}},
-			}},
-			{Name: "from", ID: 2, Inside: []Operand{
-				{Name: "from", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 2}},
-				}},
-			}},
-			{Name: "size", ID: 4, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{Low: 16, High: 16, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "skip", ID: 5, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Range: []Span{
-					{Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "policy", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+		}, Gates: gates13, When: conditions0, Ignored: []Mod{9}, Effects: strings3},
+		{Template: "cp.async.cg.dst.src{.L2::cache_hint}{.ahead}", Section: "9.7.9.25.3.1", Slots: slots21, Operands: []Operand{
+			{Name: "to", Inside: operands14},
+			{Name: "from", ID: 2, Inside: operands15},
+			{Name: "size", ID: 4, Kinds: kinds10},
+			{Name: "skip", ID: 5, Kinds: kinds9},
+			{Name: "policy", ID: 6, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 3},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-			{Clauses: []Clause{
-				{Since: 705, Targets: AllTargets},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 3},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: AllTargets},
-			}}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
+		}, Gates: gates13, When: conditions0, Ignored: []Mod{9}, Effects: strings3},
 	}},
 	{Name: "cp.async.commit_group", Family: "async", What: "close a group of background copies", Forms: []Form{
-		{Template: "cp.async.commit_group", Section: "9.7.9.25.3.2", Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"commit"}},
+		{Template: "cp.async.commit_group", Section: "9.7.9.25.3.2", Gates: gates12, Ignored: []Mod{9}, Effects: strings4},
 	}},
 	{Name: "cp.async.wait_group", Family: "async", What: "wait until few enough groups of copies are pending", Forms: []Form{
-		{Template: "cp.async.wait_group", Section: "9.7.9.25.3.3", Operands: []Operand{
-			{Name: "pending", Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"wait"}},
+		{Template: "cp.async.wait_group", Section: "9.7.9.25.3.3", Operands: operands17, Gates: gates12, Ignored: []Mod{9}, Effects: strings5},
 	}},
 	{Name: "cp.async.wait_all", Family: "async", What: "wait for all background copies of this thread", Forms: []Form{
-		{Template: "cp.async.wait_all", Section: "9.7.9.25.3.3", Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"commit", "wait"}},
+		{Template: "cp.async.wait_all", Section: "9.7.9.25.3.3", Gates: gates12, Ignored: []Mod{9}, Effects: []string{"commit", "wait"}},
 	}},
 	{Name: "st.async", Family: "async", What: "store in the background and tell a barrier object", Forms: []Form{
 		{Template: "st.async{.mode}{.shared::cluster}.mbarrier::complete_tx::bytes{.vec}.type", Section: "9.7.9.12", Slots: []Slot{
-			{Name: ".mode", Values: []Value{
-				{Mod: 33},
-				{Mod: 34},
-			}},
-			{Name: ".shared::cluster", Values: []Value{
-				{Mod: 46},
-			}},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
-			{Name: ".vec", Values: []Value{
-				{Mod: 37},
-				{Mod: 38},
-			}},
-			{Name: ".type", Values: []Value{
-				{Mod: 7},
-				{Mod: 8},
-				{Mod: 39, Gate: Gate{Clauses: []Clause{
-					{Since: 902, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 5},
-				{Mod: 6},
-				{Mod: 40},
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
+			{Name: ".mode", Values: values5},
+			{Name: ".shared::cluster", Values: values6},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7, Required: true},
+			{Name: ".vec", Values: values8},
+			{Name: ".type", Values: values9, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
-				}},
-			}},
+			{Name: "a", Inside: operands18},
 			{Name: "b", ID: 2, Kinds: []Kind{
 				{Type: TypeRef{Slot: 4}, Count: Count{From: 2, N: 3}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "mbar", ID: 3, Inside: []Operand{
-				{Name: "mbar", ID: 4, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 801, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{Slot: 3},
-				{Slot: 4},
-			}, Rows: []Row{
-				{Cells: [][]Mod{{0}, nil}},
-				{Cells: [][]Mod{{37}, {7, 2, 5, 40, 8, 3, 6, 41}}},
-				{Cells: [][]Mod{{38}, {7, 2, 5, 40}}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}},
+			{Name: "mbar", ID: 3, Inside: operands19},
+		}, Gates: gates14, Tables: tables0, Ignored: []Mod{9}, Effects: strings6},
 		{Template: "st.async{.mmio}.release.scope{.global}.any", Section: "9.7.9.12", Slots: []Slot{
-			{Name: ".mmio", Values: []Value{
-				{Mod: 48},
-			}},
-			{Name: ".release", Values: []Value{
-				{Mod: 49},
-			}, Required: true},
-			{Name: ".scope", Values: []Value{
-				{Mod: 35},
-				{Mod: 36},
-			}, Required: true},
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".any", Values: []Value{
-				{Mod: 42},
-				{Mod: 43},
-				{Mod: 7},
-				{Mod: 8},
-				{Mod: 44},
-				{Mod: 1},
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 45},
-				{Mod: 4},
-				{Mod: 5},
-				{Mod: 6},
-				{Mod: 40},
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
+			{Name: ".mmio", Values: values10},
+			{Name: ".release", Values: values11, Required: true},
+			{Name: ".scope", Values: values12, Required: true},
+			{Name: ".global", Values: values13},
+			{Name: ".any", Values: values14, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 3}},
-				}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 807, Targets: 0x7ffffc000000, On: "100"},
-			}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1},
-				{N: 36},
-				{Code: 7},
-			}, Text: "require .mmio -> .sys"},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}},
+			{Name: "a", Inside: operands20},
+			{Name: "b", ID: 2, Kinds: kinds11},
+		}, Gates: gates15, Rules: rules0, Ignored: []Mod{9}, Effects: strings6},
 		{Template: "st.async{.mode}{.shared::cluster}.mbarrier::complete_tx::bytes.vec.type", Section: "9.7.9.12", Slots: []Slot{
-			{Name: ".mode", Values: []Value{
-				{Mod: 33},
-				{Mod: 34},
-			}},
-			{Name: ".shared::cluster", Values: []Value{
-				{Mod: 46},
-			}},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
-			{Name: ".vec", Values: []Value{
-				{Mod: 37},
-				{Mod: 38},
-			}, Required: true},
-			{Name: ".type", Values: []Value{
-				{Mod: 7},
-				{Mod: 8},
-				{Mod: 39, Gate: Gate{Clauses: []Clause{
-					{Since: 902, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 5},
-				{Mod: 6},
-				{Mod: 40},
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
+			{Name: ".mode", Values: values5},
+			{Name: ".shared::cluster", Values: values6},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7, Required: true},
+			{Name: ".vec", Values: values8, Required: true},
+			{Name: ".type", Values: values9, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
-				}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mbar", ID: 3, Inside: []Operand{
-				{Name: "mbar", ID: 4, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 801, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Tables: []Table{
+			{Name: "a", Inside: operands18},
+			{Name: "b", ID: 2, Kinds: kinds11},
+			{Name: "mbar", ID: 3, Inside: operands19},
+		}, Gates: gates14, Tables: []Table{
 			{Columns: []Column{
 				{Slot: 3},
 				{Slot: 4},
 			}, Rows: []Row{
-				{Cells: [][]Mod{{37}, {7, 2, 5, 40, 8, 3, 6, 41}}},
-				{Cells: [][]Mod{{38}, {7, 2, 5, 40}}},
+				{Cells: modLists0},
+				{Cells: modLists1},
 			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}, Lenient: "one register is taken for a vector"},
+		}, Ignored: []Mod{9}, Effects: strings6, Lenient: "one register is taken for a vector"},
 		{Template: "st.async{.mode}{.shared::cluster}.mbarrier::complete_tx::bytes.wide", Section: "9.7.9.12", Slots: []Slot{
-			{Name: ".mode", Values: []Value{
-				{Mod: 33},
-				{Mod: 34},
-			}},
-			{Name: ".shared::cluster", Values: []Value{
-				{Mod: 46},
-			}},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
-			{Name: ".wide", Values: []Value{
-				{Mod: 2},
-				{Mod: 5},
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
-				}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: 3}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: 3}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mbar", ID: 3, Inside: []Operand{
-				{Name: "mbar", ID: 4, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 801, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}, Lenient: "braces are taken without a vector length"},
+			{Name: ".mode", Values: values5},
+			{Name: ".shared::cluster", Values: values6},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7, Required: true},
+			{Name: ".wide", Values: values15, Required: true, Order: '\x01'},
+		}, Operands: operands21, Gates: gates14, Ignored: []Mod{9}, Effects: strings6, Lenient: "braces are taken without a vector length"},
 		{Template: "st.async{.mode}{.shared::cluster}.mbarrier::complete_tx::bytes.wide", Section: "9.7.9.12", Slots: []Slot{
-			{Name: ".mode", Values: []Value{
-				{Mod: 33},
-				{Mod: 34},
-			}},
-			{Name: ".shared::cluster", Values: []Value{
-				{Mod: 46},
-			}},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
-			{Name: ".wide", Values: []Value{
-				{Mod: 3},
-				{Mod: 6},
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
-				}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: 3}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: 3}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mbar", ID: 3, Inside: []Operand{
-				{Name: "mbar", ID: 4, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 801, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}, Lenient: "braces are taken without a vector length"},
+			{Name: ".mode", Values: values5},
+			{Name: ".shared::cluster", Values: values6},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7, Required: true},
+			{Name: ".wide", Values: values16, Required: true, Order: '\x01'},
+		}, Operands: operands21, Gates: gates14, Ignored: []Mod{9}, Effects: strings6, Lenient: "braces are taken without a vector length"},
 		{Template: "st.async{.mode}{.shared::cluster}.mbarrier::complete_tx::bytes.b64", Section: "9.7.9.12", Slots: []Slot{
-			{Name: ".mode", Values: []Value{
-				{Mod: 33},
-				{Mod: 34},
-			}},
-			{Name: ".shared::cluster", Values: []Value{
-				{Mod: 46},
-			}},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
-				}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 5}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 3}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mbar", ID: 3, Inside: []Operand{
-				{Name: "mbar", ID: 4, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 801, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}, Lenient: "parts are packed into one value"},
+			{Name: ".mode", Values: values5},
+			{Name: ".shared::cluster", Values: values6},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7, Required: true},
+			{Name: ".b64", Values: values17, Required: true, Order: '\x01'},
+		}, Operands: operands22, Gates: gates14, Ignored: []Mod{9}, Effects: strings6, Lenient: "parts are packed into one value"},
 		{Template: "st.async{.mode}{.shared::cluster}.mbarrier::complete_tx::bytes.b32", Section: "9.7.9.12", Slots: []Slot{
-			{Name: ".mode", Values: []Value{
-				{Mod: 33},
-				{Mod: 34},
-			}},
-			{Name: ".shared::cluster", Values: []Value{
-				{Mod: 46},
-			}},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
-				}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 3}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 2}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mbar", ID: 3, Inside: []Operand{
-				{Name: "mbar", ID: 4, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 801, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}, Lenient: "parts are packed into one value"},
+			{Name: ".mode", Values: values5},
+			{Name: ".shared::cluster", Values: values6},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7, Required: true},
+			{Name: ".b32", Values: values18, Required: true, Order: '\x01'},
+		}, Operands: operands23, Gates: gates14, Ignored: []Mod{9}, Effects: strings6, Lenient: "parts are packed into one value"},
 		{Template: "st.async{.weak}.near{.mbarrier::complete_tx::bytes}.wide", Section: "9.7.9.12", Slots: []Slot{
-			{Name: ".weak", Values: []Value{
-				{Mod: 33},
-			}},
-			{Name: ".near", Values: []Value{
-				{Mod: 24},
-				{Mod: 25},
-			}, Required: true},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}},
-			{Name: ".wide", Values: []Value{
-				{Mod: 2},
-				{Mod: 5},
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
-				}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: 3}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: 3}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mbar", ID: 3, Inside: []Operand{
-				{Name: "mbar", ID: 4, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 801, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}, Lenient: "braces are taken without a vector length"},
+			{Name: ".weak", Values: values19},
+			{Name: ".near", Values: values20, Required: true},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7},
+			{Name: ".wide", Values: values15, Required: true, Order: '\x01'},
+		}, Operands: operands21, Gates: gates14, Ignored: []Mod{9}, Effects: strings6, Lenient: "braces are taken without a vector length"},
 		{Template: "st.async{.weak}.near{.mbarrier::complete_tx::bytes}.wide", Section: "9.7.9.12", Slots: []Slot{
-			{Name: ".weak", Values: []Value{
-				{Mod: 33},
-			}},
-			{Name: ".near", Values: []Value{
-				{Mod: 24},
-				{Mod: 25},
-			}, Required: true},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}},
-			{Name: ".wide", Values: []Value{
-				{Mod: 3},
-				{Mod: 6},
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
-				}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: 3}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: 3}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mbar", ID: 3, Inside: []Operand{
-				{Name: "mbar", ID: 4, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 801, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}, Lenient: "braces are taken without a vector length"},
+			{Name: ".weak", Values: values19},
+			{Name: ".near", Values: values20, Required: true},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7},
+			{Name: ".wide", Values: values16, Required: true, Order: '\x01'},
+		}, Operands: operands21, Gates: gates14, Ignored: []Mod{9}, Effects: strings6, Lenient: "braces are taken without a vector length"},
 		{Template: "st.async{.weak}.near{.mbarrier::complete_tx::bytes}.b64", Section: "9.7.9.12", Slots: []Slot{
-			{Name: ".weak", Values: []Value{
-				{Mod: 33},
-			}},
-			{Name: ".near", Values: []Value{
-				{Mod: 24},
-				{Mod: 25},
-			}, Required: true},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
-				}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 5}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 3}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mbar", ID: 3, Inside: []Operand{
-				{Name: "mbar", ID: 4, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 801, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}, Lenient: "parts are packed into one value"},
+			{Name: ".weak", Values: values19},
+			{Name: ".near", Values: values20, Required: true},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7},
+			{Name: ".b64", Values: values17, Required: true, Order: '\x01'},
+		}, Operands: operands22, Gates: gates14, Ignored: []Mod{9}, Effects: strings6, Lenient: "parts are packed into one value"},
 		{Template: "st.async{.weak}.near{.mbarrier::complete_tx::bytes}.b32", Section: "9.7.9.12", Slots: []Slot{
-			{Name: ".weak", Values: []Value{
-				{Mod: 33},
-			}},
-			{Name: ".near", Values: []Value{
-				{Mod: 24},
-				{Mod: 25},
-			}, Required: true},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
-				}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 3}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 2}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mbar", ID: 3, Inside: []Operand{
-				{Name: "mbar", ID: 4, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 801, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}, Lenient: "parts are packed into one value"},
+			{Name: ".weak", Values: values19},
+			{Name: ".near", Values: values20, Required: true},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7},
+			{Name: ".b32", Values: values18, Required: true, Order: '\x01'},
+		}, Operands: operands23, Gates: gates14, Ignored: []Mod{9}, Effects: strings6, Lenient: "parts are packed into one value"},
 		{Template: "st.async{.mode}{.shared::cluster}.mbarrier::complete_tx::bytes.any", Section: "9.7.9.12", Slots: []Slot{
-			{Name: ".mode", Values: []Value{
-				{Mod: 33},
-				{Mod: 34},
-			}},
-			{Name: ".shared::cluster", Values: []Value{
-				{Mod: 46},
-			}},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
-			{Name: ".any", Values: []Value{
-				{Mod: 42},
-				{Mod: 43},
-				{Mod: 7},
-				{Mod: 8},
-				{Mod: 44},
-				{Mod: 1},
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 45},
-				{Mod: 4},
-				{Mod: 5},
-				{Mod: 6},
-				{Mod: 40},
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
-				}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 801, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}, Lenient: "the barrier object may be missing"},
+			{Name: ".mode", Values: values5},
+			{Name: ".shared::cluster", Values: values6},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7, Required: true},
+			{Name: ".any", Values: values14, Required: true, Order: '\x01'},
+		}, Operands: operands24, Gates: gates14, Ignored: []Mod{9}, Effects: strings6, Lenient: "the barrier object may be missing"},
 		{Template: "st.async{.weak}.near{.mbarrier::complete_tx::bytes}{.vec}.type", Section: "9.7.9.12", Slots: []Slot{
-			{Name: ".weak", Values: []Value{
-				{Mod: 33},
-			}},
-			{Name: ".near", Values: []Value{
-				{Mod: 24},
-				{Mod: 25},
-			}, Required: true},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}},
-			{Name: ".vec", Values: []Value{
-				{Mod: 37},
-				{Mod: 38},
-			}},
-			{Name: ".type", Values: []Value{
-				{Mod: 7},
-				{Mod: 8},
-				{Mod: 39, Gate: Gate{Clauses: []Clause{
-					{Since: 902, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 5},
-				{Mod: 6},
-				{Mod: 40},
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
+			{Name: ".weak", Values: values19},
+			{Name: ".near", Values: values20, Required: true},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7},
+			{Name: ".vec", Values: values8},
+			{Name: ".type", Values: values9, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
-				}},
-			}},
+			{Name: "a", Inside: operands18},
 			{Name: "b", ID: 2, Kinds: []Kind{
 				{Type: TypeRef{Slot: 4}, Count: Count{From: 2, N: 3}, Space: SpaceRef{Slot: -1}},
 				{Type: TypeRef{Slot: 4}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "mbar", ID: 3, Inside: []Operand{
-				{Name: "mbar", ID: 4, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 801, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{Slot: 3},
-				{Slot: 4},
-			}, Rows: []Row{
-				{Cells: [][]Mod{{0}, nil}},
-				{Cells: [][]Mod{{37}, {7, 2, 5, 40, 8, 3, 6, 41}}},
-				{Cells: [][]Mod{{38}, {7, 2, 5, 40}}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}, Lenient: "shared memory of this block is taken"},
+			{Name: "mbar", ID: 3, Inside: operands19},
+		}, Gates: gates14, Tables: tables0, Ignored: []Mod{9}, Effects: strings6, Lenient: "shared memory of this block is taken"},
 		{Template: "st.async{.weak}.near{.mbarrier::complete_tx::bytes}.any", Section: "9.7.9.12", Slots: []Slot{
-			{Name: ".weak", Values: []Value{
-				{Mod: 33},
-			}},
-			{Name: ".near", Values: []Value{
-				{Mod: 24},
-				{Mod: 25},
-			}, Required: true},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}},
-			{Name: ".any", Values: []Value{
-				{Mod: 42},
-				{Mod: 43},
-				{Mod: 7},
-				{Mod: 8},
-				{Mod: 44},
-				{Mod: 1},
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 45},
-				{Mod: 4},
-				{Mod: 5},
-				{Mod: 6},
-				{Mod: 40},
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
-				}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 801, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}, Lenient: "shared memory of this block is taken, without a barrier object"},
+			{Name: ".weak", Values: values19},
+			{Name: ".near", Values: values20, Required: true},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7},
+			{Name: ".any", Values: values14, Required: true, Order: '\x01'},
+		}, Operands: operands24, Gates: gates14, Ignored: []Mod{9}, Effects: strings6, Lenient: "shared memory of this block is taken, without a barrier object"},
 		{Template: "st.async{.how}{.global}.any", Section: "9.7.9.12", Slots: []Slot{
 			{Name: ".how", Values: []Value{
 				{Mod: 33},
 				{Mod: 35},
 				{Mod: 36},
 			}},
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".any", Values: []Value{
-				{Mod: 42},
-				{Mod: 43},
-				{Mod: 7},
-				{Mod: 8},
-				{Mod: 44},
-				{Mod: 1},
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 45},
-				{Mod: 4},
-				{Mod: 5},
-				{Mod: 6},
-				{Mod: 40},
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
+			{Name: ".global", Values: values13},
+			{Name: ".any", Values: values14, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 1}},
-				}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 801, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
+			{Name: "a", Inside: operands18},
+			{Name: "b", ID: 2, Kinds: kinds12},
+		}, Gates: gates14, When: []Condition{
+			{If: Expr{
 				{Code: 1, N: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 807, Targets: 0x7ffffc000000, On: "100"},
-			}}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}, Lenient: "the completion mechanism may be missing"},
+			}, Gate: Gate{Clauses: clauses3}},
+		}, Ignored: []Mod{9}, Effects: strings6, Lenient: "the completion mechanism may be missing"},
 	}},
 	{Name: "red.async", Family: "async", What: "reduce in the background and tell a barrier object", Forms: []Form{
-		{Template: "red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.op.type", Section: "9.7.13.7", Slots: []Slot{
-			{Name: ".relaxed", Values: []Value{
-				{Mod: 50},
-			}, Required: true},
-			{Name: ".cluster", Values: []Value{
-				{Mod: 34},
-			}, Required: true},
-			{Name: ".shared::cluster", Values: []Value{
-				{Mod: 46},
-			}},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
-			{Name: ".op", Values: []Value{
-				{Mod: 51},
-				{Mod: 52},
-				{Mod: 53},
-				{Mod: 54},
-				{Mod: 55},
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-			}, Required: true},
-			{Name: ".type", Values: []Value{
-				{Mod: 2},
-				{Mod: 5},
-				{Mod: 3},
-				{Mod: 6},
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 2}},
-				}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 5}, Space: SpaceRef{Slot: -1}},
-			}},
+		{Template: "red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.op.type", Section: "9.7.13.7", Slots: slots22, Operands: []Operand{
+			{Name: "a", Inside: operands25},
+			{Name: "b", ID: 2, Kinds: kinds13},
 			{Name: "mbar", ID: 3, Inside: []Operand{
-				{Name: "mbar", ID: 4, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 2}},
-				}},
+				{Name: "mbar", ID: 4, Kinds: kinds14},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 801, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{Slot: 4},
-				{Slot: 5},
-			}, Rows: []Row{
-				{Cells: [][]Mod{{51}, {2, 5, 3, 6}}},
-				{Cells: [][]Mod{{52, 53}, {2, 5}}},
-				{Cells: [][]Mod{{54, 55}, {2}}},
-				{Cells: [][]Mod{{56, 57, 58}, {7}}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "atomic"}, Notes: []string{".add.s64 is not in the manual but taken"}},
+		}, Gates: gates14, Tables: tables1, Ignored: []Mod{9}, Effects: strings7, Notes: []string{".add.s64 is not in the manual but taken"}},
 		{Template: "red.async{.mmio}.release.scope{.global}.add.type", Section: "9.7.13.7", Slots: []Slot{
-			{Name: ".mmio", Values: []Value{
-				{Mod: 48},
-			}},
-			{Name: ".release", Values: []Value{
-				{Mod: 49},
-			}, Required: true},
-			{Name: ".scope", Values: []Value{
-				{Mod: 35},
-				{Mod: 36},
-			}, Required: true},
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".add", Values: []Value{
-				{Mod: 51},
-			}, Required: true},
+			{Name: ".mmio", Values: values10},
+			{Name: ".release", Values: values11, Required: true},
+			{Name: ".scope", Values: values12, Required: true},
+			{Name: ".global", Values: values13},
+			{Name: ".add", Values: values21, Required: true},
 			{Name: ".type", Values: []Value{
 				{Mod: 2},
 				{Mod: 5},
 				{Mod: 3},
 				{Mod: 6},
 			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 3}},
-				}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 5}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 807, Targets: 0x7ffffc000000, On: "100"},
-			}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1},
-				{N: 36},
-				{Code: 7},
-			}, Text: "require .mmio -> .sys"},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "atomic"}},
-		{Template: "red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.op.type", Section: "9.7.13.7", Slots: []Slot{
-			{Name: ".relaxed", Values: []Value{
-				{Mod: 50},
-			}, Required: true},
-			{Name: ".cluster", Values: []Value{
-				{Mod: 34},
-			}, Required: true},
-			{Name: ".shared::cluster", Values: []Value{
-				{Mod: 46},
-			}},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
-			{Name: ".op", Values: []Value{
-				{Mod: 51},
-				{Mod: 52},
-				{Mod: 53},
-				{Mod: 54},
-				{Mod: 55},
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-			}, Required: true},
-			{Name: ".type", Values: []Value{
-				{Mod: 2},
-				{Mod: 5},
-				{Mod: 3},
-				{Mod: 6},
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 2}},
-				}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 5}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 801, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{Slot: 4},
-				{Slot: 5},
-			}, Rows: []Row{
-				{Cells: [][]Mod{{51}, {2, 5, 3, 6}}},
-				{Cells: [][]Mod{{52, 53}, {2, 5}}},
-				{Cells: [][]Mod{{54, 55}, {2}}},
-				{Cells: [][]Mod{{56, 57, 58}, {7}}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "atomic"}, Lenient: "the barrier object may be missing"},
+		}, Operands: operands26, Gates: gates15, Rules: rules0, Ignored: []Mod{9}, Effects: strings7},
+		{Template: "red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.op.type", Section: "9.7.13.7", Slots: slots22, Operands: []Operand{
+			{Name: "a", Inside: operands25},
+			{Name: "b", ID: 2, Kinds: kinds13},
+		}, Gates: gates14, Tables: tables1, Ignored: []Mod{9}, Effects: strings7, Lenient: "the barrier object may be missing"},
 		{Template: "red.async{.mmio}.sem.scope{.global}.op.type", Section: "9.7.13.7", Slots: []Slot{
-			{Name: ".mmio", Values: []Value{
-				{Mod: 48},
-			}},
-			{Name: ".sem", Values: []Value{
-				{Mod: 50},
-				{Mod: 49, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x7ffffc000000, On: "100"},
-				}}},
-			}, Required: true},
-			{Name: ".scope", Values: []Value{
-				{Mod: 35},
-				{Mod: 36},
-			}, Required: true},
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".op", Values: []Value{
-				{Mod: 51},
-				{Mod: 52},
-				{Mod: 53},
-				{Mod: 54},
-				{Mod: 55},
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-			}, Required: true},
-			{Name: ".type", Values: []Value{
-				{Mod: 2},
-				{Mod: 5},
-				{Mod: 3},
-				{Mod: 6},
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 3}},
-				}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 5}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 801, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 3},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 807, Targets: 0x7ffffc000000, On: "100"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1},
-				{N: 36},
-				{N: 49},
-				{Code: 5},
-				{Code: 7},
-			}, Text: "require .mmio -> .sys & .release"},
-		}, Tables: []Table{
+			{Name: ".mmio", Values: values10},
+			{Name: ".sem", Values: values22, Required: true},
+			{Name: ".scope", Values: values12, Required: true},
+			{Name: ".global", Values: values13},
+			{Name: ".op", Values: values23, Required: true},
+			{Name: ".type", Values: values24, Required: true, Order: '\x01'},
+		}, Operands: operands26, Gates: gates14, When: conditions1, Rules: rules1, Tables: []Table{
 			{Columns: []Column{
 				{Slot: 4},
 				{Slot: 5},
 			}, Rows: []Row{
-				{Cells: [][]Mod{{51}, {2, 5, 3, 6}}},
-				{Cells: [][]Mod{{52, 53}, {2, 5}}},
-				{Cells: [][]Mod{{54, 55}, {2}}},
+				{Cells: modLists2},
+				{Cells: modLists3},
+				{Cells: modLists4},
 			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "atomic"}, Lenient: "every operation is taken, and .relaxed"},
+		}, Ignored: []Mod{9}, Effects: strings7, Lenient: "every operation is taken, and .relaxed"},
 		{Template: "red.async{.mmio}.sem.scope{.global}.op.b32", Section: "9.7.13.7", Slots: []Slot{
-			{Name: ".mmio", Values: []Value{
-				{Mod: 48},
-			}},
-			{Name: ".sem", Values: []Value{
-				{Mod: 50},
-				{Mod: 49, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x7ffffc000000, On: "100"},
-				}}},
-			}, Required: true},
-			{Name: ".scope", Values: []Value{
-				{Mod: 35},
-				{Mod: 36},
-			}, Required: true},
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".op", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-			}, Required: true},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
+			{Name: ".mmio", Values: values10},
+			{Name: ".sem", Values: values22, Required: true},
+			{Name: ".scope", Values: values12, Required: true},
+			{Name: ".global", Values: values13},
+			{Name: ".op", Values: values25, Required: true},
+			{Name: ".b32", Values: values18, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 3}},
-				}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 13}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 801, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 3},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 807, Targets: 0x7ffffc000000, On: "100"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1},
-				{N: 36},
-				{N: 49},
-				{Code: 5},
-				{Code: 7},
-			}, Text: "require .mmio -> .sys & .release"},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "atomic"}, Lenient: "every operation is taken, and .relaxed"},
+			{Name: "a", Inside: operands20},
+			{Name: "b", ID: 2, Kinds: kinds15},
+		}, Gates: gates14, When: conditions1, Rules: rules1, Ignored: []Mod{9}, Effects: strings7, Lenient: "every operation is taken, and .relaxed"},
 	}},
 	{Name: "st.bulk", Family: "async", What: "clear a range of shared memory", Forms: []Form{
-		{Template: "st.bulk{.weak}", Section: "9.7.9.13", Slots: []Slot{
-			{Name: ".weak", Values: []Value{
-				{Mod: 33},
-			}},
-		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
-			{Name: "size", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Range: []Span{
-					{High: 16777216, Step: 8},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "value", ID: 3, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"store"}},
-		{Template: "st.bulk{.weak}", Section: "9.7.9.13", Slots: []Slot{
-			{Name: ".weak", Values: []Value{
-				{Mod: 33},
-			}},
-		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
-			{Name: "size", ID: 2, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "value", ID: 3, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}},
-			{Clauses: []Clause{
-				{Since: 900, Targets: AllTargets},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"store"}},
-		{Template: "st.bulk{.weak}.shared::cta", Section: "9.7.9.13", Slots: []Slot{
-			{Name: ".weak", Values: []Value{
-				{Mod: 33},
-			}},
-			{Name: ".shared::cta", Values: []Value{
-				{Mod: 25},
-			}, Required: true},
-		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
-			{Name: "size", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Range: []Span{
-					{High: 16777216, Step: 8},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "value", ID: 3, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"store"}, Notes: []string{"a variable's name is not taken when the space is written"}},
-		{Template: "st.bulk{.weak}.shared::cta", Section: "9.7.9.13", Slots: []Slot{
-			{Name: ".weak", Values: []Value{
-				{Mod: 33},
-			}},
-			{Name: ".shared::cta", Values: []Value{
-				{Mod: 25},
-			}, Required: true},
-		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
-			{Name: "size", ID: 2, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "value", ID: 3, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}},
-			{Clauses: []Clause{
-				{Since: 900, Targets: AllTargets},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"store"}},
+		{Template: "st.bulk{.weak}", Section: "9.7.9.13", Slots: slots23, Operands: []Operand{
+			{Name: "a", Inside: operands27},
+			{Name: "size", ID: 2, Kinds: kinds16},
+			{Name: "value", ID: 3, Kinds: kinds17},
+		}, Gates: gates16, Ignored: []Mod{9}, Effects: strings8},
+		{Template: "st.bulk{.weak}", Section: "9.7.9.13", Slots: slots23, Operands: []Operand{
+			{Name: "a", Inside: operands27},
+			{Name: "size", ID: 2, Kinds: kinds18},
+			{Name: "value", ID: 3, Kinds: kinds17},
+		}, Gates: gates17, Ignored: []Mod{9}, Effects: strings8},
+		{Template: "st.bulk{.weak}.shared::cta", Section: "9.7.9.13", Slots: slots24, Operands: []Operand{
+			{Name: "a", Inside: operands28},
+			{Name: "size", ID: 2, Kinds: kinds16},
+			{Name: "value", ID: 3, Kinds: kinds17},
+		}, Gates: gates16, Ignored: []Mod{9}, Effects: strings8, Notes: []string{"a variable's name is not taken when the space is written"}},
+		{Template: "st.bulk{.weak}.shared::cta", Section: "9.7.9.13", Slots: slots24, Operands: []Operand{
+			{Name: "a", Inside: operands28},
+			{Name: "size", ID: 2, Kinds: kinds18},
+			{Name: "value", ID: 3, Kinds: kinds17},
+		}, Gates: gates17, Ignored: []Mod{9}, Effects: strings8},
 	}},
 }

@@ -9,2845 +9,691 @@ package isa
 var bulkTable = []Instruction{
 	{Name: "cp.async.bulk", Family: "bulk", What: "copy a range of memory in the background", Forms: []Form{
 		{Template: "cp.async.bulk{.weak}.dst.src.mbarrier::complete_tx::bytes{.report}{.L2::cache_hint}", Section: "9.7.9.25.4.1", Slots: []Slot{
-			{Name: ".weak", Values: []Value{
-				{Mod: 33},
-			}},
-			{Name: ".dst", Values: []Value{
-				{Mod: 25},
-			}, Required: true, Order: '\x02'},
-			{Name: ".src", Values: []Value{
-				{Mod: 26},
-			}, Required: true, Order: '\x02'},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
-			{Name: ".report", Values: []Value{
-				{Mod: 59, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 60, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 61, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 62, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 63, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 64, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-			}},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
+			{Name: ".weak", Values: values19},
+			{Name: ".dst", Values: values26, Required: true, Order: '\x02'},
+			{Name: ".src", Values: values13, Required: true, Order: '\x02'},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7, Required: true},
+			{Name: ".report", Values: values27},
+			{Name: ".L2::cache_hint", Values: values28},
 		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "from", ID: 2, Inside: []Operand{
-				{Name: "from", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 4}},
-				}},
-			}},
-			{Name: "size", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 1048560, Step: 16},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mbar", ID: 5, Inside: []Operand{
-				{Name: "mbar", ID: 6, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "policy", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "to", Inside: operands29},
+			{Name: "from", ID: 2, Inside: operands30},
+			{Name: "size", ID: 4, Kinds: kinds19},
+			{Name: "mbar", ID: 5, Inside: operands31},
+			{Name: "policy", ID: 7, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 5},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-			{Clauses: []Clause{
-				{Since: 806, Targets: AllTargets},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}}},
-			{If: []Op{
-				{N: 50},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}}},
-			{If: []Op{
-				{N: 73},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
-				{N: 74},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{N: -1},
-				{N: 73},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
+		}, Gates: gates18, When: conditions2, Rules: rules2, Ignored: []Mod{9}, Effects: strings3},
 		{Template: "cp.async.bulk{.weak}.dst.src.mbarrier::complete_tx::bytes{.mbarrier::report::disabled}{.L2::cache_hint}.ignore_oob", Section: "9.7.9.25.4.1", Slots: []Slot{
-			{Name: ".weak", Values: []Value{
-				{Mod: 33},
-			}},
-			{Name: ".dst", Values: []Value{
-				{Mod: 25},
-			}, Required: true, Order: '\x02'},
-			{Name: ".src", Values: []Value{
-				{Mod: 26},
-			}, Required: true, Order: '\x02'},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
-			{Name: ".mbarrier::report::disabled", Values: []Value{
-				{Mod: 59},
-			}},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".ignore_oob", Values: []Value{
-				{Mod: 75},
-			}, Required: true},
+			{Name: ".weak", Values: values19},
+			{Name: ".dst", Values: values26, Required: true, Order: '\x02'},
+			{Name: ".src", Values: values13, Required: true, Order: '\x02'},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7, Required: true},
+			{Name: ".mbarrier::report::disabled", Values: values29},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".ignore_oob", Values: values30, Required: true},
 		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "from", ID: 2, Inside: []Operand{
-				{Name: "from", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 4}},
-				}},
-			}},
-			{Name: "size", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 1048560, Step: 16},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "left", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 15, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "right", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 15, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mbar", ID: 7, Inside: []Operand{
-				{Name: "mbar", ID: 8, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "policy", ID: 9, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "to", Inside: operands29},
+			{Name: "from", ID: 2, Inside: operands30},
+			{Name: "size", ID: 4, Kinds: kinds19},
+			{Name: "left", ID: 5, Kinds: kinds20},
+			{Name: "right", ID: 6, Kinds: kinds20},
+			{Name: "mbar", ID: 7, Inside: operands32},
+			{Name: "policy", ID: 9, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 5},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-			{Clauses: []Clause{
-				{Since: 902, Targets: AllTargets},
-			}},
-		}, When: []Condition{
-			{If: []Op{
+		}, Gates: gates19, When: []Condition{
+			{If: Expr{
 				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses4}},
+			{If: Expr{
 				{N: 50},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses4}},
+			{If: Expr{
 				{N: 73},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses5}},
+			{If: Expr{
 				{N: 74},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses6}},
+			{If: Expr{
 				{Code: 1, N: 4},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{N: -1},
-				{N: 73},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
+			}, Gate: Gate{Clauses: clauses5}},
+		}, Rules: rules2, Ignored: []Mod{9}, Effects: strings3},
 		{Template: "cp.async.bulk{.weak}.dst.src.mbarrier::complete_tx::bytes{.report}{.multicast}{.multicast::cluster::32b}{.L2::cache_hint}", Section: "9.7.9.25.4.1", Slots: []Slot{
-			{Name: ".weak", Values: []Value{
-				{Mod: 33},
-			}},
-			{Name: ".dst", Values: []Value{
-				{Mod: 46},
-			}, Required: true, Order: '\x02'},
-			{Name: ".src", Values: []Value{
-				{Mod: 26},
-			}, Required: true, Order: '\x02'},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
-			{Name: ".report", Values: []Value{
-				{Mod: 59, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 60, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 61, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 62, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 63, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 64, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-			}},
-			{Name: ".multicast", Values: []Value{
-				{Mod: 65},
-				{Mod: 66, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".multicast::cluster::32b", Values: []Value{
-				{Mod: 73},
-			}},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
+			{Name: ".weak", Values: values19},
+			{Name: ".dst", Values: values6, Required: true, Order: '\x02'},
+			{Name: ".src", Values: values13, Required: true, Order: '\x02'},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7, Required: true},
+			{Name: ".report", Values: values27},
+			{Name: ".multicast", Values: values31},
+			{Name: ".multicast::cluster::32b", Values: values32},
+			{Name: ".L2::cache_hint", Values: values28},
 		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "from", ID: 2, Inside: []Operand{
-				{Name: "from", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 4}},
-				}},
-			}},
-			{Name: "size", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 1048560, Step: 16},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mbar", ID: 5, Inside: []Operand{
-				{Name: "mbar", ID: 6, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "mask", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 16}, Range: []Span{
-					{High: 65535, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "to", Inside: operands29},
+			{Name: "from", ID: 2, Inside: operands30},
+			{Name: "size", ID: 4, Kinds: kinds19},
+			{Name: "mbar", ID: 5, Inside: operands31},
+			{Name: "mask", ID: 7, Kinds: kinds21, Presence: 2, If: Expr{
 				{Code: 1, N: 5},
 			}},
-			{Name: "mask32", ID: 8, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 4294967295, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "mask32", ID: 8, Kinds: kinds22, Presence: 2, If: Expr{
 				{Code: 1, N: 6},
 			}},
-			{Name: "policy", ID: 9, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "policy", ID: 9, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 7},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
+		}, Gates: gates1, When: []Condition{
+			{If: Expr{
 				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses4}},
+			{If: Expr{
 				{N: 50},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses4}},
+			{If: Expr{
 				{Code: 1, N: 6},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses5}},
+			{If: Expr{
 				{N: 74},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}}},
+			}, Gate: Gate{Clauses: clauses6}},
 		}, Rules: []Rule{
-			{Holds: []Op{
+			{Holds: Expr{
 				{Code: 1, N: 5},
 				{Code: 1, N: 6},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
+		}, Ignored: []Mod{9}, Effects: strings3},
 		{Template: "cp.async.bulk{.weak}.dst.src.mbarrier::complete_tx::bytes", Section: "9.7.9.25.4.1", Slots: []Slot{
-			{Name: ".weak", Values: []Value{
-				{Mod: 33},
-			}},
-			{Name: ".dst", Values: []Value{
-				{Mod: 46},
-			}, Required: true, Order: '\x02'},
-			{Name: ".src", Values: []Value{
-				{Mod: 25},
-			}, Required: true, Order: '\x02'},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
-		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "from", ID: 2, Inside: []Operand{
-				{Name: "from", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "size", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 1048560, Step: 16},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mbar", ID: 5, Inside: []Operand{
-				{Name: "mbar", ID: 6, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}}},
-			{If: []Op{
-				{N: 50},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}}},
-			{If: []Op{
-				{N: 73},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
-				{N: 74},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{N: -1},
-				{N: 73},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
+			{Name: ".weak", Values: values19},
+			{Name: ".dst", Values: values6, Required: true, Order: '\x02'},
+			{Name: ".src", Values: values26, Required: true, Order: '\x02'},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7, Required: true},
+		}, Operands: operands33, Gates: gates1, When: conditions2, Rules: rules2, Ignored: []Mod{9}, Effects: strings3},
 		{Template: "cp.async.bulk{.weak}.dst.src.bulk_group{.L2::cache_hint}{.cp_mask}", Section: "9.7.9.25.4.1", Slots: []Slot{
-			{Name: ".weak", Values: []Value{
-				{Mod: 33},
-			}},
-			{Name: ".dst", Values: []Value{
-				{Mod: 26},
-			}, Required: true, Order: '\x02'},
-			{Name: ".src", Values: []Value{
-				{Mod: 25},
-			}, Required: true, Order: '\x02'},
-			{Name: ".bulk_group", Values: []Value{
-				{Mod: 76},
-			}, Required: true},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".cp_mask", Values: []Value{
-				{Mod: 74},
-			}},
+			{Name: ".weak", Values: values19},
+			{Name: ".dst", Values: values13, Required: true, Order: '\x02'},
+			{Name: ".src", Values: values26, Required: true, Order: '\x02'},
+			{Name: ".bulk_group", Values: values33, Required: true},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".cp_mask", Values: values34},
 		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 4}},
-				}},
-			}},
-			{Name: "from", ID: 2, Inside: []Operand{
-				{Name: "from", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "size", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 1048560, Step: 16},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "policy", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "to", Inside: operands34},
+			{Name: "from", ID: 2, Inside: operands35},
+			{Name: "size", ID: 4, Kinds: kinds19},
+			{Name: "policy", ID: 5, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 4},
 			}},
-			{Name: "bytes", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 16}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "bytes", ID: 6, Kinds: kinds23, Presence: 2, If: Expr{
 				{Code: 1, N: 5},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
+		}, Gates: gates1, When: []Condition{
+			{If: Expr{
 				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses4}},
+			{If: Expr{
 				{N: 50},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses4}},
+			{If: Expr{
 				{N: 73},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses5}},
+			{If: Expr{
 				{Code: 1, N: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{N: -1},
-				{N: 73},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
+			}, Gate: Gate{Clauses: clauses6}},
+		}, Rules: rules2, Ignored: []Mod{9}, Effects: strings3},
 		{Template: "cp.async.bulk.relaxed.scope.dst.src.mbarrier::complete_tx::bytes{.report}{.L2::cache_hint}.b128", Section: "9.7.9.25.4.1", Slots: []Slot{
-			{Name: ".relaxed", Values: []Value{
-				{Mod: 50},
-			}, Required: true},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34},
-				{Mod: 35},
-				{Mod: 36},
-			}, Required: true},
-			{Name: ".dst", Values: []Value{
-				{Mod: 25},
-			}, Required: true, Order: '\x02'},
-			{Name: ".src", Values: []Value{
-				{Mod: 26},
-			}, Required: true, Order: '\x02'},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
-			{Name: ".report", Values: []Value{
-				{Mod: 59, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 60, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 61, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 62, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 63, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 64, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-			}},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".b128", Values: []Value{
-				{Mod: 39},
-			}, Required: true, Order: '\x01'},
+			{Name: ".relaxed", Values: values35, Required: true},
+			{Name: ".scope", Values: values36, Required: true},
+			{Name: ".dst", Values: values26, Required: true, Order: '\x02'},
+			{Name: ".src", Values: values13, Required: true, Order: '\x02'},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7, Required: true},
+			{Name: ".report", Values: values27},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".b128", Values: values37, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "from", ID: 2, Inside: []Operand{
-				{Name: "from", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 4}},
-				}},
-			}},
-			{Name: "size", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 1048560, Step: 16},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mbar", ID: 5, Inside: []Operand{
-				{Name: "mbar", ID: 6, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "policy", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "to", Inside: operands29},
+			{Name: "from", ID: 2, Inside: operands30},
+			{Name: "size", ID: 4, Kinds: kinds19},
+			{Name: "mbar", ID: 5, Inside: operands31},
+			{Name: "policy", ID: 7, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 6},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-			{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{N: 33},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}}},
-			{If: []Op{
-				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}}},
-			{If: []Op{
-				{N: 73},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
-				{N: 74},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{N: -1},
-				{N: 73},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
+		}, Gates: gates20, When: conditions3, Rules: rules2, Ignored: []Mod{9}, Effects: strings3},
 		{Template: "cp.async.bulk.relaxed.scope.dst.src.mbarrier::complete_tx::bytes{.mbarrier::report::disabled}{.L2::cache_hint}.ignore_oob.b128", Section: "9.7.9.25.4.1", Slots: []Slot{
-			{Name: ".relaxed", Values: []Value{
-				{Mod: 50},
-			}, Required: true},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34},
-				{Mod: 35},
-				{Mod: 36},
-			}, Required: true},
-			{Name: ".dst", Values: []Value{
-				{Mod: 25},
-			}, Required: true, Order: '\x02'},
-			{Name: ".src", Values: []Value{
-				{Mod: 26},
-			}, Required: true, Order: '\x02'},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
-			{Name: ".mbarrier::report::disabled", Values: []Value{
-				{Mod: 59},
-			}},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".ignore_oob", Values: []Value{
-				{Mod: 75},
-			}, Required: true},
-			{Name: ".b128", Values: []Value{
-				{Mod: 39},
-			}, Required: true, Order: '\x01'},
+			{Name: ".relaxed", Values: values35, Required: true},
+			{Name: ".scope", Values: values36, Required: true},
+			{Name: ".dst", Values: values26, Required: true, Order: '\x02'},
+			{Name: ".src", Values: values13, Required: true, Order: '\x02'},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7, Required: true},
+			{Name: ".mbarrier::report::disabled", Values: values29},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".ignore_oob", Values: values30, Required: true},
+			{Name: ".b128", Values: values37, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "from", ID: 2, Inside: []Operand{
-				{Name: "from", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 4}},
-				}},
-			}},
-			{Name: "size", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 1048560, Step: 16},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "left", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 15, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "right", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 15, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mbar", ID: 7, Inside: []Operand{
-				{Name: "mbar", ID: 8, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "policy", ID: 9, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "to", Inside: operands29},
+			{Name: "from", ID: 2, Inside: operands30},
+			{Name: "size", ID: 4, Kinds: kinds19},
+			{Name: "left", ID: 5, Kinds: kinds20},
+			{Name: "right", ID: 6, Kinds: kinds20},
+			{Name: "mbar", ID: 7, Inside: operands32},
+			{Name: "policy", ID: 9, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 6},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-			{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}},
-		}, When: []Condition{
-			{If: []Op{
+		}, Gates: gates20, When: []Condition{
+			{If: Expr{
 				{N: 33},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses4}},
+			{If: Expr{
 				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses4}},
+			{If: Expr{
 				{N: 73},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses5}},
+			{If: Expr{
 				{N: 74},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses6}},
+			{If: Expr{
 				{Code: 1, N: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{N: -1},
-				{N: 73},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
+			}, Gate: Gate{Clauses: clauses5}},
+		}, Rules: rules2, Ignored: []Mod{9}, Effects: strings3},
 		{Template: "cp.async.bulk.relaxed.scope.dst.src.mbarrier::complete_tx::bytes{.report}{.multicast}{.multicast::cluster::32b}{.L2::cache_hint}.b128", Section: "9.7.9.25.4.1", Slots: []Slot{
-			{Name: ".relaxed", Values: []Value{
-				{Mod: 50},
-			}, Required: true},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34},
-				{Mod: 35},
-				{Mod: 36},
-			}, Required: true},
-			{Name: ".dst", Values: []Value{
-				{Mod: 46},
-			}, Required: true, Order: '\x02'},
-			{Name: ".src", Values: []Value{
-				{Mod: 26},
-			}, Required: true, Order: '\x02'},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
-			{Name: ".report", Values: []Value{
-				{Mod: 59, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 60, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 61, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 62, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 63, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 64, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-			}},
-			{Name: ".multicast", Values: []Value{
-				{Mod: 65},
-				{Mod: 66, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".multicast::cluster::32b", Values: []Value{
-				{Mod: 73},
-			}},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".b128", Values: []Value{
-				{Mod: 39},
-			}, Required: true, Order: '\x01'},
+			{Name: ".relaxed", Values: values35, Required: true},
+			{Name: ".scope", Values: values36, Required: true},
+			{Name: ".dst", Values: values6, Required: true, Order: '\x02'},
+			{Name: ".src", Values: values13, Required: true, Order: '\x02'},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7, Required: true},
+			{Name: ".report", Values: values27},
+			{Name: ".multicast", Values: values31},
+			{Name: ".multicast::cluster::32b", Values: values32},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".b128", Values: values37, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "from", ID: 2, Inside: []Operand{
-				{Name: "from", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 4}},
-				}},
-			}},
-			{Name: "size", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 1048560, Step: 16},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mbar", ID: 5, Inside: []Operand{
-				{Name: "mbar", ID: 6, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "mask", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 16}, Range: []Span{
-					{High: 65535, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "to", Inside: operands29},
+			{Name: "from", ID: 2, Inside: operands30},
+			{Name: "size", ID: 4, Kinds: kinds19},
+			{Name: "mbar", ID: 5, Inside: operands31},
+			{Name: "mask", ID: 7, Kinds: kinds21, Presence: 2, If: Expr{
 				{Code: 1, N: 6},
 			}},
-			{Name: "mask32", ID: 8, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 4294967295, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "mask32", ID: 8, Kinds: kinds22, Presence: 2, If: Expr{
 				{Code: 1, N: 7},
 			}},
-			{Name: "policy", ID: 9, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "policy", ID: 9, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 8},
 			}},
 		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
+			{Clauses: clauses7},
 			{Clauses: []Clause{
 				{Since: 903, Targets: 0x1b6da000000, On: "90a 100f 110f"},
 			}},
 		}, When: []Condition{
-			{If: []Op{
+			{If: Expr{
 				{N: 33},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses4}},
+			{If: Expr{
 				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses4}},
+			{If: Expr{
 				{Code: 1, N: 7},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses5}},
+			{If: Expr{
 				{N: 74},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 6},
-				{Code: 1, N: 7},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
+			}, Gate: Gate{Clauses: clauses6}},
+		}, Rules: rules3, Ignored: []Mod{9}, Effects: strings3},
 		{Template: "cp.async.bulk.relaxed.scope.dst.src.mbarrier::complete_tx::bytes.b128", Section: "9.7.9.25.4.1", Slots: []Slot{
-			{Name: ".relaxed", Values: []Value{
-				{Mod: 50},
-			}, Required: true},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34},
-			}, Required: true},
-			{Name: ".dst", Values: []Value{
-				{Mod: 46},
-			}, Required: true, Order: '\x02'},
-			{Name: ".src", Values: []Value{
-				{Mod: 25},
-			}, Required: true, Order: '\x02'},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
-			{Name: ".b128", Values: []Value{
-				{Mod: 39},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "from", ID: 2, Inside: []Operand{
-				{Name: "from", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "size", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 1048560, Step: 16},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mbar", ID: 5, Inside: []Operand{
-				{Name: "mbar", ID: 6, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-			{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{N: 33},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}}},
-			{If: []Op{
-				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}}},
-			{If: []Op{
-				{N: 73},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
-				{N: 74},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{N: -1},
-				{N: 73},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
+			{Name: ".relaxed", Values: values35, Required: true},
+			{Name: ".scope", Values: values38, Required: true},
+			{Name: ".dst", Values: values6, Required: true, Order: '\x02'},
+			{Name: ".src", Values: values26, Required: true, Order: '\x02'},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7, Required: true},
+			{Name: ".b128", Values: values37, Required: true, Order: '\x01'},
+		}, Operands: operands33, Gates: gates20, When: conditions3, Rules: rules2, Ignored: []Mod{9}, Effects: strings3},
 		{Template: "cp.async.bulk.relaxed.scope.dst.src.bulk_group{.L2::cache_hint}{.cp_mask}.b128", Section: "9.7.9.25.4.1", Slots: []Slot{
-			{Name: ".relaxed", Values: []Value{
-				{Mod: 50},
-			}, Required: true},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34},
-				{Mod: 35},
-				{Mod: 36},
-			}, Required: true},
-			{Name: ".dst", Values: []Value{
-				{Mod: 26},
-			}, Required: true, Order: '\x02'},
-			{Name: ".src", Values: []Value{
-				{Mod: 25},
-			}, Required: true, Order: '\x02'},
-			{Name: ".bulk_group", Values: []Value{
-				{Mod: 76},
-			}, Required: true},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".cp_mask", Values: []Value{
-				{Mod: 74},
-			}},
-			{Name: ".b128", Values: []Value{
-				{Mod: 39},
-			}, Required: true, Order: '\x01'},
+			{Name: ".relaxed", Values: values35, Required: true},
+			{Name: ".scope", Values: values36, Required: true},
+			{Name: ".dst", Values: values13, Required: true, Order: '\x02'},
+			{Name: ".src", Values: values26, Required: true, Order: '\x02'},
+			{Name: ".bulk_group", Values: values33, Required: true},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".cp_mask", Values: values34},
+			{Name: ".b128", Values: values37, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 4}},
-				}},
-			}},
-			{Name: "from", ID: 2, Inside: []Operand{
-				{Name: "from", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "size", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 1048560, Step: 16},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "policy", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "to", Inside: operands34},
+			{Name: "from", ID: 2, Inside: operands35},
+			{Name: "size", ID: 4, Kinds: kinds19},
+			{Name: "policy", ID: 5, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 5},
 			}},
-			{Name: "bytes", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 16}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "bytes", ID: 6, Kinds: kinds23, Presence: 2, If: Expr{
 				{Code: 1, N: 6},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-			{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}},
-		}, When: []Condition{
-			{If: []Op{
+		}, Gates: gates20, When: []Condition{
+			{If: Expr{
 				{N: 33},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses4}},
+			{If: Expr{
 				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses4}},
+			{If: Expr{
 				{N: 73},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses5}},
+			{If: Expr{
 				{Code: 1, N: 6},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{N: -1},
-				{N: 73},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
+			}, Gate: Gate{Clauses: clauses6}},
+		}, Rules: rules2, Ignored: []Mod{9}, Effects: strings3},
 		{Template: "cp.async.bulk.dst.src.mbarrier::complete_tx::bytes{.report}{.L2::cache_hint}.b128", Section: "9.7.9.25.4.1", Slots: []Slot{
-			{Name: ".dst", Values: []Value{
-				{Mod: 25},
-			}, Required: true, Order: '\x02'},
-			{Name: ".src", Values: []Value{
-				{Mod: 26},
-			}, Required: true, Order: '\x02'},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
-			{Name: ".report", Values: []Value{
-				{Mod: 59, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 60, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 61, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 62, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 63, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 64, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-			}},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".b128", Values: []Value{
-				{Mod: 39},
-			}, Required: true, Order: '\x01'},
+			{Name: ".dst", Values: values26, Required: true, Order: '\x02'},
+			{Name: ".src", Values: values13, Required: true, Order: '\x02'},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7, Required: true},
+			{Name: ".report", Values: values27},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".b128", Values: values37, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "from", ID: 2, Inside: []Operand{
-				{Name: "from", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 4}},
-				}},
-			}},
-			{Name: "size", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 1048560, Step: 16},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mbar", ID: 5, Inside: []Operand{
-				{Name: "mbar", ID: 6, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "policy", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "to", Inside: operands29},
+			{Name: "from", ID: 2, Inside: operands30},
+			{Name: "size", ID: 4, Kinds: kinds19},
+			{Name: "mbar", ID: 5, Inside: operands31},
+			{Name: "policy", ID: 7, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 4},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-			{Clauses: []Clause{
-				{Since: 806, Targets: AllTargets},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{N: 33},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}}},
-			{If: []Op{
-				{N: 50},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}}},
-			{If: []Op{
-				{N: 73},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
-				{N: 74},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{N: -1},
-				{N: 73},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}, Lenient: "a type is taken without .relaxed"},
+		}, Gates: gates18, When: conditions4, Rules: rules2, Ignored: []Mod{9}, Effects: strings3, Lenient: "a type is taken without .relaxed"},
 		{Template: "cp.async.bulk.dst.src.mbarrier::complete_tx::bytes{.mbarrier::report::disabled}{.L2::cache_hint}.ignore_oob.b128", Section: "9.7.9.25.4.1", Slots: []Slot{
-			{Name: ".dst", Values: []Value{
-				{Mod: 25},
-			}, Required: true, Order: '\x02'},
-			{Name: ".src", Values: []Value{
-				{Mod: 26},
-			}, Required: true, Order: '\x02'},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
-			{Name: ".mbarrier::report::disabled", Values: []Value{
-				{Mod: 59},
-			}},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".ignore_oob", Values: []Value{
-				{Mod: 75},
-			}, Required: true},
-			{Name: ".b128", Values: []Value{
-				{Mod: 39},
-			}, Required: true, Order: '\x01'},
+			{Name: ".dst", Values: values26, Required: true, Order: '\x02'},
+			{Name: ".src", Values: values13, Required: true, Order: '\x02'},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7, Required: true},
+			{Name: ".mbarrier::report::disabled", Values: values29},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".ignore_oob", Values: values30, Required: true},
+			{Name: ".b128", Values: values37, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "from", ID: 2, Inside: []Operand{
-				{Name: "from", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 4}},
-				}},
-			}},
-			{Name: "size", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 1048560, Step: 16},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "left", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 15, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "right", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 15, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mbar", ID: 7, Inside: []Operand{
-				{Name: "mbar", ID: 8, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "policy", ID: 9, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "to", Inside: operands29},
+			{Name: "from", ID: 2, Inside: operands30},
+			{Name: "size", ID: 4, Kinds: kinds19},
+			{Name: "left", ID: 5, Kinds: kinds20},
+			{Name: "right", ID: 6, Kinds: kinds20},
+			{Name: "mbar", ID: 7, Inside: operands32},
+			{Name: "policy", ID: 9, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 4},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-			{Clauses: []Clause{
-				{Since: 902, Targets: AllTargets},
-			}},
-		}, When: []Condition{
-			{If: []Op{
+		}, Gates: gates19, When: []Condition{
+			{If: Expr{
 				{N: 33},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses4}},
+			{If: Expr{
 				{N: 50},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses4}},
+			{If: Expr{
 				{N: 73},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses5}},
+			{If: Expr{
 				{N: 74},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses6}},
+			{If: Expr{
 				{Code: 1, N: 3},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{N: -1},
-				{N: 73},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}, Lenient: "a type is taken without .relaxed"},
+			}, Gate: Gate{Clauses: clauses5}},
+		}, Rules: rules2, Ignored: []Mod{9}, Effects: strings3, Lenient: "a type is taken without .relaxed"},
 		{Template: "cp.async.bulk.dst.src.mbarrier::complete_tx::bytes{.report}{.multicast}{.multicast::cluster::32b}{.L2::cache_hint}.b128", Section: "9.7.9.25.4.1", Slots: []Slot{
-			{Name: ".dst", Values: []Value{
-				{Mod: 46},
-			}, Required: true, Order: '\x02'},
-			{Name: ".src", Values: []Value{
-				{Mod: 26},
-			}, Required: true, Order: '\x02'},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
-			{Name: ".report", Values: []Value{
-				{Mod: 59, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 60, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 61, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 62, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 63, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 64, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-			}},
-			{Name: ".multicast", Values: []Value{
-				{Mod: 65},
-				{Mod: 66, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".multicast::cluster::32b", Values: []Value{
-				{Mod: 73},
-			}},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".b128", Values: []Value{
-				{Mod: 39},
-			}, Required: true, Order: '\x01'},
+			{Name: ".dst", Values: values6, Required: true, Order: '\x02'},
+			{Name: ".src", Values: values13, Required: true, Order: '\x02'},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7, Required: true},
+			{Name: ".report", Values: values27},
+			{Name: ".multicast", Values: values31},
+			{Name: ".multicast::cluster::32b", Values: values32},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".b128", Values: values37, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "from", ID: 2, Inside: []Operand{
-				{Name: "from", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 4}},
-				}},
-			}},
-			{Name: "size", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 1048560, Step: 16},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mbar", ID: 5, Inside: []Operand{
-				{Name: "mbar", ID: 6, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "mask", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 16}, Range: []Span{
-					{High: 65535, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "to", Inside: operands29},
+			{Name: "from", ID: 2, Inside: operands30},
+			{Name: "size", ID: 4, Kinds: kinds19},
+			{Name: "mbar", ID: 5, Inside: operands31},
+			{Name: "mask", ID: 7, Kinds: kinds21, Presence: 2, If: Expr{
 				{Code: 1, N: 4},
 			}},
-			{Name: "mask32", ID: 8, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 4294967295, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "mask32", ID: 8, Kinds: kinds22, Presence: 2, If: Expr{
 				{Code: 1, N: 5},
 			}},
-			{Name: "policy", ID: 9, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "policy", ID: 9, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 6},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
+		}, Gates: gates1, When: []Condition{
+			{If: Expr{
 				{N: 33},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses4}},
+			{If: Expr{
 				{N: 50},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses4}},
+			{If: Expr{
 				{Code: 1, N: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses5}},
+			{If: Expr{
 				{N: 74},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}}},
+			}, Gate: Gate{Clauses: clauses6}},
 		}, Rules: []Rule{
-			{Holds: []Op{
+			{Holds: Expr{
 				{Code: 1, N: 4},
 				{Code: 1, N: 5},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}, Lenient: "a type is taken without .relaxed"},
+		}, Ignored: []Mod{9}, Effects: strings3, Lenient: "a type is taken without .relaxed"},
 		{Template: "cp.async.bulk.dst.src.mbarrier::complete_tx::bytes.b128", Section: "9.7.9.25.4.1", Slots: []Slot{
-			{Name: ".dst", Values: []Value{
-				{Mod: 46},
-			}, Required: true, Order: '\x02'},
-			{Name: ".src", Values: []Value{
-				{Mod: 25},
-			}, Required: true, Order: '\x02'},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
-			{Name: ".b128", Values: []Value{
-				{Mod: 39},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "from", ID: 2, Inside: []Operand{
-				{Name: "from", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "size", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 1048560, Step: 16},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mbar", ID: 5, Inside: []Operand{
-				{Name: "mbar", ID: 6, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{N: 33},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}}},
-			{If: []Op{
-				{N: 50},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}}},
-			{If: []Op{
-				{N: 73},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
-				{N: 74},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{N: -1},
-				{N: 73},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}, Lenient: "a type is taken without .relaxed"},
+			{Name: ".dst", Values: values6, Required: true, Order: '\x02'},
+			{Name: ".src", Values: values26, Required: true, Order: '\x02'},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7, Required: true},
+			{Name: ".b128", Values: values37, Required: true, Order: '\x01'},
+		}, Operands: operands33, Gates: gates1, When: conditions4, Rules: rules2, Ignored: []Mod{9}, Effects: strings3, Lenient: "a type is taken without .relaxed"},
 		{Template: "cp.async.bulk.dst.src.bulk_group{.L2::cache_hint}{.cp_mask}.b128", Section: "9.7.9.25.4.1", Slots: []Slot{
-			{Name: ".dst", Values: []Value{
-				{Mod: 26},
-			}, Required: true, Order: '\x02'},
-			{Name: ".src", Values: []Value{
-				{Mod: 25},
-			}, Required: true, Order: '\x02'},
-			{Name: ".bulk_group", Values: []Value{
-				{Mod: 76},
-			}, Required: true},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".cp_mask", Values: []Value{
-				{Mod: 74},
-			}},
-			{Name: ".b128", Values: []Value{
-				{Mod: 39},
-			}, Required: true, Order: '\x01'},
+			{Name: ".dst", Values: values13, Required: true, Order: '\x02'},
+			{Name: ".src", Values: values26, Required: true, Order: '\x02'},
+			{Name: ".bulk_group", Values: values33, Required: true},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".cp_mask", Values: values34},
+			{Name: ".b128", Values: values37, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 4}},
-				}},
-			}},
-			{Name: "from", ID: 2, Inside: []Operand{
-				{Name: "from", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "size", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 1048560, Step: 16},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "policy", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "to", Inside: operands34},
+			{Name: "from", ID: 2, Inside: operands35},
+			{Name: "size", ID: 4, Kinds: kinds19},
+			{Name: "policy", ID: 5, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 3},
 			}},
-			{Name: "bytes", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 16}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "bytes", ID: 6, Kinds: kinds23, Presence: 2, If: Expr{
 				{Code: 1, N: 4},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
+		}, Gates: gates1, When: []Condition{
+			{If: Expr{
 				{N: 33},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses4}},
+			{If: Expr{
 				{N: 50},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses4}},
+			{If: Expr{
 				{N: 73},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses5}},
+			{If: Expr{
 				{Code: 1, N: 4},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{N: -1},
-				{N: 73},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}, Lenient: "a type is taken without .relaxed"},
+			}, Gate: Gate{Clauses: clauses6}},
+		}, Rules: rules2, Ignored: []Mod{9}, Effects: strings3, Lenient: "a type is taken without .relaxed"},
 	}},
 	{Name: "cp.async.bulk.commit_group", Family: "bulk", What: "close a group of bulk copies", Forms: []Form{
-		{Template: "cp.async.bulk.commit_group", Section: "9.7.9.27.2.1", Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"commit"}},
+		{Template: "cp.async.bulk.commit_group", Section: "9.7.9.27.2.1", Gates: gates1, Ignored: []Mod{9}, Effects: strings4},
 	}},
 	{Name: "cp.async.bulk.wait_group", Family: "bulk", What: "wait until few enough groups of bulk copies are pending", Forms: []Form{
 		{Template: "cp.async.bulk.wait_group{.read}", Section: "9.7.9.27.2.2", Slots: []Slot{
 			{Name: ".read", Values: []Value{
 				{Mod: 77},
 			}},
-		}, Operands: []Operand{
-			{Name: "pending", Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"wait"}},
+		}, Operands: operands17, Gates: gates1, Ignored: []Mod{9}, Effects: strings5},
 	}},
 	{Name: "cp.async.bulk.prefetch", Family: "bulk", What: "fetch a range of memory into the L2 cache", Forms: []Form{
 		{Template: "cp.async.bulk.prefetch.L2.global{.L2::cache_hint}", Section: "9.7.9.25.4.3", Slots: []Slot{
-			{Name: ".L2", Values: []Value{
-				{Mod: 78},
-			}, Required: true},
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}, Required: true},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
+			{Name: ".L2", Values: values39, Required: true},
+			{Name: ".global", Values: values13, Required: true},
+			{Name: ".L2::cache_hint", Values: values28},
 		}, Operands: []Operand{
-			{Name: "from", Inside: []Operand{
-				{Name: "from", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 4}},
-				}},
-			}},
-			{Name: "size", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 1048560, Step: 16},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "policy", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "from", Inside: operands36},
+			{Name: "size", ID: 2, Kinds: kinds19},
+			{Name: "policy", ID: 3, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 2},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load"}},
+		}, Gates: gates1, Ignored: []Mod{9}, Effects: strings9},
 		{Template: "cp.async.bulk.prefetch.L2.global.L2::evict_last", Section: "9.7.9.25.4.3", Slots: []Slot{
-			{Name: ".L2", Values: []Value{
-				{Mod: 78},
-			}, Required: true},
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}, Required: true},
-			{Name: ".L2::evict_last", Values: []Value{
-				{Mod: 79},
-			}, Required: true},
+			{Name: ".L2", Values: values39, Required: true},
+			{Name: ".global", Values: values13, Required: true},
+			{Name: ".L2::evict_last", Values: values40, Required: true},
 		}, Operands: []Operand{
-			{Name: "from", Inside: []Operand{
-				{Name: "from", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 4}},
-				}},
-			}},
-			{Name: "size", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 1048560, Step: 16},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load"}},
+			{Name: "from", Inside: operands36},
+			{Name: "size", ID: 2, Kinds: kinds19},
+		}, Gates: gates21, Ignored: []Mod{9}, Effects: strings9},
 	}},
 	{Name: "applypriority.async.bulk", Family: "bulk", What: "give a range of the L2 cache its normal priority back, in the background", Forms: []Form{
 		{Template: "applypriority.async.bulk{.global}.bulk_group.L2::evict_normal", Section: "9.4:9.7.10.18", Slots: []Slot{
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".bulk_group", Values: []Value{
-				{Mod: 76},
-			}, Required: true},
-			{Name: ".L2::evict_normal", Values: []Value{
-				{Mod: 80},
-			}, Required: true},
+			{Name: ".global", Values: values13},
+			{Name: ".bulk_group", Values: values33, Required: true},
+			{Name: ".L2::evict_normal", Values: values41, Required: true},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}},
-				}},
-			}},
-			{Name: "size", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 1048560, Step: 16},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async"}},
+			{Name: "a", Inside: operands37},
+			{Name: "size", ID: 2, Kinds: kinds19},
+		}, Gates: gates22, Ignored: []Mod{9}, Effects: strings10},
 	}},
 	{Name: "cp.reduce.async.bulk", Family: "bulk", What: "reduce a range of memory in the background", Forms: []Form{
 		{Template: "cp.reduce.async.bulk{.relaxed.scope}.dst.src.mbarrier::complete_tx::bytes.op.type", Section: "9.7.9.25.4.2", Slots: []Slot{
-			{Name: ".relaxed", Values: []Value{
-				{Mod: 50},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34},
-			}},
-			{Name: ".dst", Values: []Value{
-				{Mod: 46},
-			}, Required: true, Order: '\x02'},
-			{Name: ".src", Values: []Value{
-				{Mod: 25},
-			}, Required: true, Order: '\x02'},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
-			{Name: ".op", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-				{Mod: 51},
-				{Mod: 54},
-				{Mod: 55},
-				{Mod: 52},
-				{Mod: 53},
-			}, Required: true},
-			{Name: ".type", Values: []Value{
-				{Mod: 7},
-				{Mod: 8},
-				{Mod: 2},
-				{Mod: 5},
-				{Mod: 3},
-				{Mod: 6},
-				{Mod: 81},
-				{Mod: 82},
-				{Mod: 40},
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "from", ID: 2, Inside: []Operand{
-				{Name: "from", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "size", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 1048560, Step: 16},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mbar", ID: 5, Inside: []Operand{
-				{Name: "mbar", ID: 6, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1},
-				{Code: 1, N: 1},
-				{Code: 7},
-			}, Text: "require .relaxed -> .scope"},
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{Code: 1},
-				{Code: 7},
-			}, Text: "require .scope -> .relaxed"},
-		}, Tables: []Table{
+			{Name: ".relaxed", Values: values35},
+			{Name: ".scope", Values: values38},
+			{Name: ".dst", Values: values6, Required: true, Order: '\x02'},
+			{Name: ".src", Values: values26, Required: true, Order: '\x02'},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7, Required: true},
+			{Name: ".op", Values: values42, Required: true},
+			{Name: ".type", Values: values43, Required: true, Order: '\x01'},
+		}, Operands: operands33, Gates: gates1, When: conditions5, Rules: rules4, Tables: []Table{
 			{Columns: []Column{
 				{Slot: 5},
 				{Slot: 6},
 			}, Rows: []Row{
-				{Cells: [][]Mod{{56, 57, 58}, {7}}},
-				{Cells: [][]Mod{{51}, {2, 5, 3}}},
-				{Cells: [][]Mod{{54, 55}, {2}}},
-				{Cells: [][]Mod{{52, 53}, {2, 5}}},
+				{Cells: modLists5},
+				{Cells: modLists6},
+				{Cells: modLists4},
+				{Cells: modLists3},
 			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"async", "atomic"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: strings7},
 		{Template: "cp.reduce.async.bulk{.relaxed.scope}.dst.src.bulk_group{.L2::cache_hint}.op.type", Section: "9.7.9.25.4.2", Slots: []Slot{
-			{Name: ".relaxed", Values: []Value{
-				{Mod: 50},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34},
-				{Mod: 35},
-				{Mod: 36},
-			}},
-			{Name: ".dst", Values: []Value{
-				{Mod: 26},
-			}, Required: true, Order: '\x02'},
-			{Name: ".src", Values: []Value{
-				{Mod: 25},
-			}, Required: true, Order: '\x02'},
-			{Name: ".bulk_group", Values: []Value{
-				{Mod: 76},
-			}, Required: true},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".op", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-				{Mod: 51},
-				{Mod: 54},
-				{Mod: 55},
-				{Mod: 52},
-				{Mod: 53},
-			}, Required: true},
-			{Name: ".type", Values: []Value{
-				{Mod: 7},
-				{Mod: 8},
-				{Mod: 2},
-				{Mod: 5},
-				{Mod: 3},
-				{Mod: 6},
-				{Mod: 81},
-				{Mod: 82},
-				{Mod: 40},
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 4}},
-				}},
-			}},
-			{Name: "from", ID: 2, Inside: []Operand{
-				{Name: "from", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "size", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 1048560, Step: 16},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "policy", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
-				{Code: 1, N: 5},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1},
-				{Code: 1, N: 1},
-				{Code: 7},
-			}, Text: "require .relaxed -> .scope"},
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{Code: 1},
-				{Code: 7},
-			}, Text: "require .scope -> .relaxed"},
-		}, Tables: []Table{
+			{Name: ".relaxed", Values: values35},
+			{Name: ".scope", Values: values36},
+			{Name: ".dst", Values: values13, Required: true, Order: '\x02'},
+			{Name: ".src", Values: values26, Required: true, Order: '\x02'},
+			{Name: ".bulk_group", Values: values33, Required: true},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".op", Values: values42, Required: true},
+			{Name: ".type", Values: values43, Required: true, Order: '\x01'},
+		}, Operands: operands38, Gates: gates1, When: conditions5, Rules: rules4, Tables: []Table{
 			{Columns: []Column{
 				{Slot: 6},
 				{Slot: 7},
-			}, Rows: []Row{
-				{Cells: [][]Mod{{56, 57, 58}, {7, 8}}},
-				{Cells: [][]Mod{{51}, {2, 5, 3, 40, 41}}},
-				{Cells: [][]Mod{{54, 55}, {2}}},
-				{Cells: [][]Mod{{52, 53}, {2, 5, 3, 6, 81, 82}}},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"async", "atomic"}},
+			}, Rows: rows0},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: strings7},
 		{Template: "cp.reduce.async.bulk{.relaxed.scope}.dst.src.bulk_group{.L2::cache_hint}.add.noftz.type", Section: "9.7.9.25.4.2", Slots: []Slot{
-			{Name: ".relaxed", Values: []Value{
-				{Mod: 50},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34},
-				{Mod: 35},
-				{Mod: 36},
-			}},
-			{Name: ".dst", Values: []Value{
-				{Mod: 26},
-			}, Required: true, Order: '\x02'},
-			{Name: ".src", Values: []Value{
-				{Mod: 25},
-			}, Required: true, Order: '\x02'},
-			{Name: ".bulk_group", Values: []Value{
-				{Mod: 76},
-			}, Required: true},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".add", Values: []Value{
-				{Mod: 51},
-			}, Required: true},
-			{Name: ".noftz", Values: []Value{
-				{Mod: 83},
-			}, Required: true},
-			{Name: ".type", Values: []Value{
-				{Mod: 81},
-				{Mod: 82},
-				{Mod: 40, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: AllTargets},
-				}}},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 4}},
-				}},
-			}},
-			{Name: "from", ID: 2, Inside: []Operand{
-				{Name: "from", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "size", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 1048560, Step: 16},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "policy", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
-				{Code: 1, N: 5},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1},
-				{Code: 1, N: 1},
-				{Code: 7},
-			}, Text: "require .relaxed -> .scope"},
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{Code: 1},
-				{Code: 7},
-			}, Text: "require .scope -> .relaxed"},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"async", "atomic"}},
+			{Name: ".relaxed", Values: values35},
+			{Name: ".scope", Values: values36},
+			{Name: ".dst", Values: values13, Required: true, Order: '\x02'},
+			{Name: ".src", Values: values26, Required: true, Order: '\x02'},
+			{Name: ".bulk_group", Values: values33, Required: true},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".add", Values: values21, Required: true},
+			{Name: ".noftz", Values: values44, Required: true},
+			{Name: ".type", Values: values45, Required: true, Order: '\x01'},
+		}, Operands: operands38, Gates: gates1, When: conditions5, Rules: rules4, Ignored: []Mod{10, 11, 12, 13}, Effects: strings7},
 	}},
 	{Name: "cp.async.bulk.tensor", Family: "bulk", What: "copy a box of a tensor in the background", Forms: []Form{
 		{Template: "cp.async.bulk.tensor.dim.dst.src{.mode}.mbarrier::complete_tx::bytes{.report}{.group}{.L2::cache_hint}{.override::global_address}", Section: "9.7.9.27.1.2", Slots: []Slot{
-			{Name: ".dim", Values: []Value{
-				{Mod: 68},
-				{Mod: 69},
-				{Mod: 70},
-				{Mod: 71},
-				{Mod: 72},
-			}, Required: true},
-			{Name: ".dst", Values: []Value{
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: AllTargets},
-				}}},
-			}, Required: true, Order: '\x02'},
-			{Name: ".src", Values: []Value{
-				{Mod: 26},
-			}, Required: true, Order: '\x02'},
-			{Name: ".mode", Values: []Value{
-				{Mod: 86},
-				{Mod: 87},
-			}},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
-			{Name: ".report", Values: []Value{
-				{Mod: 59, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 60, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 61, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 62, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 63, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 64, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-			}},
-			{Name: ".group", Values: []Value{
-				{Mod: 84, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-				{Mod: 85, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-			}},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".override::global_address", Values: []Value{
-				{Mod: 88},
-			}},
+			{Name: ".dim", Values: values46, Required: true},
+			{Name: ".dst", Values: values47, Required: true, Order: '\x02'},
+			{Name: ".src", Values: values13, Required: true, Order: '\x02'},
+			{Name: ".mode", Values: values48},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7, Required: true},
+			{Name: ".report", Values: values27},
+			{Name: ".group", Values: values49},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".override::global_address", Values: values50},
 		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
+			{Name: "to", Inside: operands29},
 			{Name: "map", ID: 2, Inside: []Operand{
-				{Name: "map", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1, Symbols: 4}},
-				}},
-				{Name: "base", ID: 4, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
+				{Name: "map", ID: 3, Kinds: kinds24},
+				{Name: "base", ID: 4, Kinds: kinds25, Presence: 2, If: Expr{
 					{Code: 1, N: 8},
 				}},
-				{Name: "at", ID: 5, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-				}},
+				{Name: "at", ID: 5, Kinds: kinds26},
 			}},
-			{Name: "mbar", ID: 6, Inside: []Operand{
-				{Name: "mbar", ID: 7, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "policy", ID: 8, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "mbar", ID: 6, Inside: operands39},
+			{Name: "policy", ID: 8, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 7},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 8},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
-				{N: 73},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
-				{N: 46},
-				{N: 87},
-				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}}},
-			{If: []Op{
-				{N: 46},
-				{N: 89},
-				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}}},
-			{If: []Op{
-				{N: 25},
-				{N: 87},
-				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}}},
-			{If: []Op{
-				{N: 25},
-				{N: 89},
-				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}}},
-			{If: []Op{
-				{N: 90},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{N: -1},
-				{N: 73},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{},
-				{Slot: 3},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{68}, {0, 86}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{69}, {0, 86}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{70}, {0, 86}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{71}, {0, 86}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{72}, {0, 86}}, Lengths: []int{5}},
-				{Cells: [][]Mod{{69}, {87}}, Lengths: []int{5}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
+		}, Gates: gates1, When: conditions6, Rules: rules2, Tables: tables2, Ignored: []Mod{9}, Effects: strings3},
 		{Template: "cp.async.bulk.tensor.dim.dst.src.window.mbarrier::complete_tx::bytes{.report}{.group}{.L2::cache_hint}{.override::global_address}", Section: "9.7.9.27.1.2", Slots: []Slot{
-			{Name: ".dim", Values: []Value{
-				{Mod: 68},
-				{Mod: 69},
-				{Mod: 70},
-				{Mod: 71},
-				{Mod: 72},
-			}, Required: true},
-			{Name: ".dst", Values: []Value{
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: AllTargets},
-				}}},
-			}, Required: true, Order: '\x02'},
-			{Name: ".src", Values: []Value{
-				{Mod: 26},
-			}, Required: true, Order: '\x02'},
-			{Name: ".window", Values: []Value{
-				{Mod: 91},
-				{Mod: 89},
-				{Mod: 90},
-			}, Required: true},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
-			{Name: ".report", Values: []Value{
-				{Mod: 59, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 60, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 61, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 62, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 63, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 64, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-			}},
-			{Name: ".group", Values: []Value{
-				{Mod: 84, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-				{Mod: 85, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-			}},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".override::global_address", Values: []Value{
-				{Mod: 88},
-			}},
+			{Name: ".dim", Values: values46, Required: true},
+			{Name: ".dst", Values: values47, Required: true, Order: '\x02'},
+			{Name: ".src", Values: values13, Required: true, Order: '\x02'},
+			{Name: ".window", Values: values51, Required: true},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7, Required: true},
+			{Name: ".report", Values: values27},
+			{Name: ".group", Values: values49},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".override::global_address", Values: values50},
 		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
+			{Name: "to", Inside: operands29},
 			{Name: "map", ID: 2, Inside: []Operand{
-				{Name: "map", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1, Symbols: 4}},
-				}},
-				{Name: "base", ID: 4, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
+				{Name: "map", ID: 3, Kinds: kinds24},
+				{Name: "base", ID: 4, Kinds: kinds25, Presence: 2, If: Expr{
 					{Code: 1, N: 8},
 				}},
-				{Name: "at", ID: 5, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
-				}},
+				{Name: "at", ID: 5, Kinds: kinds27},
 			}},
-			{Name: "mbar", ID: 6, Inside: []Operand{
-				{Name: "mbar", ID: 7, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "offsets", ID: 8, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 16}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "policy", ID: 9, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "mbar", ID: 6, Inside: operands39},
+			{Name: "offsets", ID: 8, Kinds: kinds28},
+			{Name: "policy", ID: 9, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 7},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 8},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
-				{N: 73},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
-				{N: 46},
-				{N: 87},
-				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}}},
-			{If: []Op{
-				{N: 46},
-				{N: 89},
-				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}}},
-			{If: []Op{
-				{N: 25},
-				{N: 87},
-				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}}},
-			{If: []Op{
-				{N: 25},
-				{N: 89},
-				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}}},
-			{If: []Op{
-				{N: 90},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{N: -1},
-				{N: 73},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{},
-				{Slot: 3},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{70}, {91}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{71}, {91}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{72}, {91}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{70, 71, 72}, {89, 90}}, Lengths: []int{2}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
+		}, Gates: gates1, When: conditions6, Rules: rules2, Tables: tables3, Ignored: []Mod{9}, Effects: strings3},
 		{Template: "cp.async.bulk.tensor.dim.dst.src{.tile}.mbarrier::complete_tx::bytes{.report}{.group}{.L2::cache_hint}.override::global_address.attribute", Section: "9.7.9.27.1.2", Slots: []Slot{
-			{Name: ".dim", Values: []Value{
-				{Mod: 68},
-				{Mod: 69},
-				{Mod: 70},
-				{Mod: 71},
-				{Mod: 72},
-			}, Required: true},
-			{Name: ".dst", Values: []Value{
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: AllTargets},
-				}}},
-			}, Required: true, Order: '\x02'},
-			{Name: ".src", Values: []Value{
-				{Mod: 26},
-			}, Required: true, Order: '\x02'},
-			{Name: ".tile", Values: []Value{
-				{Mod: 86},
-			}},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
-			{Name: ".report", Values: []Value{
-				{Mod: 59, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 60, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 61, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 62, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 63, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 64, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-			}},
-			{Name: ".group", Values: []Value{
-				{Mod: 84, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-				{Mod: 85, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-			}},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".override::global_address", Values: []Value{
-				{Mod: 88},
-			}, Required: true},
-			{Name: ".attribute", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
-			}, Required: true},
+			{Name: ".dim", Values: values46, Required: true},
+			{Name: ".dst", Values: values47, Required: true, Order: '\x02'},
+			{Name: ".src", Values: values13, Required: true, Order: '\x02'},
+			{Name: ".tile", Values: values52},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7, Required: true},
+			{Name: ".report", Values: values27},
+			{Name: ".group", Values: values49},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".override::global_address", Values: values50, Required: true},
+			{Name: ".attribute", Values: values53, Required: true},
 		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "map", ID: 2, Inside: []Operand{
-				{Name: "map", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1, Symbols: 4}},
-				}},
-				{Name: "base", ID: 4, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "sizes", ID: 5, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 16}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
-					{Type: TypeRef{Slot: -1, Type: 15}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "low", ID: 6, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
-					{N: 93},
-				}},
-				{Name: "high", ID: 7, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 16}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
-					{N: 93},
-				}},
-				{Name: "at", ID: 8, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
-			{Name: "mbar", ID: 9, Inside: []Operand{
-				{Name: "mbar", ID: 10, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "policy", ID: 11, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "to", Inside: operands29},
+			{Name: "map", ID: 2, Inside: operands40},
+			{Name: "mbar", ID: 9, Inside: operands41},
+			{Name: "policy", ID: 11, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 7},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 8},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
-				{N: 73},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
-				{N: 46},
-				{N: 87},
-				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}}},
-			{If: []Op{
-				{N: 46},
-				{N: 89},
-				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}}},
-			{If: []Op{
-				{N: 25},
-				{N: 87},
-				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}}},
-			{If: []Op{
-				{N: 25},
-				{N: 89},
-				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}}},
-			{If: []Op{
-				{N: 90},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{N: -1},
-				{N: 73},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
-		}, Tables: []Table{
+		}, Gates: gates21, When: conditions6, Rules: rules2, Tables: []Table{
 			{Columns: []Column{
 				{},
 				{Slot: 9},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{68}, {92}}, Lengths: []int{0}},
-				{Cells: [][]Mod{{69}, {93}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{70}, {93}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{71}, {93}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{72}, {93}}, Lengths: []int{4}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
+			}, Names: strings11, Rows: rows1},
+		}, Ignored: []Mod{9}, Effects: strings3},
 		{Template: "cp.async.bulk.tensor.dim.dst.src{.mode}.mbarrier::complete_tx::bytes{.report}{.multicast}{.multicast::cluster::32b}{.group}{.L2::cache_hint}{.override::global_address}", Section: "9.7.9.27.1.2", Slots: []Slot{
-			{Name: ".dim", Values: []Value{
-				{Mod: 68},
-				{Mod: 69},
-				{Mod: 70},
-				{Mod: 71},
-				{Mod: 72},
-			}, Required: true},
-			{Name: ".dst", Values: []Value{
-				{Mod: 46},
-			}, Required: true, Order: '\x02'},
-			{Name: ".src", Values: []Value{
-				{Mod: 26},
-			}, Required: true, Order: '\x02'},
-			{Name: ".mode", Values: []Value{
-				{Mod: 86},
-				{Mod: 87},
-			}},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
-			{Name: ".report", Values: []Value{
-				{Mod: 59, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 60, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 61, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 62, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 63, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 64, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-			}},
-			{Name: ".multicast", Values: []Value{
-				{Mod: 65},
-				{Mod: 66, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".multicast::cluster::32b", Values: []Value{
-				{Mod: 73},
-			}},
-			{Name: ".group", Values: []Value{
-				{Mod: 84, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-				{Mod: 85, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-			}},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".override::global_address", Values: []Value{
-				{Mod: 88},
-			}},
+			{Name: ".dim", Values: values46, Required: true},
+			{Name: ".dst", Values: values6, Required: true, Order: '\x02'},
+			{Name: ".src", Values: values13, Required: true, Order: '\x02'},
+			{Name: ".mode", Values: values48},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7, Required: true},
+			{Name: ".report", Values: values27},
+			{Name: ".multicast", Values: values31},
+			{Name: ".multicast::cluster::32b", Values: values32},
+			{Name: ".group", Values: values49},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".override::global_address", Values: values50},
 		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
+			{Name: "to", Inside: operands29},
 			{Name: "map", ID: 2, Inside: []Operand{
-				{Name: "map", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1, Symbols: 4}},
-				}},
-				{Name: "base", ID: 4, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
+				{Name: "map", ID: 3, Kinds: kinds24},
+				{Name: "base", ID: 4, Kinds: kinds25, Presence: 2, If: Expr{
 					{Code: 1, N: 10},
 				}},
-				{Name: "at", ID: 5, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-				}},
+				{Name: "at", ID: 5, Kinds: kinds26},
 			}},
-			{Name: "mbar", ID: 6, Inside: []Operand{
-				{Name: "mbar", ID: 7, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "mask", ID: 8, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 16}, Range: []Span{
-					{High: 65535, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "mbar", ID: 6, Inside: operands39},
+			{Name: "mask", ID: 8, Kinds: kinds21, Presence: 2, If: Expr{
 				{Code: 1, N: 6},
 			}},
-			{Name: "mask32", ID: 9, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 4294967295, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "mask32", ID: 9, Kinds: kinds22, Presence: 2, If: Expr{
 				{Code: 1, N: 7},
 			}},
-			{Name: "policy", ID: 10, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "policy", ID: 10, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 9},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 10},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
-				{Code: 1, N: 7},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
-				{N: 46},
-				{N: 87},
-				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}}},
-			{If: []Op{
-				{N: 46},
-				{N: 89},
-				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}}},
-			{If: []Op{
-				{N: 25},
-				{N: 87},
-				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}}},
-			{If: []Op{
-				{N: 25},
-				{N: 89},
-				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}}},
-			{If: []Op{
-				{N: 90},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 6},
-				{Code: 1, N: 7},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{},
-				{Slot: 3},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{68}, {0, 86}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{69}, {0, 86}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{70}, {0, 86}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{71}, {0, 86}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{72}, {0, 86}}, Lengths: []int{5}},
-				{Cells: [][]Mod{{69}, {87}}, Lengths: []int{5}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
+		}, Gates: gates1, When: conditions7, Rules: rules3, Tables: tables2, Ignored: []Mod{9}, Effects: strings3},
 		{Template: "cp.async.bulk.tensor.dim.dst.src.window.mbarrier::complete_tx::bytes{.report}{.multicast}{.multicast::cluster::32b}{.group}{.L2::cache_hint}{.override::global_address}", Section: "9.7.9.27.1.2", Slots: []Slot{
-			{Name: ".dim", Values: []Value{
-				{Mod: 68},
-				{Mod: 69},
-				{Mod: 70},
-				{Mod: 71},
-				{Mod: 72},
-			}, Required: true},
-			{Name: ".dst", Values: []Value{
-				{Mod: 46},
-			}, Required: true, Order: '\x02'},
-			{Name: ".src", Values: []Value{
-				{Mod: 26},
-			}, Required: true, Order: '\x02'},
-			{Name: ".window", Values: []Value{
-				{Mod: 91},
-				{Mod: 89},
-				{Mod: 90},
-			}, Required: true},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
-			{Name: ".report", Values: []Value{
-				{Mod: 59, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 60, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 61, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 62, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 63, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 64, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-			}},
-			{Name: ".multicast", Values: []Value{
-				{Mod: 65},
-				{Mod: 66, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".multicast::cluster::32b", Values: []Value{
-				{Mod: 73},
-			}},
-			{Name: ".group", Values: []Value{
-				{Mod: 84, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-				{Mod: 85, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-			}},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".override::global_address", Values: []Value{
-				{Mod: 88},
-			}},
+			{Name: ".dim", Values: values46, Required: true},
+			{Name: ".dst", Values: values6, Required: true, Order: '\x02'},
+			{Name: ".src", Values: values13, Required: true, Order: '\x02'},
+			{Name: ".window", Values: values51, Required: true},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7, Required: true},
+			{Name: ".report", Values: values27},
+			{Name: ".multicast", Values: values31},
+			{Name: ".multicast::cluster::32b", Values: values32},
+			{Name: ".group", Values: values49},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".override::global_address", Values: values50},
 		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
+			{Name: "to", Inside: operands29},
 			{Name: "map", ID: 2, Inside: []Operand{
-				{Name: "map", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1, Symbols: 4}},
-				}},
-				{Name: "base", ID: 4, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
+				{Name: "map", ID: 3, Kinds: kinds24},
+				{Name: "base", ID: 4, Kinds: kinds25, Presence: 2, If: Expr{
 					{Code: 1, N: 10},
 				}},
-				{Name: "at", ID: 5, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
-				}},
+				{Name: "at", ID: 5, Kinds: kinds27},
 			}},
-			{Name: "mbar", ID: 6, Inside: []Operand{
-				{Name: "mbar", ID: 7, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "offsets", ID: 8, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 16}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mask", ID: 9, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 16}, Range: []Span{
-					{High: 65535, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "mbar", ID: 6, Inside: operands39},
+			{Name: "offsets", ID: 8, Kinds: kinds28},
+			{Name: "mask", ID: 9, Kinds: kinds21, Presence: 2, If: Expr{
 				{Code: 1, N: 6},
 			}},
-			{Name: "mask32", ID: 10, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 4294967295, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "mask32", ID: 10, Kinds: kinds22, Presence: 2, If: Expr{
 				{Code: 1, N: 7},
 			}},
-			{Name: "policy", ID: 11, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "policy", ID: 11, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 9},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 10},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
-				{Code: 1, N: 7},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
-				{N: 46},
-				{N: 87},
-				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}}},
-			{If: []Op{
-				{N: 46},
-				{N: 89},
-				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}}},
-			{If: []Op{
-				{N: 25},
-				{N: 87},
-				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}}},
-			{If: []Op{
-				{N: 25},
-				{N: 89},
-				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}}},
-			{If: []Op{
-				{N: 90},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 6},
-				{Code: 1, N: 7},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{},
-				{Slot: 3},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{70}, {91}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{71}, {91}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{72}, {91}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{70, 71, 72}, {89, 90}}, Lengths: []int{2}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
+		}, Gates: gates1, When: conditions7, Rules: rules3, Tables: tables3, Ignored: []Mod{9}, Effects: strings3},
 		{Template: "cp.async.bulk.tensor.dim.dst.src{.tile}.mbarrier::complete_tx::bytes{.report}{.multicast::cluster::32b}{.group}{.L2::cache_hint}.override::global_address.attribute", Section: "9.7.9.27.1.2", Slots: []Slot{
-			{Name: ".dim", Values: []Value{
-				{Mod: 68},
-				{Mod: 69},
-				{Mod: 70},
-				{Mod: 71},
-				{Mod: 72},
-			}, Required: true},
-			{Name: ".dst", Values: []Value{
-				{Mod: 46},
-			}, Required: true, Order: '\x02'},
-			{Name: ".src", Values: []Value{
-				{Mod: 26},
-			}, Required: true, Order: '\x02'},
-			{Name: ".tile", Values: []Value{
-				{Mod: 86},
-			}},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
-			{Name: ".report", Values: []Value{
-				{Mod: 59, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 60, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 61, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 62, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 63, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-				{Mod: 64, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-			}},
-			{Name: ".multicast::cluster::32b", Values: []Value{
-				{Mod: 73},
-			}},
-			{Name: ".group", Values: []Value{
-				{Mod: 84, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-				{Mod: 85, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-			}},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".override::global_address", Values: []Value{
-				{Mod: 88},
-			}, Required: true},
-			{Name: ".attribute", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
-			}, Required: true},
+			{Name: ".dim", Values: values46, Required: true},
+			{Name: ".dst", Values: values6, Required: true, Order: '\x02'},
+			{Name: ".src", Values: values13, Required: true, Order: '\x02'},
+			{Name: ".tile", Values: values52},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7, Required: true},
+			{Name: ".report", Values: values27},
+			{Name: ".multicast::cluster::32b", Values: values32},
+			{Name: ".group", Values: values49},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".override::global_address", Values: values50, Required: true},
+			{Name: ".attribute", Values: values53, Required: true},
 		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "map", ID: 2, Inside: []Operand{
-				{Name: "map", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1, Symbols: 4}},
-				}},
-				{Name: "base", ID: 4, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "sizes", ID: 5, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 16}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
-					{Type: TypeRef{Slot: -1, Type: 15}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "low", ID: 6, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
-					{N: 93},
-				}},
-				{Name: "high", ID: 7, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 16}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
-					{N: 93},
-				}},
-				{Name: "at", ID: 8, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
-			{Name: "mbar", ID: 9, Inside: []Operand{
-				{Name: "mbar", ID: 10, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "mask32", ID: 11, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 4294967295, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "to", Inside: operands29},
+			{Name: "map", ID: 2, Inside: operands40},
+			{Name: "mbar", ID: 9, Inside: operands41},
+			{Name: "mask32", ID: 11, Kinds: kinds22, Presence: 2, If: Expr{
 				{Code: 1, N: 6},
 			}},
-			{Name: "policy", ID: 12, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "policy", ID: 12, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 8},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
+		}, Gates: gates21, When: []Condition{
+			{If: Expr{
 				{Code: 1, N: 9},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses5}},
+			{If: Expr{
 				{Code: 1, N: 6},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses5}},
+			{If: Expr{
 				{N: 46},
 				{N: 87},
 				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses8}},
+			{If: Expr{
 				{N: 46},
 				{N: 89},
 				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses8}},
+			{If: Expr{
 				{N: 25},
 				{N: 87},
 				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses6}},
+			{If: Expr{
 				{N: 25},
 				{N: 89},
 				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses6}},
+			{If: Expr{
 				{N: 90},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}}},
+			}, Gate: Gate{Clauses: clauses8}},
 		}, Rules: []Rule{
-			{Holds: []Op{
+			{Holds: Expr{
 				{N: -1},
 				{Code: 1, N: 6},
 				{Code: 5},
@@ -2857,765 +703,160 @@ var bulkTable = []Instruction{
 			{Columns: []Column{
 				{},
 				{Slot: 10},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{68}, {92}}, Lengths: []int{0}},
-				{Cells: [][]Mod{{69}, {93}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{70}, {93}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{71}, {93}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{72}, {93}}, Lengths: []int{4}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
+			}, Names: strings11, Rows: rows1},
+		}, Ignored: []Mod{9}, Effects: strings3},
 		{Template: "cp.async.bulk.tensor.dim.dst.src{.mode}.bulk_group{.L2::cache_hint}{.override::global_address}", Section: "9.7.9.27.1.2", Slots: []Slot{
-			{Name: ".dim", Values: []Value{
-				{Mod: 68},
-				{Mod: 69},
-				{Mod: 70},
-				{Mod: 71},
-				{Mod: 72},
-			}, Required: true},
-			{Name: ".dst", Values: []Value{
-				{Mod: 26},
-			}, Required: true, Order: '\x02'},
-			{Name: ".src", Values: []Value{
-				{Mod: 25},
-			}, Required: true, Order: '\x02'},
-			{Name: ".mode", Values: []Value{
-				{Mod: 86},
-				{Mod: 94, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-				{Mod: 95},
-				{Mod: 96, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-			}},
-			{Name: ".bulk_group", Values: []Value{
-				{Mod: 76},
-			}, Required: true},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".override::global_address", Values: []Value{
-				{Mod: 88},
-			}},
+			{Name: ".dim", Values: values46, Required: true},
+			{Name: ".dst", Values: values13, Required: true, Order: '\x02'},
+			{Name: ".src", Values: values26, Required: true, Order: '\x02'},
+			{Name: ".mode", Values: values54},
+			{Name: ".bulk_group", Values: values33, Required: true},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".override::global_address", Values: values50},
 		}, Operands: []Operand{
-			{Name: "map", Inside: []Operand{
-				{Name: "map", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1, Symbols: 4}},
-				}},
-				{Name: "base", ID: 2, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
-					{Code: 1, N: 6},
-				}},
-				{Name: "at", ID: 3, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
-			{Name: "from", ID: 4, Inside: []Operand{
-				{Name: "from", ID: 5, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "policy", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "map", Inside: operands42},
+			{Name: "from", ID: 4, Inside: operands43},
+			{Name: "policy", ID: 6, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 5},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 6},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
-				{N: 73},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
-				{N: 46},
-				{N: 87},
-				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}}},
-			{If: []Op{
-				{N: 46},
-				{N: 89},
-				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}}},
-			{If: []Op{
-				{N: 25},
-				{N: 87},
-				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}}},
-			{If: []Op{
-				{N: 25},
-				{N: 89},
-				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}}},
-			{If: []Op{
-				{N: 90},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{N: -1},
-				{N: 73},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
-		}, Tables: []Table{
+		}, Gates: gates1, When: conditions8, Rules: rules2, Tables: []Table{
 			{Columns: []Column{
 				{},
 				{Slot: 3},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{68}, {0, 86}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{69}, {0, 86}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{70}, {0, 86, 95, 96}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{71}, {0, 86, 95, 96}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{72}, {0, 86, 95, 96}}, Lengths: []int{5}},
-				{Cells: [][]Mod{{69}, {94}}, Lengths: []int{5}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
+			}, Names: strings11, Rows: rows2},
+		}, Ignored: []Mod{9}, Effects: strings3},
 		{Template: "cp.async.bulk.tensor.dim.dst.src{.tile}.bulk_group{.L2::cache_hint}.override::global_address.attribute", Section: "9.7.9.27.1.2", Slots: []Slot{
-			{Name: ".dim", Values: []Value{
-				{Mod: 68},
-				{Mod: 69},
-				{Mod: 70},
-				{Mod: 71},
-				{Mod: 72},
-			}, Required: true},
-			{Name: ".dst", Values: []Value{
-				{Mod: 26},
-			}, Required: true, Order: '\x02'},
-			{Name: ".src", Values: []Value{
-				{Mod: 25},
-			}, Required: true, Order: '\x02'},
-			{Name: ".tile", Values: []Value{
-				{Mod: 86},
-			}},
-			{Name: ".bulk_group", Values: []Value{
-				{Mod: 76},
-			}, Required: true},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".override::global_address", Values: []Value{
-				{Mod: 88},
-			}, Required: true},
-			{Name: ".attribute", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
-			}, Required: true},
+			{Name: ".dim", Values: values46, Required: true},
+			{Name: ".dst", Values: values13, Required: true, Order: '\x02'},
+			{Name: ".src", Values: values26, Required: true, Order: '\x02'},
+			{Name: ".tile", Values: values52},
+			{Name: ".bulk_group", Values: values33, Required: true},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".override::global_address", Values: values50, Required: true},
+			{Name: ".attribute", Values: values53, Required: true},
 		}, Operands: []Operand{
-			{Name: "map", Inside: []Operand{
-				{Name: "map", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1, Symbols: 4}},
-				}},
-				{Name: "base", ID: 2, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "sizes", ID: 3, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 16}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
-					{Type: TypeRef{Slot: -1, Type: 15}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "low", ID: 4, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
-					{N: 93},
-				}},
-				{Name: "high", ID: 5, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 16}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
-					{N: 93},
-				}},
-				{Name: "at", ID: 6, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
-			{Name: "from", ID: 7, Inside: []Operand{
-				{Name: "from", ID: 8, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "policy", ID: 9, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "map", Inside: operands44},
+			{Name: "from", ID: 7, Inside: operands45},
+			{Name: "policy", ID: 9, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 5},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 6},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
-				{N: 73},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
-				{N: 46},
-				{N: 87},
-				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}}},
-			{If: []Op{
-				{N: 46},
-				{N: 89},
-				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}}},
-			{If: []Op{
-				{N: 25},
-				{N: 87},
-				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}}},
-			{If: []Op{
-				{N: 25},
-				{N: 89},
-				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}}},
-			{If: []Op{
-				{N: 90},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{N: -1},
-				{N: 73},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .multicast & .multicast::cluster::32b", Why: "one mask names the blocks"},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{},
-				{Slot: 7},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{68}, {92}}, Lengths: []int{0}},
-				{Cells: [][]Mod{{69}, {93}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{70}, {93}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{71}, {93}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{72}, {93}}, Lengths: []int{4}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
+		}, Gates: gates21, When: conditions8, Rules: rules2, Tables: tables4, Ignored: []Mod{9}, Effects: strings3},
 	}},
 	{Name: "cp.reduce.async.bulk.tensor", Family: "bulk", What: "reduce a box of a tensor in the background", Forms: []Form{
 		{Template: "cp.reduce.async.bulk.tensor.dim.dst.src.op{.mode}.bulk_group{.L2::cache_hint}{.override::global_address}", Section: "9.7.9.27.1.3", Slots: []Slot{
-			{Name: ".dim", Values: []Value{
-				{Mod: 68},
-				{Mod: 69},
-				{Mod: 70},
-				{Mod: 71},
-				{Mod: 72},
-			}, Required: true},
-			{Name: ".dst", Values: []Value{
-				{Mod: 26},
-			}, Required: true, Order: '\x02'},
-			{Name: ".src", Values: []Value{
-				{Mod: 25},
-			}, Required: true, Order: '\x02'},
-			{Name: ".op", Values: []Value{
-				{Mod: 51},
-				{Mod: 52},
-				{Mod: 53},
-				{Mod: 54},
-				{Mod: 55},
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-			}, Required: true},
-			{Name: ".mode", Values: []Value{
-				{Mod: 86},
-				{Mod: 94, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-				{Mod: 95},
-				{Mod: 96, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-			}},
-			{Name: ".bulk_group", Values: []Value{
-				{Mod: 76},
-			}, Required: true},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".override::global_address", Values: []Value{
-				{Mod: 88},
-			}},
+			{Name: ".dim", Values: values46, Required: true},
+			{Name: ".dst", Values: values13, Required: true, Order: '\x02'},
+			{Name: ".src", Values: values26, Required: true, Order: '\x02'},
+			{Name: ".op", Values: values23, Required: true},
+			{Name: ".mode", Values: values54},
+			{Name: ".bulk_group", Values: values33, Required: true},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".override::global_address", Values: values50},
 		}, Operands: []Operand{
 			{Name: "map", Inside: []Operand{
-				{Name: "map", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1, Symbols: 4}},
-				}},
-				{Name: "base", ID: 2, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
+				{Name: "map", ID: 1, Kinds: kinds24},
+				{Name: "base", ID: 2, Kinds: kinds25, Presence: 2, If: Expr{
 					{Code: 1, N: 7},
 				}},
-				{Name: "at", ID: 3, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-				}},
+				{Name: "at", ID: 3, Kinds: kinds26},
 			}},
-			{Name: "from", ID: 4, Inside: []Operand{
-				{Name: "from", ID: 5, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "policy", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "from", ID: 4, Inside: operands43},
+			{Name: "policy", ID: 6, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 6},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 7},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Tables: []Table{
+		}, Gates: gates1, When: conditions9, Tables: []Table{
 			{Columns: []Column{
 				{},
 				{Slot: 4},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{68}, {0, 86}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{69}, {0, 86}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{70}, {0, 86, 95, 96}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{71}, {0, 86, 95, 96}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{72}, {0, 86, 95, 96}}, Lengths: []int{5}},
-				{Cells: [][]Mod{{69}, {94}}, Lengths: []int{5}},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"async", "atomic"}, Notes: []string{".tile::scatter4 is not in the manual but taken"}},
+			}, Names: strings11, Rows: rows2},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: strings7, Notes: []string{".tile::scatter4 is not in the manual but taken"}},
 		{Template: "cp.reduce.async.bulk.tensor.dim.dst.src.op{.tile}.bulk_group{.L2::cache_hint}.override::global_address.attribute", Section: "9.7.9.27.1.3", Slots: []Slot{
-			{Name: ".dim", Values: []Value{
-				{Mod: 68},
-				{Mod: 69},
-				{Mod: 70},
-				{Mod: 71},
-				{Mod: 72},
-			}, Required: true},
-			{Name: ".dst", Values: []Value{
-				{Mod: 26},
-			}, Required: true, Order: '\x02'},
-			{Name: ".src", Values: []Value{
-				{Mod: 25},
-			}, Required: true, Order: '\x02'},
-			{Name: ".op", Values: []Value{
-				{Mod: 51},
-				{Mod: 52},
-				{Mod: 53},
-				{Mod: 54},
-				{Mod: 55},
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-			}, Required: true},
-			{Name: ".tile", Values: []Value{
-				{Mod: 86},
-			}},
-			{Name: ".bulk_group", Values: []Value{
-				{Mod: 76},
-			}, Required: true},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".override::global_address", Values: []Value{
-				{Mod: 88},
-			}, Required: true},
-			{Name: ".attribute", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
-			}, Required: true},
+			{Name: ".dim", Values: values46, Required: true},
+			{Name: ".dst", Values: values13, Required: true, Order: '\x02'},
+			{Name: ".src", Values: values26, Required: true, Order: '\x02'},
+			{Name: ".op", Values: values23, Required: true},
+			{Name: ".tile", Values: values52},
+			{Name: ".bulk_group", Values: values33, Required: true},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".override::global_address", Values: values50, Required: true},
+			{Name: ".attribute", Values: values53, Required: true},
 		}, Operands: []Operand{
-			{Name: "map", Inside: []Operand{
-				{Name: "map", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1, Symbols: 4}},
-				}},
-				{Name: "base", ID: 2, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "sizes", ID: 3, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 16}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
-					{Type: TypeRef{Slot: -1, Type: 15}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "low", ID: 4, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
-					{N: 93},
-				}},
-				{Name: "high", ID: 5, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 16}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
-					{N: 93},
-				}},
-				{Name: "at", ID: 6, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
-			{Name: "from", ID: 7, Inside: []Operand{
-				{Name: "from", ID: 8, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "policy", ID: 9, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "map", Inside: operands44},
+			{Name: "from", ID: 7, Inside: operands45},
+			{Name: "policy", ID: 9, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 6},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 7},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Tables: []Table{
+		}, Gates: gates21, When: conditions9, Tables: []Table{
 			{Columns: []Column{
 				{},
 				{Slot: 8},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{68}, {92}}, Lengths: []int{0}},
-				{Cells: [][]Mod{{69}, {93}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{70}, {93}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{71}, {93}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{72}, {93}}, Lengths: []int{4}},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"async", "atomic"}},
+			}, Names: strings11, Rows: rows1},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: strings7},
 	}},
 	{Name: "cp.async.bulk.prefetch.tensor", Family: "bulk", What: "fetch a box of a tensor into the L2 cache", Forms: []Form{
 		{Template: "cp.async.bulk.prefetch.tensor.dim.L2.src{.mode}{.L2::cache_hint}{.L2::evict_last}{.override::global_address}", Section: "9.7.9.27.1.4", Slots: []Slot{
-			{Name: ".dim", Values: []Value{
-				{Mod: 68},
-				{Mod: 69},
-				{Mod: 70},
-				{Mod: 71},
-				{Mod: 72},
-			}, Required: true},
-			{Name: ".L2", Values: []Value{
-				{Mod: 78},
-			}, Required: true},
-			{Name: ".src", Values: []Value{
-				{Mod: 26},
-			}, Required: true},
+			{Name: ".dim", Values: values46, Required: true},
+			{Name: ".L2", Values: values39, Required: true},
+			{Name: ".src", Values: values13, Required: true},
 			{Name: ".mode", Values: []Value{
 				{Mod: 86},
-				{Mod: 87, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
+				{Mod: 87, Gate: Gate{Clauses: clauses8}},
 			}},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".L2::evict_last", Values: []Value{
-				{Mod: 79},
-			}},
-			{Name: ".override::global_address", Values: []Value{
-				{Mod: 88},
-			}},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".L2::evict_last", Values: values40},
+			{Name: ".override::global_address", Values: values50},
 		}, Operands: []Operand{
-			{Name: "map", Inside: []Operand{
-				{Name: "map", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1, Symbols: 4}},
-				}},
-				{Name: "base", ID: 2, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
-					{Code: 1, N: 6},
-				}},
-				{Name: "at", ID: 3, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
-			{Name: "policy", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "map", Inside: operands42},
+			{Name: "policy", ID: 4, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 4},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 6},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
-				{Code: 1, N: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 4},
-				{Code: 1, N: 5},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .L2::cache_hint & .L2::evict_last", Why: "a policy says the priority already"},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{},
-				{Slot: 3},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{68}, {0, 86}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{69}, {0, 86}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{70}, {0, 86}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{71}, {0, 86}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{72}, {0, 86}}, Lengths: []int{5}},
-				{Cells: [][]Mod{{69}, {87}}, Lengths: []int{5}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load"}},
+		}, Gates: gates1, When: conditions10, Rules: rules5, Tables: tables2, Ignored: []Mod{9}, Effects: strings9},
 		{Template: "cp.async.bulk.prefetch.tensor.dim.L2.src.window{.L2::cache_hint}{.L2::evict_last}{.override::global_address}", Section: "9.7.9.27.1.4", Slots: []Slot{
-			{Name: ".dim", Values: []Value{
-				{Mod: 68},
-				{Mod: 69},
-				{Mod: 70},
-				{Mod: 71},
-				{Mod: 72},
-			}, Required: true},
-			{Name: ".L2", Values: []Value{
-				{Mod: 78},
-			}, Required: true},
-			{Name: ".src", Values: []Value{
-				{Mod: 26},
-			}, Required: true},
+			{Name: ".dim", Values: values46, Required: true},
+			{Name: ".L2", Values: values39, Required: true},
+			{Name: ".src", Values: values13, Required: true},
 			{Name: ".window", Values: []Value{
 				{Mod: 91},
-				{Mod: 89, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-				{Mod: 90, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
+				{Mod: 89, Gate: Gate{Clauses: clauses8}},
+				{Mod: 90, Gate: Gate{Clauses: clauses8}},
 			}, Required: true},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".L2::evict_last", Values: []Value{
-				{Mod: 79},
-			}},
-			{Name: ".override::global_address", Values: []Value{
-				{Mod: 88},
-			}},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".L2::evict_last", Values: values40},
+			{Name: ".override::global_address", Values: values50},
 		}, Operands: []Operand{
 			{Name: "map", Inside: []Operand{
-				{Name: "map", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1, Symbols: 4}},
-				}},
-				{Name: "base", ID: 2, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
+				{Name: "map", ID: 1, Kinds: kinds24},
+				{Name: "base", ID: 2, Kinds: kinds25, Presence: 2, If: Expr{
 					{Code: 1, N: 6},
 				}},
-				{Name: "at", ID: 3, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
-				}},
+				{Name: "at", ID: 3, Kinds: kinds27},
 			}},
-			{Name: "offsets", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 16}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "policy", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "offsets", ID: 4, Kinds: kinds28},
+			{Name: "policy", ID: 5, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 4},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 6},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
-				{Code: 1, N: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 4},
-				{Code: 1, N: 5},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .L2::cache_hint & .L2::evict_last", Why: "a policy says the priority already"},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{},
-				{Slot: 3},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{70}, {91}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{71}, {91}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{72}, {91}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{70, 71, 72}, {89, 90}}, Lengths: []int{2}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load"}},
+		}, Gates: gates1, When: conditions10, Rules: rules5, Tables: tables3, Ignored: []Mod{9}, Effects: strings9},
 		{Template: "cp.async.bulk.prefetch.tensor.dim.L2.src{.tile}{.L2::cache_hint}{.L2::evict_last}.override::global_address.attribute", Section: "9.7.9.27.1.4", Slots: []Slot{
-			{Name: ".dim", Values: []Value{
-				{Mod: 68},
-				{Mod: 69},
-				{Mod: 70},
-				{Mod: 71},
-				{Mod: 72},
-			}, Required: true},
-			{Name: ".L2", Values: []Value{
-				{Mod: 78},
-			}, Required: true},
-			{Name: ".src", Values: []Value{
-				{Mod: 26},
-			}, Required: true},
-			{Name: ".tile", Values: []Value{
-				{Mod: 86},
-			}},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".L2::evict_last", Values: []Value{
-				{Mod: 79},
-			}},
-			{Name: ".override::global_address", Values: []Value{
-				{Mod: 88},
-			}, Required: true},
-			{Name: ".attribute", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
-			}, Required: true},
+			{Name: ".dim", Values: values46, Required: true},
+			{Name: ".L2", Values: values39, Required: true},
+			{Name: ".src", Values: values13, Required: true},
+			{Name: ".tile", Values: values52},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".L2::evict_last", Values: values40},
+			{Name: ".override::global_address", Values: values50, Required: true},
+			{Name: ".attribute", Values: values53, Required: true},
 		}, Operands: []Operand{
-			{Name: "map", Inside: []Operand{
-				{Name: "map", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1, Symbols: 4}},
-				}},
-				{Name: "base", ID: 2, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "sizes", ID: 3, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 16}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
-					{Type: TypeRef{Slot: -1, Type: 15}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "low", ID: 4, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
-					{N: 93},
-				}},
-				{Name: "high", ID: 5, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 16}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
-					{N: 93},
-				}},
-				{Name: "at", ID: 6, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
-			{Name: "policy", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "map", Inside: operands44},
+			{Name: "policy", ID: 7, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 4},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 6},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
-				{Code: 1, N: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 4},
-				{Code: 1, N: 5},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .L2::cache_hint & .L2::evict_last", Why: "a policy says the priority already"},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{},
-				{Slot: 7},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{68}, {92}}, Lengths: []int{0}},
-				{Cells: [][]Mod{{69}, {93}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{70}, {93}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{71}, {93}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{72}, {93}}, Lengths: []int{4}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load"}},
+		}, Gates: gates21, When: conditions10, Rules: rules5, Tables: tables4, Ignored: []Mod{9}, Effects: strings9},
 	}},
 	{Name: "applypriority.async.bulk.tensor", Family: "bulk", What: "give a box of a tensor in the L2 cache its normal priority back, in the background", Forms: []Form{
 		{Template: "applypriority.async.bulk.tensor{.dim}{.global}.bulk_group{.mode}.L2::evict_normal{.override::global_address}", Section: "9.4:9.7.10.19", Slots: []Slot{
-			{Name: ".dim", Values: []Value{
-				{Mod: 68},
-				{Mod: 69},
-				{Mod: 70},
-				{Mod: 71},
-				{Mod: 72},
-			}},
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".bulk_group", Values: []Value{
-				{Mod: 76},
-			}, Required: true},
+			{Name: ".dim", Values: values46},
+			{Name: ".global", Values: values13},
+			{Name: ".bulk_group", Values: values33, Required: true},
 			{Name: ".mode", Values: []Value{
 				{Mod: 86},
 				{Mod: 87},
@@ -3623,708 +864,251 @@ var bulkTable = []Instruction{
 				{Mod: 95},
 				{Mod: 96},
 			}},
-			{Name: ".L2::evict_normal", Values: []Value{
-				{Mod: 80},
-			}, Required: true},
-			{Name: ".override::global_address", Values: []Value{
-				{Mod: 88},
-			}},
+			{Name: ".L2::evict_normal", Values: values41, Required: true},
+			{Name: ".override::global_address", Values: values50},
 		}, Operands: []Operand{
 			{Name: "map", Inside: []Operand{
-				{Name: "map", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1, Symbols: 4}},
-				}},
-				{Name: "base", ID: 2, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
+				{Name: "map", ID: 1, Kinds: kinds24},
+				{Name: "base", ID: 2, Kinds: kinds25, Presence: 2, If: Expr{
 					{Code: 1, N: 5},
 				}},
-				{Name: "at", ID: 3, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-				}},
+				{Name: "at", ID: 3, Kinds: kinds26},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Tables: []Table{
+		}, Gates: gates22, Tables: []Table{
 			{Columns: []Column{
 				{},
 				{Slot: 3},
-			}, Names: []string{"n"}, Rows: []Row{
+			}, Names: strings11, Rows: []Row{
 				{Cells: [][]Mod{{68}, {0, 86, 95, 96}}, Lengths: []int{1}},
 				{Cells: [][]Mod{{69}, {0, 86, 95, 96}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{70}, {0, 86, 95, 96}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{71}, {0, 86, 95, 96}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{72}, {0, 86, 95, 96}}, Lengths: []int{5}},
+				{Cells: modLists7, Lengths: []int{3}},
+				{Cells: modLists8, Lengths: []int{4}},
+				{Cells: modLists9, Lengths: []int{5}},
 				{Cells: [][]Mod{nil, {87, 94}}, Lengths: []int{5}},
 				{Cells: [][]Mod{{0}, {87, 94}}, Lengths: []int{5}},
 			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async"}, Notes: []string{"modes of stores, and gathering in other than two dimensions or without any, are not in the manual but taken"}},
+		}, Ignored: []Mod{9}, Effects: strings10, Notes: []string{"modes of stores, and gathering in other than two dimensions or without any, are not in the manual but taken"}},
 		{Template: "applypriority.async.bulk.tensor.dim{.global}.bulk_group.window.L2::evict_normal{.override::global_address}", Section: "9.4:9.7.10.19", Slots: []Slot{
-			{Name: ".dim", Values: []Value{
-				{Mod: 68},
-				{Mod: 69},
-				{Mod: 70},
-				{Mod: 71},
-				{Mod: 72},
-			}, Required: true},
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".bulk_group", Values: []Value{
-				{Mod: 76},
-			}, Required: true},
-			{Name: ".window", Values: []Value{
-				{Mod: 91},
-				{Mod: 89},
-				{Mod: 90},
-			}, Required: true},
-			{Name: ".L2::evict_normal", Values: []Value{
-				{Mod: 80},
-			}, Required: true},
-			{Name: ".override::global_address", Values: []Value{
-				{Mod: 88},
-			}},
+			{Name: ".dim", Values: values46, Required: true},
+			{Name: ".global", Values: values13},
+			{Name: ".bulk_group", Values: values33, Required: true},
+			{Name: ".window", Values: values51, Required: true},
+			{Name: ".L2::evict_normal", Values: values41, Required: true},
+			{Name: ".override::global_address", Values: values50},
 		}, Operands: []Operand{
 			{Name: "map", Inside: []Operand{
-				{Name: "map", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1, Symbols: 4}},
-				}},
-				{Name: "base", ID: 2, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
+				{Name: "map", ID: 1, Kinds: kinds24},
+				{Name: "base", ID: 2, Kinds: kinds25, Presence: 2, If: Expr{
 					{Code: 1, N: 5},
 				}},
-				{Name: "at", ID: 3, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
-				}},
+				{Name: "at", ID: 3, Kinds: kinds27},
 			}},
-			{Name: "offsets", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 16}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{},
-				{Slot: 3},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{70}, {91}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{71}, {91}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{72}, {91}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{70, 71, 72}, {89, 90}}, Lengths: []int{2}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async"}},
+			{Name: "offsets", ID: 4, Kinds: kinds28},
+		}, Gates: gates22, Tables: tables3, Ignored: []Mod{9}, Effects: strings10},
 		{Template: "applypriority.async.bulk.tensor.dim{.global}.bulk_group{.tile}.L2::evict_normal.override::global_address.attribute", Section: "9.4:9.7.10.19", Slots: []Slot{
-			{Name: ".dim", Values: []Value{
-				{Mod: 68},
-				{Mod: 69},
-				{Mod: 70},
-				{Mod: 71},
-				{Mod: 72},
-			}, Required: true},
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".bulk_group", Values: []Value{
-				{Mod: 76},
-			}, Required: true},
-			{Name: ".tile", Values: []Value{
-				{Mod: 86},
-			}},
-			{Name: ".L2::evict_normal", Values: []Value{
-				{Mod: 80},
-			}, Required: true},
-			{Name: ".override::global_address", Values: []Value{
-				{Mod: 88},
-			}, Required: true},
-			{Name: ".attribute", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
-			}, Required: true},
+			{Name: ".dim", Values: values46, Required: true},
+			{Name: ".global", Values: values13},
+			{Name: ".bulk_group", Values: values33, Required: true},
+			{Name: ".tile", Values: values52},
+			{Name: ".L2::evict_normal", Values: values41, Required: true},
+			{Name: ".override::global_address", Values: values50, Required: true},
+			{Name: ".attribute", Values: values53, Required: true},
 		}, Operands: []Operand{
-			{Name: "map", Inside: []Operand{
-				{Name: "map", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1, Symbols: 4}},
-				}},
-				{Name: "base", ID: 2, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "sizes", ID: 3, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 16}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
-					{Type: TypeRef{Slot: -1, Type: 15}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "low", ID: 4, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
-					{N: 93},
-				}},
-				{Name: "high", ID: 5, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 16}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
-					{N: 93},
-				}},
-				{Name: "at", ID: 6, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
+			{Name: "map", Inside: operands44},
 		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
+			{Clauses: clauses5},
+			{Clauses: clauses5},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{},
 				{Slot: 6},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{68}, {92}}, Lengths: []int{0}},
-				{Cells: [][]Mod{{69}, {93}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{70}, {93}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{71}, {93}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{72}, {93}}, Lengths: []int{4}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async"}},
+			}, Names: strings11, Rows: rows1},
+		}, Ignored: []Mod{9}, Effects: strings10},
 	}},
 	{Name: "tensormap.replace", Family: "bulk", What: "change a field of a tensor map", Forms: []Form{
 		{Template: "tensormap.replace.tile.global_address{.space}.b1024.b64", Section: "9.7.9.28", Slots: []Slot{
-			{Name: ".tile", Values: []Value{
-				{Mod: 86},
-			}, Required: true},
+			{Name: ".tile", Values: values52, Required: true},
 			{Name: ".global_address", Values: []Value{
 				{Mod: 97},
 			}, Required: true},
-			{Name: ".space", Values: []Value{
-				{Mod: 26},
-				{Mod: 25},
-			}},
-			{Name: ".b1024", Values: []Value{
-				{Mod: 98},
-			}, Required: true},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
+			{Name: ".space", Values: values55},
+			{Name: ".b1024", Values: values56, Required: true},
+			{Name: ".b64", Values: values17, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "map", Inside: []Operand{
-				{Name: "map", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 2}},
-				}},
-			}},
-			{Name: "value", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 5}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 803, Targets: 0x2000000, On: "90a"},
-				{Since: 806, Targets: 0x90090000000, On: "100a 110a 120a"},
-				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"store"}},
+			{Name: "map", Inside: operands46},
+			{Name: "value", ID: 2, Kinds: kinds29},
+		}, Gates: gates23, Ignored: []Mod{9}, Effects: strings8},
 		{Template: "tensormap.replace.tile.rank{.space}.b1024.b32", Section: "9.7.9.28", Slots: []Slot{
-			{Name: ".tile", Values: []Value{
-				{Mod: 86},
-			}, Required: true},
+			{Name: ".tile", Values: values52, Required: true},
 			{Name: ".rank", Values: []Value{
 				{Mod: 99},
 			}, Required: true},
-			{Name: ".space", Values: []Value{
-				{Mod: 26},
-				{Mod: 25},
-			}},
-			{Name: ".b1024", Values: []Value{
-				{Mod: 98},
-			}, Required: true},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
+			{Name: ".space", Values: values55},
+			{Name: ".b1024", Values: values56, Required: true},
+			{Name: ".b32", Values: values18, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "map", Inside: []Operand{
-				{Name: "map", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 2}},
-				}},
-			}},
-			{Name: "value", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 803, Targets: 0x2000000, On: "90a"},
-				{Since: 806, Targets: 0x90090000000, On: "100a 110a 120a"},
-				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"store"}},
+			{Name: "map", Inside: operands46},
+			{Name: "value", ID: 2, Kinds: kinds5},
+		}, Gates: gates23, Ignored: []Mod{9}, Effects: strings8},
 		{Template: "tensormap.replace.tile.field{.space}.b1024.b32", Section: "9.7.9.28", Slots: []Slot{
-			{Name: ".tile", Values: []Value{
-				{Mod: 86},
-			}, Required: true},
+			{Name: ".tile", Values: values52, Required: true},
 			{Name: ".field", Values: []Value{
 				{Mod: 100},
 				{Mod: 101},
 				{Mod: 102},
 			}, Required: true},
-			{Name: ".space", Values: []Value{
-				{Mod: 26},
-				{Mod: 25},
-			}},
-			{Name: ".b1024", Values: []Value{
-				{Mod: 98},
-			}, Required: true},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
+			{Name: ".space", Values: values55},
+			{Name: ".b1024", Values: values56, Required: true},
+			{Name: ".b32", Values: values18, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "map", Inside: []Operand{
-				{Name: "map", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 2}},
-				}},
-			}},
-			{Name: "index", ID: 2, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{High: 4, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "value", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 13}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 803, Targets: 0x2000000, On: "90a"},
-				{Since: 806, Targets: 0x90090000000, On: "100a 110a 120a"},
-				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"store"}},
+			{Name: "map", Inside: operands46},
+			{Name: "index", ID: 2, Kinds: kinds30},
+			{Name: "value", ID: 3, Kinds: kinds15},
+		}, Gates: gates23, Ignored: []Mod{9}, Effects: strings8},
 		{Template: "tensormap.replace.tile.global_stride{.space}.b1024.b64", Section: "9.7.9.28", Slots: []Slot{
-			{Name: ".tile", Values: []Value{
-				{Mod: 86},
-			}, Required: true},
+			{Name: ".tile", Values: values52, Required: true},
 			{Name: ".global_stride", Values: []Value{
 				{Mod: 103},
 			}, Required: true},
-			{Name: ".space", Values: []Value{
-				{Mod: 26},
-				{Mod: 25},
-			}},
-			{Name: ".b1024", Values: []Value{
-				{Mod: 98},
-			}, Required: true},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
+			{Name: ".space", Values: values55},
+			{Name: ".b1024", Values: values56, Required: true},
+			{Name: ".b64", Values: values17, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "map", Inside: []Operand{
-				{Name: "map", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 2}},
-				}},
-			}},
-			{Name: "index", ID: 2, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{High: 4, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "value", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 5}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 803, Targets: 0x2000000, On: "90a"},
-				{Since: 806, Targets: 0x90090000000, On: "100a 110a 120a"},
-				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"store"}},
-		{Template: "tensormap.replace.tile.elemtype{.space}.b1024.b32", Section: "9.7.9.28", Slots: []Slot{
-			{Name: ".tile", Values: []Value{
-				{Mod: 86},
-			}, Required: true},
-			{Name: ".elemtype", Values: []Value{
-				{Mod: 104},
-			}, Required: true},
-			{Name: ".space", Values: []Value{
-				{Mod: 26},
-				{Mod: 25},
-			}},
-			{Name: ".b1024", Values: []Value{
-				{Mod: 98},
-			}, Required: true},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "map", Inside: []Operand{
-				{Name: "map", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 2}},
-				}},
-			}},
+			{Name: "map", Inside: operands46},
+			{Name: "index", ID: 2, Kinds: kinds30},
+			{Name: "value", ID: 3, Kinds: kinds29},
+		}, Gates: gates23, Ignored: []Mod{9}, Effects: strings8},
+		{Template: "tensormap.replace.tile.elemtype{.space}.b1024.b32", Section: "9.7.9.28", Slots: slots25, Operands: []Operand{
+			{Name: "map", Inside: operands46},
 			{Name: "value", ID: 2, Kinds: []Kind{
 				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
 					{High: 12, Step: 1},
 				}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 803, Targets: 0x2000000, On: "90a"},
-				{Since: 806, Targets: 0x90090000000, On: "100a 110a 120a"},
-				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"store"}},
-		{Template: "tensormap.replace.tile.elemtype{.space}.b1024.b32", Section: "9.7.9.28", Slots: []Slot{
-			{Name: ".tile", Values: []Value{
-				{Mod: 86},
-			}, Required: true},
-			{Name: ".elemtype", Values: []Value{
-				{Mod: 104},
-			}, Required: true},
-			{Name: ".space", Values: []Value{
-				{Mod: 26},
-				{Mod: 25},
-			}},
-			{Name: ".b1024", Values: []Value{
-				{Mod: 98},
-			}, Required: true},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "map", Inside: []Operand{
-				{Name: "map", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 2}},
-				}},
-			}},
+		}, Gates: gates23, Ignored: []Mod{9}, Effects: strings8},
+		{Template: "tensormap.replace.tile.elemtype{.space}.b1024.b32", Section: "9.7.9.28", Slots: slots25, Operands: []Operand{
+			{Name: "map", Inside: operands46},
 			{Name: "value", ID: 2, Kinds: []Kind{
 				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
 					{Low: 13, High: 15, Step: 1},
 				}, Space: SpaceRef{Slot: -1}},
 			}},
 		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 803, Targets: 0x2000000, On: "90a"},
-				{Since: 806, Targets: 0x90090000000, On: "100a 110a 120a"},
-				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
-			}},
+			{Clauses: clauses9},
 			{Clauses: []Clause{
 				{Since: 807, Targets: 0x90090000000, On: "100a 110a 120a"},
 				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
 			}},
-		}, Ignored: []Mod{9}, Effects: []string{"store"}},
+		}, Ignored: []Mod{9}, Effects: strings8},
 		{Template: "tensormap.replace.tile.interleave_layout{.space}.b1024.b32", Section: "9.7.9.28", Slots: []Slot{
-			{Name: ".tile", Values: []Value{
-				{Mod: 86},
-			}, Required: true},
+			{Name: ".tile", Values: values52, Required: true},
 			{Name: ".interleave_layout", Values: []Value{
 				{Mod: 105},
 			}, Required: true},
-			{Name: ".space", Values: []Value{
-				{Mod: 26},
-				{Mod: 25},
-			}},
-			{Name: ".b1024", Values: []Value{
-				{Mod: 98},
-			}, Required: true},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
+			{Name: ".space", Values: values55},
+			{Name: ".b1024", Values: values56, Required: true},
+			{Name: ".b32", Values: values18, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "map", Inside: []Operand{
-				{Name: "map", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 2}},
-				}},
-			}},
+			{Name: "map", Inside: operands46},
 			{Name: "value", ID: 2, Kinds: []Kind{
 				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
 					{High: 2, Step: 1},
 				}, Space: SpaceRef{Slot: -1}},
 			}},
+		}, Gates: gates23, Ignored: []Mod{9}, Effects: strings8},
+		{Template: "tensormap.replace.tile.swizzle_mode{.space}.b1024.b32", Section: "9.7.9.28", Slots: slots26, Operands: operands47, Gates: gates23, Ignored: []Mod{9}, Effects: strings8},
+		{Template: "tensormap.replace.tile.swizzle_mode{.space}.b1024.b32", Section: "9.7.9.28", Slots: slots26, Operands: []Operand{
+			{Name: "map", Inside: operands46},
+			{Name: "value", ID: 2, Kinds: kinds7},
 		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 803, Targets: 0x2000000, On: "90a"},
-				{Since: 806, Targets: 0x90090000000, On: "100a 110a 120a"},
-				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"store"}},
-		{Template: "tensormap.replace.tile.swizzle_mode{.space}.b1024.b32", Section: "9.7.9.28", Slots: []Slot{
-			{Name: ".tile", Values: []Value{
-				{Mod: 86},
-			}, Required: true},
-			{Name: ".swizzle_mode", Values: []Value{
-				{Mod: 106},
-			}, Required: true},
-			{Name: ".space", Values: []Value{
-				{Mod: 26},
-				{Mod: 25},
-			}},
-			{Name: ".b1024", Values: []Value{
-				{Mod: 98},
-			}, Required: true},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "map", Inside: []Operand{
-				{Name: "map", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 2}},
-				}},
-			}},
-			{Name: "value", ID: 2, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{High: 3, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 803, Targets: 0x2000000, On: "90a"},
-				{Since: 806, Targets: 0x90090000000, On: "100a 110a 120a"},
-				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"store"}},
-		{Template: "tensormap.replace.tile.swizzle_mode{.space}.b1024.b32", Section: "9.7.9.28", Slots: []Slot{
-			{Name: ".tile", Values: []Value{
-				{Mod: 86},
-			}, Required: true},
-			{Name: ".swizzle_mode", Values: []Value{
-				{Mod: 106},
-			}, Required: true},
-			{Name: ".space", Values: []Value{
-				{Mod: 26},
-				{Mod: 25},
-			}},
-			{Name: ".b1024", Values: []Value{
-				{Mod: 98},
-			}, Required: true},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "map", Inside: []Operand{
-				{Name: "map", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 2}},
-				}},
-			}},
-			{Name: "value", ID: 2, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{Low: 4, High: 4, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 803, Targets: 0x2000000, On: "90a"},
-				{Since: 806, Targets: 0x90090000000, On: "100a 110a 120a"},
-				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
-			}},
+			{Clauses: clauses9},
 			{Clauses: []Clause{
 				{Since: 808, Targets: 0x2400000000, On: "103a 107a"},
 			}},
-		}, Ignored: []Mod{9}, Effects: []string{"store"}},
+		}, Ignored: []Mod{9}, Effects: strings8},
 		{Template: "tensormap.replace.tile.swizzle_atomicity{.space}.b1024.b32", Section: "9.7.9.28", Slots: []Slot{
-			{Name: ".tile", Values: []Value{
-				{Mod: 86},
-			}, Required: true},
+			{Name: ".tile", Values: values52, Required: true},
 			{Name: ".swizzle_atomicity", Values: []Value{
 				{Mod: 107},
 			}, Required: true},
-			{Name: ".space", Values: []Value{
-				{Mod: 26},
-				{Mod: 25},
-			}},
-			{Name: ".b1024", Values: []Value{
-				{Mod: 98},
-			}, Required: true},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "map", Inside: []Operand{
-				{Name: "map", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 2}},
-				}},
-			}},
-			{Name: "value", ID: 2, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{High: 3, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 803, Targets: 0x2000000, On: "90a"},
-				{Since: 806, Targets: 0x90090000000, On: "100a 110a 120a"},
-				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
-			}},
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x90090000000, On: "100a 110a 120a"},
-				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"store"}},
+			{Name: ".space", Values: values55},
+			{Name: ".b1024", Values: values56, Required: true},
+			{Name: ".b32", Values: values18, Required: true, Order: '\x01'},
+		}, Operands: operands47, Gates: []Gate{
+			{Clauses: clauses9},
+			{Clauses: clauses10},
+		}, Ignored: []Mod{9}, Effects: strings8},
 		{Template: "tensormap.replace.tile.fill_mode{.space}.b1024.b32", Section: "9.7.9.28", Slots: []Slot{
-			{Name: ".tile", Values: []Value{
-				{Mod: 86},
-			}, Required: true},
+			{Name: ".tile", Values: values52, Required: true},
 			{Name: ".fill_mode", Values: []Value{
 				{Mod: 108},
 			}, Required: true},
-			{Name: ".space", Values: []Value{
-				{Mod: 26},
-				{Mod: 25},
-			}},
-			{Name: ".b1024", Values: []Value{
-				{Mod: 98},
-			}, Required: true},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
+			{Name: ".space", Values: values55},
+			{Name: ".b1024", Values: values56, Required: true},
+			{Name: ".b32", Values: values18, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "map", Inside: []Operand{
-				{Name: "map", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 2}},
-				}},
-			}},
-			{Name: "value", ID: 2, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{High: 1, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 803, Targets: 0x2000000, On: "90a"},
-				{Since: 806, Targets: 0x90090000000, On: "100a 110a 120a"},
-				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"store"}},
+			{Name: "map", Inside: operands46},
+			{Name: "value", ID: 2, Kinds: kinds31},
+		}, Gates: gates23, Ignored: []Mod{9}, Effects: strings8},
 	}},
 	{Name: "tensormap.cp_fenceproxy", Family: "bulk", What: "copy a tensor map and make it known to the tensor map proxy", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "tensormap.cp_fenceproxy.dst.src.tensormap::generic.release.scope.sync.aligned", Section: "9.7.13.16", Slots: []Slot{
-			{Name: ".dst", Values: []Value{
-				{Mod: 26},
-			}, Required: true, Order: '\x02'},
-			{Name: ".src", Values: []Value{
-				{Mod: 25},
-			}, Required: true, Order: '\x02'},
-			{Name: ".tensormap::generic", Values: []Value{
-				{Mod: 110},
-			}, Required: true},
-			{Name: ".release", Values: []Value{
-				{Mod: 49},
-			}, Required: true},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34},
-				{Mod: 35},
-				{Mod: 36},
-			}, Required: true},
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
+			{Name: ".dst", Values: values13, Required: true, Order: '\x02'},
+			{Name: ".src", Values: values26, Required: true, Order: '\x02'},
+			{Name: ".tensormap::generic", Values: values57, Required: true},
+			{Name: ".release", Values: values11, Required: true},
+			{Name: ".scope", Values: values36, Required: true},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
 		}, Operands: []Operand{
 			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}},
-				}},
+				{Name: "to", ID: 1, Kinds: kinds32},
 			}},
 			{Name: "from", ID: 2, Inside: []Operand{
-				{Name: "from", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 1}},
-				}},
+				{Name: "from", ID: 3, Kinds: kinds33},
 			}},
-			{Name: "size", ID: 4, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{Low: 128, High: 128, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
+			{Name: "size", ID: 4, Kinds: kinds34},
 		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 803, Targets: 0x7fffff000000, On: "90"},
-			}},
+			{Clauses: clauses11},
 		}, Ignored: []Mod{9}, Effects: []string{"load", "store", "fence", "convergent"}},
 	}},
 	{Name: "multimem.ld_reduce", Family: "bulk", What: "load from all devices of a multimem address and reduce", Forms: []Form{
 		{Template: "multimem.ld_reduce{.weak}{.sem.scope}{.global}.op{.acc::f32}.type", Section: "9.7.9.14", Slots: []Slot{
-			{Name: ".weak", Values: []Value{
-				{Mod: 33},
-			}},
-			{Name: ".sem", Values: []Value{
-				{Mod: 50},
-				{Mod: 112},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34},
-				{Mod: 35},
-				{Mod: 36},
-			}},
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".op", Values: []Value{
-				{Mod: 52},
-				{Mod: 53},
-				{Mod: 51},
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-			}, Required: true},
-			{Name: ".acc::f32", Values: []Value{
-				{Mod: 120},
-			}},
-			{Name: ".type", Values: []Value{
-				{Mod: 7},
-				{Mod: 8},
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 5},
-				{Mod: 6},
-				{Mod: 113},
-				{Mod: 114},
-				{Mod: 40},
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
+			{Name: ".weak", Values: values19},
+			{Name: ".sem", Values: values60},
+			{Name: ".scope", Values: values36},
+			{Name: ".global", Values: values13},
+			{Name: ".op", Values: values61, Required: true},
+			{Name: ".acc::f32", Values: values62},
+			{Name: ".type", Values: values63, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 6}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Inside: []Operand{
-				{Name: "a", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 3}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 801, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
+			{Name: "d", Access: 1, Kinds: kinds35},
+			{Name: "a", ID: 1, Inside: operands48},
+		}, Gates: gates14, When: []Condition{
+			{If: Expr{
 				{Code: 1, N: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 802, Targets: AllTargets},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses12}},
+			{If: Expr{
 				{N: 121},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
-				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}}},
+			}, Gate: Gate{Clauses: clauses13}},
 		}, Rules: []Rule{
-			{Holds: []Op{
+			{Holds: Expr{
 				{Code: 1, N: 1},
 				{Code: 1, N: 2},
 				{Code: 7},
 			}, Text: "require .sem -> .scope"},
-			{Holds: []Op{
+			{Holds: Expr{
 				{Code: 1, N: 2},
 				{Code: 1, N: 1},
 				{Code: 7},
 			}, Text: "require .scope -> .sem"},
-			{Holds: []Op{
+			{Holds: Expr{
 				{Code: 1},
 				{Code: 1, N: 1},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .weak & .sem", Why: "weak is an order of its own"},
-			{Holds: []Op{
+			{Holds: Expr{
 				{Code: 1, N: 5},
 				{N: 81},
 				{N: 82},
@@ -4335,7 +1119,7 @@ var bulkTable = []Instruction{
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .acc::f32 -> .f16 | .bf16 | .f16x2 | .bf16x2"},
-			{Holds: []Op{
+			{Holds: Expr{
 				{N: 121},
 				{N: 118},
 				{N: 116},
@@ -4350,7 +1134,7 @@ var bulkTable = []Instruction{
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .acc::f16 -> .e4m3 | .e5m2 | .e4m3x2 | .e5m2x2 | .e4m3x4 | .e5m2x4"},
-			{Holds: []Op{
+			{Holds: Expr{
 				{Code: 1, N: 5},
 				{N: 51},
 				{Code: 7},
@@ -4361,218 +1145,74 @@ var bulkTable = []Instruction{
 				{Slot: 6},
 			}, Rows: []Row{
 				{Cells: [][]Mod{{51}, {2, 5, 3, 113, 114, 40, 41}}},
-				{Cells: [][]Mod{{52, 53}, {2, 5, 3, 6, 113, 114}}},
-				{Cells: [][]Mod{{56, 57, 58}, {7, 8}}},
+				{Cells: modLists10},
+				{Cells: modLists11},
 			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"load"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: strings12},
 		{Template: "multimem.ld_reduce{.weak}{.sem.scope}{.global}.op{.acc::f16}.type", Section: "9.7.9.14", Slots: []Slot{
-			{Name: ".weak", Values: []Value{
-				{Mod: 33},
-			}},
-			{Name: ".sem", Values: []Value{
-				{Mod: 50},
-				{Mod: 112},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34},
-				{Mod: 35},
-				{Mod: 36},
-			}},
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".op", Values: []Value{
-				{Mod: 52},
-				{Mod: 53},
-				{Mod: 51},
-			}, Required: true},
-			{Name: ".acc::f16", Values: []Value{
-				{Mod: 121},
-			}},
-			{Name: ".type", Values: []Value{
-				{Mod: 122, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-				{Mod: 123, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-			}, Required: true, Order: '\x01'},
+			{Name: ".weak", Values: values19},
+			{Name: ".sem", Values: values60},
+			{Name: ".scope", Values: values36},
+			{Name: ".global", Values: values13},
+			{Name: ".op", Values: values64, Required: true},
+			{Name: ".acc::f16", Values: values65},
+			{Name: ".type", Values: values66, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 19}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "a", ID: 1, Inside: []Operand{
-				{Name: "a", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 3}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 801, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{N: 120},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 802, Targets: AllTargets},
-			}}},
-			{If: []Op{
-				{Code: 1, N: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
-				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{Code: 1, N: 2},
-				{Code: 7},
-			}, Text: "require .sem -> .scope"},
-			{Holds: []Op{
-				{Code: 1, N: 2},
-				{Code: 1, N: 1},
-				{Code: 7},
-			}, Text: "require .scope -> .sem"},
-			{Holds: []Op{
-				{Code: 1},
-				{Code: 1, N: 1},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .weak & .sem", Why: "weak is an order of its own"},
-			{Holds: []Op{
-				{N: 120},
-				{N: 81},
-				{N: 82},
-				{Code: 6},
-				{N: 113},
-				{Code: 6},
-				{N: 114},
-				{Code: 6},
-				{Code: 7},
-			}, Text: "require .acc::f32 -> .f16 | .bf16 | .f16x2 | .bf16x2"},
-			{Holds: []Op{
-				{Code: 1, N: 5},
-				{N: 118},
-				{N: 116},
-				{Code: 6},
-				{N: 119},
-				{Code: 6},
-				{N: 117},
-				{Code: 6},
-				{N: 122},
-				{Code: 6},
-				{N: 123},
-				{Code: 6},
-				{Code: 7},
-			}, Text: "require .acc::f16 -> .e4m3 | .e5m2 | .e4m3x2 | .e5m2x2 | .e4m3x4 | .e5m2x4"},
-			{Holds: []Op{
-				{Code: 1, N: 5},
-				{N: 51},
-				{Code: 7},
-			}, Text: "require .acc::f16 -> .add"},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"load"}},
+			{Name: "a", ID: 1, Inside: operands48},
+		}, Gates: gates14, When: conditions11, Rules: rules6, Ignored: []Mod{10, 11, 12, 13}, Effects: strings12},
 		{Template: "multimem.ld_reduce{.weak}{.sem.scope}{.global}.op{.acc::f32}{.acc::f16}.vec.part", Section: "9.7.9.14", Slots: []Slot{
-			{Name: ".weak", Values: []Value{
-				{Mod: 33},
-			}},
-			{Name: ".sem", Values: []Value{
-				{Mod: 50},
-				{Mod: 112},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34},
-				{Mod: 35},
-				{Mod: 36},
-			}},
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".op", Values: []Value{
-				{Mod: 52},
-				{Mod: 53},
-				{Mod: 51},
-			}, Required: true},
-			{Name: ".acc::f32", Values: []Value{
-				{Mod: 120},
-			}},
-			{Name: ".acc::f16", Values: []Value{
-				{Mod: 121},
-			}},
-			{Name: ".vec", Values: []Value{
-				{Mod: 37},
-				{Mod: 38},
-				{Mod: 115},
-			}, Required: true},
+			{Name: ".weak", Values: values19},
+			{Name: ".sem", Values: values60},
+			{Name: ".scope", Values: values36},
+			{Name: ".global", Values: values13},
+			{Name: ".op", Values: values64, Required: true},
+			{Name: ".acc::f32", Values: values62},
+			{Name: ".acc::f16", Values: values65},
+			{Name: ".vec", Values: values67, Required: true},
 			{Name: ".part", Values: []Value{
 				{Mod: 81},
 				{Mod: 113},
 				{Mod: 82},
 				{Mod: 114},
 				{Mod: 40},
-				{Mod: 116, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-				{Mod: 117, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-				{Mod: 118, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-				{Mod: 119, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
+				{Mod: 116, Gate: Gate{Clauses: clauses13}},
+				{Mod: 117, Gate: Gate{Clauses: clauses13}},
+				{Mod: 118, Gate: Gate{Clauses: clauses13}},
+				{Mod: 119, Gate: Gate{Clauses: clauses13}},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: 8}, Count: Count{From: 2, N: 7}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "a", ID: 1, Inside: []Operand{
-				{Name: "a", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 3}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 801, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
+			{Name: "a", ID: 1, Inside: operands48},
+		}, Gates: gates14, When: []Condition{
+			{If: Expr{
 				{Code: 1, N: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 802, Targets: AllTargets},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses12}},
+			{If: Expr{
 				{Code: 1, N: 6},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
-				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}}},
+			}, Gate: Gate{Clauses: clauses13}},
 		}, Rules: []Rule{
-			{Holds: []Op{
+			{Holds: Expr{
 				{Code: 1, N: 1},
 				{Code: 1, N: 2},
 				{Code: 7},
 			}, Text: "require .sem -> .scope"},
-			{Holds: []Op{
+			{Holds: Expr{
 				{Code: 1, N: 2},
 				{Code: 1, N: 1},
 				{Code: 7},
 			}, Text: "require .scope -> .sem"},
-			{Holds: []Op{
+			{Holds: Expr{
 				{Code: 1},
 				{Code: 1, N: 1},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .weak & .sem", Why: "weak is an order of its own"},
-			{Holds: []Op{
+			{Holds: Expr{
 				{Code: 1, N: 5},
 				{N: 81},
 				{N: 82},
@@ -4583,7 +1223,7 @@ var bulkTable = []Instruction{
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .acc::f32 -> .f16 | .bf16 | .f16x2 | .bf16x2"},
-			{Holds: []Op{
+			{Holds: Expr{
 				{Code: 1, N: 6},
 				{N: 118},
 				{N: 116},
@@ -4598,7 +1238,7 @@ var bulkTable = []Instruction{
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .acc::f16 -> .e4m3 | .e5m2 | .e4m3x2 | .e5m2x2 | .e4m3x4 | .e5m2x4"},
-			{Holds: []Op{
+			{Holds: Expr{
 				{Code: 1, N: 5},
 				{Code: 1, N: 6},
 				{Code: 6},
@@ -4611,329 +1251,72 @@ var bulkTable = []Instruction{
 				{Slot: 4},
 				{Slot: 8},
 			}, Rows: []Row{
-				{Cells: [][]Mod{{37, 38}, {51}, {40}}},
-				{Cells: [][]Mod{{37, 38}, nil, {113, 114}}},
+				{Cells: modLists12},
+				{Cells: modLists13},
 				{Cells: [][]Mod{{37, 38, 115}, nil, {81, 82, 119, 117}}},
 				{Cells: [][]Mod{{38, 115}, nil, {118, 116}}},
 			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"load"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: strings12},
 		{Template: "multimem.ld_reduce{.weak}{.sem.scope}{.global}.op{.acc::f16}.vec.type", Section: "9.7.9.14", Slots: []Slot{
-			{Name: ".weak", Values: []Value{
-				{Mod: 33},
-			}},
-			{Name: ".sem", Values: []Value{
-				{Mod: 50},
-				{Mod: 112},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34},
-				{Mod: 35},
-				{Mod: 36},
-			}},
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".op", Values: []Value{
-				{Mod: 52},
-				{Mod: 53},
-				{Mod: 51},
-			}, Required: true},
-			{Name: ".acc::f16", Values: []Value{
-				{Mod: 121},
-			}},
-			{Name: ".vec", Values: []Value{
-				{Mod: 37},
-				{Mod: 38},
-			}, Required: true},
-			{Name: ".type", Values: []Value{
-				{Mod: 122, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-				{Mod: 123, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-			}, Required: true, Order: '\x01'},
+			{Name: ".weak", Values: values19},
+			{Name: ".sem", Values: values60},
+			{Name: ".scope", Values: values36},
+			{Name: ".global", Values: values13},
+			{Name: ".op", Values: values64, Required: true},
+			{Name: ".acc::f16", Values: values65},
+			{Name: ".vec", Values: values8, Required: true},
+			{Name: ".type", Values: values66, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 2, N: 6}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "a", ID: 1, Inside: []Operand{
-				{Name: "a", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 3}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 801, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{N: 120},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 802, Targets: AllTargets},
-			}}},
-			{If: []Op{
-				{Code: 1, N: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
-				{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{Code: 1, N: 2},
-				{Code: 7},
-			}, Text: "require .sem -> .scope"},
-			{Holds: []Op{
-				{Code: 1, N: 2},
-				{Code: 1, N: 1},
-				{Code: 7},
-			}, Text: "require .scope -> .sem"},
-			{Holds: []Op{
-				{Code: 1},
-				{Code: 1, N: 1},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .weak & .sem", Why: "weak is an order of its own"},
-			{Holds: []Op{
-				{N: 120},
-				{N: 81},
-				{N: 82},
-				{Code: 6},
-				{N: 113},
-				{Code: 6},
-				{N: 114},
-				{Code: 6},
-				{Code: 7},
-			}, Text: "require .acc::f32 -> .f16 | .bf16 | .f16x2 | .bf16x2"},
-			{Holds: []Op{
-				{Code: 1, N: 5},
-				{N: 118},
-				{N: 116},
-				{Code: 6},
-				{N: 119},
-				{Code: 6},
-				{N: 117},
-				{Code: 6},
-				{N: 122},
-				{Code: 6},
-				{N: 123},
-				{Code: 6},
-				{Code: 7},
-			}, Text: "require .acc::f16 -> .e4m3 | .e5m2 | .e4m3x2 | .e5m2x2 | .e4m3x4 | .e5m2x4"},
-			{Holds: []Op{
-				{Code: 1, N: 5},
-				{N: 51},
-				{Code: 7},
-			}, Text: "require .acc::f16 -> .add"},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"load"}},
+			{Name: "a", ID: 1, Inside: operands48},
+		}, Gates: gates14, When: conditions11, Rules: rules6, Ignored: []Mod{10, 11, 12, 13}, Effects: strings12},
 	}},
 	{Name: "multimem.st", Family: "bulk", What: "store to all devices of a multimem address", Forms: []Form{
 		{Template: "multimem.st{.weak}{.sem.scope}{.global}.type", Section: "9.7.9.14", Slots: []Slot{
-			{Name: ".weak", Values: []Value{
-				{Mod: 33},
-			}},
-			{Name: ".sem", Values: []Value{
-				{Mod: 50},
-				{Mod: 49},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34},
-				{Mod: 35},
-				{Mod: 36},
-			}},
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".type", Values: []Value{
-				{Mod: 7},
-				{Mod: 8},
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 5},
-				{Mod: 6},
-				{Mod: 113},
-				{Mod: 114},
-				{Mod: 40},
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
+			{Name: ".weak", Values: values19},
+			{Name: ".sem", Values: values68},
+			{Name: ".scope", Values: values36},
+			{Name: ".global", Values: values13},
+			{Name: ".type", Values: values63, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 3}},
-				}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 801, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{Code: 1, N: 2},
-				{Code: 7},
-			}, Text: "require .sem -> .scope"},
-			{Holds: []Op{
-				{Code: 1, N: 2},
-				{Code: 1, N: 1},
-				{Code: 7},
-			}, Text: "require .scope -> .sem"},
-			{Holds: []Op{
-				{Code: 1},
-				{Code: 1, N: 1},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .weak & .sem", Why: "weak is an order of its own"},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"store"}},
+			{Name: "a", Inside: operands49},
+			{Name: "b", ID: 2, Kinds: kinds11},
+		}, Gates: gates14, Rules: rules7, Ignored: []Mod{10, 11, 12, 13}, Effects: strings8},
 		{Template: "multimem.st{.weak}{.sem.scope}{.global}.fp8", Section: "9.7.9.14", Slots: []Slot{
-			{Name: ".weak", Values: []Value{
-				{Mod: 33},
-			}},
-			{Name: ".sem", Values: []Value{
-				{Mod: 50},
-				{Mod: 49},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34},
-				{Mod: 35},
-				{Mod: 36},
-			}},
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".fp8", Values: []Value{
-				{Mod: 122, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-				{Mod: 123, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-			}, Required: true, Order: '\x01'},
+			{Name: ".weak", Values: values19},
+			{Name: ".sem", Values: values68},
+			{Name: ".scope", Values: values36},
+			{Name: ".global", Values: values13},
+			{Name: ".fp8", Values: values66, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 3}},
-				}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 801, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{Code: 1, N: 2},
-				{Code: 7},
-			}, Text: "require .sem -> .scope"},
-			{Holds: []Op{
-				{Code: 1, N: 2},
-				{Code: 1, N: 1},
-				{Code: 7},
-			}, Text: "require .scope -> .sem"},
-			{Holds: []Op{
-				{Code: 1},
-				{Code: 1, N: 1},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .weak & .sem", Why: "weak is an order of its own"},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"store"}},
+			{Name: "a", Inside: operands49},
+			{Name: "b", ID: 2, Kinds: kinds5},
+		}, Gates: gates14, Rules: rules7, Ignored: []Mod{10, 11, 12, 13}, Effects: strings8},
 		{Template: "multimem.st{.weak}{.sem.scope}{.global}.vec.part", Section: "9.7.9.14", Slots: []Slot{
-			{Name: ".weak", Values: []Value{
-				{Mod: 33},
-			}},
-			{Name: ".sem", Values: []Value{
-				{Mod: 50},
-				{Mod: 49},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34},
-				{Mod: 35},
-				{Mod: 36},
-			}},
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".vec", Values: []Value{
-				{Mod: 37},
-				{Mod: 38},
-				{Mod: 115},
-			}, Required: true},
+			{Name: ".weak", Values: values19},
+			{Name: ".sem", Values: values68},
+			{Name: ".scope", Values: values36},
+			{Name: ".global", Values: values13},
+			{Name: ".vec", Values: values67, Required: true},
 			{Name: ".part", Values: []Value{
 				{Mod: 81},
 				{Mod: 113},
 				{Mod: 82},
 				{Mod: 114},
 				{Mod: 40},
-				{Mod: 116, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-				{Mod: 117, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-				{Mod: 123, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-				{Mod: 118, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-				{Mod: 119, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-				{Mod: 122, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x490090000000, On: "100a 110a 120a 121a"},
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
+				{Mod: 116, Gate: Gate{Clauses: clauses13}},
+				{Mod: 117, Gate: Gate{Clauses: clauses13}},
+				{Mod: 123, Gate: Gate{Clauses: clauses13}},
+				{Mod: 118, Gate: Gate{Clauses: clauses13}},
+				{Mod: 119, Gate: Gate{Clauses: clauses13}},
+				{Mod: 122, Gate: Gate{Clauses: clauses13}},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 3}},
-				}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 5}, Count: Count{From: 2, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 801, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{Code: 1, N: 2},
-				{Code: 7},
-			}, Text: "require .sem -> .scope"},
-			{Holds: []Op{
-				{Code: 1, N: 2},
-				{Code: 1, N: 1},
-				{Code: 7},
-			}, Text: "require .scope -> .sem"},
-			{Holds: []Op{
-				{Code: 1},
-				{Code: 1, N: 1},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .weak & .sem", Why: "weak is an order of its own"},
-		}, Tables: []Table{
+			{Name: "a", Inside: operands49},
+			{Name: "b", ID: 2, Kinds: kinds36},
+		}, Gates: gates14, Rules: rules7, Tables: []Table{
 			{Columns: []Column{
 				{Slot: 4},
 				{Slot: 5},
@@ -4942,31 +1325,14 @@ var bulkTable = []Instruction{
 				{Cells: [][]Mod{{37, 38, 115}, {81, 82, 119, 117}}},
 				{Cells: [][]Mod{{38, 115}, {118, 116}}},
 			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"store"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: strings8},
 	}},
 	{Name: "multimem.red", Family: "bulk", What: "reduce into all devices of a multimem address", Forms: []Form{
 		{Template: "multimem.red{.sem.scope}{.global}.op.type", Section: "9.7.9.14", Slots: []Slot{
-			{Name: ".sem", Values: []Value{
-				{Mod: 50},
-				{Mod: 49},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34},
-				{Mod: 35},
-				{Mod: 36},
-			}},
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".op", Values: []Value{
-				{Mod: 52},
-				{Mod: 53},
-				{Mod: 51},
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-			}, Required: true},
+			{Name: ".sem", Values: values68},
+			{Name: ".scope", Values: values36},
+			{Name: ".global", Values: values13},
+			{Name: ".op", Values: values61, Required: true},
 			{Name: ".type", Values: []Value{
 				{Mod: 7},
 				{Mod: 8},
@@ -4975,112 +1341,34 @@ var bulkTable = []Instruction{
 				{Mod: 5},
 				{Mod: 6},
 			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 5}, Space: SpaceRef{Slot: 2}},
-				}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 801, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1},
-				{Code: 1, N: 1},
-				{Code: 7},
-			}, Text: "require .sem -> .scope"},
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{Code: 1},
-				{Code: 7},
-			}, Text: "require .scope -> .sem"},
-		}, Tables: []Table{
+		}, Operands: operands50, Gates: gates14, Rules: rules8, Tables: []Table{
 			{Columns: []Column{
 				{Slot: 3},
 				{Slot: 4},
 			}, Rows: []Row{
-				{Cells: [][]Mod{{51}, {2, 5, 3}}},
+				{Cells: modLists6},
 				{Cells: [][]Mod{{52, 53}, {2, 5, 3, 6}}},
-				{Cells: [][]Mod{{56, 57, 58}, {7, 8}}},
+				{Cells: modLists11},
 			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"atomic"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: strings13},
 		{Template: "multimem.red{.sem.scope}{.global}.add.type", Section: "9.7.9.14", Slots: []Slot{
-			{Name: ".sem", Values: []Value{
-				{Mod: 50},
-				{Mod: 49},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34},
-				{Mod: 35},
-				{Mod: 36},
-			}},
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".add", Values: []Value{
-				{Mod: 51},
-			}, Required: true},
+			{Name: ".sem", Values: values68},
+			{Name: ".scope", Values: values36},
+			{Name: ".global", Values: values13},
+			{Name: ".add", Values: values21, Required: true},
 			{Name: ".type", Values: []Value{
 				{Mod: 113},
 				{Mod: 114},
 				{Mod: 40},
 				{Mod: 41},
 			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 5}, Space: SpaceRef{Slot: 2}},
-				}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 801, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1},
-				{Code: 1, N: 1},
-				{Code: 7},
-			}, Text: "require .sem -> .scope"},
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{Code: 1},
-				{Code: 7},
-			}, Text: "require .scope -> .sem"},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"atomic"}},
+		}, Operands: operands50, Gates: gates14, Rules: rules8, Ignored: []Mod{10, 11, 12, 13}, Effects: strings13},
 		{Template: "multimem.red{.sem.scope}{.global}.op.vec.part", Section: "9.7.9.14", Slots: []Slot{
-			{Name: ".sem", Values: []Value{
-				{Mod: 50},
-				{Mod: 49},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34},
-				{Mod: 35},
-				{Mod: 36},
-			}},
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".op", Values: []Value{
-				{Mod: 51},
-				{Mod: 52},
-				{Mod: 53},
-			}, Required: true},
-			{Name: ".vec", Values: []Value{
-				{Mod: 37},
-				{Mod: 38},
-				{Mod: 115},
-			}, Required: true},
+			{Name: ".sem", Values: values68},
+			{Name: ".scope", Values: values36},
+			{Name: ".global", Values: values13},
+			{Name: ".op", Values: values69, Required: true},
+			{Name: ".vec", Values: values67, Required: true},
 			{Name: ".part", Values: []Value{
 				{Mod: 81},
 				{Mod: 113},
@@ -5089,652 +1377,220 @@ var bulkTable = []Instruction{
 				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 5}, Space: SpaceRef{Slot: 2}},
-				}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 5}, Count: Count{From: 2, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 801, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1},
-				{Code: 1, N: 1},
-				{Code: 7},
-			}, Text: "require .sem -> .scope"},
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{Code: 1},
-				{Code: 7},
-			}, Text: "require .scope -> .sem"},
-		}, Tables: []Table{
+			{Name: "a", Inside: operands51},
+			{Name: "b", ID: 2, Kinds: kinds36},
+		}, Gates: gates14, Rules: rules8, Tables: []Table{
 			{Columns: []Column{
 				{Slot: 4},
 				{Slot: 3},
 				{Slot: 5},
 			}, Rows: []Row{
-				{Cells: [][]Mod{{37, 38}, {51}, {40}}},
-				{Cells: [][]Mod{{37, 38}, nil, {113, 114}}},
+				{Cells: modLists12},
+				{Cells: modLists13},
 				{Cells: [][]Mod{{37, 38, 115}, nil, {81, 82}}},
 			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"atomic"}, Notes: []string{".min and .max of vectors are not in the manual but taken"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: strings13, Notes: []string{".min and .max of vectors are not in the manual but taken"}},
 	}},
 	{Name: "multimem.st.async", Family: "bulk", What: "store to all devices of a multimem address in the background", Forms: []Form{
 		{Template: "multimem.st.async.release.scope{.global}.type", Section: "9.3:9.7.9.13", Slots: []Slot{
-			{Name: ".release", Values: []Value{
-				{Mod: 49},
-			}, Required: true},
-			{Name: ".scope", Values: []Value{
-				{Mod: 35},
-				{Mod: 36},
-			}, Required: true},
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".type", Values: []Value{
-				{Mod: 3},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 2}},
-				}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}},
+			{Name: ".release", Values: values11, Required: true},
+			{Name: ".scope", Values: values12, Required: true},
+			{Name: ".global", Values: values13},
+			{Name: ".type", Values: values70, Required: true, Order: '\x01'},
+		}, Operands: operands52, Gates: gates24, Ignored: []Mod{9}, Effects: strings6},
 		{Template: "multimem.st.async.release.scope{.global}.type", Section: "9.3:9.7.9.13", Slots: []Slot{
-			{Name: ".release", Values: []Value{
-				{Mod: 49},
-			}, Required: true},
-			{Name: ".scope", Values: []Value{
-				{Mod: 35},
-				{Mod: 36},
-			}, Required: true},
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".type", Values: []Value{
-				{Mod: 2},
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
+			{Name: ".release", Values: values11, Required: true},
+			{Name: ".scope", Values: values12, Required: true},
+			{Name: ".global", Values: values13},
+			{Name: ".type", Values: values4, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 2}},
-				}},
-			}},
+			{Name: "a", Inside: operands25},
 			{Name: "b", ID: 2, Kinds: []Kind{
 				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
 				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}},
+		}, Gates: gates24, Ignored: []Mod{9}, Effects: strings6},
 		{Template: "multimem.st.async.release.scope{.global}.type", Section: "9.3:9.7.9.13", Slots: []Slot{
-			{Name: ".release", Values: []Value{
-				{Mod: 49},
-			}, Required: true},
-			{Name: ".scope", Values: []Value{
-				{Mod: 35},
-				{Mod: 36},
-			}, Required: true},
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".type", Values: []Value{
-				{Mod: 1},
-				{Mod: 4},
-			}, Required: true, Order: '\x01'},
+			{Name: ".release", Values: values11, Required: true},
+			{Name: ".scope", Values: values12, Required: true},
+			{Name: ".global", Values: values13},
+			{Name: ".type", Values: values71, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 2}},
-				}},
-			}},
+			{Name: "a", Inside: operands25},
 			{Name: "b", ID: 2, Kinds: []Kind{
 				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
 				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}},
+		}, Gates: gates24, Ignored: []Mod{9}, Effects: strings6},
 		{Template: "multimem.st.async.release.scope{.global}.type", Section: "9.3:9.7.9.13", Slots: []Slot{
-			{Name: ".release", Values: []Value{
-				{Mod: 49},
-			}, Required: true},
-			{Name: ".scope", Values: []Value{
-				{Mod: 35},
-				{Mod: 36},
-			}, Required: true},
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
+			{Name: ".release", Values: values11, Required: true},
+			{Name: ".scope", Values: values12, Required: true},
+			{Name: ".global", Values: values13},
 			{Name: ".type", Values: []Value{
 				{Mod: 8},
 				{Mod: 40},
 				{Mod: 41},
 			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 2}},
-				}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}},
+		}, Operands: operands52, Gates: gates24, Ignored: []Mod{9}, Effects: strings6},
 		{Template: "multimem.st.async.release.scope{.global}.b32", Section: "9.3:9.7.9.13", Slots: []Slot{
-			{Name: ".release", Values: []Value{
-				{Mod: 49},
-			}, Required: true},
-			{Name: ".scope", Values: []Value{
-				{Mod: 35},
-				{Mod: 36},
-			}, Required: true},
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
+			{Name: ".release", Values: values11, Required: true},
+			{Name: ".scope", Values: values12, Required: true},
+			{Name: ".global", Values: values13},
+			{Name: ".b32", Values: values18, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 2}},
-				}},
-			}},
+			{Name: "a", Inside: operands25},
 			{Name: "b", ID: 2, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
 				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}},
+		}, Gates: gates24, Ignored: []Mod{9}, Effects: strings6},
 		{Template: "multimem.st.async.release.scope{.global}.b16", Section: "9.3:9.7.9.13", Slots: []Slot{
-			{Name: ".release", Values: []Value{
-				{Mod: 49},
-			}, Required: true},
-			{Name: ".scope", Values: []Value{
-				{Mod: 35},
-				{Mod: 36},
-			}, Required: true},
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".b16", Values: []Value{
-				{Mod: 43},
-			}, Required: true, Order: '\x01'},
+			{Name: ".release", Values: values11, Required: true},
+			{Name: ".scope", Values: values12, Required: true},
+			{Name: ".global", Values: values13},
+			{Name: ".b16", Values: values72, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 2}},
-				}},
-			}},
+			{Name: "a", Inside: operands25},
 			{Name: "b", ID: 2, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 3}, Space: SpaceRef{Slot: -1}},
 				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}},
+		}, Gates: gates24, Ignored: []Mod{9}, Effects: strings6},
 		{Template: "multimem.st.async.release.scope{.global}.b8", Section: "9.3:9.7.9.13", Slots: []Slot{
-			{Name: ".release", Values: []Value{
-				{Mod: 49},
-			}, Required: true},
-			{Name: ".scope", Values: []Value{
-				{Mod: 35},
-				{Mod: 36},
-			}, Required: true},
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".b8", Values: []Value{
-				{Mod: 42},
-			}, Required: true, Order: '\x01'},
+			{Name: ".release", Values: values11, Required: true},
+			{Name: ".scope", Values: values12, Required: true},
+			{Name: ".global", Values: values13},
+			{Name: ".b8", Values: values73, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 2}},
-				}},
-			}},
+			{Name: "a", Inside: operands25},
 			{Name: "b", ID: 2, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 15}, Space: SpaceRef{Slot: -1}},
 				{Type: TypeRef{Slot: -1, Type: 16}, Space: SpaceRef{Slot: -1}},
 				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "store"}},
+		}, Gates: gates24, Ignored: []Mod{9}, Effects: strings6},
 	}},
 	{Name: "multimem.red.async", Family: "bulk", What: "reduce into all devices of a multimem address in the background", Forms: []Form{
 		{Template: "multimem.red.async.release.scope{.global}.add.type", Section: "9.3:9.7.14.8", Slots: []Slot{
-			{Name: ".release", Values: []Value{
-				{Mod: 49},
-			}, Required: true},
-			{Name: ".scope", Values: []Value{
-				{Mod: 35},
-				{Mod: 36},
-			}, Required: true},
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".add", Values: []Value{
-				{Mod: 51},
-			}, Required: true},
+			{Name: ".release", Values: values11, Required: true},
+			{Name: ".scope", Values: values12, Required: true},
+			{Name: ".global", Values: values13},
+			{Name: ".add", Values: values21, Required: true},
 			{Name: ".type", Values: []Value{
 				{Mod: 2},
 				{Mod: 5},
 				{Mod: 3},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 2}},
-				}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "atomic"}},
+			{Name: "a", Inside: operands25},
+			{Name: "b", ID: 2, Kinds: kinds11},
+		}, Gates: gates24, Ignored: []Mod{9}, Effects: strings7},
 	}},
 	{Name: "multimem.cp.async.bulk", Family: "bulk", What: "copy a range to all devices of a multimem address in the background", Forms: []Form{
 		{Template: "multimem.cp.async.bulk{.weak}.dst.src.bulk_group{.cp_mask}", Section: "9.7.9.26", Slots: []Slot{
-			{Name: ".weak", Values: []Value{
-				{Mod: 33},
-			}},
-			{Name: ".dst", Values: []Value{
-				{Mod: 26},
-			}, Required: true, Order: '\x02'},
-			{Name: ".src", Values: []Value{
-				{Mod: 25},
-			}, Required: true, Order: '\x02'},
-			{Name: ".bulk_group", Values: []Value{
-				{Mod: 76},
-			}, Required: true},
-			{Name: ".cp_mask", Values: []Value{
-				{Mod: 74},
-			}},
+			{Name: ".weak", Values: values19},
+			{Name: ".dst", Values: values13, Required: true, Order: '\x02'},
+			{Name: ".src", Values: values26, Required: true, Order: '\x02'},
+			{Name: ".bulk_group", Values: values33, Required: true},
+			{Name: ".cp_mask", Values: values34},
 		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 4}},
-				}},
-			}},
-			{Name: "from", ID: 2, Inside: []Operand{
-				{Name: "from", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "size", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 1048560, Step: 16},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "bytes", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 16}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "to", Inside: operands34},
+			{Name: "from", ID: 2, Inside: operands35},
+			{Name: "size", ID: 4, Kinds: kinds19},
+			{Name: "bytes", ID: 5, Kinds: kinds23, Presence: 2, If: Expr{
 				{Code: 1, N: 4},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 901, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
+		}, Gates: gates25, When: []Condition{
+			{If: Expr{
 				{Code: 1, N: 4},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses6}},
+			{If: Expr{
 				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
+			}, Gate: Gate{Clauses: clauses4}},
+		}, Ignored: []Mod{9}, Effects: strings3},
 		{Template: "multimem.cp.async.bulk.relaxed.scope.dst.src.bulk_group{.cp_mask}.b128", Section: "9.7.9.26", Slots: []Slot{
-			{Name: ".relaxed", Values: []Value{
-				{Mod: 50},
-			}, Required: true},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34},
-				{Mod: 35},
-				{Mod: 36},
-			}, Required: true},
-			{Name: ".dst", Values: []Value{
-				{Mod: 26},
-			}, Required: true, Order: '\x02'},
-			{Name: ".src", Values: []Value{
-				{Mod: 25},
-			}, Required: true, Order: '\x02'},
-			{Name: ".bulk_group", Values: []Value{
-				{Mod: 76},
-			}, Required: true},
-			{Name: ".cp_mask", Values: []Value{
-				{Mod: 74},
-			}},
-			{Name: ".b128", Values: []Value{
-				{Mod: 39},
-			}, Required: true, Order: '\x01'},
+			{Name: ".relaxed", Values: values35, Required: true},
+			{Name: ".scope", Values: values36, Required: true},
+			{Name: ".dst", Values: values13, Required: true, Order: '\x02'},
+			{Name: ".src", Values: values26, Required: true, Order: '\x02'},
+			{Name: ".bulk_group", Values: values33, Required: true},
+			{Name: ".cp_mask", Values: values34},
+			{Name: ".b128", Values: values37, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 4}},
-				}},
-			}},
-			{Name: "from", ID: 2, Inside: []Operand{
-				{Name: "from", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "size", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 1048560, Step: 16},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "bytes", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 16}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "to", Inside: operands34},
+			{Name: "from", ID: 2, Inside: operands35},
+			{Name: "size", ID: 4, Kinds: kinds19},
+			{Name: "bytes", ID: 5, Kinds: kinds23, Presence: 2, If: Expr{
 				{Code: 1, N: 5},
 			}},
 		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 901, Targets: 0x7fffff000000, On: "90"},
-			}},
-			{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}},
+			{Clauses: clauses14},
+			{Clauses: clauses4},
 		}, When: []Condition{
-			{If: []Op{
+			{If: Expr{
 				{Code: 1, N: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
+			}, Gate: Gate{Clauses: clauses6}},
+		}, Ignored: []Mod{9}, Effects: strings3},
 		{Template: "multimem.cp.async.bulk.dst.src.bulk_group{.cp_mask}.b128", Section: "9.7.9.26", Slots: []Slot{
-			{Name: ".dst", Values: []Value{
-				{Mod: 26},
-			}, Required: true, Order: '\x02'},
-			{Name: ".src", Values: []Value{
-				{Mod: 25},
-			}, Required: true, Order: '\x02'},
-			{Name: ".bulk_group", Values: []Value{
-				{Mod: 76},
-			}, Required: true},
-			{Name: ".cp_mask", Values: []Value{
-				{Mod: 74},
-			}},
-			{Name: ".b128", Values: []Value{
-				{Mod: 39},
-			}, Required: true, Order: '\x01'},
+			{Name: ".dst", Values: values13, Required: true, Order: '\x02'},
+			{Name: ".src", Values: values26, Required: true, Order: '\x02'},
+			{Name: ".bulk_group", Values: values33, Required: true},
+			{Name: ".cp_mask", Values: values34},
+			{Name: ".b128", Values: values37, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 4}},
-				}},
-			}},
-			{Name: "from", ID: 2, Inside: []Operand{
-				{Name: "from", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "size", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 1048560, Step: 16},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "bytes", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 16}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "to", Inside: operands34},
+			{Name: "from", ID: 2, Inside: operands35},
+			{Name: "size", ID: 4, Kinds: kinds19},
+			{Name: "bytes", ID: 5, Kinds: kinds23, Presence: 2, If: Expr{
 				{Code: 1, N: 3},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 901, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
+		}, Gates: gates25, When: []Condition{
+			{If: Expr{
 				{Code: 1, N: 3},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}, Lenient: "a type is taken without .relaxed"},
+			}, Gate: Gate{Clauses: clauses6}},
+		}, Ignored: []Mod{9}, Effects: strings3, Lenient: "a type is taken without .relaxed"},
 	}},
 	{Name: "multimem.cp.reduce.async.bulk", Family: "bulk", What: "reduce a range into all devices of a multimem address in the background", Forms: []Form{
 		{Template: "multimem.cp.reduce.async.bulk{.relaxed.scope}.dst.src.bulk_group.op.type", Section: "9.7.9.27", Slots: []Slot{
-			{Name: ".relaxed", Values: []Value{
-				{Mod: 50},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34},
-				{Mod: 35},
-				{Mod: 36},
-			}},
-			{Name: ".dst", Values: []Value{
-				{Mod: 26},
-			}, Required: true, Order: '\x02'},
-			{Name: ".src", Values: []Value{
-				{Mod: 25},
-			}, Required: true, Order: '\x02'},
-			{Name: ".bulk_group", Values: []Value{
-				{Mod: 76},
-			}, Required: true},
-			{Name: ".op", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-				{Mod: 51},
-				{Mod: 54},
-				{Mod: 55},
-				{Mod: 52},
-				{Mod: 53},
-			}, Required: true},
-			{Name: ".type", Values: []Value{
-				{Mod: 7},
-				{Mod: 8},
-				{Mod: 2},
-				{Mod: 5},
-				{Mod: 3},
-				{Mod: 6},
-				{Mod: 81},
-				{Mod: 82},
-				{Mod: 40},
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 4}},
-				}},
-			}},
-			{Name: "from", ID: 2, Inside: []Operand{
-				{Name: "from", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "size", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 1048560, Step: 16},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 901, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1},
-				{Code: 1, N: 1},
-				{Code: 7},
-			}, Text: "require .relaxed -> .scope"},
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{Code: 1},
-				{Code: 7},
-			}, Text: "require .scope -> .relaxed"},
-		}, Tables: []Table{
+			{Name: ".relaxed", Values: values35},
+			{Name: ".scope", Values: values36},
+			{Name: ".dst", Values: values13, Required: true, Order: '\x02'},
+			{Name: ".src", Values: values26, Required: true, Order: '\x02'},
+			{Name: ".bulk_group", Values: values33, Required: true},
+			{Name: ".op", Values: values42, Required: true},
+			{Name: ".type", Values: values43, Required: true, Order: '\x01'},
+		}, Operands: operands53, Gates: gates25, When: conditions5, Rules: rules4, Tables: []Table{
 			{Columns: []Column{
 				{Slot: 5},
 				{Slot: 6},
-			}, Rows: []Row{
-				{Cells: [][]Mod{{56, 57, 58}, {7, 8}}},
-				{Cells: [][]Mod{{51}, {2, 5, 3, 40, 41}}},
-				{Cells: [][]Mod{{54, 55}, {2}}},
-				{Cells: [][]Mod{{52, 53}, {2, 5, 3, 6, 81, 82}}},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"async", "atomic"}},
+			}, Rows: rows0},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: strings7},
 		{Template: "multimem.cp.reduce.async.bulk{.relaxed.scope}.dst.src.bulk_group.add.noftz.type", Section: "9.7.9.27", Slots: []Slot{
-			{Name: ".relaxed", Values: []Value{
-				{Mod: 50},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34},
-				{Mod: 35},
-				{Mod: 36},
-			}},
-			{Name: ".dst", Values: []Value{
-				{Mod: 26},
-			}, Required: true, Order: '\x02'},
-			{Name: ".src", Values: []Value{
-				{Mod: 25},
-			}, Required: true, Order: '\x02'},
-			{Name: ".bulk_group", Values: []Value{
-				{Mod: 76},
-			}, Required: true},
-			{Name: ".add", Values: []Value{
-				{Mod: 51},
-			}, Required: true},
-			{Name: ".noftz", Values: []Value{
-				{Mod: 83},
-			}, Required: true},
-			{Name: ".type", Values: []Value{
-				{Mod: 81},
-				{Mod: 82},
-				{Mod: 40, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: AllTargets},
-				}}},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 4}},
-				}},
-			}},
-			{Name: "from", ID: 2, Inside: []Operand{
-				{Name: "from", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "size", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 1048560, Step: 16},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 901, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1},
-				{Code: 1, N: 1},
-				{Code: 7},
-			}, Text: "require .relaxed -> .scope"},
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{Code: 1},
-				{Code: 7},
-			}, Text: "require .scope -> .relaxed"},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"async", "atomic"}},
+			{Name: ".relaxed", Values: values35},
+			{Name: ".scope", Values: values36},
+			{Name: ".dst", Values: values13, Required: true, Order: '\x02'},
+			{Name: ".src", Values: values26, Required: true, Order: '\x02'},
+			{Name: ".bulk_group", Values: values33, Required: true},
+			{Name: ".add", Values: values21, Required: true},
+			{Name: ".noftz", Values: values44, Required: true},
+			{Name: ".type", Values: values45, Required: true, Order: '\x01'},
+		}, Operands: operands53, Gates: gates25, When: conditions5, Rules: rules4, Ignored: []Mod{10, 11, 12, 13}, Effects: strings7},
 	}},
 	{Name: "spcompress", Family: "bulk", What: "pack a dense vector into a sparse one and its indices", Forms: []Form{
 		{Template: "spcompress.elem.index.sp::2:4.num", Section: "9.4:9.7.10.30", Slots: []Slot{
-			{Name: ".elem", Values: []Value{
-				{Mod: 42},
-				{Mod: 43},
-			}, Required: true, Order: '\x01'},
-			{Name: ".index", Values: []Value{
-				{Mod: 9},
-				{Mod: 131},
-			}, Required: true, Order: '\x01'},
-			{Name: ".sp::2:4", Values: []Value{
-				{Mod: 132},
-			}, Required: true},
-			{Name: ".num", Values: []Value{
-				{Mod: 124},
-				{Mod: 125},
-				{Mod: 126},
-				{Mod: 127},
-				{Mod: 128},
-				{Mod: 129},
-				{Mod: 130},
-			}, Required: true},
+			{Name: ".elem", Values: values74, Required: true, Order: '\x01'},
+			{Name: ".index", Values: values75, Required: true, Order: '\x01'},
+			{Name: ".sp::2:4", Values: values76, Required: true},
+			{Name: ".num", Values: values77, Required: true},
 		}, Operands: []Operand{
-			{Name: "indices", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "packed", ID: 1, Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 3, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "data", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 3, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "how", ID: 3, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x2000000000, On: "107a"},
-			}},
-		}, Tables: []Table{
+			{Name: "indices", Access: 1, Kinds: kinds37},
+			{Name: "packed", ID: 1, Access: 1, Kinds: kinds38},
+			{Name: "data", ID: 2, Kinds: kinds39},
+			{Name: "how", ID: 3, Kinds: kinds40},
+		}, Gates: gates26, Tables: []Table{
 			{Columns: []Column{
 				{},
 				{Slot: 1},
@@ -5769,18 +1625,12 @@ var bulkTable = []Instruction{
 				{Cells: [][]Mod{{43}, {131}, {129}}, Lengths: []int{8, 32, 64}},
 				{Cells: [][]Mod{{43}, {131}, {130}}, Lengths: []int{16, 64, 128}},
 			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 	}},
 	{Name: "spdecompress", Family: "bulk", What: "spread a sparse vector into a dense one", Forms: []Form{
 		{Template: "spdecompress.elem.index.factor.num", Section: "9.4:9.7.10.31", Slots: []Slot{
-			{Name: ".elem", Values: []Value{
-				{Mod: 42},
-				{Mod: 43},
-			}, Required: true, Order: '\x01'},
-			{Name: ".index", Values: []Value{
-				{Mod: 9},
-				{Mod: 131},
-			}, Required: true, Order: '\x01'},
+			{Name: ".elem", Values: values74, Required: true, Order: '\x01'},
+			{Name: ".index", Values: values75, Required: true, Order: '\x01'},
 			{Name: ".factor", Values: []Value{
 				{Mod: 133},
 				{Mod: 134},
@@ -5792,30 +1642,12 @@ var bulkTable = []Instruction{
 				{Mod: 139},
 				{Mod: 140},
 			}, Required: true},
-			{Name: ".num", Values: []Value{
-				{Mod: 124},
-				{Mod: 125},
-				{Mod: 126},
-				{Mod: 127},
-				{Mod: 128},
-				{Mod: 129},
-				{Mod: 130},
-			}, Required: true},
+			{Name: ".num", Values: values77, Required: true},
 		}, Operands: []Operand{
-			{Name: "data", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "indices", ID: 1, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 3, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "packed", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 3, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x2000000000, On: "107a"},
-			}},
-		}, Tables: []Table{
+			{Name: "data", Access: 1, Kinds: kinds37},
+			{Name: "indices", ID: 1, Kinds: kinds41},
+			{Name: "packed", ID: 2, Kinds: kinds39},
+		}, Gates: gates26, Tables: []Table{
 			{Columns: []Column{
 				{},
 				{Slot: 1},
@@ -5966,6 +1798,6 @@ var bulkTable = []Instruction{
 				{Cells: [][]Mod{{43}, {131}, {138}, {127}}, Lengths: []int{64, 2, 8}},
 				{Cells: [][]Mod{{43}, {131}, {138}, {128}}, Lengths: []int{128, 4, 16}},
 			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 	}},
 }

@@ -9,1479 +9,335 @@ package isa
 var cmpTable = []Instruction{
 	{Name: "set", Family: "cmp", What: "comparison with a number as result", Forms: []Form{
 		{Template: "set.bcmp{.bool}.dtype.btype", Section: "9.7.6.1", Slots: []Slot{
-			{Name: ".bcmp", Values: []Value{
-				{Mod: 141},
-				{Mod: 142},
-			}, Required: true},
-			{Name: ".bool", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-			}},
-			{Name: ".dtype", Values: []Value{
-				{Mod: 2},
-				{Mod: 5},
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".btype", Values: []Value{
-				{Mod: 43},
-				{Mod: 7},
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
-				{Code: 1, N: 1},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: ".bcmp", Values: values78, Required: true},
+			{Name: ".bool", Values: values25},
+			{Name: ".dtype", Values: values15, Required: true, Order: '\x01'},
+			{Name: ".btype", Values: values79, Required: true, Order: '\x01'},
+		}, Operands: operands54, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "set.scmp{.bool}.dtype.itype", Section: "9.7.6.1", Slots: []Slot{
-			{Name: ".scmp", Values: []Value{
-				{Mod: 141},
-				{Mod: 142},
-				{Mod: 143},
-				{Mod: 144},
-				{Mod: 145},
-				{Mod: 146},
-			}, Required: true},
-			{Name: ".bool", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-			}},
-			{Name: ".dtype", Values: []Value{
-				{Mod: 2},
-				{Mod: 5},
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".itype", Values: []Value{
-				{Mod: 4},
-				{Mod: 5},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
-				{Code: 1, N: 1},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: ".scmp", Values: values80, Required: true},
+			{Name: ".bool", Values: values25},
+			{Name: ".dtype", Values: values15, Required: true, Order: '\x01'},
+			{Name: ".itype", Values: values81, Required: true, Order: '\x01'},
+		}, Operands: operands54, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "set.ucmp{.bool}.dtype.utype", Section: "9.7.6.1", Slots: []Slot{
-			{Name: ".ucmp", Values: []Value{
-				{Mod: 141},
-				{Mod: 142},
-				{Mod: 143},
-				{Mod: 144},
-				{Mod: 145},
-				{Mod: 146},
-				{Mod: 147},
-				{Mod: 148},
-				{Mod: 149},
-				{Mod: 150},
-			}, Required: true},
-			{Name: ".bool", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-			}},
-			{Name: ".dtype", Values: []Value{
-				{Mod: 2},
-				{Mod: 5},
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".utype", Values: []Value{
-				{Mod: 1},
-				{Mod: 2},
-				{Mod: 3},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
-				{Code: 1, N: 1},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: ".ucmp", Values: values82, Required: true},
+			{Name: ".bool", Values: values25},
+			{Name: ".dtype", Values: values15, Required: true, Order: '\x01'},
+			{Name: ".utype", Values: values83, Required: true, Order: '\x01'},
+		}, Operands: operands54, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "set.fcmp{.bool}{.ftz}.dtype.f32", Section: "9.7.6.1", Slots: []Slot{
-			{Name: ".fcmp", Values: []Value{
-				{Mod: 141},
-				{Mod: 142},
-				{Mod: 143},
-				{Mod: 144},
-				{Mod: 145},
-				{Mod: 146},
-				{Mod: 151},
-				{Mod: 152},
-				{Mod: 153},
-				{Mod: 154},
-				{Mod: 155},
-				{Mod: 156},
-				{Mod: 157},
-				{Mod: 158},
-			}, Required: true},
-			{Name: ".bool", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-			}},
-			{Name: ".ftz", Values: []Value{
-				{Mod: 159, Gate: Gate{Clauses: []Clause{
-					{Since: 104, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".dtype", Values: []Value{
-				{Mod: 2},
-				{Mod: 5},
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
+			{Name: ".fcmp", Values: values84, Required: true},
+			{Name: ".bool", Values: values25},
+			{Name: ".ftz", Values: values85},
+			{Name: ".dtype", Values: values15, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "d", Access: 1, Kinds: kinds42},
+			{Name: "a", ID: 1, Kinds: kinds43},
+			{Name: "b", ID: 2, Kinds: kinds43},
+			{Name: "c", ID: 3, Kinds: kinds44, Presence: 2, If: Expr{
 				{Code: 1, N: 1},
 			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "set.fcmp{.bool}.dtype.f64", Section: "9.4:9.7.7.1", Slots: []Slot{
-			{Name: ".fcmp", Values: []Value{
-				{Mod: 141},
-				{Mod: 142},
-				{Mod: 143},
-				{Mod: 144},
-				{Mod: 145},
-				{Mod: 146},
-				{Mod: 151},
-				{Mod: 152},
-				{Mod: 153},
-				{Mod: 154},
-				{Mod: 155},
-				{Mod: 156},
-				{Mod: 157},
-				{Mod: 158},
-			}, Required: true},
-			{Name: ".bool", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-			}},
-			{Name: ".dtype", Values: []Value{
-				{Mod: 2},
-				{Mod: 5},
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f64", Values: []Value{
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
+			{Name: ".fcmp", Values: values84, Required: true},
+			{Name: ".bool", Values: values25},
+			{Name: ".dtype", Values: values15, Required: true, Order: '\x01'},
+			{Name: ".f64", Values: values87, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 26}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 26}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "d", Access: 1, Kinds: kinds12},
+			{Name: "a", ID: 1, Kinds: kinds45},
+			{Name: "b", ID: 2, Kinds: kinds45},
+			{Name: "c", ID: 3, Kinds: kinds44, Presence: 2, If: Expr{
 				{Code: 1, N: 1},
 			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "set.ucmp.quad", Section: "9.7.6.1", Slots: []Slot{
-			{Name: ".ucmp", Values: []Value{
-				{Mod: 141},
-				{Mod: 142},
-				{Mod: 143},
-				{Mod: 144},
-				{Mod: 145},
-				{Mod: 146},
-				{Mod: 147},
-				{Mod: 148},
-				{Mod: 149},
-				{Mod: 150},
-			}, Required: true},
+			{Name: ".ucmp", Values: values82, Required: true},
 			{Name: ".quad", Values: []Value{
 				{Mod: 18},
 				{Mod: 16},
 			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+		}, Operands: operands2, Gates: gates22, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "set.scmp.quad", Section: "9.7.7.1", Slots: []Slot{
-			{Name: ".scmp", Values: []Value{
-				{Mod: 141},
-				{Mod: 142},
-				{Mod: 143},
-				{Mod: 144},
-				{Mod: 145},
-				{Mod: 146},
-			}, Required: true},
+			{Name: ".scmp", Values: values80, Required: true},
 			{Name: ".quad", Values: []Value{
 				{Mod: 19},
 				{Mod: 17},
 			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+		}, Operands: operands2, Gates: gates22, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "set.bcmp{.bool}.f16.btype", Section: "9.7.6.1", Slots: []Slot{
-			{Name: ".bcmp", Values: []Value{
-				{Mod: 141},
-				{Mod: 142},
-			}, Required: true},
-			{Name: ".bool", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-			}},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".btype", Values: []Value{
-				{Mod: 43},
-				{Mod: 7},
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 20}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
-				{Code: 1, N: 1},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 402, Targets: 0x7ffffffff000, On: "53"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: ".bcmp", Values: values78, Required: true},
+			{Name: ".bool", Values: values25},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".btype", Values: values79, Required: true, Order: '\x01'},
+		}, Operands: operands55, Gates: gates27, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "set.scmp{.bool}.f16.itype", Section: "9.7.6.1", Slots: []Slot{
-			{Name: ".scmp", Values: []Value{
-				{Mod: 141},
-				{Mod: 142},
-				{Mod: 143},
-				{Mod: 144},
-				{Mod: 145},
-				{Mod: 146},
-			}, Required: true},
-			{Name: ".bool", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-			}},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".itype", Values: []Value{
-				{Mod: 4},
-				{Mod: 5},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 20}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
-				{Code: 1, N: 1},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 402, Targets: 0x7ffffffff000, On: "53"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: ".scmp", Values: values80, Required: true},
+			{Name: ".bool", Values: values25},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".itype", Values: values81, Required: true, Order: '\x01'},
+		}, Operands: operands55, Gates: gates27, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "set.ucmp{.bool}.f16.utype", Section: "9.7.6.1", Slots: []Slot{
-			{Name: ".ucmp", Values: []Value{
-				{Mod: 141},
-				{Mod: 142},
-				{Mod: 143},
-				{Mod: 144},
-				{Mod: 145},
-				{Mod: 146},
-				{Mod: 147},
-				{Mod: 148},
-				{Mod: 149},
-				{Mod: 150},
-			}, Required: true},
-			{Name: ".bool", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-			}},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".utype", Values: []Value{
-				{Mod: 1},
-				{Mod: 2},
-				{Mod: 3},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 20}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
-				{Code: 1, N: 1},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 402, Targets: 0x7ffffffff000, On: "53"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: ".ucmp", Values: values82, Required: true},
+			{Name: ".bool", Values: values25},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".utype", Values: values83, Required: true, Order: '\x01'},
+		}, Operands: operands55, Gates: gates27, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "set.fcmp{.bool}{.ftz}.f16.stype", Section: "9.7.6.1", Slots: []Slot{
-			{Name: ".fcmp", Values: []Value{
-				{Mod: 141},
-				{Mod: 142},
-				{Mod: 143},
-				{Mod: 144},
-				{Mod: 145},
-				{Mod: 146},
-				{Mod: 151},
-				{Mod: 152},
-				{Mod: 153},
-				{Mod: 154},
-				{Mod: 155},
-				{Mod: 156},
-				{Mod: 157},
-				{Mod: 158},
-			}, Required: true},
-			{Name: ".bool", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-			}},
-			{Name: ".ftz", Values: []Value{
-				{Mod: 159, Gate: Gate{Clauses: []Clause{
-					{Since: 104, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
+			{Name: ".fcmp", Values: values84, Required: true},
+			{Name: ".bool", Values: values25},
+			{Name: ".ftz", Values: values85},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
 			{Name: ".stype", Values: []Value{
 				{Mod: 81},
 				{Mod: 40},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 20}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "d", Access: 1, Kinds: kinds46},
+			{Name: "a", ID: 1, Kinds: kinds11},
+			{Name: "b", ID: 2, Kinds: kinds11},
+			{Name: "c", ID: 3, Kinds: kinds44, Presence: 2, If: Expr{
 				{Code: 1, N: 1},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 402, Targets: 0x7ffffffff000, On: "53"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+		}, Gates: gates27, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "set.fcmp{.bool}.f16.f64", Section: "9.7.6.1", Slots: []Slot{
-			{Name: ".fcmp", Values: []Value{
-				{Mod: 141},
-				{Mod: 142},
-				{Mod: 143},
-				{Mod: 144},
-				{Mod: 145},
-				{Mod: 146},
-				{Mod: 151},
-				{Mod: 152},
-				{Mod: 153},
-				{Mod: 154},
-				{Mod: 155},
-				{Mod: 156},
-				{Mod: 157},
-				{Mod: 158},
-			}, Required: true},
-			{Name: ".bool", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-			}},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f64", Values: []Value{
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
+			{Name: ".fcmp", Values: values84, Required: true},
+			{Name: ".bool", Values: values25},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".f64", Values: values87, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 20}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 26}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 26}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "d", Access: 1, Kinds: kinds46},
+			{Name: "a", ID: 1, Kinds: kinds45},
+			{Name: "b", ID: 2, Kinds: kinds45},
+			{Name: "c", ID: 3, Kinds: kinds44, Presence: 2, If: Expr{
 				{Code: 1, N: 1},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 402, Targets: 0x7ffffffff000, On: "53"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+		}, Gates: gates27, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "set.bcmp{.bool}.bf16.btype", Section: "9.7.6.1", Slots: []Slot{
-			{Name: ".bcmp", Values: []Value{
-				{Mod: 141},
-				{Mod: 142},
-			}, Required: true},
-			{Name: ".bool", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-			}},
-			{Name: ".bf16", Values: []Value{
-				{Mod: 82},
-			}, Required: true, Order: '\x01'},
-			{Name: ".btype", Values: []Value{
-				{Mod: 43},
-				{Mod: 7},
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 22}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Range: []Span{
-					{Low: 1, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
-				{Code: 1, N: 1},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: ".bcmp", Values: values78, Required: true},
+			{Name: ".bool", Values: values25},
+			{Name: ".bf16", Values: values89, Required: true, Order: '\x01'},
+			{Name: ".btype", Values: values79, Required: true, Order: '\x01'},
+		}, Operands: operands56, Gates: gates28, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "set.scmp{.bool}.bf16.itype", Section: "9.7.6.1", Slots: []Slot{
-			{Name: ".scmp", Values: []Value{
-				{Mod: 141},
-				{Mod: 142},
-				{Mod: 143},
-				{Mod: 144},
-				{Mod: 145},
-				{Mod: 146},
-			}, Required: true},
-			{Name: ".bool", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-			}},
-			{Name: ".bf16", Values: []Value{
-				{Mod: 82},
-			}, Required: true, Order: '\x01'},
-			{Name: ".itype", Values: []Value{
-				{Mod: 4},
-				{Mod: 5},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 22}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Range: []Span{
-					{Low: 1, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
-				{Code: 1, N: 1},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: ".scmp", Values: values80, Required: true},
+			{Name: ".bool", Values: values25},
+			{Name: ".bf16", Values: values89, Required: true, Order: '\x01'},
+			{Name: ".itype", Values: values81, Required: true, Order: '\x01'},
+		}, Operands: operands56, Gates: gates28, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "set.ucmp{.bool}.bf16.utype", Section: "9.7.6.1", Slots: []Slot{
-			{Name: ".ucmp", Values: []Value{
-				{Mod: 141},
-				{Mod: 142},
-				{Mod: 143},
-				{Mod: 144},
-				{Mod: 145},
-				{Mod: 146},
-				{Mod: 147},
-				{Mod: 148},
-				{Mod: 149},
-				{Mod: 150},
-			}, Required: true},
-			{Name: ".bool", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-			}},
-			{Name: ".bf16", Values: []Value{
-				{Mod: 82},
-			}, Required: true, Order: '\x01'},
-			{Name: ".utype", Values: []Value{
-				{Mod: 1},
-				{Mod: 2},
-				{Mod: 3},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 22}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Range: []Span{
-					{Low: 1, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
-				{Code: 1, N: 1},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: ".ucmp", Values: values82, Required: true},
+			{Name: ".bool", Values: values25},
+			{Name: ".bf16", Values: values89, Required: true, Order: '\x01'},
+			{Name: ".utype", Values: values83, Required: true, Order: '\x01'},
+		}, Operands: operands56, Gates: gates28, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "set.fcmp{.bool}.bf16.stype", Section: "9.7.6.1", Slots: []Slot{
-			{Name: ".fcmp", Values: []Value{
-				{Mod: 141},
-				{Mod: 142},
-				{Mod: 143},
-				{Mod: 144},
-				{Mod: 145},
-				{Mod: 146},
-				{Mod: 151},
-				{Mod: 152},
-				{Mod: 153},
-				{Mod: 154},
-				{Mod: 155},
-				{Mod: 156},
-				{Mod: 157},
-				{Mod: 158},
-			}, Required: true},
-			{Name: ".bool", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-			}},
-			{Name: ".bf16", Values: []Value{
-				{Mod: 82},
-			}, Required: true, Order: '\x01'},
+			{Name: ".fcmp", Values: values84, Required: true},
+			{Name: ".bool", Values: values25},
+			{Name: ".bf16", Values: values89, Required: true, Order: '\x01'},
 			{Name: ".stype", Values: []Value{
 				{Mod: 81},
 				{Mod: 82},
 				{Mod: 40},
 				{Mod: 41},
 			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 22}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Range: []Span{
-					{Low: 1, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
-				{Code: 1, N: 1},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+		}, Operands: operands56, Gates: gates28, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "set.fcmp{.bool}{.ftz}.dtype.f16", Section: "9.7.6.1", Slots: []Slot{
-			{Name: ".fcmp", Values: []Value{
-				{Mod: 141},
-				{Mod: 142},
-				{Mod: 143},
-				{Mod: 144},
-				{Mod: 145},
-				{Mod: 146},
-				{Mod: 151},
-				{Mod: 152},
-				{Mod: 153},
-				{Mod: 154},
-				{Mod: 155},
-				{Mod: 156},
-				{Mod: 157},
-				{Mod: 158},
-			}, Required: true},
-			{Name: ".bool", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-			}},
-			{Name: ".ftz", Values: []Value{
-				{Mod: 159, Gate: Gate{Clauses: []Clause{
-					{Since: 104, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".dtype", Values: []Value{
-				{Mod: 1},
-				{Mod: 4},
-				{Mod: 2},
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
+			{Name: ".fcmp", Values: values84, Required: true},
+			{Name: ".bool", Values: values25},
+			{Name: ".ftz", Values: values85},
+			{Name: ".dtype", Values: values90, Required: true, Order: '\x01'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 20}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 20}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "d", Access: 1, Kinds: kinds42},
+			{Name: "a", ID: 1, Kinds: kinds46},
+			{Name: "b", ID: 2, Kinds: kinds46},
+			{Name: "c", ID: 3, Kinds: kinds44, Presence: 2, If: Expr{
 				{Code: 1, N: 1},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 605, Targets: 0x7ffffffff000, On: "53"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+		}, Gates: gates29, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "set.fcmp{.bool}.dtype.bf16", Section: "9.7.6.1", Slots: []Slot{
-			{Name: ".fcmp", Values: []Value{
-				{Mod: 141},
-				{Mod: 142},
-				{Mod: 143},
-				{Mod: 144},
-				{Mod: 145},
-				{Mod: 146},
-				{Mod: 151},
-				{Mod: 152},
-				{Mod: 153},
-				{Mod: 154},
-				{Mod: 155},
-				{Mod: 156},
-				{Mod: 157},
-				{Mod: 158},
-			}, Required: true},
-			{Name: ".bool", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-			}},
-			{Name: ".dtype", Values: []Value{
-				{Mod: 1},
-				{Mod: 4},
-				{Mod: 2},
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-			{Name: ".bf16", Values: []Value{
-				{Mod: 82},
-			}, Required: true, Order: '\x01'},
+			{Name: ".fcmp", Values: values84, Required: true},
+			{Name: ".bool", Values: values25},
+			{Name: ".dtype", Values: values90, Required: true, Order: '\x01'},
+			{Name: ".bf16", Values: values89, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 22}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 22}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Range: []Span{
-					{Low: 1, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "d", Access: 1, Kinds: kinds12},
+			{Name: "a", ID: 1, Kinds: kinds47},
+			{Name: "b", ID: 2, Kinds: kinds47},
+			{Name: "c", ID: 3, Kinds: kinds48, Presence: 2, If: Expr{
 				{Code: 1, N: 1},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+		}, Gates: gates28, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "set.fcmp{.bool}{.ftz}.f16x2.f16x2", Section: "9.7.6.1", Slots: []Slot{
-			{Name: ".fcmp", Values: []Value{
-				{Mod: 141},
-				{Mod: 142},
-				{Mod: 143},
-				{Mod: 144},
-				{Mod: 145},
-				{Mod: 146},
-				{Mod: 151},
-				{Mod: 152},
-				{Mod: 153},
-				{Mod: 154},
-				{Mod: 155},
-				{Mod: 156},
-				{Mod: 157},
-				{Mod: 158},
-			}, Required: true},
-			{Name: ".bool", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-			}},
-			{Name: ".ftz", Values: []Value{
-				{Mod: 159, Gate: Gate{Clauses: []Clause{
-					{Since: 104, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".f16x2", Values: []Value{
-				{Mod: 113},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16x2", Values: []Value{
-				{Mod: 113},
-			}, Required: true, Order: '\x01'},
+			{Name: ".fcmp", Values: values84, Required: true},
+			{Name: ".bool", Values: values25},
+			{Name: ".ftz", Values: values85},
+			{Name: ".f16x2", Values: values91, Required: true, Order: '\x01'},
+			{Name: ".f16x2", Values: values91, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "d", Access: 1, Kinds: kinds49},
+			{Name: "a", ID: 1, Kinds: kinds49},
+			{Name: "b", ID: 2, Kinds: kinds49},
+			{Name: "c", ID: 3, Kinds: kinds44, Presence: 2, If: Expr{
 				{Code: 1, N: 1},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 402, Targets: 0x7ffffffff000, On: "53"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+		}, Gates: gates27, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "set.fcmp{.bool}{.ftz}.dtype.f16x2", Section: "9.7.6.1", Slots: []Slot{
-			{Name: ".fcmp", Values: []Value{
-				{Mod: 141},
-				{Mod: 142},
-				{Mod: 143},
-				{Mod: 144},
-				{Mod: 145},
-				{Mod: 146},
-				{Mod: 151},
-				{Mod: 152},
-				{Mod: 153},
-				{Mod: 154},
-				{Mod: 155},
-				{Mod: 156},
-				{Mod: 157},
-				{Mod: 158},
-			}, Required: true},
-			{Name: ".bool", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-			}},
-			{Name: ".ftz", Values: []Value{
-				{Mod: 159, Gate: Gate{Clauses: []Clause{
-					{Since: 104, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".dtype", Values: []Value{
-				{Mod: 2},
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16x2", Values: []Value{
-				{Mod: 113},
-			}, Required: true, Order: '\x01'},
+			{Name: ".fcmp", Values: values84, Required: true},
+			{Name: ".bool", Values: values25},
+			{Name: ".ftz", Values: values85},
+			{Name: ".dtype", Values: values4, Required: true, Order: '\x01'},
+			{Name: ".f16x2", Values: values91, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "d", Access: 1, Kinds: kinds42},
+			{Name: "a", ID: 1, Kinds: kinds49},
+			{Name: "b", ID: 2, Kinds: kinds49},
+			{Name: "c", ID: 3, Kinds: kinds44, Presence: 2, If: Expr{
 				{Code: 1, N: 1},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 605, Targets: 0x7ffffffff000, On: "53"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+		}, Gates: gates29, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "set.fcmp{.bool}.dtype.bf16x2", Section: "9.7.6.1", Slots: []Slot{
-			{Name: ".fcmp", Values: []Value{
-				{Mod: 141},
-				{Mod: 142},
-				{Mod: 143},
-				{Mod: 144},
-				{Mod: 145},
-				{Mod: 146},
-				{Mod: 151},
-				{Mod: 152},
-				{Mod: 153},
-				{Mod: 154},
-				{Mod: 155},
-				{Mod: 156},
-				{Mod: 157},
-				{Mod: 158},
-			}, Required: true},
-			{Name: ".bool", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-			}},
+			{Name: ".fcmp", Values: values84, Required: true},
+			{Name: ".bool", Values: values25},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 2},
 				{Mod: 5},
 				{Mod: 114},
 			}, Required: true, Order: '\x01'},
-			{Name: ".bf16x2", Values: []Value{
-				{Mod: 114},
-			}, Required: true, Order: '\x01'},
+			{Name: ".bf16x2", Values: values92, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 23}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 23}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Range: []Span{
-					{Low: 1, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "d", Access: 1, Kinds: kinds12},
+			{Name: "a", ID: 1, Kinds: kinds50},
+			{Name: "b", ID: 2, Kinds: kinds50},
+			{Name: "c", ID: 3, Kinds: kinds48, Presence: 2, If: Expr{
 				{Code: 1, N: 1},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+		}, Gates: gates28, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 	}},
 	{Name: "setp", Family: "cmp", What: "comparison with a predicate as result, and its complement", Forms: []Form{
 		{Template: "setp.bcmp{.bool}.btype", Section: "9.7.6.2", Slots: []Slot{
-			{Name: ".bcmp", Values: []Value{
-				{Mod: 141},
-				{Mod: 142},
-			}, Required: true},
-			{Name: ".bool", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-			}},
-			{Name: ".btype", Values: []Value{
-				{Mod: 43},
-				{Mod: 7},
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "p", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Pair: &Operand{Name: "q", ID: 1, Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1}},
-			{Name: "a", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 4, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
-				{Code: 1, N: 1},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: ".bcmp", Values: values78, Required: true},
+			{Name: ".bool", Values: values25},
+			{Name: ".btype", Values: values79, Required: true, Order: '\x01'},
+		}, Operands: operands57, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "setp.scmp{.bool}.itype", Section: "9.7.6.2", Slots: []Slot{
-			{Name: ".scmp", Values: []Value{
-				{Mod: 141},
-				{Mod: 142},
-				{Mod: 143},
-				{Mod: 144},
-				{Mod: 145},
-				{Mod: 146},
-			}, Required: true},
-			{Name: ".bool", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-			}},
-			{Name: ".itype", Values: []Value{
-				{Mod: 4},
-				{Mod: 5},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "p", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Pair: &Operand{Name: "q", ID: 1, Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1}},
-			{Name: "a", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 4, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
-				{Code: 1, N: 1},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: ".scmp", Values: values80, Required: true},
+			{Name: ".bool", Values: values25},
+			{Name: ".itype", Values: values81, Required: true, Order: '\x01'},
+		}, Operands: operands57, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "setp.ucmp{.bool}.utype", Section: "9.7.6.2", Slots: []Slot{
-			{Name: ".ucmp", Values: []Value{
-				{Mod: 141},
-				{Mod: 142},
-				{Mod: 143},
-				{Mod: 144},
-				{Mod: 145},
-				{Mod: 146},
-				{Mod: 147},
-				{Mod: 148},
-				{Mod: 149},
-				{Mod: 150},
-			}, Required: true},
-			{Name: ".bool", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-			}},
-			{Name: ".utype", Values: []Value{
-				{Mod: 1},
-				{Mod: 2},
-				{Mod: 3},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "p", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Pair: &Operand{Name: "q", ID: 1, Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1}},
-			{Name: "a", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 4, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
-				{Code: 1, N: 1},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: ".ucmp", Values: values82, Required: true},
+			{Name: ".bool", Values: values25},
+			{Name: ".utype", Values: values83, Required: true, Order: '\x01'},
+		}, Operands: operands57, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "setp.fcmp{.bool}{.ftz}.f32", Section: "9.7.6.2", Slots: []Slot{
-			{Name: ".fcmp", Values: []Value{
-				{Mod: 141},
-				{Mod: 142},
-				{Mod: 143},
-				{Mod: 144},
-				{Mod: 145},
-				{Mod: 146},
-				{Mod: 151},
-				{Mod: 152},
-				{Mod: 153},
-				{Mod: 154},
-				{Mod: 155},
-				{Mod: 156},
-				{Mod: 157},
-				{Mod: 158},
-			}, Required: true},
-			{Name: ".bool", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-			}},
-			{Name: ".ftz", Values: []Value{
-				{Mod: 159, Gate: Gate{Clauses: []Clause{
-					{Since: 104, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
+			{Name: ".fcmp", Values: values84, Required: true},
+			{Name: ".bool", Values: values25},
+			{Name: ".ftz", Values: values85},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "p", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Pair: &Operand{Name: "q", ID: 1, Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1}},
-			{Name: "a", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 4, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "p", Access: 1, Kinds: kinds51, Pair: &Operand{Name: "q", ID: 1, Access: 1, Kinds: kinds51, Presence: 1}},
+			{Name: "a", ID: 2, Kinds: kinds43},
+			{Name: "b", ID: 3, Kinds: kinds43},
+			{Name: "c", ID: 4, Kinds: kinds44, Presence: 2, If: Expr{
 				{Code: 1, N: 1},
 			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "setp.fcmp{.bool}.f64", Section: "9.7.7.2", Slots: []Slot{
-			{Name: ".fcmp", Values: []Value{
-				{Mod: 141},
-				{Mod: 142},
-				{Mod: 143},
-				{Mod: 144},
-				{Mod: 145},
-				{Mod: 146},
-				{Mod: 151},
-				{Mod: 152},
-				{Mod: 153},
-				{Mod: 154},
-				{Mod: 155},
-				{Mod: 156},
-				{Mod: 157},
-				{Mod: 158},
-			}, Required: true},
-			{Name: ".bool", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-			}},
-			{Name: ".f64", Values: []Value{
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
+			{Name: ".fcmp", Values: values84, Required: true},
+			{Name: ".bool", Values: values25},
+			{Name: ".f64", Values: values87, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "p", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Pair: &Operand{Name: "q", ID: 1, Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1}},
-			{Name: "a", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 26}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 26}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 4, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "p", Access: 1, Kinds: kinds51, Pair: &Operand{Name: "q", ID: 1, Access: 1, Kinds: kinds51, Presence: 1}},
+			{Name: "a", ID: 2, Kinds: kinds45},
+			{Name: "b", ID: 3, Kinds: kinds45},
+			{Name: "c", ID: 4, Kinds: kinds44, Presence: 2, If: Expr{
 				{Code: 1, N: 1},
 			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "setp.fcmp{.bool}{.ftz}.f16", Section: "9.7.6.2", Slots: []Slot{
-			{Name: ".fcmp", Values: []Value{
-				{Mod: 141},
-				{Mod: 142},
-				{Mod: 143},
-				{Mod: 144},
-				{Mod: 145},
-				{Mod: 146},
-				{Mod: 151},
-				{Mod: 152},
-				{Mod: 153},
-				{Mod: 154},
-				{Mod: 155},
-				{Mod: 156},
-				{Mod: 157},
-				{Mod: 158},
-			}, Required: true},
-			{Name: ".bool", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-			}},
-			{Name: ".ftz", Values: []Value{
-				{Mod: 159, Gate: Gate{Clauses: []Clause{
-					{Since: 104, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
+			{Name: ".fcmp", Values: values84, Required: true},
+			{Name: ".bool", Values: values25},
+			{Name: ".ftz", Values: values85},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "p", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 20}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 20}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "p", Access: 1, Kinds: kinds51},
+			{Name: "a", ID: 1, Kinds: kinds46},
+			{Name: "b", ID: 2, Kinds: kinds46},
+			{Name: "c", ID: 3, Kinds: kinds44, Presence: 2, If: Expr{
 				{Code: 1, N: 1},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 402, Targets: 0x7ffffffff000, On: "53"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+		}, Gates: gates27, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "setp.fcmp{.bool}{.ftz}.f16x2", Section: "9.7.6.2", Slots: []Slot{
-			{Name: ".fcmp", Values: []Value{
-				{Mod: 141},
-				{Mod: 142},
-				{Mod: 143},
-				{Mod: 144},
-				{Mod: 145},
-				{Mod: 146},
-				{Mod: 151},
-				{Mod: 152},
-				{Mod: 153},
-				{Mod: 154},
-				{Mod: 155},
-				{Mod: 156},
-				{Mod: 157},
-				{Mod: 158},
-			}, Required: true},
-			{Name: ".bool", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-			}},
-			{Name: ".ftz", Values: []Value{
-				{Mod: 159, Gate: Gate{Clauses: []Clause{
-					{Since: 104, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".f16x2", Values: []Value{
-				{Mod: 113},
-			}, Required: true, Order: '\x01'},
+			{Name: ".fcmp", Values: values84, Required: true},
+			{Name: ".bool", Values: values25},
+			{Name: ".ftz", Values: values85},
+			{Name: ".f16x2", Values: values91, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "p", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Pair: &Operand{Name: "q", ID: 1, Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1}},
-			{Name: "a", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 4, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "p", Access: 1, Kinds: kinds51, Pair: &Operand{Name: "q", ID: 1, Access: 1, Kinds: kinds51, Presence: 1}},
+			{Name: "a", ID: 2, Kinds: kinds49},
+			{Name: "b", ID: 3, Kinds: kinds49},
+			{Name: "c", ID: 4, Kinds: kinds44, Presence: 2, If: Expr{
 				{Code: 1, N: 1},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 402, Targets: 0x7ffffffff000, On: "53"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}, Notes: []string{"the second predicate is that of the upper half"}},
+		}, Gates: gates27, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0, Notes: strings14},
 		{Template: "setp.fcmp{.bool}.bf16", Section: "9.7.6.2", Slots: []Slot{
-			{Name: ".fcmp", Values: []Value{
-				{Mod: 141},
-				{Mod: 142},
-				{Mod: 143},
-				{Mod: 144},
-				{Mod: 145},
-				{Mod: 146},
-				{Mod: 151},
-				{Mod: 152},
-				{Mod: 153},
-				{Mod: 154},
-				{Mod: 155},
-				{Mod: 156},
-				{Mod: 157},
-				{Mod: 158},
-			}, Required: true},
-			{Name: ".bool", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-			}},
-			{Name: ".bf16", Values: []Value{
-				{Mod: 82},
-			}, Required: true, Order: '\x01'},
+			{Name: ".fcmp", Values: values84, Required: true},
+			{Name: ".bool", Values: values25},
+			{Name: ".bf16", Values: values89, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "p", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 22}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 22}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Range: []Span{
-					{Low: 1, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "p", Access: 1, Kinds: kinds51},
+			{Name: "a", ID: 1, Kinds: kinds47},
+			{Name: "b", ID: 2, Kinds: kinds47},
+			{Name: "c", ID: 3, Kinds: kinds48, Presence: 2, If: Expr{
 				{Code: 1, N: 1},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+		}, Gates: gates28, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "setp.fcmp{.bool}.bf16x2", Section: "9.7.6.2", Slots: []Slot{
-			{Name: ".fcmp", Values: []Value{
-				{Mod: 141},
-				{Mod: 142},
-				{Mod: 143},
-				{Mod: 144},
-				{Mod: 145},
-				{Mod: 146},
-				{Mod: 151},
-				{Mod: 152},
-				{Mod: 153},
-				{Mod: 154},
-				{Mod: 155},
-				{Mod: 156},
-				{Mod: 157},
-				{Mod: 158},
-			}, Required: true},
-			{Name: ".bool", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-			}},
-			{Name: ".bf16x2", Values: []Value{
-				{Mod: 114},
-			}, Required: true, Order: '\x01'},
+			{Name: ".fcmp", Values: values84, Required: true},
+			{Name: ".bool", Values: values25},
+			{Name: ".bf16x2", Values: values92, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "p", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Pair: &Operand{Name: "q", ID: 1, Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1}},
-			{Name: "a", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 23}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 23}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 4, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Range: []Span{
-					{Low: 1, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "p", Access: 1, Kinds: kinds51, Pair: &Operand{Name: "q", ID: 1, Access: 1, Kinds: kinds51, Presence: 1}},
+			{Name: "a", ID: 2, Kinds: kinds50},
+			{Name: "b", ID: 3, Kinds: kinds50},
+			{Name: "c", ID: 4, Kinds: kinds48, Presence: 2, If: Expr{
 				{Code: 1, N: 1},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}, Notes: []string{"the second predicate is that of the upper half"}},
+		}, Gates: gates28, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0, Notes: strings14},
 	}},
 	{Name: "selp", Family: "cmp", What: "one of two values, by a predicate", Forms: []Form{
 		{Template: "selp.type", Section: "9.7.6.3", Slots: []Slot{
-			{Name: ".type", Values: []Value{
-				{Mod: 43},
-				{Mod: 7},
-				{Mod: 8},
-				{Mod: 1},
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 4},
-				{Mod: 5},
-				{Mod: 6},
-				{Mod: 40},
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
+			{Name: ".type", Values: values93, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds1},
+			{Name: "a", ID: 1, Kinds: kinds1},
+			{Name: "b", ID: 2, Kinds: kinds1},
+			{Name: "c", ID: 3, Kinds: kinds44},
+		}, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "slct", Family: "cmp", What: "one of two values, by the sign of a third", Forms: []Form{
 		{Template: "slct.type.s32", Section: "9.7.6.4", Slots: []Slot{
-			{Name: ".type", Values: []Value{
-				{Mod: 43},
-				{Mod: 7},
-				{Mod: 8},
-				{Mod: 1},
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 4},
-				{Mod: 5},
-				{Mod: 6},
-				{Mod: 40},
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
+			{Name: ".type", Values: values93, Required: true, Order: '\x01'},
+			{Name: ".s32", Values: values94, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds1},
+			{Name: "a", ID: 1, Kinds: kinds1},
+			{Name: "b", ID: 2, Kinds: kinds1},
+			{Name: "c", ID: 3, Kinds: kinds52},
+		}, Effects: strings0},
 		{Template: "slct{.ftz}.type.f32", Section: "9.7.6.4", Slots: []Slot{
-			{Name: ".ftz", Values: []Value{
-				{Mod: 159, Gate: Gate{Clauses: []Clause{
-					{Since: 104, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".type", Values: []Value{
-				{Mod: 43},
-				{Mod: 7},
-				{Mod: 8},
-				{Mod: 1},
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 4},
-				{Mod: 5},
-				{Mod: 6},
-				{Mod: 40},
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
+			{Name: ".ftz", Values: values85},
+			{Name: ".type", Values: values93, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds4},
+			{Name: "a", ID: 1, Kinds: kinds4},
+			{Name: "b", ID: 2, Kinds: kinds4},
+			{Name: "c", ID: 3, Kinds: kinds43},
+		}, Effects: strings0},
 	}},
 }

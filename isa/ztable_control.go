@@ -8,140 +8,53 @@ package isa
 // controlTable is the family control: control flow.
 var controlTable = []Instruction{
 	{Name: "bra", Family: "control", What: "jump to a label", Repeats: []Mod{160}, Forms: []Form{
-		{Template: "bra{.uni}", Section: "9.7.12.3", Slots: []Slot{
-			{Name: ".uni", Values: []Value{
-				{Mod: 160},
-			}},
-		}, Operands: []Operand{
+		{Template: "bra{.uni}", Section: "9.7.12.3", Slots: slots27, Operands: []Operand{
 			{Name: "target", Kinds: []Kind{
 				{Word: 6, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{9}, Effects: []string{"branch"}},
+		}, Ignored: []Mod{9}, Effects: strings15},
 	}},
 	{Name: "brx.idx", Family: "control", What: "jump to a label of a list", Repeats: []Mod{160}, Forms: []Form{
-		{Template: "brx.idx{.uni}", Section: "9.7.12.4", Slots: []Slot{
-			{Name: ".uni", Values: []Value{
-				{Mod: 160},
-			}},
-		}, Operands: []Operand{
-			{Name: "index", Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 13}, Space: SpaceRef{Slot: -1}},
-			}},
+		{Template: "brx.idx{.uni}", Section: "9.7.12.4", Slots: slots27, Operands: []Operand{
+			{Name: "index", Kinds: kinds15},
 			{Name: "list", ID: 1, Kinds: []Kind{
 				{Word: 17, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffffffc0, On: "30"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"branch"}},
+		}, Gates: gates9, Ignored: []Mod{9}, Effects: strings15},
 	}},
 	{Name: "call", Family: "control", What: "call a function", Repeats: []Mod{160}, Forms: []Form{
-		{Template: "call{.uni}", Section: "9.7.12.5", Slots: []Slot{
-			{Name: ".uni", Values: []Value{
-				{Mod: 160},
-			}},
-		}, Operands: []Operand{
-			{Name: "f", Kinds: []Kind{
-				{Word: 7, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"call"}},
-		{Template: "call{.uni}", Section: "9.7.12.5", Slots: []Slot{
-			{Name: ".uni", Values: []Value{
-				{Mod: 160},
-			}},
-		}, Operands: []Operand{
-			{Name: "f", Kinds: []Kind{
-				{Word: 7, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "in", ID: 1, Kinds: []Kind{
-				{Word: 15, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"call"}},
-		{Template: "call{.uni}", Section: "9.7.12.5", Slots: []Slot{
-			{Name: ".uni", Values: []Value{
-				{Mod: 160},
-			}},
-		}, Operands: []Operand{
-			{Name: "out", Access: 1, Kinds: []Kind{
-				{Word: 14, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "f", ID: 1, Kinds: []Kind{
-				{Word: 7, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "in", ID: 2, Kinds: []Kind{
-				{Word: 15, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Ignored: []Mod{9}, Effects: []string{"call"}},
-		{Template: "call{.uni}", Section: "9.7.12.5", Slots: []Slot{
-			{Name: ".uni", Values: []Value{
-				{Mod: 160},
-			}},
-		}, Operands: []Operand{
-			{Name: "f", Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 5}, Space: SpaceRef{Slot: -1}},
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "how", ID: 1, Kinds: []Kind{
-				{Word: 16, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 201, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"call"}},
-		{Template: "call{.uni}", Section: "9.7.12.5", Slots: []Slot{
-			{Name: ".uni", Values: []Value{
-				{Mod: 160},
-			}},
-		}, Operands: []Operand{
-			{Name: "f", Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 5}, Space: SpaceRef{Slot: -1}},
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "in", ID: 1, Kinds: []Kind{
-				{Word: 15, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "how", ID: 2, Kinds: []Kind{
-				{Word: 16, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 201, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"call"}},
-		{Template: "call{.uni}", Section: "9.7.12.5", Slots: []Slot{
-			{Name: ".uni", Values: []Value{
-				{Mod: 160},
-			}},
-		}, Operands: []Operand{
-			{Name: "out", Access: 1, Kinds: []Kind{
-				{Word: 14, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "f", ID: 1, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 5}, Space: SpaceRef{Slot: -1}},
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "in", ID: 2, Kinds: []Kind{
-				{Word: 15, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-			{Name: "how", ID: 3, Kinds: []Kind{
-				{Word: 16, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 201, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"call"}, Notes: []string{"arguments and results are held against the function's signature, or the prototype's"}},
+		{Template: "call{.uni}", Section: "9.7.12.5", Slots: slots27, Operands: []Operand{
+			{Name: "f", Kinds: kinds53},
+		}, Ignored: []Mod{9}, Effects: strings16},
+		{Template: "call{.uni}", Section: "9.7.12.5", Slots: slots27, Operands: []Operand{
+			{Name: "f", Kinds: kinds53},
+			{Name: "in", ID: 1, Kinds: kinds54},
+		}, Ignored: []Mod{9}, Effects: strings16},
+		{Template: "call{.uni}", Section: "9.7.12.5", Slots: slots27, Operands: []Operand{
+			{Name: "out", Access: 1, Kinds: kinds55},
+			{Name: "f", ID: 1, Kinds: kinds53},
+			{Name: "in", ID: 2, Kinds: kinds54, Presence: 1},
+		}, Ignored: []Mod{9}, Effects: strings16},
+		{Template: "call{.uni}", Section: "9.7.12.5", Slots: slots27, Operands: []Operand{
+			{Name: "f", Kinds: kinds56},
+			{Name: "how", ID: 1, Kinds: kinds57},
+		}, Gates: gates30, Ignored: []Mod{9}, Effects: strings16},
+		{Template: "call{.uni}", Section: "9.7.12.5", Slots: slots27, Operands: []Operand{
+			{Name: "f", Kinds: kinds56},
+			{Name: "in", ID: 1, Kinds: kinds54},
+			{Name: "how", ID: 2, Kinds: kinds57},
+		}, Gates: gates30, Ignored: []Mod{9}, Effects: strings16},
+		{Template: "call{.uni}", Section: "9.7.12.5", Slots: slots27, Operands: []Operand{
+			{Name: "out", Access: 1, Kinds: kinds55},
+			{Name: "f", ID: 1, Kinds: kinds56},
+			{Name: "in", ID: 2, Kinds: kinds54, Presence: 1},
+			{Name: "how", ID: 3, Kinds: kinds57},
+		}, Gates: gates30, Ignored: []Mod{9}, Effects: strings16, Notes: []string{"arguments and results are held against the function's signature, or the prototype's"}},
 	}},
 	{Name: "ret", Family: "control", What: "return from a function", Repeats: []Mod{160}, Forms: []Form{
-		{Template: "ret{.uni}", Section: "9.7.12.6", Slots: []Slot{
-			{Name: ".uni", Values: []Value{
-				{Mod: 160},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"terminator"}},
+		{Template: "ret{.uni}", Section: "9.7.12.6", Slots: slots27, Ignored: []Mod{9}, Effects: strings17},
 	}},
 	{Name: "exit", Family: "control", What: "end the thread", Forms: []Form{
-		{Template: "exit", Section: "9.7.12.7", Ignored: []Mod{9}, Effects: []string{"terminator"}},
+		{Template: "exit", Section: "9.7.12.7", Ignored: []Mod{9}, Effects: strings17},
 	}},
 }

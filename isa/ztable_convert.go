@@ -9,29 +9,9 @@ package isa
 var convertTable = []Instruction{
 	{Name: "cvt", Family: "convert", What: "convert between integers", Repeats: []Mod{14}, Forms: []Form{
 		{Template: "cvt{.sat}.dtype.atype", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".sat", Values: []Value{
-				{Mod: 14},
-			}},
-			{Name: ".dtype", Values: []Value{
-				{Mod: 44},
-				{Mod: 45},
-				{Mod: 1},
-				{Mod: 4},
-				{Mod: 2},
-				{Mod: 5},
-				{Mod: 3},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
-			{Name: ".atype", Values: []Value{
-				{Mod: 44},
-				{Mod: 45},
-				{Mod: 1},
-				{Mod: 4},
-				{Mod: 2},
-				{Mod: 5},
-				{Mod: 3},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
+			{Name: ".sat", Values: values0},
+			{Name: ".dtype", Values: values95, Required: true, Order: '\x01'},
+			{Name: ".atype", Values: values95, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: 1}, Relax: true, Space: SpaceRef{Slot: -1}},
@@ -56,1634 +36,447 @@ var convertTable = []Instruction{
 				{Cells: [][]Mod{{14}, {3}, {45, 4, 5, 6}}},
 				{Cells: [][]Mod{{14}, {6}, {3}}},
 			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 	}},
 	{Name: "cvt", Family: "convert", What: "convert between integers and floating point", Repeats: []Mod{14}, Forms: []Form{
 		{Template: "cvt.irnd{.ftz}{.sat}.dtype.atype", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".irnd", Values: []Value{
-				{Mod: 161},
-				{Mod: 162},
-				{Mod: 163},
-				{Mod: 164},
-			}, Required: true},
-			{Name: ".ftz", Values: []Value{
-				{Mod: 159},
-			}},
-			{Name: ".sat", Values: []Value{
-				{Mod: 14},
-			}},
-			{Name: ".dtype", Values: []Value{
-				{Mod: 44},
-				{Mod: 45},
-				{Mod: 1},
-				{Mod: 4},
-				{Mod: 2},
-				{Mod: 5},
-				{Mod: 3},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
-			{Name: ".atype", Values: []Value{
-				{Mod: 81},
-				{Mod: 40},
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 4}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-		}, When: []Condition{
-			{If: []Op{
+			{Name: ".irnd", Values: values96, Required: true},
+			{Name: ".ftz", Values: values97},
+			{Name: ".sat", Values: values0},
+			{Name: ".dtype", Values: values95, Required: true, Order: '\x01'},
+			{Name: ".atype", Values: values98, Required: true, Order: '\x01'},
+		}, Operands: operands58, When: []Condition{
+			{If: Expr{
 				{Code: 1, N: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 104, Targets: AllTargets},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses15}},
+			{If: Expr{
 				{Code: 1, N: 1},
 				{N: 3},
 				{N: 6},
 				{Code: 6},
 				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 105, Targets: AllTargets},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{N: 40},
-				{Code: 7},
-			}, Text: "require .ftz -> .f32", Why: "only single precision is flushed"},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			}, Gate: Gate{Clauses: clauses16}},
+		}, Rules: rules9, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt.irnd.dtype.bf16", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".irnd", Values: []Value{
-				{Mod: 161},
-				{Mod: 162},
-				{Mod: 163},
-				{Mod: 164},
-			}, Required: true},
-			{Name: ".dtype", Values: []Value{
-				{Mod: 44},
-				{Mod: 45},
-				{Mod: 1},
-				{Mod: 4},
-				{Mod: 2},
-				{Mod: 5},
-				{Mod: 3},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
-			{Name: ".bf16", Values: []Value{
-				{Mod: 82},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 22}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{N: 159},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 104, Targets: AllTargets},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: ".irnd", Values: values96, Required: true},
+			{Name: ".dtype", Values: values95, Required: true, Order: '\x01'},
+			{Name: ".bf16", Values: values89, Required: true, Order: '\x01'},
+		}, Operands: operands59, Gates: gates28, When: conditions12, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt.frnd{.ftz}{.sat}.dtype.atype", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".frnd", Values: []Value{
-				{Mod: 165},
-				{Mod: 166},
-				{Mod: 167},
-				{Mod: 168},
-			}, Required: true},
-			{Name: ".ftz", Values: []Value{
-				{Mod: 159},
-			}},
-			{Name: ".sat", Values: []Value{
-				{Mod: 14},
-			}},
-			{Name: ".dtype", Values: []Value{
-				{Mod: 81},
-				{Mod: 40},
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
-			{Name: ".atype", Values: []Value{
-				{Mod: 44},
-				{Mod: 45},
-				{Mod: 1},
-				{Mod: 4},
-				{Mod: 2},
-				{Mod: 5},
-				{Mod: 3},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 4}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-		}, When: []Condition{
-			{If: []Op{
+			{Name: ".frnd", Values: values99, Required: true},
+			{Name: ".ftz", Values: values97},
+			{Name: ".sat", Values: values0},
+			{Name: ".dtype", Values: values98, Required: true, Order: '\x01'},
+			{Name: ".atype", Values: values95, Required: true, Order: '\x01'},
+		}, Operands: operands58, When: []Condition{
+			{If: Expr{
 				{Code: 1, N: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 104, Targets: AllTargets},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses15}},
+			{If: Expr{
 				{Code: 1, N: 1},
 				{N: 44},
 				{N: 45},
 				{Code: 6},
 				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 105, Targets: AllTargets},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{N: 40},
-				{Code: 7},
-			}, Text: "require .ftz -> .f32", Why: "only single precision is flushed"},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			}, Gate: Gate{Clauses: clauses16}},
+		}, Rules: rules9, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt.frnd.bf16.atype", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".frnd", Values: []Value{
-				{Mod: 165},
-				{Mod: 166},
-				{Mod: 167},
-				{Mod: 168},
-			}, Required: true},
-			{Name: ".bf16", Values: []Value{
-				{Mod: 82},
-			}, Required: true, Order: '\x01'},
-			{Name: ".atype", Values: []Value{
-				{Mod: 44},
-				{Mod: 45},
-				{Mod: 1},
-				{Mod: 4},
-				{Mod: 2},
-				{Mod: 5},
-				{Mod: 3},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
+			{Name: ".frnd", Values: values99, Required: true},
+			{Name: ".bf16", Values: values89, Required: true, Order: '\x01'},
+			{Name: ".atype", Values: values95, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 22}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{N: 159},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 104, Targets: AllTargets},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds47},
+			{Name: "a", ID: 1, Kinds: kinds12},
+		}, Gates: gates28, When: conditions12, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 	}},
 	{Name: "cvt", Family: "convert", What: "convert between floating-point formats", Repeats: []Mod{14, 20, 169}, Forms: []Form{
 		{Template: "cvt.frnd{.ftz}{.sat}.f16.f32", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".frnd", Values: []Value{
-				{Mod: 165},
-				{Mod: 166},
-				{Mod: 167},
-				{Mod: 168},
-			}, Required: true},
-			{Name: ".ftz", Values: []Value{
-				{Mod: 159},
-			}},
-			{Name: ".sat", Values: []Value{
-				{Mod: 14},
-			}},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 20}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 104, Targets: AllTargets},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: ".frnd", Values: values99, Required: true},
+			{Name: ".ftz", Values: values97},
+			{Name: ".sat", Values: values0},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+		}, Operands: operands60, When: conditions13, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt.frnd{.sat}.f16.f64", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".frnd", Values: []Value{
-				{Mod: 165},
-				{Mod: 166},
-				{Mod: 167},
-				{Mod: 168},
-			}, Required: true},
-			{Name: ".sat", Values: []Value{
-				{Mod: 14},
-			}},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f64", Values: []Value{
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
+			{Name: ".frnd", Values: values99, Required: true},
+			{Name: ".sat", Values: values0},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".f64", Values: values87, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 20}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 26}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{N: 159},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 104, Targets: AllTargets},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds58},
+			{Name: "a", ID: 1, Kinds: kinds59},
+		}, When: conditions12, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt.rn{.ftz}{.sat}.f32.f64", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".rn", Values: []Value{
-				{Mod: 165},
-			}, Required: true},
-			{Name: ".ftz", Values: []Value{
-				{Mod: 159},
-			}},
-			{Name: ".sat", Values: []Value{
-				{Mod: 14},
-			}},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f64", Values: []Value{
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 26}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 104, Targets: AllTargets},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: ".rn", Values: values100, Required: true},
+			{Name: ".ftz", Values: values97},
+			{Name: ".sat", Values: values0},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".f64", Values: values87, Required: true, Order: '\x01'},
+		}, Operands: operands61, When: conditions13, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt.rnd{.sat}.f32.f64", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".rnd", Values: []Value{
-				{Mod: 166},
-				{Mod: 167},
-				{Mod: 168},
-			}, Required: true},
-			{Name: ".sat", Values: []Value{
-				{Mod: 14},
-			}},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f64", Values: []Value{
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 26}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{N: 159},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 104, Targets: AllTargets},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: ".rnd", Values: values101, Required: true},
+			{Name: ".sat", Values: values0},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".f64", Values: values87, Required: true, Order: '\x01'},
+		}, Operands: operands61, Gates: gates8, When: conditions12, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt.rnd{.ftz}{.sat}.f32.f64", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".rnd", Values: []Value{
-				{Mod: 166},
-				{Mod: 167},
-				{Mod: 168},
-			}, Required: true},
-			{Name: ".ftz", Values: []Value{
-				{Mod: 159},
-			}},
-			{Name: ".sat", Values: []Value{
-				{Mod: 14},
-			}},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f64", Values: []Value{
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
+			{Name: ".rnd", Values: values101, Required: true},
+			{Name: ".ftz", Values: values97},
+			{Name: ".sat", Values: values0},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".f64", Values: values87, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 26}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 104, Targets: AllTargets},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds43},
+			{Name: "a", ID: 1, Kinds: kinds59},
+		}, When: conditions13, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt{.irnd}{.sat}.f16.f16", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".irnd", Values: []Value{
-				{Mod: 161},
-				{Mod: 162},
-				{Mod: 163},
-				{Mod: 164},
-			}},
-			{Name: ".sat", Values: []Value{
-				{Mod: 14},
-			}},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
+			{Name: ".irnd", Values: values96},
+			{Name: ".sat", Values: values0},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 20}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 20}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{N: 159},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 104, Targets: AllTargets},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds58},
+			{Name: "a", ID: 1, Kinds: kinds58},
+		}, When: conditions12, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt{.irnd}{.ftz}{.sat}.f32.f32", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".irnd", Values: []Value{
-				{Mod: 161},
-				{Mod: 162},
-				{Mod: 163},
-				{Mod: 164},
-			}},
-			{Name: ".ftz", Values: []Value{
-				{Mod: 159},
-			}},
-			{Name: ".sat", Values: []Value{
-				{Mod: 14},
-			}},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
+			{Name: ".irnd", Values: values96},
+			{Name: ".ftz", Values: values97},
+			{Name: ".sat", Values: values0},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 104, Targets: AllTargets},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds60},
+			{Name: "a", ID: 1, Kinds: kinds60},
+		}, When: conditions13, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt{.irnd}{.sat}.f64.f64", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".irnd", Values: []Value{
-				{Mod: 161},
-				{Mod: 162},
-				{Mod: 163},
-				{Mod: 164},
-			}},
-			{Name: ".sat", Values: []Value{
-				{Mod: 14},
-			}},
-			{Name: ".f64", Values: []Value{
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f64", Values: []Value{
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
+			{Name: ".irnd", Values: values96},
+			{Name: ".sat", Values: values0},
+			{Name: ".f64", Values: values87, Required: true, Order: '\x01'},
+			{Name: ".f64", Values: values87, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 26}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 26}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{N: 159},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 104, Targets: AllTargets},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds59},
+			{Name: "a", ID: 1, Kinds: kinds59},
+		}, When: conditions12, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt{.ftz}{.sat}.f32.f16", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".ftz", Values: []Value{
-				{Mod: 159},
-			}},
-			{Name: ".sat", Values: []Value{
-				{Mod: 14},
-			}},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
+			{Name: ".ftz", Values: values97},
+			{Name: ".sat", Values: values0},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 20}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
+			{Name: "d", Access: 1, Kinds: kinds60},
+			{Name: "a", ID: 1, Kinds: kinds58},
 		}, When: []Condition{
-			{If: []Op{
+			{If: Expr{
 				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 104, Targets: AllTargets},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			}, Gate: Gate{Clauses: clauses15}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt{.ftz}{.sat}.f64.f32", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".ftz", Values: []Value{
-				{Mod: 159},
-			}},
-			{Name: ".sat", Values: []Value{
-				{Mod: 14},
-			}},
-			{Name: ".f64", Values: []Value{
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
+			{Name: ".ftz", Values: values97},
+			{Name: ".sat", Values: values0},
+			{Name: ".f64", Values: values87, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 26}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
+			{Name: "d", Access: 1, Kinds: kinds59},
+			{Name: "a", ID: 1, Kinds: kinds60},
 		}, When: []Condition{
-			{If: []Op{
+			{If: Expr{
 				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 104, Targets: AllTargets},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses15}},
+			{If: Expr{
 				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 105, Targets: AllTargets},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			}, Gate: Gate{Clauses: clauses16}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt{.sat}.f64.f16", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".sat", Values: []Value{
-				{Mod: 14},
-			}},
-			{Name: ".f64", Values: []Value{
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
+			{Name: ".sat", Values: values0},
+			{Name: ".f64", Values: values87, Required: true, Order: '\x01'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 26}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 20}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{N: 159},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 104, Targets: AllTargets},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds59},
+			{Name: "a", ID: 1, Kinds: kinds58},
+		}, When: conditions12, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt{.frnd}{.ftz}.f32.bf16", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".frnd", Values: []Value{
-				{Mod: 165},
-				{Mod: 166},
-				{Mod: 167},
-				{Mod: 168},
-			}},
-			{Name: ".ftz", Values: []Value{
-				{Mod: 159},
-			}},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".bf16", Values: []Value{
-				{Mod: 82},
-			}, Required: true, Order: '\x01'},
+			{Name: ".frnd", Values: values99},
+			{Name: ".ftz", Values: values97},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".bf16", Values: values89, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 22}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 701, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
+			{Name: "d", Access: 1, Kinds: kinds43},
+			{Name: "a", ID: 1, Kinds: kinds47},
+		}, Gates: gates31, When: []Condition{
+			{If: Expr{
 				{Code: 1, N: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 104, Targets: AllTargets},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses15}},
+			{If: Expr{
 				{Code: 1, N: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffff000000, On: "90"},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			}, Gate: Gate{Clauses: clauses17}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt{.irnd}.bf16.bf16", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".irnd", Values: []Value{
-				{Mod: 161},
-				{Mod: 162},
-				{Mod: 163},
-				{Mod: 164},
-			}},
-			{Name: ".bf16", Values: []Value{
-				{Mod: 82},
-			}, Required: true, Order: '\x01'},
-			{Name: ".bf16", Values: []Value{
-				{Mod: 82},
-			}, Required: true, Order: '\x01'},
+			{Name: ".irnd", Values: values96},
+			{Name: ".bf16", Values: values89, Required: true, Order: '\x01'},
+			{Name: ".bf16", Values: values89, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 22}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 22}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{N: 159},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 104, Targets: AllTargets},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds47},
+			{Name: "a", ID: 1, Kinds: kinds47},
+		}, Gates: gates28, When: conditions12, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt{.frnd}.dtype.bf16", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".frnd", Values: []Value{
-				{Mod: 165},
-				{Mod: 166},
-				{Mod: 167},
-				{Mod: 168},
-			}},
+			{Name: ".frnd", Values: values99},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 81},
 				{Mod: 41},
 			}, Required: true, Order: '\x01'},
-			{Name: ".bf16", Values: []Value{
-				{Mod: 82},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 22}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{N: 159},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 104, Targets: AllTargets},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: ".bf16", Values: values89, Required: true, Order: '\x01'},
+		}, Operands: operands59, Gates: gates28, When: conditions12, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt{.frnd}.bf16.f16", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".frnd", Values: []Value{
-				{Mod: 165},
-				{Mod: 166},
-				{Mod: 167},
-				{Mod: 168},
-			}},
-			{Name: ".bf16", Values: []Value{
-				{Mod: 82},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
+			{Name: ".frnd", Values: values99},
+			{Name: ".bf16", Values: values89, Required: true, Order: '\x01'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 22}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 20}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{N: 159},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 104, Targets: AllTargets},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds47},
+			{Name: "a", ID: 1, Kinds: kinds46},
+		}, Gates: gates28, When: conditions12, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt.frnd.bf16.f64", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".frnd", Values: []Value{
-				{Mod: 165},
-				{Mod: 166},
-				{Mod: 167},
-				{Mod: 168},
-			}, Required: true},
-			{Name: ".bf16", Values: []Value{
-				{Mod: 82},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f64", Values: []Value{
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
+			{Name: ".frnd", Values: values99, Required: true},
+			{Name: ".bf16", Values: values89, Required: true, Order: '\x01'},
+			{Name: ".f64", Values: values87, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 22}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 26}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{N: 159},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 104, Targets: AllTargets},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds47},
+			{Name: "a", ID: 1, Kinds: kinds45},
+		}, Gates: gates28, When: conditions12, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt.rnd{.relu}{.satfinite}{.pzo}.f16.f32", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".rnd", Values: []Value{
-				{Mod: 165},
-				{Mod: 166},
-			}, Required: true},
-			{Name: ".relu", Values: []Value{
-				{Mod: 20},
-			}},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}},
-			{Name: ".pzo", Values: []Value{
-				{Mod: 170},
-			}},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 20}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-		}, When: []Condition{
-			{If: []Op{
+			{Name: ".rnd", Values: values102, Required: true},
+			{Name: ".relu", Values: values103},
+			{Name: ".satfinite", Values: values104},
+			{Name: ".pzo", Values: values105},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+		}, Operands: operands60, When: []Condition{
+			{If: Expr{
 				{N: 159},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 104, Targets: AllTargets},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses15}},
+			{If: Expr{
 				{Code: 1, N: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses18}},
+			{If: Expr{
 				{Code: 1, N: 2},
 			}, Gate: Gate{Clauses: []Clause{
 				{Since: 801, Targets: 0x7fffffff0000, On: "70"},
 			}}},
-			{If: []Op{
+			{If: Expr{
 				{Code: 1, N: 3},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			}, Gate: Gate{Clauses: clauses5}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt.rnd.pzo.f16.f32", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".rnd", Values: []Value{
 				{Mod: 167},
 				{Mod: 168},
 			}, Required: true},
-			{Name: ".pzo", Values: []Value{
-				{Mod: 170},
-			}, Required: true},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 20}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{N: 159},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 104, Targets: AllTargets},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}, Lenient: "the manual has .pzo with .rn and .rz only"},
+			{Name: ".pzo", Values: values105, Required: true},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+		}, Operands: operands60, Gates: gates22, When: conditions12, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0, Lenient: "the manual has .pzo with .rn and .rz only"},
 		{Template: "cvt.rnd{.relu}{.satfinite}{.pzo}.bf16.f32", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".rnd", Values: []Value{
-				{Mod: 165},
-				{Mod: 166},
-			}, Required: true},
-			{Name: ".relu", Values: []Value{
-				{Mod: 20},
-			}},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}},
-			{Name: ".pzo", Values: []Value{
-				{Mod: 170},
-			}},
-			{Name: ".bf16", Values: []Value{
-				{Mod: 82},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 22}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
+			{Name: ".rnd", Values: values102, Required: true},
+			{Name: ".relu", Values: values103},
+			{Name: ".satfinite", Values: values104},
+			{Name: ".pzo", Values: values105},
+			{Name: ".bf16", Values: values89, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+		}, Operands: operands62, Gates: gates12, When: []Condition{
+			{If: Expr{
 				{N: 159},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 104, Targets: AllTargets},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses15}},
+			{If: Expr{
 				{Code: 1, N: 2},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 801, Targets: 0x7ffffff80000, On: "80"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses19}},
+			{If: Expr{
 				{Code: 1, N: 3},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			}, Gate: Gate{Clauses: clauses5}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt.frnd{.ftz}{.pzo}.bf16.f32", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".frnd", Values: []Value{
-				{Mod: 165},
-				{Mod: 166},
-				{Mod: 167},
-				{Mod: 168},
-			}, Required: true},
-			{Name: ".ftz", Values: []Value{
-				{Mod: 159},
-			}},
-			{Name: ".pzo", Values: []Value{
-				{Mod: 170},
-			}},
-			{Name: ".bf16", Values: []Value{
-				{Mod: 82},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 22}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
+			{Name: ".frnd", Values: values99, Required: true},
+			{Name: ".ftz", Values: values97},
+			{Name: ".pzo", Values: values105},
+			{Name: ".bf16", Values: values89, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+		}, Operands: operands62, Gates: gates12, When: []Condition{
+			{If: Expr{
 				{Code: 1, N: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 104, Targets: AllTargets},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses15}},
+			{If: Expr{
 				{Code: 1, N: 2},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}, Lenient: "the manual has .rn and .rz only, and no .ftz"},
+			}, Gate: Gate{Clauses: clauses5}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0, Lenient: "the manual has .rn and .rz only, and no .ftz"},
 		{Template: "cvt.rna{.satfinite}.tf32.f32", Section: "9.7.9.21", Slots: []Slot{
 			{Name: ".rna", Values: []Value{
 				{Mod: 171},
 			}, Required: true},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}},
-			{Name: ".tf32", Values: []Value{
-				{Mod: 172},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 24}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
+			{Name: ".satfinite", Values: values104},
+			{Name: ".tf32", Values: values106, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+		}, Operands: operands63, Gates: gates12, When: []Condition{
+			{If: Expr{
 				{N: 159},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 104, Targets: AllTargets},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses15}},
+			{If: Expr{
 				{Code: 1, N: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 801, Targets: 0x7ffffff80000, On: "80"},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			}, Gate: Gate{Clauses: clauses19}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt.rnd{.satfinite}{.relu}{.pzo}.tf32.f32", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".rnd", Values: []Value{
-				{Mod: 165},
-				{Mod: 166},
-			}, Required: true},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}},
-			{Name: ".relu", Values: []Value{
-				{Mod: 20},
-			}},
-			{Name: ".pzo", Values: []Value{
-				{Mod: 170},
-			}},
-			{Name: ".tf32", Values: []Value{
-				{Mod: 172},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 24}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
+			{Name: ".rnd", Values: values102, Required: true},
+			{Name: ".satfinite", Values: values104},
+			{Name: ".relu", Values: values103},
+			{Name: ".pzo", Values: values105},
+			{Name: ".tf32", Values: values106, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+		}, Operands: operands63, Gates: gates28, When: []Condition{
+			{If: Expr{
 				{N: 159},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 104, Targets: AllTargets},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses15}},
+			{If: Expr{
 				{Code: 1, N: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses6}},
+			{If: Expr{
 				{Code: 1, N: 3},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			}, Gate: Gate{Clauses: clauses5}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 	}},
 	{Name: "cvt", Family: "convert", What: "convert to packed half precision", Repeats: []Mod{20, 169}, Forms: []Form{
 		{Template: "cvt.rnd{.relu}{.satfinite}{.pzo}.f16x2.f32", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".rnd", Values: []Value{
-				{Mod: 165},
-				{Mod: 166},
-			}, Required: true},
-			{Name: ".relu", Values: []Value{
-				{Mod: 20},
-			}},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}},
-			{Name: ".pzo", Values: []Value{
-				{Mod: 170},
-			}},
-			{Name: ".f16x2", Values: []Value{
-				{Mod: 113},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
+			{Name: ".rnd", Values: values102, Required: true},
+			{Name: ".relu", Values: values103},
+			{Name: ".satfinite", Values: values104},
+			{Name: ".pzo", Values: values105},
+			{Name: ".f16x2", Values: values91, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 2},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 801, Targets: 0x7ffffff80000, On: "80"},
-			}}},
-			{If: []Op{
-				{Code: 1, N: 3},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds61},
+			{Name: "a", ID: 1, Kinds: kinds60},
+			{Name: "b", ID: 2, Kinds: kinds60},
+		}, Gates: gates12, When: conditions14, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt.rnd{.relu}{.satfinite}{.pzo}.bf16x2.f32", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".rnd", Values: []Value{
-				{Mod: 165},
-				{Mod: 166},
-			}, Required: true},
-			{Name: ".relu", Values: []Value{
-				{Mod: 20},
-			}},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}},
-			{Name: ".pzo", Values: []Value{
-				{Mod: 170},
-			}},
-			{Name: ".bf16x2", Values: []Value{
-				{Mod: 114},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
+			{Name: ".rnd", Values: values102, Required: true},
+			{Name: ".relu", Values: values103},
+			{Name: ".satfinite", Values: values104},
+			{Name: ".pzo", Values: values105},
+			{Name: ".bf16x2", Values: values92, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 23}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 2},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 801, Targets: 0x7ffffff80000, On: "80"},
-			}}},
-			{If: []Op{
-				{Code: 1, N: 3},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds50},
+			{Name: "a", ID: 1, Kinds: kinds43},
+			{Name: "b", ID: 2, Kinds: kinds43},
+		}, Gates: gates12, When: conditions14, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt.rs{.relu}{.satfinite}.f16x2.f32", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".rs", Values: []Value{
-				{Mod: 173},
-			}, Required: true},
-			{Name: ".relu", Values: []Value{
-				{Mod: 20},
-			}},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}},
-			{Name: ".f16x2", Values: []Value{
-				{Mod: 113},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
+			{Name: ".rs", Values: values107, Required: true},
+			{Name: ".relu", Values: values103},
+			{Name: ".satfinite", Values: values104},
+			{Name: ".f16x2", Values: values91, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "rbits", ID: 3, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 23}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 807, Targets: 0x10000000, On: "100a"},
-				{Since: 808, Targets: 0x400000000, On: "103a"},
-				{Since: 904, Targets: 0x2000000000, On: "107a"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds61},
+			{Name: "a", ID: 1, Kinds: kinds60},
+			{Name: "b", ID: 2, Kinds: kinds60},
+			{Name: "rbits", ID: 3, Kinds: kinds62},
+		}, Gates: gates32, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt.rs{.relu}{.satfinite}.bf16x2.f32", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".rs", Values: []Value{
-				{Mod: 173},
-			}, Required: true},
-			{Name: ".relu", Values: []Value{
-				{Mod: 20},
-			}},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}},
-			{Name: ".bf16x2", Values: []Value{
-				{Mod: 114},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
+			{Name: ".rs", Values: values107, Required: true},
+			{Name: ".relu", Values: values103},
+			{Name: ".satfinite", Values: values104},
+			{Name: ".bf16x2", Values: values92, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 23}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "rbits", ID: 3, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 23}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 807, Targets: 0x10000000, On: "100a"},
-				{Since: 808, Targets: 0x400000000, On: "103a"},
-				{Since: 904, Targets: 0x2000000000, On: "107a"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds50},
+			{Name: "a", ID: 1, Kinds: kinds43},
+			{Name: "b", ID: 2, Kinds: kinds43},
+			{Name: "rbits", ID: 3, Kinds: kinds62},
+		}, Gates: gates32, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 	}},
 	{Name: "cvt", Family: "convert", What: "convert to and from 8-bit, 6-bit and 4-bit floating point", Repeats: []Mod{20, 169}, Forms: []Form{
 		{Template: "cvt.rnd.satfinite{.relu}{.pzo}{.scaled::n1::ue8m0}.f8x2.f32", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".rnd", Values: []Value{
-				{Mod: 165},
-				{Mod: 166, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-			}, Required: true},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}, Required: true},
-			{Name: ".relu", Values: []Value{
-				{Mod: 20},
-			}},
-			{Name: ".pzo", Values: []Value{
-				{Mod: 170},
-			}},
-			{Name: ".scaled::n1::ue8m0", Values: []Value{
-				{Mod: 174},
-			}},
-			{Name: ".f8x2", Values: []Value{
-				{Mod: 119},
-				{Mod: 117},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 5}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scale", ID: 3, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 45}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
-				{Code: 1, N: 4},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				{Since: 801, Targets: 0x7fffff800000, On: "89"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 3},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
-				{Code: 1, N: 4},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: ".rnd", Values: values108, Required: true},
+			{Name: ".satfinite", Values: values104, Required: true},
+			{Name: ".relu", Values: values103},
+			{Name: ".pzo", Values: values105},
+			{Name: ".scaled::n1::ue8m0", Values: values109},
+			{Name: ".f8x2", Values: values110, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+		}, Operands: operands64, Gates: gates33, When: conditions15, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt.rnd.satfinite{.relu}{.pzo}{.scaled::n1::ue8m0}.f8x2.f16x2", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".rnd", Values: []Value{
-				{Mod: 165},
-				{Mod: 166, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-			}, Required: true},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}, Required: true},
-			{Name: ".relu", Values: []Value{
-				{Mod: 20},
-			}},
-			{Name: ".pzo", Values: []Value{
-				{Mod: 170},
-			}},
-			{Name: ".scaled::n1::ue8m0", Values: []Value{
-				{Mod: 174},
-			}},
-			{Name: ".f8x2", Values: []Value{
-				{Mod: 119},
-				{Mod: 117},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16x2", Values: []Value{
-				{Mod: 113},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 5}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scale", ID: 2, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 45}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
-				{Code: 1, N: 4},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				{Since: 801, Targets: 0x7fffff800000, On: "89"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 3},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
-				{Code: 1, N: 4},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: ".rnd", Values: values108, Required: true},
+			{Name: ".satfinite", Values: values104, Required: true},
+			{Name: ".relu", Values: values103},
+			{Name: ".pzo", Values: values105},
+			{Name: ".scaled::n1::ue8m0", Values: values109},
+			{Name: ".f8x2", Values: values110, Required: true, Order: '\x01'},
+			{Name: ".f16x2", Values: values91, Required: true, Order: '\x01'},
+		}, Operands: operands65, Gates: gates33, When: conditions15, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt.rnd.satfinite{.relu}{.pzo}.f8x2.bf16x2", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".rnd", Values: []Value{
-				{Mod: 165},
-				{Mod: 166, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-			}, Required: true},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}, Required: true},
-			{Name: ".relu", Values: []Value{
-				{Mod: 20},
-			}},
-			{Name: ".pzo", Values: []Value{
-				{Mod: 170},
-			}},
-			{Name: ".f8x2", Values: []Value{
-				{Mod: 119},
-				{Mod: 117},
-			}, Required: true, Order: '\x01'},
-			{Name: ".bf16x2", Values: []Value{
-				{Mod: 114},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 23}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 901, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 3},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
-				{N: 174},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: ".rnd", Values: values108, Required: true},
+			{Name: ".satfinite", Values: values104, Required: true},
+			{Name: ".relu", Values: values103},
+			{Name: ".pzo", Values: values105},
+			{Name: ".f8x2", Values: values110, Required: true, Order: '\x01'},
+			{Name: ".bf16x2", Values: values92, Required: true, Order: '\x01'},
+		}, Operands: operands66, Gates: gates34, When: conditions16, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt.rnd.satfinite{.relu}{.pzo}.scaled::n1::ue8m0.f8x2.bf16x2", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".rnd", Values: []Value{
-				{Mod: 165},
-				{Mod: 166, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-			}, Required: true},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}, Required: true},
-			{Name: ".relu", Values: []Value{
-				{Mod: 20},
-			}},
-			{Name: ".pzo", Values: []Value{
-				{Mod: 170},
-			}},
-			{Name: ".scaled::n1::ue8m0", Values: []Value{
-				{Mod: 174},
-			}, Required: true},
-			{Name: ".f8x2", Values: []Value{
-				{Mod: 119},
-				{Mod: 117},
-			}, Required: true, Order: '\x01'},
-			{Name: ".bf16x2", Values: []Value{
-				{Mod: 114},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 5}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 19}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scale", ID: 2, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 45}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 3},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
-				{Code: 1, N: 4},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: ".rnd", Values: values108, Required: true},
+			{Name: ".satfinite", Values: values104, Required: true},
+			{Name: ".relu", Values: values103},
+			{Name: ".pzo", Values: values105},
+			{Name: ".scaled::n1::ue8m0", Values: values109, Required: true},
+			{Name: ".f8x2", Values: values110, Required: true, Order: '\x01'},
+			{Name: ".bf16x2", Values: values92, Required: true, Order: '\x01'},
+		}, Operands: operands67, Gates: gates22, When: conditions15, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt.rn{.relu}.f16x2.f8x2", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".rn", Values: []Value{
-				{Mod: 165},
-			}, Required: true},
-			{Name: ".relu", Values: []Value{
-				{Mod: 20},
-			}},
-			{Name: ".f16x2", Values: []Value{
-				{Mod: 113},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f8x2", Values: []Value{
-				{Mod: 119},
-				{Mod: 117},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				{Since: 801, Targets: 0x7fffff800000, On: "89"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{N: 170},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
-				{N: 174},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: ".rn", Values: values100, Required: true},
+			{Name: ".relu", Values: values103},
+			{Name: ".f16x2", Values: values91, Required: true, Order: '\x01'},
+			{Name: ".f8x2", Values: values110, Required: true, Order: '\x01'},
+		}, Operands: operands68, Gates: gates33, When: conditions17, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt.rnd.satfinite{.relu}{.pzo}{.scaled::n1::ue8m0}.ftype.f32", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".rnd", Values: []Value{
-				{Mod: 165},
-				{Mod: 166, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-			}, Required: true},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}, Required: true},
-			{Name: ".relu", Values: []Value{
-				{Mod: 20},
-			}},
-			{Name: ".pzo", Values: []Value{
-				{Mod: 170},
-			}},
-			{Name: ".scaled::n1::ue8m0", Values: []Value{
-				{Mod: 174},
-			}},
-			{Name: ".ftype", Values: []Value{
-				{Mod: 175},
-				{Mod: 176},
-				{Mod: 177},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 5}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scale", ID: 3, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 45}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
-				{Code: 1, N: 4},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x90090000000, On: "100a 110a 120a"},
-				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 3},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
-				{Code: 1, N: 4},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: ".rnd", Values: values108, Required: true},
+			{Name: ".satfinite", Values: values104, Required: true},
+			{Name: ".relu", Values: values103},
+			{Name: ".pzo", Values: values105},
+			{Name: ".scaled::n1::ue8m0", Values: values109},
+			{Name: ".ftype", Values: values111, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+		}, Operands: operands64, Gates: gates35, When: conditions15, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt.rnd.satfinite{.relu}{.pzo}{.scaled::n1::ue8m0}.ftype.f16x2", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".rnd", Values: []Value{
-				{Mod: 165},
-				{Mod: 166, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-			}, Required: true},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}, Required: true},
-			{Name: ".relu", Values: []Value{
-				{Mod: 20},
-			}},
-			{Name: ".pzo", Values: []Value{
-				{Mod: 170},
-			}},
-			{Name: ".scaled::n1::ue8m0", Values: []Value{
-				{Mod: 174},
-			}},
-			{Name: ".ftype", Values: []Value{
-				{Mod: 175},
-				{Mod: 176},
-				{Mod: 177},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16x2", Values: []Value{
-				{Mod: 113},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 5}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scale", ID: 2, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 45}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
-				{Code: 1, N: 4},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 901, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 3},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
-				{Code: 1, N: 4},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: ".rnd", Values: values108, Required: true},
+			{Name: ".satfinite", Values: values104, Required: true},
+			{Name: ".relu", Values: values103},
+			{Name: ".pzo", Values: values105},
+			{Name: ".scaled::n1::ue8m0", Values: values109},
+			{Name: ".ftype", Values: values111, Required: true, Order: '\x01'},
+			{Name: ".f16x2", Values: values91, Required: true, Order: '\x01'},
+		}, Operands: operands65, Gates: gates34, When: conditions15, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt.rnd.satfinite{.relu}{.pzo}.ftype.bf16x2", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".rnd", Values: []Value{
-				{Mod: 165},
-				{Mod: 166, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-			}, Required: true},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}, Required: true},
-			{Name: ".relu", Values: []Value{
-				{Mod: 20},
-			}},
-			{Name: ".pzo", Values: []Value{
-				{Mod: 170},
-			}},
-			{Name: ".ftype", Values: []Value{
-				{Mod: 175},
-				{Mod: 176},
-				{Mod: 177},
-			}, Required: true, Order: '\x01'},
-			{Name: ".bf16x2", Values: []Value{
-				{Mod: 114},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 23}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 901, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 3},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
-				{N: 174},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: ".rnd", Values: values108, Required: true},
+			{Name: ".satfinite", Values: values104, Required: true},
+			{Name: ".relu", Values: values103},
+			{Name: ".pzo", Values: values105},
+			{Name: ".ftype", Values: values111, Required: true, Order: '\x01'},
+			{Name: ".bf16x2", Values: values92, Required: true, Order: '\x01'},
+		}, Operands: operands66, Gates: gates34, When: conditions16, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt.rnd.satfinite{.relu}{.pzo}.scaled::n1::ue8m0.ftype.bf16x2", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".rnd", Values: []Value{
-				{Mod: 165},
-				{Mod: 166, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x3000000000, On: "107f"},
-				}}},
-			}, Required: true},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}, Required: true},
-			{Name: ".relu", Values: []Value{
-				{Mod: 20},
-			}},
-			{Name: ".pzo", Values: []Value{
-				{Mod: 170},
-			}},
-			{Name: ".scaled::n1::ue8m0", Values: []Value{
-				{Mod: 174},
-			}, Required: true},
-			{Name: ".ftype", Values: []Value{
-				{Mod: 175},
-				{Mod: 176},
-				{Mod: 177},
-			}, Required: true, Order: '\x01'},
-			{Name: ".bf16x2", Values: []Value{
-				{Mod: 114},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 5}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 19}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scale", ID: 2, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 45}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 3},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
-				{Code: 1, N: 4},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: ".rnd", Values: values108, Required: true},
+			{Name: ".satfinite", Values: values104, Required: true},
+			{Name: ".relu", Values: values103},
+			{Name: ".pzo", Values: values105},
+			{Name: ".scaled::n1::ue8m0", Values: values109, Required: true},
+			{Name: ".ftype", Values: values111, Required: true, Order: '\x01'},
+			{Name: ".bf16x2", Values: values92, Required: true, Order: '\x01'},
+		}, Operands: operands67, Gates: gates22, When: conditions15, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt.rn{.relu}.f16x2.atype", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".rn", Values: []Value{
-				{Mod: 165},
-			}, Required: true},
-			{Name: ".relu", Values: []Value{
-				{Mod: 20},
-			}},
-			{Name: ".f16x2", Values: []Value{
-				{Mod: 113},
-			}, Required: true, Order: '\x01'},
-			{Name: ".atype", Values: []Value{
-				{Mod: 175},
-				{Mod: 176},
-				{Mod: 177},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x90090000000, On: "100a 110a 120a"},
-				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{N: 170},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
-				{N: 174},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: ".rn", Values: values100, Required: true},
+			{Name: ".relu", Values: values103},
+			{Name: ".f16x2", Values: values91, Required: true, Order: '\x01'},
+			{Name: ".atype", Values: values111, Required: true, Order: '\x01'},
+		}, Operands: operands68, Gates: gates35, When: conditions17, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt.rs{.relu}.satfinite.dtype.f32", Section: "9.2:9.7.9.21", Slots: []Slot{
-			{Name: ".rs", Values: []Value{
-				{Mod: 173},
-			}, Required: true},
-			{Name: ".relu", Values: []Value{
-				{Mod: 20},
-			}},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}, Required: true},
+			{Name: ".rs", Values: values107, Required: true},
+			{Name: ".relu", Values: values103},
+			{Name: ".satfinite", Values: values104, Required: true},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 122},
 				{Mod: 123},
@@ -1691,53 +484,18 @@ var convertTable = []Instruction{
 				{Mod: 179},
 				{Mod: 180},
 			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "rbits", ID: 2, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 23}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 807, Targets: 0x10000000, On: "100a"},
-				{Since: 808, Targets: 0x400000000, On: "103a"},
-				{Since: 904, Targets: 0x2000000000, On: "107a"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{N: 170},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
-				{N: 174},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds42},
+			{Name: "a", ID: 1, Kinds: kinds63},
+			{Name: "rbits", ID: 2, Kinds: kinds62},
+		}, Gates: gates32, When: conditions17, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt.rn{.relu}{.satfinite}{.scaled::n2::ue8m0}.bf16x2.atype", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".rn", Values: []Value{
-				{Mod: 165},
-			}, Required: true},
-			{Name: ".relu", Values: []Value{
-				{Mod: 20},
-			}},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}},
-			{Name: ".scaled::n2::ue8m0", Values: []Value{
-				{Mod: 181},
-			}},
-			{Name: ".bf16x2", Values: []Value{
-				{Mod: 114},
-			}, Required: true, Order: '\x01'},
+			{Name: ".rn", Values: values100, Required: true},
+			{Name: ".relu", Values: values103},
+			{Name: ".satfinite", Values: values104},
+			{Name: ".scaled::n2::ue8m0", Values: values112},
+			{Name: ".bf16x2", Values: values92, Required: true, Order: '\x01'},
 			{Name: ".atype", Values: []Value{
 				{Mod: 119},
 				{Mod: 117},
@@ -1746,509 +504,190 @@ var convertTable = []Instruction{
 				{Mod: 177},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 23}, Space: SpaceRef{Slot: -1}},
-			}},
+			{Name: "d", Access: 1, Kinds: kinds50},
 			{Name: "a", ID: 1, Kinds: []Kind{
 				{Word: 1, Type: TypeRef{Slot: 5}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "scale", ID: 2, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 53}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "scale", ID: 2, Kinds: kinds64, Presence: 2, If: Expr{
 				{Code: 1, N: 3},
 			}},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 902, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
 			}},
-		}, When: []Condition{
-			{If: []Op{
-				{N: 170},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
-				{N: 174},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+		}, When: conditions17, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 	}},
 	{Name: "cvt", Family: "convert", What: "convert to and from scale factors", Repeats: []Mod{169}, Forms: []Form{
 		{Template: "cvt.rnd{.satfinite}.ue8m0x2.f32", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".rnd", Values: []Value{
-				{Mod: 166},
-				{Mod: 168},
-			}, Required: true},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}},
-			{Name: ".ue8m0x2", Values: []Value{
-				{Mod: 182},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
+			{Name: ".rnd", Values: values113, Required: true},
+			{Name: ".satfinite", Values: values104},
+			{Name: ".ue8m0x2", Values: values114, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 53}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x90090000000, On: "100a 110a 120a"},
-				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds65},
+			{Name: "a", ID: 1, Kinds: kinds43},
+			{Name: "b", ID: 2, Kinds: kinds43},
+		}, Gates: gates35, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt.rnd{.satfinite}.ue8m0x2.bf16x2", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".rnd", Values: []Value{
-				{Mod: 166},
-				{Mod: 168},
-			}, Required: true},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}},
-			{Name: ".ue8m0x2", Values: []Value{
-				{Mod: 182},
-			}, Required: true, Order: '\x01'},
-			{Name: ".bf16x2", Values: []Value{
-				{Mod: 114},
-			}, Required: true, Order: '\x01'},
+			{Name: ".rnd", Values: values113, Required: true},
+			{Name: ".satfinite", Values: values104},
+			{Name: ".ue8m0x2", Values: values114, Required: true, Order: '\x01'},
+			{Name: ".bf16x2", Values: values92, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 53}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 23}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x90090000000, On: "100a 110a 120a"},
-				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds65},
+			{Name: "a", ID: 1, Kinds: kinds50},
+		}, Gates: gates35, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt.rn.bf16x2.ue8m0x2", Section: "9.4:9.7.10.24", Slots: []Slot{
-			{Name: ".rn", Values: []Value{
-				{Mod: 165},
-			}, Required: true},
-			{Name: ".bf16x2", Values: []Value{
-				{Mod: 114},
-			}, Required: true, Order: '\x01'},
-			{Name: ".ue8m0x2", Values: []Value{
-				{Mod: 182},
-			}, Required: true, Order: '\x01'},
+			{Name: ".rn", Values: values100, Required: true},
+			{Name: ".bf16x2", Values: values92, Required: true, Order: '\x01'},
+			{Name: ".ue8m0x2", Values: values114, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 23}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 53}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x90090000000, On: "100a 110a 120a"},
-				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds50},
+			{Name: "a", ID: 1, Kinds: kinds64},
+		}, Gates: gates35, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt.rnd{.satfinite}{.scaled::n1::ue8m0}.ue5m3x2.f32", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".rnd", Values: []Value{
-				{Mod: 165},
-				{Mod: 166},
-				{Mod: 168},
-			}, Required: true},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}},
-			{Name: ".scaled::n1::ue8m0", Values: []Value{
-				{Mod: 174},
-			}},
-			{Name: ".ue5m3x2", Values: []Value{
-				{Mod: 183},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
+			{Name: ".rnd", Values: values115, Required: true},
+			{Name: ".satfinite", Values: values104},
+			{Name: ".scaled::n1::ue8m0", Values: values109},
+			{Name: ".ue5m3x2", Values: values116, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 55}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scale", ID: 3, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 45}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "d", Access: 1, Kinds: kinds66},
+			{Name: "a", ID: 1, Kinds: kinds43},
+			{Name: "b", ID: 2, Kinds: kinds43},
+			{Name: "scale", ID: 3, Kinds: kinds67, Presence: 2, If: Expr{
 				{Code: 1, N: 2},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{N: 168},
-				{Code: 1, N: 2},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .rp & .scaled::n1::ue8m0"},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+		}, Gates: gates22, Rules: rules10, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt.rnd{.satfinite}{.scaled::n1::ue8m0}.ue5m3x2.f16x2", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".rnd", Values: []Value{
-				{Mod: 165},
-				{Mod: 166},
-				{Mod: 168},
-			}, Required: true},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}},
-			{Name: ".scaled::n1::ue8m0", Values: []Value{
-				{Mod: 174},
-			}},
-			{Name: ".ue5m3x2", Values: []Value{
-				{Mod: 183},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16x2", Values: []Value{
-				{Mod: 113},
-			}, Required: true, Order: '\x01'},
+			{Name: ".rnd", Values: values115, Required: true},
+			{Name: ".satfinite", Values: values104},
+			{Name: ".scaled::n1::ue8m0", Values: values109},
+			{Name: ".ue5m3x2", Values: values116, Required: true, Order: '\x01'},
+			{Name: ".f16x2", Values: values91, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 55}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scale", ID: 2, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 45}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "d", Access: 1, Kinds: kinds66},
+			{Name: "a", ID: 1, Kinds: kinds49},
+			{Name: "scale", ID: 2, Kinds: kinds67, Presence: 2, If: Expr{
 				{Code: 1, N: 2},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{N: 168},
-				{Code: 1, N: 2},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .rp & .scaled::n1::ue8m0"},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+		}, Gates: gates22, Rules: rules10, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt.rnd{.satfinite}.ue5m3x2.bf16x2", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".rnd", Values: []Value{
-				{Mod: 165},
-				{Mod: 166},
-				{Mod: 168},
-			}, Required: true},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}},
-			{Name: ".ue5m3x2", Values: []Value{
-				{Mod: 183},
-			}, Required: true, Order: '\x01'},
-			{Name: ".bf16x2", Values: []Value{
-				{Mod: 114},
-			}, Required: true, Order: '\x01'},
+			{Name: ".rnd", Values: values115, Required: true},
+			{Name: ".satfinite", Values: values104},
+			{Name: ".ue5m3x2", Values: values116, Required: true, Order: '\x01'},
+			{Name: ".bf16x2", Values: values92, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 55}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 23}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds66},
+			{Name: "a", ID: 1, Kinds: kinds50},
+		}, Gates: gates22, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt.rnd{.satfinite}.scaled::n1::ue8m0.ue5m3x2.bf16x2", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".rnd", Values: []Value{
-				{Mod: 165},
-				{Mod: 166},
-			}, Required: true},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}},
-			{Name: ".scaled::n1::ue8m0", Values: []Value{
-				{Mod: 174},
-			}, Required: true},
-			{Name: ".ue5m3x2", Values: []Value{
-				{Mod: 183},
-			}, Required: true, Order: '\x01'},
-			{Name: ".bf16x2", Values: []Value{
-				{Mod: 114},
-			}, Required: true, Order: '\x01'},
+			{Name: ".rnd", Values: values102, Required: true},
+			{Name: ".satfinite", Values: values104},
+			{Name: ".scaled::n1::ue8m0", Values: values109, Required: true},
+			{Name: ".ue5m3x2", Values: values116, Required: true, Order: '\x01'},
+			{Name: ".bf16x2", Values: values92, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 55}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 19}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scale", ID: 2, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 45}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds66},
+			{Name: "a", ID: 1, Kinds: kinds68},
+			{Name: "scale", ID: 2, Kinds: kinds67},
+		}, Gates: gates22, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt.rn.f16x2.ue5m3x2", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".rn", Values: []Value{
-				{Mod: 165},
-			}, Required: true},
-			{Name: ".f16x2", Values: []Value{
-				{Mod: 113},
-			}, Required: true, Order: '\x01'},
-			{Name: ".ue5m3x2", Values: []Value{
-				{Mod: 183},
-			}, Required: true, Order: '\x01'},
+			{Name: ".rn", Values: values100, Required: true},
+			{Name: ".f16x2", Values: values91, Required: true, Order: '\x01'},
+			{Name: ".ue5m3x2", Values: values116, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 55}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds49},
+			{Name: "a", ID: 1, Kinds: kinds69},
+		}, Gates: gates22, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt.rn{.satfinite}{.scaled::n2::ue8m0}.bf16x2.ue5m3x2", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".rn", Values: []Value{
-				{Mod: 165},
-			}, Required: true},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}},
-			{Name: ".scaled::n2::ue8m0", Values: []Value{
-				{Mod: 181},
-			}},
-			{Name: ".bf16x2", Values: []Value{
-				{Mod: 114},
-			}, Required: true, Order: '\x01'},
-			{Name: ".ue5m3x2", Values: []Value{
-				{Mod: 183},
-			}, Required: true, Order: '\x01'},
+			{Name: ".rn", Values: values100, Required: true},
+			{Name: ".satfinite", Values: values104},
+			{Name: ".scaled::n2::ue8m0", Values: values112},
+			{Name: ".bf16x2", Values: values92, Required: true, Order: '\x01'},
+			{Name: ".ue5m3x2", Values: values116, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 23}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 55}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scale", ID: 2, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 53}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "d", Access: 1, Kinds: kinds50},
+			{Name: "a", ID: 1, Kinds: kinds69},
+			{Name: "scale", ID: 2, Kinds: kinds64, Presence: 2, If: Expr{
 				{Code: 1, N: 2},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+		}, Gates: gates22, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 	}},
 	{Name: "cvt", Family: "convert", What: "convert to and from signed fixed point with six fraction bits", Repeats: []Mod{20, 169}, Forms: []Form{
 		{Template: "cvt.rnd.satfinite{.relu}{.scaled::n2::ue8m0}.s2f6x2.f32", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".rnd", Values: []Value{
-				{Mod: 165},
-				{Mod: 166, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x2000000000, On: "107a"},
-				}}},
-			}, Required: true},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}, Required: true},
-			{Name: ".relu", Values: []Value{
-				{Mod: 20},
-			}},
-			{Name: ".scaled::n2::ue8m0", Values: []Value{
-				{Mod: 181},
-			}},
-			{Name: ".s2f6x2", Values: []Value{
-				{Mod: 184},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
+			{Name: ".rnd", Values: values117, Required: true},
+			{Name: ".satfinite", Values: values104, Required: true},
+			{Name: ".relu", Values: values103},
+			{Name: ".scaled::n2::ue8m0", Values: values112},
+			{Name: ".s2f6x2", Values: values118, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scale", ID: 3, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 53}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "d", Access: 1, Kinds: kinds70},
+			{Name: "a", ID: 1, Kinds: kinds43},
+			{Name: "b", ID: 2, Kinds: kinds43},
+			{Name: "scale", ID: 3, Kinds: kinds64, Presence: 2, If: Expr{
 				{Code: 1, N: 3},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 901, Targets: 0x490490000000, On: "100a 103a 110a 120a 121a"},
-				{Since: 904, Targets: 0x2000000000, On: "107a"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+		}, Gates: gates36, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt.rnd.satfinite{.relu}{.scaled::n2::ue8m0}.s2f6x2.bf16x2", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".rnd", Values: []Value{
-				{Mod: 165},
-				{Mod: 166, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: 0x2000000000, On: "107a"},
-				}}},
-			}, Required: true},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}, Required: true},
-			{Name: ".relu", Values: []Value{
-				{Mod: 20},
-			}},
-			{Name: ".scaled::n2::ue8m0", Values: []Value{
-				{Mod: 181},
-			}},
-			{Name: ".s2f6x2", Values: []Value{
-				{Mod: 184},
-			}, Required: true, Order: '\x01'},
-			{Name: ".bf16x2", Values: []Value{
-				{Mod: 114},
-			}, Required: true, Order: '\x01'},
+			{Name: ".rnd", Values: values117, Required: true},
+			{Name: ".satfinite", Values: values104, Required: true},
+			{Name: ".relu", Values: values103},
+			{Name: ".scaled::n2::ue8m0", Values: values112},
+			{Name: ".s2f6x2", Values: values118, Required: true, Order: '\x01'},
+			{Name: ".bf16x2", Values: values92, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 23}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scale", ID: 2, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 53}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "d", Access: 1, Kinds: kinds70},
+			{Name: "a", ID: 1, Kinds: kinds50},
+			{Name: "scale", ID: 2, Kinds: kinds64, Presence: 2, If: Expr{
 				{Code: 1, N: 3},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 901, Targets: 0x490490000000, On: "100a 103a 110a 120a 121a"},
-				{Since: 904, Targets: 0x2000000000, On: "107a"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+		}, Gates: gates36, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt.rn{.satfinite}{.relu}{.scaled::n2::ue8m0}.bf16x2.s2f6x2", Section: "9.7.9.21", Slots: []Slot{
-			{Name: ".rn", Values: []Value{
-				{Mod: 165},
-			}, Required: true},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}},
-			{Name: ".relu", Values: []Value{
-				{Mod: 20},
-			}},
-			{Name: ".scaled::n2::ue8m0", Values: []Value{
-				{Mod: 181},
-			}},
-			{Name: ".bf16x2", Values: []Value{
-				{Mod: 114},
-			}, Required: true, Order: '\x01'},
-			{Name: ".s2f6x2", Values: []Value{
-				{Mod: 184},
-			}, Required: true, Order: '\x01'},
+			{Name: ".rn", Values: values100, Required: true},
+			{Name: ".satfinite", Values: values104},
+			{Name: ".relu", Values: values103},
+			{Name: ".scaled::n2::ue8m0", Values: values112},
+			{Name: ".bf16x2", Values: values92, Required: true, Order: '\x01'},
+			{Name: ".s2f6x2", Values: values118, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 23}, Space: SpaceRef{Slot: -1}},
-			}},
+			{Name: "d", Access: 1, Kinds: kinds50},
 			{Name: "a", ID: 1, Kinds: []Kind{
 				{Word: 1, Type: TypeRef{Slot: -1, Type: 56}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "scale", ID: 2, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 53}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "scale", ID: 2, Kinds: kinds64, Presence: 2, If: Expr{
 				{Code: 1, N: 3},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 901, Targets: 0x490490000000, On: "100a 103a 110a 120a 121a"},
-				{Since: 904, Targets: 0x2000000000, On: "107a"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+		}, Gates: gates36, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 	}},
 	{Name: "cvt.pack", Family: "convert", What: "convert two integers with saturation and pack them", Repeats: []Mod{14}, Forms: []Form{
 		{Template: "cvt.pack.sat.dtype.s32", Section: "9.7.9.22", Slots: []Slot{
-			{Name: ".sat", Values: []Value{
-				{Mod: 14},
-			}, Required: true},
-			{Name: ".dtype", Values: []Value{
-				{Mod: 1},
-				{Mod: 4},
-			}, Required: true, Order: '\x01'},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
+			{Name: ".sat", Values: values0, Required: true},
+			{Name: ".dtype", Values: values71, Required: true, Order: '\x01'},
+			{Name: ".s32", Values: values94, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 13}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 605, Targets: 0x7ffffffe0000, On: "72"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds71},
+			{Name: "a", ID: 1, Kinds: kinds72},
+			{Name: "b", ID: 2, Kinds: kinds72},
+		}, Gates: gates37, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "cvt.pack.sat.dtype.s32.b32", Section: "9.7.9.22", Slots: []Slot{
-			{Name: ".sat", Values: []Value{
-				{Mod: 14},
-			}, Required: true},
+			{Name: ".sat", Values: values0, Required: true},
 			{Name: ".dtype", Values: []Value{
 				{Mod: 44},
 				{Mod: 45},
-				{Mod: 185, Gate: Gate{Clauses: []Clause{
-					{Since: 605, Targets: 0x7ffffffc0000, On: "75"},
-				}}},
-				{Mod: 186, Gate: Gate{Clauses: []Clause{
-					{Since: 605, Targets: 0x7ffffffc0000, On: "75"},
-				}}},
-				{Mod: 187, Gate: Gate{Clauses: []Clause{
-					{Since: 605, Targets: 0x7ffffffc0000, On: "75"},
-				}}},
-				{Mod: 188, Gate: Gate{Clauses: []Clause{
-					{Since: 605, Targets: 0x7ffffffc0000, On: "75"},
-				}}},
+				{Mod: 185, Gate: Gate{Clauses: clauses20}},
+				{Mod: 186, Gate: Gate{Clauses: clauses20}},
+				{Mod: 187, Gate: Gate{Clauses: clauses20}},
+				{Mod: 188, Gate: Gate{Clauses: clauses20}},
 			}, Required: true, Order: '\x01'},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
+			{Name: ".s32", Values: values94, Required: true, Order: '\x01'},
+			{Name: ".b32", Values: values18, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 13}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 9}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 605, Targets: 0x7ffffffe0000, On: "72"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds71},
+			{Name: "a", ID: 1, Kinds: kinds72},
+			{Name: "b", ID: 2, Kinds: kinds72},
+			{Name: "c", ID: 3, Kinds: kinds73},
+		}, Gates: gates37, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 	}},
 }

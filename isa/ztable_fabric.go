@@ -9,987 +9,185 @@ package isa
 var fabricTable = []Instruction{
 	{Name: "fabric.try_get.async", Family: "fabric", What: "copy from a fabric handle in the background", Forms: []Form{
 		{Template: "fabric.try_get.async.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.b128", Section: "9.3:9.7.10.5.1", Slots: []Slot{
-			{Name: ".shared::cta", Values: []Value{
-				{Mod: 25},
-			}, Required: true},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
-			{Name: ".mbarrier::report::fabric", Values: []Value{
-				{Mod: 189},
-			}, Required: true},
-			{Name: ".relaxed", Values: []Value{
-				{Mod: 50},
-			}, Required: true},
-			{Name: ".sys", Values: []Value{
-				{Mod: 36},
-			}, Required: true},
-			{Name: ".b128", Values: []Value{
-				{Mod: 39},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "endpoint", ID: 2, Inside: []Operand{
-				{Name: "endpoint", ID: 3, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "offset", ID: 4, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
-			{Name: "size", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mbar", ID: 6, Inside: []Operand{
-				{Name: "mbar", ID: 7, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
+			{Name: ".shared::cta", Values: values26, Required: true},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7, Required: true},
+			{Name: ".mbarrier::report::fabric", Values: values119, Required: true},
+			{Name: ".relaxed", Values: values35, Required: true},
+			{Name: ".sys", Values: values120, Required: true},
+			{Name: ".b128", Values: values37, Required: true, Order: '\x01'},
+		}, Operands: operands69, Gates: gates24, Ignored: []Mod{9}, Effects: strings3},
 		{Template: "fabric.try_get.async.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.sys}.b128", Section: "9.3:9.7.10.5.1", Slots: []Slot{
-			{Name: ".shared::cta", Values: []Value{
-				{Mod: 25},
-			}, Required: true},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
-			{Name: ".mbarrier::report::fabric", Values: []Value{
-				{Mod: 189},
-			}, Required: true},
-			{Name: ".sys", Values: []Value{
-				{Mod: 36},
-			}},
-			{Name: ".b128", Values: []Value{
-				{Mod: 39},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "endpoint", ID: 2, Inside: []Operand{
-				{Name: "endpoint", ID: 3, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "offset", ID: 4, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
-			{Name: "size", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mbar", ID: 6, Inside: []Operand{
-				{Name: "mbar", ID: 7, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}, Lenient: "the memory order may be missing"},
+			{Name: ".shared::cta", Values: values26, Required: true},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7, Required: true},
+			{Name: ".mbarrier::report::fabric", Values: values119, Required: true},
+			{Name: ".sys", Values: values120},
+			{Name: ".b128", Values: values37, Required: true, Order: '\x01'},
+		}, Operands: operands69, Gates: gates24, Ignored: []Mod{9}, Effects: strings3, Lenient: "the memory order may be missing"},
 	}},
 	{Name: "fabric.try_put.async", Family: "fabric", What: "copy to a fabric handle in the background", Forms: []Form{
 		{Template: "fabric.try_put.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}{.cp_mask}.relaxed.sys.b128", Section: "9.3:9.7.10.5.2", Slots: []Slot{
-			{Name: ".multimem", Values: []Value{
-				{Mod: 190},
-			}},
-			{Name: ".shared::cta", Values: []Value{
-				{Mod: 25},
-			}, Required: true},
-			{Name: ".mbarrier::complete_tx::16B", Values: []Value{
-				{Mod: 191},
-			}, Required: true},
-			{Name: ".mbarrier::report::fabric", Values: []Value{
-				{Mod: 189},
-			}, Required: true},
-			{Name: ".counted::bytes", Values: []Value{
-				{Mod: 192},
-			}},
-			{Name: ".cp_mask", Values: []Value{
-				{Mod: 74},
-			}},
-			{Name: ".relaxed", Values: []Value{
-				{Mod: 50},
-			}, Required: true},
-			{Name: ".sys", Values: []Value{
-				{Mod: 36},
-			}, Required: true},
-			{Name: ".b128", Values: []Value{
-				{Mod: 39},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "endpoint", Inside: []Operand{
-				{Name: "endpoint", ID: 1, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "offset", ID: 2, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "counter", ID: 3, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
-					{Code: 1, N: 4},
-				}},
-			}},
-			{Name: "from", ID: 4, Inside: []Operand{
-				{Name: "from", ID: 5, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "size", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mbar", ID: 7, Inside: []Operand{
-				{Name: "mbar", ID: 8, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "bytes", ID: 9, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 16}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
-				{Code: 1, N: 5},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
-			}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 4},
-				{Code: 1, N: 5},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .counted::bytes & .cp_mask", Why: "counted copies write whole chunks"},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
+			{Name: ".multimem", Values: values121},
+			{Name: ".shared::cta", Values: values26, Required: true},
+			{Name: ".mbarrier::complete_tx::16B", Values: values122, Required: true},
+			{Name: ".mbarrier::report::fabric", Values: values119, Required: true},
+			{Name: ".counted::bytes", Values: values123},
+			{Name: ".cp_mask", Values: values34},
+			{Name: ".relaxed", Values: values35, Required: true},
+			{Name: ".sys", Values: values120, Required: true},
+			{Name: ".b128", Values: values37, Required: true, Order: '\x01'},
+		}, Operands: operands70, Gates: gates24, Rules: rules11, Ignored: []Mod{9}, Effects: strings3},
 		{Template: "fabric.try_put.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}{.cp_mask}{.sys}.b128", Section: "9.3:9.7.10.5.2", Slots: []Slot{
-			{Name: ".multimem", Values: []Value{
-				{Mod: 190},
-			}},
-			{Name: ".shared::cta", Values: []Value{
-				{Mod: 25},
-			}, Required: true},
-			{Name: ".mbarrier::complete_tx::16B", Values: []Value{
-				{Mod: 191},
-			}, Required: true},
-			{Name: ".mbarrier::report::fabric", Values: []Value{
-				{Mod: 189},
-			}, Required: true},
-			{Name: ".counted::bytes", Values: []Value{
-				{Mod: 192},
-			}},
-			{Name: ".cp_mask", Values: []Value{
-				{Mod: 74},
-			}},
-			{Name: ".sys", Values: []Value{
-				{Mod: 36},
-			}},
-			{Name: ".b128", Values: []Value{
-				{Mod: 39},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "endpoint", Inside: []Operand{
-				{Name: "endpoint", ID: 1, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "offset", ID: 2, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "counter", ID: 3, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
-					{Code: 1, N: 4},
-				}},
-			}},
-			{Name: "from", ID: 4, Inside: []Operand{
-				{Name: "from", ID: 5, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "size", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mbar", ID: 7, Inside: []Operand{
-				{Name: "mbar", ID: 8, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "bytes", ID: 9, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 16}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
-				{Code: 1, N: 5},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
-			}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 4},
-				{Code: 1, N: 5},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .counted::bytes & .cp_mask", Why: "counted copies write whole chunks"},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}, Lenient: "the memory order may be missing"},
+			{Name: ".multimem", Values: values121},
+			{Name: ".shared::cta", Values: values26, Required: true},
+			{Name: ".mbarrier::complete_tx::16B", Values: values122, Required: true},
+			{Name: ".mbarrier::report::fabric", Values: values119, Required: true},
+			{Name: ".counted::bytes", Values: values123},
+			{Name: ".cp_mask", Values: values34},
+			{Name: ".sys", Values: values120},
+			{Name: ".b128", Values: values37, Required: true, Order: '\x01'},
+		}, Operands: operands70, Gates: gates24, Rules: rules11, Ignored: []Mod{9}, Effects: strings3, Lenient: "the memory order may be missing"},
 	}},
 	{Name: "fabric.try_red.async", Family: "fabric", What: "reduce at a fabric handle in the background", Forms: []Form{
 		{Template: "fabric.try_red.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}.relaxed.sys.op.type", Section: "9.3:9.7.10.5.3", Slots: []Slot{
-			{Name: ".multimem", Values: []Value{
-				{Mod: 190},
-			}},
-			{Name: ".shared::cta", Values: []Value{
-				{Mod: 25},
-			}, Required: true},
-			{Name: ".mbarrier::complete_tx::16B", Values: []Value{
-				{Mod: 191},
-			}, Required: true},
-			{Name: ".mbarrier::report::fabric", Values: []Value{
-				{Mod: 189},
-			}, Required: true},
-			{Name: ".counted::bytes", Values: []Value{
-				{Mod: 192},
-			}},
-			{Name: ".relaxed", Values: []Value{
-				{Mod: 50},
-			}, Required: true},
-			{Name: ".sys", Values: []Value{
-				{Mod: 36},
-			}, Required: true},
-			{Name: ".op", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-				{Mod: 52},
-				{Mod: 53},
-				{Mod: 51},
-			}, Required: true},
-			{Name: ".type", Values: []Value{
-				{Mod: 7},
-				{Mod: 8},
-				{Mod: 2},
-				{Mod: 5},
-				{Mod: 3},
-				{Mod: 6},
-				{Mod: 81},
-				{Mod: 82},
-				{Mod: 40},
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "endpoint", Inside: []Operand{
-				{Name: "endpoint", ID: 1, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "offset", ID: 2, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "counter", ID: 3, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
-					{Code: 1, N: 4},
-				}},
-			}},
-			{Name: "from", ID: 4, Inside: []Operand{
-				{Name: "from", ID: 5, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "size", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mbar", ID: 7, Inside: []Operand{
-				{Name: "mbar", ID: 8, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
-			}},
-		}, Tables: []Table{
+			{Name: ".multimem", Values: values121},
+			{Name: ".shared::cta", Values: values26, Required: true},
+			{Name: ".mbarrier::complete_tx::16B", Values: values122, Required: true},
+			{Name: ".mbarrier::report::fabric", Values: values119, Required: true},
+			{Name: ".counted::bytes", Values: values123},
+			{Name: ".relaxed", Values: values35, Required: true},
+			{Name: ".sys", Values: values120, Required: true},
+			{Name: ".op", Values: values124, Required: true},
+			{Name: ".type", Values: values43, Required: true, Order: '\x01'},
+		}, Operands: operands71, Gates: gates24, Tables: []Table{
 			{Columns: []Column{
 				{Slot: 7},
 				{Slot: 8},
-			}, Rows: []Row{
-				{Cells: [][]Mod{{56, 57, 58}, {7, 8}}},
-				{Cells: [][]Mod{{52, 53}, {2, 5, 3, 6, 81, 82}}},
-				{Cells: [][]Mod{{51}, {2, 3, 81, 82, 40, 41}}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "atomic"}},
+			}, Rows: rows3},
+		}, Ignored: []Mod{9}, Effects: strings7},
 		{Template: "fabric.try_red.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}{.sys}.op.type", Section: "9.3:9.7.10.5.3", Slots: []Slot{
-			{Name: ".multimem", Values: []Value{
-				{Mod: 190},
-			}},
-			{Name: ".shared::cta", Values: []Value{
-				{Mod: 25},
-			}, Required: true},
-			{Name: ".mbarrier::complete_tx::16B", Values: []Value{
-				{Mod: 191},
-			}, Required: true},
-			{Name: ".mbarrier::report::fabric", Values: []Value{
-				{Mod: 189},
-			}, Required: true},
-			{Name: ".counted::bytes", Values: []Value{
-				{Mod: 192},
-			}},
-			{Name: ".sys", Values: []Value{
-				{Mod: 36},
-			}},
-			{Name: ".op", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-				{Mod: 52},
-				{Mod: 53},
-				{Mod: 51},
-			}, Required: true},
-			{Name: ".type", Values: []Value{
-				{Mod: 7},
-				{Mod: 8},
-				{Mod: 2},
-				{Mod: 5},
-				{Mod: 3},
-				{Mod: 6},
-				{Mod: 81},
-				{Mod: 82},
-				{Mod: 40},
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "endpoint", Inside: []Operand{
-				{Name: "endpoint", ID: 1, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "offset", ID: 2, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "counter", ID: 3, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
-					{Code: 1, N: 4},
-				}},
-			}},
-			{Name: "from", ID: 4, Inside: []Operand{
-				{Name: "from", ID: 5, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "size", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mbar", ID: 7, Inside: []Operand{
-				{Name: "mbar", ID: 8, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
-			}},
-		}, Tables: []Table{
+			{Name: ".multimem", Values: values121},
+			{Name: ".shared::cta", Values: values26, Required: true},
+			{Name: ".mbarrier::complete_tx::16B", Values: values122, Required: true},
+			{Name: ".mbarrier::report::fabric", Values: values119, Required: true},
+			{Name: ".counted::bytes", Values: values123},
+			{Name: ".sys", Values: values120},
+			{Name: ".op", Values: values124, Required: true},
+			{Name: ".type", Values: values43, Required: true, Order: '\x01'},
+		}, Operands: operands71, Gates: gates24, Tables: []Table{
 			{Columns: []Column{
 				{Slot: 6},
 				{Slot: 7},
-			}, Rows: []Row{
-				{Cells: [][]Mod{{56, 57, 58}, {7, 8}}},
-				{Cells: [][]Mod{{52, 53}, {2, 5, 3, 6, 81, 82}}},
-				{Cells: [][]Mod{{51}, {2, 3, 81, 82, 40, 41}}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "atomic"}, Lenient: "the memory order may be missing"},
+			}, Rows: rows3},
+		}, Ignored: []Mod{9}, Effects: strings7, Lenient: "the memory order may be missing"},
 	}},
 	{Name: "fabric.try_pullred.async", Family: "fabric", What: "load from many fabric handles in the background and reduce", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.op.type.sync", Section: "9.3:9.7.10.5.4", Slots: []Slot{
-			{Name: ".multimem", Values: []Value{
-				{Mod: 190},
-			}, Required: true},
-			{Name: ".shared::cta", Values: []Value{
-				{Mod: 25},
-			}, Required: true},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
-			{Name: ".mbarrier::report::fabric", Values: []Value{
-				{Mod: 189},
-			}, Required: true},
-			{Name: ".relaxed", Values: []Value{
-				{Mod: 50},
-			}, Required: true},
-			{Name: ".sys", Values: []Value{
-				{Mod: 36},
-			}, Required: true},
-			{Name: ".op", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-				{Mod: 52},
-				{Mod: 53},
-				{Mod: 51},
-			}, Required: true},
-			{Name: ".type", Values: []Value{
-				{Mod: 7},
-				{Mod: 8},
-				{Mod: 2},
-				{Mod: 5},
-				{Mod: 3},
-				{Mod: 6},
-				{Mod: 81},
-				{Mod: 82},
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "endpoint", ID: 2, Inside: []Operand{
-				{Name: "endpoint", ID: 3, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "offset", ID: 4, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
-			{Name: "size", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mbar", ID: 6, Inside: []Operand{
-				{Name: "mbar", ID: 7, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "mask", ID: 8, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{Low: -1, High: -1, Step: 1},
-					{Low: 4294967295, High: 4294967295, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
-			}},
-		}, Tables: []Table{
+			{Name: ".multimem", Values: values121, Required: true},
+			{Name: ".shared::cta", Values: values26, Required: true},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7, Required: true},
+			{Name: ".mbarrier::report::fabric", Values: values119, Required: true},
+			{Name: ".relaxed", Values: values35, Required: true},
+			{Name: ".sys", Values: values120, Required: true},
+			{Name: ".op", Values: values124, Required: true},
+			{Name: ".type", Values: values125, Required: true, Order: '\x01'},
+			{Name: ".sync", Values: values58, Required: true},
+		}, Operands: operands72, Gates: gates24, Tables: []Table{
 			{Columns: []Column{
 				{Slot: 6},
 				{Slot: 7},
-			}, Rows: []Row{
-				{Cells: [][]Mod{{56, 57, 58}, {7, 8}}},
-				{Cells: [][]Mod{{52, 53}, {2, 5, 3, 6, 81, 82}}},
-				{Cells: [][]Mod{{51}, {2, 3, 81, 82, 40}}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store", "convergent"}},
+			}, Rows: rows4},
+		}, Ignored: []Mod{9}, Effects: strings18},
 		{Template: "fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.op.small.sync", Section: "9.3:9.7.10.5.4", Slots: []Slot{
-			{Name: ".multimem", Values: []Value{
-				{Mod: 190},
-			}, Required: true},
-			{Name: ".shared::cta", Values: []Value{
-				{Mod: 25},
-			}, Required: true},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
-			{Name: ".mbarrier::report::fabric", Values: []Value{
-				{Mod: 189},
-			}, Required: true},
-			{Name: ".relaxed", Values: []Value{
-				{Mod: 50},
-			}, Required: true},
-			{Name: ".sys", Values: []Value{
-				{Mod: 36},
-			}, Required: true},
-			{Name: ".op", Values: []Value{
-				{Mod: 52},
-				{Mod: 53},
-			}, Required: true},
-			{Name: ".small", Values: []Value{
-				{Mod: 118},
-				{Mod: 116},
-			}, Required: true, Order: '\x01'},
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "endpoint", ID: 2, Inside: []Operand{
-				{Name: "endpoint", ID: 3, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "offset", ID: 4, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
-			{Name: "size", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mbar", ID: 6, Inside: []Operand{
-				{Name: "mbar", ID: 7, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "mask", ID: 8, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{Low: -1, High: -1, Step: 1},
-					{Low: 4294967295, High: 4294967295, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
-			}},
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store", "convergent"}},
+			{Name: ".multimem", Values: values121, Required: true},
+			{Name: ".shared::cta", Values: values26, Required: true},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7, Required: true},
+			{Name: ".mbarrier::report::fabric", Values: values119, Required: true},
+			{Name: ".relaxed", Values: values35, Required: true},
+			{Name: ".sys", Values: values120, Required: true},
+			{Name: ".op", Values: values126, Required: true},
+			{Name: ".small", Values: values127, Required: true, Order: '\x01'},
+			{Name: ".sync", Values: values58, Required: true},
+		}, Operands: operands72, Gates: gates38, Ignored: []Mod{9}, Effects: strings18},
 		{Template: "fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.add.acc::f16.small.sync", Section: "9.3:9.7.10.5.4", Slots: []Slot{
-			{Name: ".multimem", Values: []Value{
-				{Mod: 190},
-			}, Required: true},
-			{Name: ".shared::cta", Values: []Value{
-				{Mod: 25},
-			}, Required: true},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
-			{Name: ".mbarrier::report::fabric", Values: []Value{
-				{Mod: 189},
-			}, Required: true},
-			{Name: ".relaxed", Values: []Value{
-				{Mod: 50},
-			}, Required: true},
-			{Name: ".sys", Values: []Value{
-				{Mod: 36},
-			}, Required: true},
-			{Name: ".add", Values: []Value{
-				{Mod: 51},
-			}, Required: true},
-			{Name: ".acc::f16", Values: []Value{
-				{Mod: 121},
-			}, Required: true},
-			{Name: ".small", Values: []Value{
-				{Mod: 118},
-				{Mod: 116},
-			}, Required: true, Order: '\x01'},
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "endpoint", ID: 2, Inside: []Operand{
-				{Name: "endpoint", ID: 3, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "offset", ID: 4, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
-			{Name: "size", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mbar", ID: 6, Inside: []Operand{
-				{Name: "mbar", ID: 7, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "mask", ID: 8, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{Low: -1, High: -1, Step: 1},
-					{Low: 4294967295, High: 4294967295, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
-			}},
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store", "convergent"}},
+			{Name: ".multimem", Values: values121, Required: true},
+			{Name: ".shared::cta", Values: values26, Required: true},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7, Required: true},
+			{Name: ".mbarrier::report::fabric", Values: values119, Required: true},
+			{Name: ".relaxed", Values: values35, Required: true},
+			{Name: ".sys", Values: values120, Required: true},
+			{Name: ".add", Values: values21, Required: true},
+			{Name: ".acc::f16", Values: values65, Required: true},
+			{Name: ".small", Values: values127, Required: true, Order: '\x01'},
+			{Name: ".sync", Values: values58, Required: true},
+		}, Operands: operands72, Gates: gates38, Ignored: []Mod{9}, Effects: strings18},
 		{Template: "fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.add.acc::f32.type.sync", Section: "9.3:9.7.10.5.4", Slots: []Slot{
-			{Name: ".multimem", Values: []Value{
-				{Mod: 190},
-			}, Required: true},
-			{Name: ".shared::cta", Values: []Value{
-				{Mod: 25},
-			}, Required: true},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
-			{Name: ".mbarrier::report::fabric", Values: []Value{
-				{Mod: 189},
-			}, Required: true},
-			{Name: ".relaxed", Values: []Value{
-				{Mod: 50},
-			}, Required: true},
-			{Name: ".sys", Values: []Value{
-				{Mod: 36},
-			}, Required: true},
-			{Name: ".add", Values: []Value{
-				{Mod: 51},
-			}, Required: true},
-			{Name: ".acc::f32", Values: []Value{
-				{Mod: 120},
-			}, Required: true},
-			{Name: ".type", Values: []Value{
-				{Mod: 81},
-				{Mod: 82},
-				{Mod: 118},
-				{Mod: 116},
-			}, Required: true, Order: '\x01'},
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "endpoint", ID: 2, Inside: []Operand{
-				{Name: "endpoint", ID: 3, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "offset", ID: 4, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
-			{Name: "size", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mbar", ID: 6, Inside: []Operand{
-				{Name: "mbar", ID: 7, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "mask", ID: 8, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{Low: -1, High: -1, Step: 1},
-					{Low: 4294967295, High: 4294967295, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
-			}},
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store", "convergent"}},
+			{Name: ".multimem", Values: values121, Required: true},
+			{Name: ".shared::cta", Values: values26, Required: true},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7, Required: true},
+			{Name: ".mbarrier::report::fabric", Values: values119, Required: true},
+			{Name: ".relaxed", Values: values35, Required: true},
+			{Name: ".sys", Values: values120, Required: true},
+			{Name: ".add", Values: values21, Required: true},
+			{Name: ".acc::f32", Values: values62, Required: true},
+			{Name: ".type", Values: values128, Required: true, Order: '\x01'},
+			{Name: ".sync", Values: values58, Required: true},
+		}, Operands: operands72, Gates: gates38, Ignored: []Mod{9}, Effects: strings18},
 		{Template: "fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.sys}.op.type.sync", Section: "9.3:9.7.10.5.4", Slots: []Slot{
-			{Name: ".multimem", Values: []Value{
-				{Mod: 190},
-			}, Required: true},
-			{Name: ".shared::cta", Values: []Value{
-				{Mod: 25},
-			}, Required: true},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
-			{Name: ".mbarrier::report::fabric", Values: []Value{
-				{Mod: 189},
-			}, Required: true},
-			{Name: ".sys", Values: []Value{
-				{Mod: 36},
-			}},
-			{Name: ".op", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-				{Mod: 52},
-				{Mod: 53},
-				{Mod: 51},
-			}, Required: true},
-			{Name: ".type", Values: []Value{
-				{Mod: 7},
-				{Mod: 8},
-				{Mod: 2},
-				{Mod: 5},
-				{Mod: 3},
-				{Mod: 6},
-				{Mod: 81},
-				{Mod: 82},
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "endpoint", ID: 2, Inside: []Operand{
-				{Name: "endpoint", ID: 3, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "offset", ID: 4, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
-			{Name: "size", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mbar", ID: 6, Inside: []Operand{
-				{Name: "mbar", ID: 7, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "mask", ID: 8, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{Low: -1, High: -1, Step: 1},
-					{Low: 4294967295, High: 4294967295, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
-			}},
-		}, Tables: []Table{
+			{Name: ".multimem", Values: values121, Required: true},
+			{Name: ".shared::cta", Values: values26, Required: true},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7, Required: true},
+			{Name: ".mbarrier::report::fabric", Values: values119, Required: true},
+			{Name: ".sys", Values: values120},
+			{Name: ".op", Values: values124, Required: true},
+			{Name: ".type", Values: values125, Required: true, Order: '\x01'},
+			{Name: ".sync", Values: values58, Required: true},
+		}, Operands: operands72, Gates: gates24, Tables: []Table{
 			{Columns: []Column{
 				{Slot: 5},
 				{Slot: 6},
-			}, Rows: []Row{
-				{Cells: [][]Mod{{56, 57, 58}, {7, 8}}},
-				{Cells: [][]Mod{{52, 53}, {2, 5, 3, 6, 81, 82}}},
-				{Cells: [][]Mod{{51}, {2, 3, 81, 82, 40}}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store", "convergent"}, Lenient: "the memory order may be missing"},
+			}, Rows: rows4},
+		}, Ignored: []Mod{9}, Effects: strings18, Lenient: "the memory order may be missing"},
 		{Template: "fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.sys}.op.small.sync", Section: "9.3:9.7.10.5.4", Slots: []Slot{
-			{Name: ".multimem", Values: []Value{
-				{Mod: 190},
-			}, Required: true},
-			{Name: ".shared::cta", Values: []Value{
-				{Mod: 25},
-			}, Required: true},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
-			{Name: ".mbarrier::report::fabric", Values: []Value{
-				{Mod: 189},
-			}, Required: true},
-			{Name: ".sys", Values: []Value{
-				{Mod: 36},
-			}},
-			{Name: ".op", Values: []Value{
-				{Mod: 52},
-				{Mod: 53},
-			}, Required: true},
-			{Name: ".small", Values: []Value{
-				{Mod: 118},
-				{Mod: 116},
-			}, Required: true, Order: '\x01'},
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "endpoint", ID: 2, Inside: []Operand{
-				{Name: "endpoint", ID: 3, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "offset", ID: 4, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
-			{Name: "size", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mbar", ID: 6, Inside: []Operand{
-				{Name: "mbar", ID: 7, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "mask", ID: 8, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{Low: -1, High: -1, Step: 1},
-					{Low: 4294967295, High: 4294967295, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
-			}},
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store", "convergent"}, Lenient: "the memory order may be missing"},
+			{Name: ".multimem", Values: values121, Required: true},
+			{Name: ".shared::cta", Values: values26, Required: true},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7, Required: true},
+			{Name: ".mbarrier::report::fabric", Values: values119, Required: true},
+			{Name: ".sys", Values: values120},
+			{Name: ".op", Values: values126, Required: true},
+			{Name: ".small", Values: values127, Required: true, Order: '\x01'},
+			{Name: ".sync", Values: values58, Required: true},
+		}, Operands: operands72, Gates: gates38, Ignored: []Mod{9}, Effects: strings18, Lenient: "the memory order may be missing"},
 		{Template: "fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.sys}.add.acc::f16.small.sync", Section: "9.3:9.7.10.5.4", Slots: []Slot{
-			{Name: ".multimem", Values: []Value{
-				{Mod: 190},
-			}, Required: true},
-			{Name: ".shared::cta", Values: []Value{
-				{Mod: 25},
-			}, Required: true},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
-			{Name: ".mbarrier::report::fabric", Values: []Value{
-				{Mod: 189},
-			}, Required: true},
-			{Name: ".sys", Values: []Value{
-				{Mod: 36},
-			}},
-			{Name: ".add", Values: []Value{
-				{Mod: 51},
-			}, Required: true},
-			{Name: ".acc::f16", Values: []Value{
-				{Mod: 121},
-			}, Required: true},
-			{Name: ".small", Values: []Value{
-				{Mod: 118},
-				{Mod: 116},
-			}, Required: true, Order: '\x01'},
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "endpoint", ID: 2, Inside: []Operand{
-				{Name: "endpoint", ID: 3, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "offset", ID: 4, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
-			{Name: "size", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mbar", ID: 6, Inside: []Operand{
-				{Name: "mbar", ID: 7, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "mask", ID: 8, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{Low: -1, High: -1, Step: 1},
-					{Low: 4294967295, High: 4294967295, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
-			}},
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store", "convergent"}, Lenient: "the memory order may be missing"},
+			{Name: ".multimem", Values: values121, Required: true},
+			{Name: ".shared::cta", Values: values26, Required: true},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7, Required: true},
+			{Name: ".mbarrier::report::fabric", Values: values119, Required: true},
+			{Name: ".sys", Values: values120},
+			{Name: ".add", Values: values21, Required: true},
+			{Name: ".acc::f16", Values: values65, Required: true},
+			{Name: ".small", Values: values127, Required: true, Order: '\x01'},
+			{Name: ".sync", Values: values58, Required: true},
+		}, Operands: operands72, Gates: gates38, Ignored: []Mod{9}, Effects: strings18, Lenient: "the memory order may be missing"},
 		{Template: "fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.sys}.add.acc::f32.type.sync", Section: "9.3:9.7.10.5.4", Slots: []Slot{
-			{Name: ".multimem", Values: []Value{
-				{Mod: 190},
-			}, Required: true},
-			{Name: ".shared::cta", Values: []Value{
-				{Mod: 25},
-			}, Required: true},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
-			{Name: ".mbarrier::report::fabric", Values: []Value{
-				{Mod: 189},
-			}, Required: true},
-			{Name: ".sys", Values: []Value{
-				{Mod: 36},
-			}},
-			{Name: ".add", Values: []Value{
-				{Mod: 51},
-			}, Required: true},
-			{Name: ".acc::f32", Values: []Value{
-				{Mod: 120},
-			}, Required: true},
-			{Name: ".type", Values: []Value{
-				{Mod: 81},
-				{Mod: 82},
-				{Mod: 118},
-				{Mod: 116},
-			}, Required: true, Order: '\x01'},
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "endpoint", ID: 2, Inside: []Operand{
-				{Name: "endpoint", ID: 3, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "offset", ID: 4, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
-			{Name: "size", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mbar", ID: 6, Inside: []Operand{
-				{Name: "mbar", ID: 7, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "mask", ID: 8, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{Low: -1, High: -1, Step: 1},
-					{Low: 4294967295, High: 4294967295, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
-			}},
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store", "convergent"}, Lenient: "the memory order may be missing"},
+			{Name: ".multimem", Values: values121, Required: true},
+			{Name: ".shared::cta", Values: values26, Required: true},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7, Required: true},
+			{Name: ".mbarrier::report::fabric", Values: values119, Required: true},
+			{Name: ".sys", Values: values120},
+			{Name: ".add", Values: values21, Required: true},
+			{Name: ".acc::f32", Values: values62, Required: true},
+			{Name: ".type", Values: values128, Required: true, Order: '\x01'},
+			{Name: ".sync", Values: values58, Required: true},
+		}, Operands: operands72, Gates: gates38, Ignored: []Mod{9}, Effects: strings18, Lenient: "the memory order may be missing"},
 	}},
 	{Name: "fabric.try_atom.async", Family: "fabric", What: "perform an atomic operation at a fabric handle in the background", Forms: []Form{
 		{Template: "fabric.try_atom.async.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.relaxed.sys.op.type", Section: "9.4:9.7.11.5.10", Slots: []Slot{
-			{Name: ".shared::cta", Values: []Value{
-				{Mod: 25},
-			}, Required: true},
-			{Name: ".mbarrier::complete_tx::16B", Values: []Value{
-				{Mod: 191},
-			}, Required: true},
-			{Name: ".mbarrier::report::fabric", Values: []Value{
-				{Mod: 189},
-			}, Required: true},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".relaxed", Values: []Value{
-				{Mod: 50},
-			}, Required: true},
-			{Name: ".sys", Values: []Value{
-				{Mod: 36},
-			}, Required: true},
+			{Name: ".shared::cta", Values: values26, Required: true},
+			{Name: ".mbarrier::complete_tx::16B", Values: values122, Required: true},
+			{Name: ".mbarrier::report::fabric", Values: values119, Required: true},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".relaxed", Values: values35, Required: true},
+			{Name: ".sys", Values: values120, Required: true},
 			{Name: ".op", Values: []Value{
 				{Mod: 56},
 				{Mod: 57},
@@ -1015,757 +213,131 @@ var fabricTable = []Instruction{
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "endpoint", Inside: []Operand{
-				{Name: "endpoint", ID: 1, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "offset", ID: 2, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}},
+				{Name: "endpoint", ID: 1, Kinds: kinds18},
+				{Name: "offset", ID: 2, Kinds: kinds25},
 			}},
 			{Name: "old", ID: 3, Inside: []Operand{
-				{Name: "old", ID: 4, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
+				{Name: "old", ID: 4, Kinds: kinds74},
 			}},
 			{Name: "from", ID: 5, Inside: []Operand{
-				{Name: "from", ID: 6, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
+				{Name: "from", ID: 6, Kinds: kinds74},
 			}},
-			{Name: "mbar", ID: 7, Inside: []Operand{
-				{Name: "mbar", ID: 8, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "policy", ID: 9, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "mbar", ID: 7, Inside: operands73},
+			{Name: "policy", ID: 9, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 3},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x7ffffc000000, On: "100"},
-			}},
-		}, Tables: []Table{
+		}, Gates: gates39, Tables: []Table{
 			{Columns: []Column{
 				{Slot: 6},
 				{Slot: 7},
 			}, Rows: []Row{
-				{Cells: [][]Mod{{56, 57, 58}, {7, 8}}},
+				{Cells: modLists11},
 				{Cells: [][]Mod{{193, 194}, {7, 8, 39}}},
-				{Cells: [][]Mod{{52, 53}, {2, 5, 3, 6, 113, 114}}},
+				{Cells: modLists10},
 				{Cells: [][]Mod{{51}, {2, 3, 113, 114, 40, 41}}},
 			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "atomic"}, Notes: []string{".s32 and .s64 for .min and .max are not in the manual but taken"}},
+		}, Ignored: []Mod{9}, Effects: strings7, Notes: []string{".s32 and .s64 for .min and .max are not in the manual but taken"}},
 	}},
 	{Name: "fabric.submit", Family: "fabric", What: "send off this thread's fabric operations", Forms: []Form{
 		{Template: "fabric.submit{.op_restrict::fetching}", Section: "9.3:9.7.10.5.5", Slots: []Slot{
 			{Name: ".op_restrict::fetching", Values: []Value{
 				{Mod: 195},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"commit"}},
+		}, Gates: gates24, Ignored: []Mod{9}, Effects: strings4},
 	}},
 	{Name: "fabric.wait", Family: "fabric", What: "wait until fabric operations have read shared memory", Forms: []Form{
-		{Template: "fabric.wait.sync_restrict::reads", Section: "9.3:9.7.10.5.6", Slots: []Slot{
-			{Name: ".sync_restrict::reads", Values: []Value{
-				{Mod: 196},
-			}, Required: true},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"wait"}},
-		{Template: "fabric.wait.sync_restrict::reads", Section: "9.3:9.7.10.5.6", Slots: []Slot{
-			{Name: ".sync_restrict::reads", Values: []Value{
-				{Mod: 196},
-			}, Required: true},
-		}, Operands: []Operand{
-			{Name: "n", Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"wait"}, Lenient: "a number is taken and not heeded"},
+		{Template: "fabric.wait.sync_restrict::reads", Section: "9.3:9.7.10.5.6", Slots: slots28, Gates: gates24, Ignored: []Mod{9}, Effects: strings5},
+		{Template: "fabric.wait.sync_restrict::reads", Section: "9.3:9.7.10.5.6", Slots: slots28, Operands: []Operand{
+			{Name: "n", Kinds: kinds75},
+		}, Gates: gates24, Ignored: []Mod{9}, Effects: strings5, Lenient: "a number is taken and not heeded"},
 	}},
 	{Name: "fabric.try_get.async.tensor", Family: "fabric", What: "copy a box of a tensor from a fabric handle in the background", Forms: []Form{
 		{Template: "fabric.try_get.async.tensor.dim.shared::cta{.tile}.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.L2::cache_hint}.override::global_address{.attribute}.relaxed.sys.b128", Section: "9.4:9.7.11.5.7", Slots: []Slot{
-			{Name: ".dim", Values: []Value{
-				{Mod: 68},
-				{Mod: 69},
-				{Mod: 70},
-				{Mod: 71},
-				{Mod: 72},
-			}, Required: true},
-			{Name: ".shared::cta", Values: []Value{
-				{Mod: 25},
-			}, Required: true},
-			{Name: ".tile", Values: []Value{
-				{Mod: 86},
-			}},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
-			{Name: ".mbarrier::report::fabric", Values: []Value{
-				{Mod: 189},
-			}, Required: true},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".override::global_address", Values: []Value{
-				{Mod: 88},
-			}, Required: true},
-			{Name: ".attribute", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
-			}},
-			{Name: ".relaxed", Values: []Value{
-				{Mod: 50},
-			}, Required: true},
-			{Name: ".sys", Values: []Value{
-				{Mod: 36},
-			}, Required: true},
-			{Name: ".b128", Values: []Value{
-				{Mod: 39},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "map", ID: 2, Inside: []Operand{
-				{Name: "map", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 5}, Space: SpaceRef{Slot: -1, Symbols: 9}},
-				}},
-				{Name: "endpoint", ID: 4, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "offset", ID: 5, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "sizes", ID: 6, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 16}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
-					{Type: TypeRef{Slot: -1, Type: 15}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
-					{Code: 1, N: 7},
-				}},
-				{Name: "low", ID: 7, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
-					{N: 93},
-				}},
-				{Name: "high", ID: 8, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 16}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
-					{N: 93},
-				}},
-				{Name: "at", ID: 9, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
-			{Name: "mbar", ID: 10, Inside: []Operand{
-				{Name: "mbar", ID: 11, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "policy", ID: 12, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
-				{Code: 1, N: 5},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{},
-				{Slot: 7},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{nil, {0}}, Lengths: []int{0}},
-				{Cells: [][]Mod{{68}, {92}}, Lengths: []int{0}},
-				{Cells: [][]Mod{{69}, {93}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{70}, {93}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{71}, {93}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{72}, {93}}, Lengths: []int{4}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
+			{Name: ".dim", Values: values46, Required: true},
+			{Name: ".shared::cta", Values: values26, Required: true},
+			{Name: ".tile", Values: values52},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7, Required: true},
+			{Name: ".mbarrier::report::fabric", Values: values119, Required: true},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".override::global_address", Values: values50, Required: true},
+			{Name: ".attribute", Values: values53},
+			{Name: ".relaxed", Values: values35, Required: true},
+			{Name: ".sys", Values: values120, Required: true},
+			{Name: ".b128", Values: values37, Required: true, Order: '\x01'},
+		}, Operands: operands74, Gates: gates22, Tables: tables5, Ignored: []Mod{9}, Effects: strings3},
 		{Template: "fabric.try_get.async.tensor.dim.shared::cta{.tile}.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.L2::cache_hint}.override::global_address{.attribute}{.sys}.b128", Section: "9.4:9.7.11.5.7", Slots: []Slot{
-			{Name: ".dim", Values: []Value{
-				{Mod: 68},
-				{Mod: 69},
-				{Mod: 70},
-				{Mod: 71},
-				{Mod: 72},
-			}, Required: true},
-			{Name: ".shared::cta", Values: []Value{
-				{Mod: 25},
-			}, Required: true},
-			{Name: ".tile", Values: []Value{
-				{Mod: 86},
-			}},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
-			{Name: ".mbarrier::report::fabric", Values: []Value{
-				{Mod: 189},
-			}, Required: true},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".override::global_address", Values: []Value{
-				{Mod: 88},
-			}, Required: true},
-			{Name: ".attribute", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
-			}},
-			{Name: ".sys", Values: []Value{
-				{Mod: 36},
-			}},
-			{Name: ".b128", Values: []Value{
-				{Mod: 39},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "to", Inside: []Operand{
-				{Name: "to", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "map", ID: 2, Inside: []Operand{
-				{Name: "map", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 5}, Space: SpaceRef{Slot: -1, Symbols: 9}},
-				}},
-				{Name: "endpoint", ID: 4, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "offset", ID: 5, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "sizes", ID: 6, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 16}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
-					{Type: TypeRef{Slot: -1, Type: 15}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
-					{Code: 1, N: 7},
-				}},
-				{Name: "low", ID: 7, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
-					{N: 93},
-				}},
-				{Name: "high", ID: 8, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 16}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
-					{N: 93},
-				}},
-				{Name: "at", ID: 9, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
-			{Name: "mbar", ID: 10, Inside: []Operand{
-				{Name: "mbar", ID: 11, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "policy", ID: 12, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
-				{Code: 1, N: 5},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{},
-				{Slot: 7},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{nil, {0}}, Lengths: []int{0}},
-				{Cells: [][]Mod{{68}, {92}}, Lengths: []int{0}},
-				{Cells: [][]Mod{{69}, {93}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{70}, {93}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{71}, {93}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{72}, {93}}, Lengths: []int{4}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}, Lenient: "the memory order may be missing"},
+			{Name: ".dim", Values: values46, Required: true},
+			{Name: ".shared::cta", Values: values26, Required: true},
+			{Name: ".tile", Values: values52},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7, Required: true},
+			{Name: ".mbarrier::report::fabric", Values: values119, Required: true},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".override::global_address", Values: values50, Required: true},
+			{Name: ".attribute", Values: values53},
+			{Name: ".sys", Values: values120},
+			{Name: ".b128", Values: values37, Required: true, Order: '\x01'},
+		}, Operands: operands74, Gates: gates22, Tables: tables5, Ignored: []Mod{9}, Effects: strings3, Lenient: "the memory order may be missing"},
 	}},
 	{Name: "fabric.try_put.async.tensor", Family: "fabric", What: "copy a box of a tensor to a fabric handle in the background", Forms: []Form{
 		{Template: "fabric.try_put.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}{.L2::cache_hint}.override::global_address{.attribute}.relaxed.sys.b128", Section: "9.4:9.7.11.5.8", Slots: []Slot{
-			{Name: ".multimem", Values: []Value{
-				{Mod: 190},
-			}},
-			{Name: ".dim", Values: []Value{
-				{Mod: 68},
-				{Mod: 69},
-				{Mod: 70},
-				{Mod: 71},
-				{Mod: 72},
-			}, Required: true},
-			{Name: ".shared::cta", Values: []Value{
-				{Mod: 25},
-			}, Required: true},
-			{Name: ".tile", Values: []Value{
-				{Mod: 86},
-			}},
-			{Name: ".mbarrier::complete_tx::16B", Values: []Value{
-				{Mod: 191},
-			}, Required: true},
-			{Name: ".mbarrier::report::fabric", Values: []Value{
-				{Mod: 189},
-			}, Required: true},
-			{Name: ".counted::bytes", Values: []Value{
-				{Mod: 192},
-			}},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".override::global_address", Values: []Value{
-				{Mod: 88},
-			}, Required: true},
-			{Name: ".attribute", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
-			}},
-			{Name: ".relaxed", Values: []Value{
-				{Mod: 50},
-			}, Required: true},
-			{Name: ".sys", Values: []Value{
-				{Mod: 36},
-			}, Required: true},
-			{Name: ".b128", Values: []Value{
-				{Mod: 39},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "map", Inside: []Operand{
-				{Name: "map", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 5}, Space: SpaceRef{Slot: -1, Symbols: 9}},
-				}},
-				{Name: "endpoint", ID: 2, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "offset", ID: 3, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "counter", ID: 4, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
-					{Code: 1, N: 6},
-				}},
-				{Name: "sizes", ID: 5, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 16}, Count: Count{From: 2, N: 1}, Space: SpaceRef{Slot: -1}},
-					{Type: TypeRef{Slot: -1, Type: 15}, Count: Count{From: 2, N: 1}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
-					{Code: 1, N: 9},
-				}},
-				{Name: "low", ID: 6, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
-					{N: 93},
-				}},
-				{Name: "high", ID: 7, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 16}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
-					{N: 93},
-				}},
-				{Name: "at", ID: 8, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 2, N: 1}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
-			{Name: "from", ID: 9, Inside: []Operand{
-				{Name: "from", ID: 10, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "size", ID: 11, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mbar", ID: 12, Inside: []Operand{
-				{Name: "mbar", ID: 13, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "policy", ID: 14, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
-				{Code: 1, N: 7},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{Slot: 1},
-				{Slot: 9},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{nil, {0}}, Lengths: []int{0}},
-				{Cells: [][]Mod{{68}, {92}}, Lengths: []int{0}},
-				{Cells: [][]Mod{{69}, {93}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{70}, {93}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{71}, {93}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{72}, {93}}, Lengths: []int{4}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}},
+			{Name: ".multimem", Values: values121},
+			{Name: ".dim", Values: values46, Required: true},
+			{Name: ".shared::cta", Values: values26, Required: true},
+			{Name: ".tile", Values: values52},
+			{Name: ".mbarrier::complete_tx::16B", Values: values122, Required: true},
+			{Name: ".mbarrier::report::fabric", Values: values119, Required: true},
+			{Name: ".counted::bytes", Values: values123},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".override::global_address", Values: values50, Required: true},
+			{Name: ".attribute", Values: values53},
+			{Name: ".relaxed", Values: values35, Required: true},
+			{Name: ".sys", Values: values120, Required: true},
+			{Name: ".b128", Values: values37, Required: true, Order: '\x01'},
+		}, Operands: operands75, Gates: gates22, Tables: tables6, Ignored: []Mod{9}, Effects: strings3},
 		{Template: "fabric.try_put.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}{.L2::cache_hint}.override::global_address{.attribute}{.sys}.b128", Section: "9.4:9.7.11.5.8", Slots: []Slot{
-			{Name: ".multimem", Values: []Value{
-				{Mod: 190},
-			}},
-			{Name: ".dim", Values: []Value{
-				{Mod: 68},
-				{Mod: 69},
-				{Mod: 70},
-				{Mod: 71},
-				{Mod: 72},
-			}, Required: true},
-			{Name: ".shared::cta", Values: []Value{
-				{Mod: 25},
-			}, Required: true},
-			{Name: ".tile", Values: []Value{
-				{Mod: 86},
-			}},
-			{Name: ".mbarrier::complete_tx::16B", Values: []Value{
-				{Mod: 191},
-			}, Required: true},
-			{Name: ".mbarrier::report::fabric", Values: []Value{
-				{Mod: 189},
-			}, Required: true},
-			{Name: ".counted::bytes", Values: []Value{
-				{Mod: 192},
-			}},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".override::global_address", Values: []Value{
-				{Mod: 88},
-			}, Required: true},
-			{Name: ".attribute", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
-			}},
-			{Name: ".sys", Values: []Value{
-				{Mod: 36},
-			}},
-			{Name: ".b128", Values: []Value{
-				{Mod: 39},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "map", Inside: []Operand{
-				{Name: "map", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 5}, Space: SpaceRef{Slot: -1, Symbols: 9}},
-				}},
-				{Name: "endpoint", ID: 2, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "offset", ID: 3, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "counter", ID: 4, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
-					{Code: 1, N: 6},
-				}},
-				{Name: "sizes", ID: 5, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 16}, Count: Count{From: 2, N: 1}, Space: SpaceRef{Slot: -1}},
-					{Type: TypeRef{Slot: -1, Type: 15}, Count: Count{From: 2, N: 1}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
-					{Code: 1, N: 9},
-				}},
-				{Name: "low", ID: 6, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
-					{N: 93},
-				}},
-				{Name: "high", ID: 7, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 16}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
-					{N: 93},
-				}},
-				{Name: "at", ID: 8, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 2, N: 1}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
-			{Name: "from", ID: 9, Inside: []Operand{
-				{Name: "from", ID: 10, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "size", ID: 11, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mbar", ID: 12, Inside: []Operand{
-				{Name: "mbar", ID: 13, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "policy", ID: 14, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
-				{Code: 1, N: 7},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{Slot: 1},
-				{Slot: 9},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{nil, {0}}, Lengths: []int{0}},
-				{Cells: [][]Mod{{68}, {92}}, Lengths: []int{0}},
-				{Cells: [][]Mod{{69}, {93}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{70}, {93}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{71}, {93}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{72}, {93}}, Lengths: []int{4}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "load", "store"}, Lenient: "the memory order may be missing"},
+			{Name: ".multimem", Values: values121},
+			{Name: ".dim", Values: values46, Required: true},
+			{Name: ".shared::cta", Values: values26, Required: true},
+			{Name: ".tile", Values: values52},
+			{Name: ".mbarrier::complete_tx::16B", Values: values122, Required: true},
+			{Name: ".mbarrier::report::fabric", Values: values119, Required: true},
+			{Name: ".counted::bytes", Values: values123},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".override::global_address", Values: values50, Required: true},
+			{Name: ".attribute", Values: values53},
+			{Name: ".sys", Values: values120},
+			{Name: ".b128", Values: values37, Required: true, Order: '\x01'},
+		}, Operands: operands75, Gates: gates22, Tables: tables6, Ignored: []Mod{9}, Effects: strings3, Lenient: "the memory order may be missing"},
 	}},
 	{Name: "fabric.try_red.async.tensor", Family: "fabric", What: "reduce a box of a tensor at a fabric handle in the background", Forms: []Form{
 		{Template: "fabric.try_red.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}{.L2::cache_hint}.override::global_address{.attribute}.relaxed.sys.op", Section: "9.4:9.7.11.5.9", Slots: []Slot{
-			{Name: ".multimem", Values: []Value{
-				{Mod: 190},
-			}},
-			{Name: ".dim", Values: []Value{
-				{Mod: 68},
-				{Mod: 69},
-				{Mod: 70},
-				{Mod: 71},
-				{Mod: 72},
-			}, Required: true},
-			{Name: ".shared::cta", Values: []Value{
-				{Mod: 25},
-			}, Required: true},
-			{Name: ".tile", Values: []Value{
-				{Mod: 86},
-			}},
-			{Name: ".mbarrier::complete_tx::16B", Values: []Value{
-				{Mod: 191},
-			}, Required: true},
-			{Name: ".mbarrier::report::fabric", Values: []Value{
-				{Mod: 189},
-			}, Required: true},
-			{Name: ".counted::bytes", Values: []Value{
-				{Mod: 192},
-			}},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".override::global_address", Values: []Value{
-				{Mod: 88},
-			}, Required: true},
-			{Name: ".attribute", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
-			}},
-			{Name: ".relaxed", Values: []Value{
-				{Mod: 50},
-			}, Required: true},
-			{Name: ".sys", Values: []Value{
-				{Mod: 36},
-			}, Required: true},
-			{Name: ".op", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-				{Mod: 51},
-				{Mod: 52},
-				{Mod: 53},
-			}, Required: true},
-		}, Operands: []Operand{
-			{Name: "map", Inside: []Operand{
-				{Name: "map", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 5}, Space: SpaceRef{Slot: -1, Symbols: 9}},
-				}},
-				{Name: "endpoint", ID: 2, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "offset", ID: 3, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "counter", ID: 4, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
-					{Code: 1, N: 6},
-				}},
-				{Name: "sizes", ID: 5, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 16}, Count: Count{From: 2, N: 1}, Space: SpaceRef{Slot: -1}},
-					{Type: TypeRef{Slot: -1, Type: 15}, Count: Count{From: 2, N: 1}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
-					{Code: 1, N: 9},
-				}},
-				{Name: "low", ID: 6, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
-					{N: 93},
-				}},
-				{Name: "high", ID: 7, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 16}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
-					{N: 93},
-				}},
-				{Name: "at", ID: 8, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 2, N: 1}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
-			{Name: "from", ID: 9, Inside: []Operand{
-				{Name: "from", ID: 10, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "size", ID: 11, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mbar", ID: 12, Inside: []Operand{
-				{Name: "mbar", ID: 13, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "policy", ID: 14, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
-				{Code: 1, N: 7},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{Slot: 1},
-				{Slot: 9},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{nil, {0}}, Lengths: []int{0}},
-				{Cells: [][]Mod{{68}, {92}}, Lengths: []int{0}},
-				{Cells: [][]Mod{{69}, {93}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{70}, {93}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{71}, {93}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{72}, {93}}, Lengths: []int{4}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "atomic"}},
+			{Name: ".multimem", Values: values121},
+			{Name: ".dim", Values: values46, Required: true},
+			{Name: ".shared::cta", Values: values26, Required: true},
+			{Name: ".tile", Values: values52},
+			{Name: ".mbarrier::complete_tx::16B", Values: values122, Required: true},
+			{Name: ".mbarrier::report::fabric", Values: values119, Required: true},
+			{Name: ".counted::bytes", Values: values123},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".override::global_address", Values: values50, Required: true},
+			{Name: ".attribute", Values: values53},
+			{Name: ".relaxed", Values: values35, Required: true},
+			{Name: ".sys", Values: values120, Required: true},
+			{Name: ".op", Values: values129, Required: true},
+		}, Operands: operands75, Gates: gates22, Tables: tables6, Ignored: []Mod{9}, Effects: strings7},
 		{Template: "fabric.try_red.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}{.L2::cache_hint}.override::global_address{.attribute}{.sys}.op", Section: "9.4:9.7.11.5.9", Slots: []Slot{
-			{Name: ".multimem", Values: []Value{
-				{Mod: 190},
-			}},
-			{Name: ".dim", Values: []Value{
-				{Mod: 68},
-				{Mod: 69},
-				{Mod: 70},
-				{Mod: 71},
-				{Mod: 72},
-			}, Required: true},
-			{Name: ".shared::cta", Values: []Value{
-				{Mod: 25},
-			}, Required: true},
-			{Name: ".tile", Values: []Value{
-				{Mod: 86},
-			}},
-			{Name: ".mbarrier::complete_tx::16B", Values: []Value{
-				{Mod: 191},
-			}, Required: true},
-			{Name: ".mbarrier::report::fabric", Values: []Value{
-				{Mod: 189},
-			}, Required: true},
-			{Name: ".counted::bytes", Values: []Value{
-				{Mod: 192},
-			}},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".override::global_address", Values: []Value{
-				{Mod: 88},
-			}, Required: true},
-			{Name: ".attribute", Values: []Value{
-				{Mod: 92},
-				{Mod: 93},
-			}},
-			{Name: ".sys", Values: []Value{
-				{Mod: 36},
-			}},
-			{Name: ".op", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-				{Mod: 51},
-				{Mod: 52},
-				{Mod: 53},
-			}, Required: true},
-		}, Operands: []Operand{
-			{Name: "map", Inside: []Operand{
-				{Name: "map", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 5}, Space: SpaceRef{Slot: -1, Symbols: 9}},
-				}},
-				{Name: "endpoint", ID: 2, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "offset", ID: 3, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "counter", ID: 4, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
-					{Code: 1, N: 6},
-				}},
-				{Name: "sizes", ID: 5, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 16}, Count: Count{From: 2, N: 1}, Space: SpaceRef{Slot: -1}},
-					{Type: TypeRef{Slot: -1, Type: 15}, Count: Count{From: 2, N: 1}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
-					{Code: 1, N: 9},
-				}},
-				{Name: "low", ID: 6, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
-					{N: 93},
-				}},
-				{Name: "high", ID: 7, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 16}, Space: SpaceRef{Slot: -1}},
-				}, Presence: 2, If: []Op{
-					{N: 93},
-				}},
-				{Name: "at", ID: 8, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 2, N: 1}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
-			{Name: "from", ID: 9, Inside: []Operand{
-				{Name: "from", ID: 10, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "size", ID: 11, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mbar", ID: 12, Inside: []Operand{
-				{Name: "mbar", ID: 13, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 9}},
-				}},
-			}},
-			{Name: "policy", ID: 14, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
-				{Code: 1, N: 7},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{Slot: 1},
-				{Slot: 9},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{nil, {0}}, Lengths: []int{0}},
-				{Cells: [][]Mod{{68}, {92}}, Lengths: []int{0}},
-				{Cells: [][]Mod{{69}, {93}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{70}, {93}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{71}, {93}}, Lengths: []int{3}},
-				{Cells: [][]Mod{{72}, {93}}, Lengths: []int{4}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "atomic"}, Lenient: "the memory order may be missing"},
+			{Name: ".multimem", Values: values121},
+			{Name: ".dim", Values: values46, Required: true},
+			{Name: ".shared::cta", Values: values26, Required: true},
+			{Name: ".tile", Values: values52},
+			{Name: ".mbarrier::complete_tx::16B", Values: values122, Required: true},
+			{Name: ".mbarrier::report::fabric", Values: values119, Required: true},
+			{Name: ".counted::bytes", Values: values123},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".override::global_address", Values: values50, Required: true},
+			{Name: ".attribute", Values: values53},
+			{Name: ".sys", Values: values120},
+			{Name: ".op", Values: values129, Required: true},
+		}, Operands: operands75, Gates: gates22, Tables: tables6, Ignored: []Mod{9}, Effects: strings7, Lenient: "the memory order may be missing"},
 	}},
 }

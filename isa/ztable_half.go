@@ -8,1355 +8,183 @@ package isa
 // halfTable is the family half: half, mixed and alternate precision.
 var halfTable = []Instruction{
 	{Name: "add", Family: "half", What: "sum of two numbers of half precision, or of two precisions", Repeats: []Mod{14, 169}, Forms: []Form{
-		{Template: "add{.rn}{.ftz}{.sat}.half", Section: "9.7.4.1", Slots: []Slot{
-			{Name: ".rn", Values: []Value{
-				{Mod: 165},
-			}},
-			{Name: ".ftz", Values: []Value{
-				{Mod: 159},
-			}},
-			{Name: ".sat", Values: []Value{
-				{Mod: 14},
-			}},
-			{Name: ".half", Values: []Value{
-				{Mod: 81},
-				{Mod: 113},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 402, Targets: 0x7ffffffff000, On: "53"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
-		{Template: "add{.rn}.brain", Section: "9.7.5.1", Slots: []Slot{
-			{Name: ".rn", Values: []Value{
-				{Mod: 165},
-			}},
-			{Name: ".brain", Values: []Value{
-				{Mod: 82},
-				{Mod: 114},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
-		{Template: "add{.rnd}{.sat}.f32.atype", Section: "9.4:9.7.5.1", Slots: []Slot{
-			{Name: ".rnd", Values: []Value{
-				{Mod: 165},
-				{Mod: 166},
-				{Mod: 167},
-				{Mod: 168},
-			}},
-			{Name: ".sat", Values: []Value{
-				{Mod: 14},
-			}},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".atype", Values: []Value{
-				{Mod: 81},
-				{Mod: 82},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
-		{Template: "add{.rz}.ftz.f16x2.f32x2.f32x2", Section: "9.7.4.1", Slots: []Slot{
-			{Name: ".rz", Values: []Value{
-				{Mod: 166},
-			}},
-			{Name: ".ftz", Values: []Value{
-				{Mod: 159},
-			}, Required: true},
-			{Name: ".f16x2", Values: []Value{
-				{Mod: 113},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32x2", Values: []Value{
-				{Mod: 203},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32x2", Values: []Value{
-				{Mod: 203},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 27}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 27}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
-		{Template: "add{.rz}.bf16x2.f32x2.f32x2", Section: "9.7.4.1", Slots: []Slot{
-			{Name: ".rz", Values: []Value{
-				{Mod: 166},
-			}},
-			{Name: ".bf16x2", Values: []Value{
-				{Mod: 114},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32x2", Values: []Value{
-				{Mod: 203},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32x2", Values: []Value{
-				{Mod: 203},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 23}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 27}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 27}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
-		{Template: "add{.rnd}.f32x2.atype.f32x2", Section: "9.4:9.7.6.1", Slots: []Slot{
-			{Name: ".rnd", Values: []Value{
-				{Mod: 165},
-				{Mod: 166},
-				{Mod: 167},
-				{Mod: 168},
-			}},
-			{Name: ".f32x2", Values: []Value{
-				{Mod: 203},
-			}, Required: true, Order: '\x01'},
-			{Name: ".atype", Values: []Value{
-				{Mod: 113},
-				{Mod: 114},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32x2", Values: []Value{
-				{Mod: 203},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 27}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 27}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
-		{Template: "add{.rn}{.satfinite}.wide.alt", Section: "9.7.4.1", Slots: []Slot{
-			{Name: ".rn", Values: []Value{
-				{Mod: 165},
-			}},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}},
-			{Name: ".wide", Values: []Value{
-				{Mod: 123},
-				{Mod: 122},
-			}, Required: true, Order: '\x01'},
-			{Name: ".alt", Values: []Value{
-				{Mod: 123},
-				{Mod: 122},
-				{Mod: 179},
-				{Mod: 178},
-				{Mod: 180},
-				{Mod: 208},
-				{Mod: 209},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x410000000, On: "100a 103a"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+		{Template: "add{.rn}{.ftz}{.sat}.half", Section: "9.7.4.1", Slots: slots43, Operands: operands83, Gates: gates27, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
+		{Template: "add{.rn}.brain", Section: "9.7.5.1", Slots: slots44, Operands: operands2, Gates: gates28, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
+		{Template: "add{.rnd}{.sat}.f32.atype", Section: "9.4:9.7.5.1", Slots: slots45, Operands: operands84, Gates: gates16, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
+		{Template: "add{.rz}.ftz.f16x2.f32x2.f32x2", Section: "9.7.4.1", Slots: slots46, Operands: operands85, Gates: gates22, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
+		{Template: "add{.rz}.bf16x2.f32x2.f32x2", Section: "9.7.4.1", Slots: slots47, Operands: operands86, Gates: gates22, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
+		{Template: "add{.rnd}.f32x2.atype.f32x2", Section: "9.4:9.7.6.1", Slots: slots48, Operands: operands87, Gates: gates22, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
+		{Template: "add{.rn}{.satfinite}.wide.alt", Section: "9.7.4.1", Slots: slots49, Operands: operands88, Gates: gates43, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 	}},
 	{Name: "sub", Family: "half", What: "difference of two numbers of half precision, or of two precisions", Repeats: []Mod{14, 169}, Forms: []Form{
-		{Template: "sub{.rn}{.ftz}{.sat}.half", Section: "9.7.4.2", Slots: []Slot{
-			{Name: ".rn", Values: []Value{
-				{Mod: 165},
-			}},
-			{Name: ".ftz", Values: []Value{
-				{Mod: 159},
-			}},
-			{Name: ".sat", Values: []Value{
-				{Mod: 14},
-			}},
-			{Name: ".half", Values: []Value{
-				{Mod: 81},
-				{Mod: 113},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 402, Targets: 0x7ffffffff000, On: "53"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
-		{Template: "sub{.rn}.brain", Section: "9.7.5.2", Slots: []Slot{
-			{Name: ".rn", Values: []Value{
-				{Mod: 165},
-			}},
-			{Name: ".brain", Values: []Value{
-				{Mod: 82},
-				{Mod: 114},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
-		{Template: "sub{.rnd}{.sat}.f32.atype", Section: "9.4:9.7.5.2", Slots: []Slot{
-			{Name: ".rnd", Values: []Value{
-				{Mod: 165},
-				{Mod: 166},
-				{Mod: 167},
-				{Mod: 168},
-			}},
-			{Name: ".sat", Values: []Value{
-				{Mod: 14},
-			}},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".atype", Values: []Value{
-				{Mod: 81},
-				{Mod: 82},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
-		{Template: "sub{.rz}.ftz.f16x2.f32x2.f32x2", Section: "9.7.4.2", Slots: []Slot{
-			{Name: ".rz", Values: []Value{
-				{Mod: 166},
-			}},
-			{Name: ".ftz", Values: []Value{
-				{Mod: 159},
-			}, Required: true},
-			{Name: ".f16x2", Values: []Value{
-				{Mod: 113},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32x2", Values: []Value{
-				{Mod: 203},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32x2", Values: []Value{
-				{Mod: 203},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 27}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 27}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
-		{Template: "sub{.rz}.bf16x2.f32x2.f32x2", Section: "9.7.4.2", Slots: []Slot{
-			{Name: ".rz", Values: []Value{
-				{Mod: 166},
-			}},
-			{Name: ".bf16x2", Values: []Value{
-				{Mod: 114},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32x2", Values: []Value{
-				{Mod: 203},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32x2", Values: []Value{
-				{Mod: 203},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 23}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 27}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 27}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
-		{Template: "sub{.rnd}.f32x2.atype.f32x2", Section: "9.4:9.7.6.2", Slots: []Slot{
-			{Name: ".rnd", Values: []Value{
-				{Mod: 165},
-				{Mod: 166},
-				{Mod: 167},
-				{Mod: 168},
-			}},
-			{Name: ".f32x2", Values: []Value{
-				{Mod: 203},
-			}, Required: true, Order: '\x01'},
-			{Name: ".atype", Values: []Value{
-				{Mod: 113},
-				{Mod: 114},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32x2", Values: []Value{
-				{Mod: 203},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 27}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 27}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
-		{Template: "sub{.rn}{.satfinite}.wide.alt", Section: "9.7.4.2", Slots: []Slot{
-			{Name: ".rn", Values: []Value{
-				{Mod: 165},
-			}},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}},
-			{Name: ".wide", Values: []Value{
-				{Mod: 123},
-				{Mod: 122},
-			}, Required: true, Order: '\x01'},
-			{Name: ".alt", Values: []Value{
-				{Mod: 123},
-				{Mod: 122},
-				{Mod: 179},
-				{Mod: 178},
-				{Mod: 180},
-				{Mod: 208},
-				{Mod: 209},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x410000000, On: "100a 103a"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+		{Template: "sub{.rn}{.ftz}{.sat}.half", Section: "9.7.4.2", Slots: slots43, Operands: operands83, Gates: gates27, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
+		{Template: "sub{.rn}.brain", Section: "9.7.5.2", Slots: slots44, Operands: operands2, Gates: gates28, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
+		{Template: "sub{.rnd}{.sat}.f32.atype", Section: "9.4:9.7.5.2", Slots: slots45, Operands: operands84, Gates: gates16, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
+		{Template: "sub{.rz}.ftz.f16x2.f32x2.f32x2", Section: "9.7.4.2", Slots: slots46, Operands: operands85, Gates: gates22, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
+		{Template: "sub{.rz}.bf16x2.f32x2.f32x2", Section: "9.7.4.2", Slots: slots47, Operands: operands86, Gates: gates22, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
+		{Template: "sub{.rnd}.f32x2.atype.f32x2", Section: "9.4:9.7.6.2", Slots: slots48, Operands: operands87, Gates: gates22, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
+		{Template: "sub{.rn}{.satfinite}.wide.alt", Section: "9.7.4.2", Slots: slots49, Operands: operands88, Gates: gates43, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 	}},
 	{Name: "mul", Family: "half", What: "product of two numbers of half precision, or of two precisions", Repeats: []Mod{14, 169}, Forms: []Form{
-		{Template: "mul{.rn}{.ftz}{.sat}.half", Section: "9.7.4.3", Slots: []Slot{
-			{Name: ".rn", Values: []Value{
-				{Mod: 165},
-			}},
-			{Name: ".ftz", Values: []Value{
-				{Mod: 159},
-			}},
-			{Name: ".sat", Values: []Value{
-				{Mod: 14},
-			}},
-			{Name: ".half", Values: []Value{
-				{Mod: 81},
-				{Mod: 113},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 402, Targets: 0x7ffffffff000, On: "53"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
-		{Template: "mul{.rn}.brain", Section: "9.4:9.7.5.3", Slots: []Slot{
-			{Name: ".rn", Values: []Value{
-				{Mod: 165},
-			}},
-			{Name: ".brain", Values: []Value{
-				{Mod: 82},
-				{Mod: 114},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+		{Template: "mul{.rn}{.ftz}{.sat}.half", Section: "9.7.4.3", Slots: slots43, Operands: operands83, Gates: gates27, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
+		{Template: "mul{.rn}.brain", Section: "9.4:9.7.5.3", Slots: slots44, Operands: operands2, Gates: gates28, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "mul.f16x2.f16x2.bf16x2", Section: "9.7.4.3", Slots: []Slot{
-			{Name: ".f16x2", Values: []Value{
-				{Mod: 113},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16x2", Values: []Value{
-				{Mod: 113},
-			}, Required: true, Order: '\x01'},
-			{Name: ".bf16x2", Values: []Value{
-				{Mod: 114},
-			}, Required: true, Order: '\x01'},
+			{Name: ".f16x2", Values: values91, Required: true, Order: '\x01'},
+			{Name: ".f16x2", Values: values91, Required: true, Order: '\x01'},
+			{Name: ".bf16x2", Values: values92, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 23}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds49},
+			{Name: "a", ID: 1, Kinds: kinds49},
+			{Name: "b", ID: 2, Kinds: kinds50},
+		}, Gates: gates22, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "mul.bf16x2.bf16x2.f16x2", Section: "9.7.4.3", Slots: []Slot{
-			{Name: ".bf16x2", Values: []Value{
-				{Mod: 114},
-			}, Required: true, Order: '\x01'},
-			{Name: ".bf16x2", Values: []Value{
-				{Mod: 114},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16x2", Values: []Value{
-				{Mod: 113},
-			}, Required: true, Order: '\x01'},
+			{Name: ".bf16x2", Values: values92, Required: true, Order: '\x01'},
+			{Name: ".bf16x2", Values: values92, Required: true, Order: '\x01'},
+			{Name: ".f16x2", Values: values91, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 23}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 23}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds50},
+			{Name: "a", ID: 1, Kinds: kinds50},
+			{Name: "b", ID: 2, Kinds: kinds49},
+		}, Gates: gates22, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "mul.rz.ftz.f16x2.f32x2.f32x2", Section: "9.7.4.3", Slots: []Slot{
-			{Name: ".rz", Values: []Value{
-				{Mod: 166},
-			}, Required: true},
-			{Name: ".ftz", Values: []Value{
-				{Mod: 159},
-			}, Required: true},
-			{Name: ".f16x2", Values: []Value{
-				{Mod: 113},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32x2", Values: []Value{
-				{Mod: 203},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32x2", Values: []Value{
-				{Mod: 203},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 27}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 27}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: ".rz", Values: values135, Required: true},
+			{Name: ".ftz", Values: values97, Required: true},
+			{Name: ".f16x2", Values: values91, Required: true, Order: '\x01'},
+			{Name: ".f32x2", Values: values131, Required: true, Order: '\x01'},
+			{Name: ".f32x2", Values: values131, Required: true, Order: '\x01'},
+		}, Operands: operands85, Gates: gates22, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "mul.rz.bf16x2.f32x2.f32x2", Section: "9.4:9.7.6.3", Slots: []Slot{
-			{Name: ".rz", Values: []Value{
-				{Mod: 166},
-			}, Required: true},
-			{Name: ".bf16x2", Values: []Value{
-				{Mod: 114},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32x2", Values: []Value{
-				{Mod: 203},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32x2", Values: []Value{
-				{Mod: 203},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 23}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 27}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 27}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
-		{Template: "mul{.rn}{.satfinite}.wide.atype.btype", Section: "9.7.4.3", Slots: []Slot{
-			{Name: ".rn", Values: []Value{
-				{Mod: 165},
-			}},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}},
-			{Name: ".wide", Values: []Value{
-				{Mod: 123},
-				{Mod: 122},
-			}, Required: true, Order: '\x01'},
-			{Name: ".atype", Values: []Value{
-				{Mod: 123},
-				{Mod: 122},
-				{Mod: 179},
-				{Mod: 178},
-				{Mod: 180},
-				{Mod: 208},
-				{Mod: 209},
-			}, Required: true, Order: '\x01'},
-			{Name: ".btype", Values: []Value{
-				{Mod: 123},
-				{Mod: 122},
-				{Mod: 179},
-				{Mod: 178},
-				{Mod: 180},
-				{Mod: 208},
-				{Mod: 209},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x410000000, On: "100a 103a"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: ".rz", Values: values135, Required: true},
+			{Name: ".bf16x2", Values: values92, Required: true, Order: '\x01'},
+			{Name: ".f32x2", Values: values131, Required: true, Order: '\x01'},
+			{Name: ".f32x2", Values: values131, Required: true, Order: '\x01'},
+		}, Operands: operands86, Gates: gates22, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
+		{Template: "mul{.rn}{.satfinite}.wide.atype.btype", Section: "9.7.4.3", Slots: slots50, Operands: []Operand{
+			{Name: "d", Access: 1, Kinds: kinds12},
+			{Name: "a", ID: 1, Kinds: kinds42},
+			{Name: "b", ID: 2, Kinds: kinds11},
+		}, Gates: gates43, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 	}},
 	{Name: "fma", Family: "half", What: "product plus an addend, rounded once, in half precision or in two precisions", Repeats: []Mod{14, 20, 169}, Forms: []Form{
 		{Template: "fma.rn{.ftz}{.sat}.half", Section: "9.7.4.4", Slots: []Slot{
-			{Name: ".rn", Values: []Value{
-				{Mod: 165},
-			}, Required: true},
-			{Name: ".ftz", Values: []Value{
-				{Mod: 159},
-			}},
-			{Name: ".sat", Values: []Value{
-				{Mod: 14},
-			}},
-			{Name: ".half", Values: []Value{
-				{Mod: 81},
-				{Mod: 113},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 402, Targets: 0x7ffffffff000, On: "53"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: ".rn", Values: values100, Required: true},
+			{Name: ".ftz", Values: values97},
+			{Name: ".sat", Values: values0},
+			{Name: ".half", Values: values136, Required: true, Order: '\x01'},
+		}, Operands: operands89, Gates: gates27, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "fma.rn{.ftz}.relu.half", Section: "9.7.4.4", Slots: []Slot{
-			{Name: ".rn", Values: []Value{
-				{Mod: 165},
-			}, Required: true},
-			{Name: ".ftz", Values: []Value{
-				{Mod: 159},
-			}},
-			{Name: ".relu", Values: []Value{
-				{Mod: 20},
-			}, Required: true},
-			{Name: ".half", Values: []Value{
-				{Mod: 81},
-				{Mod: 113},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: ".rn", Values: values100, Required: true},
+			{Name: ".ftz", Values: values97},
+			{Name: ".relu", Values: values103, Required: true},
+			{Name: ".half", Values: values136, Required: true, Order: '\x01'},
+		}, Operands: operands89, Gates: gates12, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "fma.rn{.relu}.oob.half", Section: "9.7.4.4", Slots: []Slot{
-			{Name: ".rn", Values: []Value{
-				{Mod: 165},
-			}, Required: true},
-			{Name: ".relu", Values: []Value{
-				{Mod: 20},
-			}},
-			{Name: ".oob", Values: []Value{
-				{Mod: 210},
-			}, Required: true},
-			{Name: ".half", Values: []Value{
-				{Mod: 81},
-				{Mod: 113},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 801, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: ".rn", Values: values100, Required: true},
+			{Name: ".relu", Values: values103},
+			{Name: ".oob", Values: values137, Required: true},
+			{Name: ".half", Values: values136, Required: true, Order: '\x01'},
+		}, Operands: operands89, Gates: gates14, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "fma.rn.sat.oob.half", Section: "9.7.4.4", Slots: []Slot{
-			{Name: ".rn", Values: []Value{
-				{Mod: 165},
-			}, Required: true},
-			{Name: ".sat", Values: []Value{
-				{Mod: 14},
-			}, Required: true},
-			{Name: ".oob", Values: []Value{
-				{Mod: 210},
-			}, Required: true},
-			{Name: ".half", Values: []Value{
-				{Mod: 81},
-				{Mod: 113},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 801, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}, Lenient: "saturation beside .oob"},
+			{Name: ".rn", Values: values100, Required: true},
+			{Name: ".sat", Values: values0, Required: true},
+			{Name: ".oob", Values: values137, Required: true},
+			{Name: ".half", Values: values136, Required: true, Order: '\x01'},
+		}, Operands: operands89, Gates: gates14, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0, Lenient: "saturation beside .oob"},
 		{Template: "fma.rn{.relu}.brain", Section: "9.7.4.4", Slots: []Slot{
-			{Name: ".rn", Values: []Value{
-				{Mod: 165},
-			}, Required: true},
-			{Name: ".relu", Values: []Value{
-				{Mod: 20},
-			}},
-			{Name: ".brain", Values: []Value{
-				{Mod: 82},
-				{Mod: 114},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: ".rn", Values: values100, Required: true},
+			{Name: ".relu", Values: values103},
+			{Name: ".brain", Values: values138, Required: true, Order: '\x01'},
+		}, Operands: operands90, Gates: gates12, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "fma.rn{.relu}.oob.brain", Section: "9.7.4.4", Slots: []Slot{
-			{Name: ".rn", Values: []Value{
-				{Mod: 165},
-			}, Required: true},
-			{Name: ".relu", Values: []Value{
-				{Mod: 20},
-			}},
-			{Name: ".oob", Values: []Value{
-				{Mod: 210},
-			}, Required: true},
-			{Name: ".brain", Values: []Value{
-				{Mod: 82},
-				{Mod: 114},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 801, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: ".rn", Values: values100, Required: true},
+			{Name: ".relu", Values: values103},
+			{Name: ".oob", Values: values137, Required: true},
+			{Name: ".brain", Values: values138, Required: true, Order: '\x01'},
+		}, Operands: operands89, Gates: gates14, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "fma.round{.relu}.brain", Section: "9.7.4.4", Slots: []Slot{
-			{Name: ".round", Values: []Value{
-				{Mod: 166},
-				{Mod: 167},
-				{Mod: 168},
-			}, Required: true},
-			{Name: ".relu", Values: []Value{
-				{Mod: 20},
-			}},
-			{Name: ".brain", Values: []Value{
-				{Mod: 82},
-				{Mod: 114},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}, Lenient: "other roundings"},
+			{Name: ".round", Values: values101, Required: true},
+			{Name: ".relu", Values: values103},
+			{Name: ".brain", Values: values138, Required: true, Order: '\x01'},
+		}, Operands: operands90, Gates: gates12, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0, Lenient: "other roundings"},
 		{Template: "fma.round{.relu}.oob.brain", Section: "9.7.5.3", Slots: []Slot{
-			{Name: ".round", Values: []Value{
-				{Mod: 166},
-				{Mod: 167},
-				{Mod: 168},
-			}, Required: true},
-			{Name: ".relu", Values: []Value{
-				{Mod: 20},
-			}},
-			{Name: ".oob", Values: []Value{
-				{Mod: 210},
-			}, Required: true},
-			{Name: ".brain", Values: []Value{
-				{Mod: 82},
-				{Mod: 114},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 801, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}, Lenient: "other roundings"},
+			{Name: ".round", Values: values101, Required: true},
+			{Name: ".relu", Values: values103},
+			{Name: ".oob", Values: values137, Required: true},
+			{Name: ".brain", Values: values138, Required: true, Order: '\x01'},
+		}, Operands: operands89, Gates: gates14, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0, Lenient: "other roundings"},
 		{Template: "fma.rnd{.sat}.f32.abtype", Section: "9.4:9.7.5.4", Slots: []Slot{
-			{Name: ".rnd", Values: []Value{
-				{Mod: 165},
-				{Mod: 166},
-				{Mod: 167},
-				{Mod: 168},
-			}, Required: true},
-			{Name: ".sat", Values: []Value{
-				{Mod: 14},
-			}},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".abtype", Values: []Value{
-				{Mod: 81},
-				{Mod: 82},
-			}, Required: true, Order: '\x01'},
+			{Name: ".rnd", Values: values99, Required: true},
+			{Name: ".sat", Values: values0},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".abtype", Values: values139, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds43},
+			{Name: "a", ID: 1, Kinds: kinds42},
+			{Name: "b", ID: 2, Kinds: kinds42},
+			{Name: "c", ID: 3, Kinds: kinds43},
+		}, Gates: gates16, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "fma.rnd.f32x2.atype.f32x2.f32x2", Section: "9.4:9.7.6.4", Slots: []Slot{
-			{Name: ".rnd", Values: []Value{
-				{Mod: 165},
-				{Mod: 166},
-				{Mod: 167},
-				{Mod: 168},
-			}, Required: true},
-			{Name: ".f32x2", Values: []Value{
-				{Mod: 203},
-			}, Required: true, Order: '\x01'},
-			{Name: ".atype", Values: []Value{
-				{Mod: 113},
-				{Mod: 114},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32x2", Values: []Value{
-				{Mod: 203},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32x2", Values: []Value{
-				{Mod: 203},
-			}, Required: true, Order: '\x01'},
+			{Name: ".rnd", Values: values99, Required: true},
+			{Name: ".f32x2", Values: values131, Required: true, Order: '\x01'},
+			{Name: ".atype", Values: values140, Required: true, Order: '\x01'},
+			{Name: ".f32x2", Values: values131, Required: true, Order: '\x01'},
+			{Name: ".f32x2", Values: values131, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 27}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 27}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 27}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
-		{Template: "fma{.rn}{.satfinite}.wide.atype.btype", Section: "9.7.4.4", Slots: []Slot{
-			{Name: ".rn", Values: []Value{
-				{Mod: 165},
-			}},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}},
-			{Name: ".wide", Values: []Value{
-				{Mod: 123},
-				{Mod: 122},
-			}, Required: true, Order: '\x01'},
-			{Name: ".atype", Values: []Value{
-				{Mod: 123},
-				{Mod: 122},
-				{Mod: 179},
-				{Mod: 178},
-				{Mod: 180},
-				{Mod: 208},
-				{Mod: 209},
-			}, Required: true, Order: '\x01'},
-			{Name: ".btype", Values: []Value{
-				{Mod: 123},
-				{Mod: 122},
-				{Mod: 179},
-				{Mod: 178},
-				{Mod: 180},
-				{Mod: 208},
-				{Mod: 209},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x410000000, On: "100a 103a"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds77},
+			{Name: "a", ID: 1, Kinds: kinds12},
+			{Name: "b", ID: 2, Kinds: kinds77},
+			{Name: "c", ID: 3, Kinds: kinds77},
+		}, Gates: gates22, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
+		{Template: "fma{.rn}{.satfinite}.wide.atype.btype", Section: "9.7.4.4", Slots: slots50, Operands: []Operand{
+			{Name: "d", Access: 1, Kinds: kinds12},
+			{Name: "a", ID: 1, Kinds: kinds42},
+			{Name: "b", ID: 2, Kinds: kinds11},
+			{Name: "c", ID: 3, Kinds: kinds12},
+		}, Gates: gates43, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 	}},
 	{Name: "neg", Family: "half", What: "negative of a number of half precision", Forms: []Form{
-		{Template: "neg{.ftz}.half", Section: "9.7.4.5", Slots: []Slot{
-			{Name: ".ftz", Values: []Value{
-				{Mod: 159},
-			}},
-			{Name: ".half", Values: []Value{
-				{Mod: 81},
-				{Mod: 113},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
+		{Template: "neg{.ftz}.half", Section: "9.7.4.5", Slots: slots51, Operands: operands91, Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 600, Targets: 0x7ffffffff000, On: "53"},
 			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
-		{Template: "neg.brain", Section: "9.7.4.5", Slots: []Slot{
-			{Name: ".brain", Values: []Value{
-				{Mod: 82},
-				{Mod: 114},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
+		{Template: "neg.brain", Section: "9.7.4.5", Slots: slots52, Operands: operands7, Gates: gates12, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 	}},
 	{Name: "abs", Family: "half", What: "absolute value of a number of half precision", Forms: []Form{
-		{Template: "abs{.ftz}.half", Section: "9.7.4.6", Slots: []Slot{
-			{Name: ".ftz", Values: []Value{
-				{Mod: 159},
-			}},
-			{Name: ".half", Values: []Value{
-				{Mod: 81},
-				{Mod: 113},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 605, Targets: 0x7ffffffff000, On: "53"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
-		{Template: "abs.brain", Section: "9.7.4.6", Slots: []Slot{
-			{Name: ".brain", Values: []Value{
-				{Mod: 82},
-				{Mod: 114},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+		{Template: "abs{.ftz}.half", Section: "9.7.4.6", Slots: slots51, Operands: operands91, Gates: gates29, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
+		{Template: "abs.brain", Section: "9.7.4.6", Slots: slots52, Operands: operands7, Gates: gates12, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 	}},
 	{Name: "min", Family: "half", What: "smaller of two numbers of half precision", Repeats: []Mod{205}, Forms: []Form{
-		{Template: "min{.ftz}{.NaN}{.xorsign.abs}.half", Section: "9.7.4.7", Slots: []Slot{
-			{Name: ".ftz", Values: []Value{
-				{Mod: 159},
-			}},
-			{Name: ".NaN", Values: []Value{
-				{Mod: 205},
-			}},
-			{Name: ".xorsign", Values: []Value{
-				{Mod: 206},
-			}},
-			{Name: ".abs", Values: []Value{
-				{Mod: 207},
-			}},
-			{Name: ".half", Values: []Value{
-				{Mod: 81},
-				{Mod: 113},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 2},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 702, Targets: 0x7ffffff00000, On: "86"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 2},
-				{Code: 1, N: 3},
-				{Code: 7},
-			}, Text: "require .xorsign -> .abs"},
-			{Holds: []Op{
-				{Code: 1, N: 3},
-				{Code: 1, N: 2},
-				{Code: 7},
-			}, Text: "require .abs -> .xorsign"},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
-		{Template: "min{.NaN}{.xorsign.abs}.brain", Section: "9.7.4.7", Slots: []Slot{
-			{Name: ".NaN", Values: []Value{
-				{Mod: 205},
-			}},
-			{Name: ".xorsign", Values: []Value{
-				{Mod: 206},
-			}},
-			{Name: ".abs", Values: []Value{
-				{Mod: 207},
-			}},
-			{Name: ".brain", Values: []Value{
-				{Mod: 82},
-				{Mod: 114},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 702, Targets: 0x7ffffff00000, On: "86"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{Code: 1, N: 2},
-				{Code: 7},
-			}, Text: "require .xorsign -> .abs"},
-			{Holds: []Op{
-				{Code: 1, N: 2},
-				{Code: 1, N: 1},
-				{Code: 7},
-			}, Text: "require .abs -> .xorsign"},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+		{Template: "min{.ftz}{.NaN}{.xorsign.abs}.half", Section: "9.7.4.7", Slots: slots53, Operands: operands92, Gates: gates12, When: conditions19, Rules: rules12, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
+		{Template: "min{.NaN}{.xorsign.abs}.brain", Section: "9.7.4.7", Slots: slots54, Operands: operands83, Gates: gates12, When: conditions20, Rules: rules13, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 	}},
 	{Name: "max", Family: "half", What: "larger of two numbers of half precision", Repeats: []Mod{205}, Forms: []Form{
-		{Template: "max{.ftz}{.NaN}{.xorsign.abs}.half", Section: "9.7.4.8", Slots: []Slot{
-			{Name: ".ftz", Values: []Value{
-				{Mod: 159},
-			}},
-			{Name: ".NaN", Values: []Value{
-				{Mod: 205},
-			}},
-			{Name: ".xorsign", Values: []Value{
-				{Mod: 206},
-			}},
-			{Name: ".abs", Values: []Value{
-				{Mod: 207},
-			}},
-			{Name: ".half", Values: []Value{
-				{Mod: 81},
-				{Mod: 113},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 2},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 702, Targets: 0x7ffffff00000, On: "86"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 2},
-				{Code: 1, N: 3},
-				{Code: 7},
-			}, Text: "require .xorsign -> .abs"},
-			{Holds: []Op{
-				{Code: 1, N: 3},
-				{Code: 1, N: 2},
-				{Code: 7},
-			}, Text: "require .abs -> .xorsign"},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
-		{Template: "max{.NaN}{.xorsign.abs}.brain", Section: "9.7.4.8", Slots: []Slot{
-			{Name: ".NaN", Values: []Value{
-				{Mod: 205},
-			}},
-			{Name: ".xorsign", Values: []Value{
-				{Mod: 206},
-			}},
-			{Name: ".abs", Values: []Value{
-				{Mod: 207},
-			}},
-			{Name: ".brain", Values: []Value{
-				{Mod: 82},
-				{Mod: 114},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 702, Targets: 0x7ffffff00000, On: "86"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{Code: 1, N: 2},
-				{Code: 7},
-			}, Text: "require .xorsign -> .abs"},
-			{Holds: []Op{
-				{Code: 1, N: 2},
-				{Code: 1, N: 1},
-				{Code: 7},
-			}, Text: "require .abs -> .xorsign"},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+		{Template: "max{.ftz}{.NaN}{.xorsign.abs}.half", Section: "9.7.4.8", Slots: slots53, Operands: operands92, Gates: gates12, When: conditions19, Rules: rules12, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
+		{Template: "max{.NaN}{.xorsign.abs}.brain", Section: "9.7.4.8", Slots: slots54, Operands: operands83, Gates: gates12, When: conditions20, Rules: rules13, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 	}},
 	{Name: "tanh", Family: "half", What: "hyperbolic tangent in half precision", Repeats: []Mod{204}, Forms: []Form{
 		{Template: "tanh.approx.type", Section: "9.7.4.9", Slots: []Slot{
-			{Name: ".approx", Values: []Value{
-				{Mod: 204},
-			}, Required: true},
+			{Name: ".approx", Values: values134, Required: true},
 			{Name: ".type", Values: []Value{
 				{Mod: 81},
 				{Mod: 113},
-				{Mod: 82, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Mod: 114, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
+				{Mod: 82, Gate: Gate{Clauses: clauses17}},
+				{Mod: 114, Gate: Gate{Clauses: clauses17}},
 			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffffc0000, On: "75"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+		}, Operands: operands91, Gates: gates42, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 	}},
 	{Name: "ex2", Family: "half", What: "power of 2 in half precision", Repeats: []Mod{204}, Forms: []Form{
 		{Template: "ex2.approx.half", Section: "9.7.4.10", Slots: []Slot{
-			{Name: ".approx", Values: []Value{
-				{Mod: 204},
-			}, Required: true},
-			{Name: ".half", Values: []Value{
-				{Mod: 81},
-				{Mod: 113},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffffc0000, On: "75"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: ".approx", Values: values134, Required: true},
+			{Name: ".half", Values: values136, Required: true, Order: '\x01'},
+		}, Operands: operands91, Gates: gates42, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 		{Template: "ex2.approx.ftz.brain", Section: "9.7.4.10", Slots: []Slot{
-			{Name: ".approx", Values: []Value{
-				{Mod: 204},
-			}, Required: true},
-			{Name: ".ftz", Values: []Value{
-				{Mod: 159},
-			}, Required: true},
-			{Name: ".brain", Values: []Value{
-				{Mod: 82},
-				{Mod: 114},
-			}, Required: true, Order: '\x01'},
+			{Name: ".approx", Values: values134, Required: true},
+			{Name: ".ftz", Values: values97, Required: true},
+			{Name: ".brain", Values: values138, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds12},
+			{Name: "a", ID: 1, Kinds: kinds12},
+		}, Gates: gates28, Ignored: []Mod{10, 11, 12, 13}, Effects: strings0},
 	}},
 }

@@ -8,312 +8,63 @@ package isa
 // logicTable is the family logic: logic and shifts.
 var logicTable = []Instruction{
 	{Name: "and", Family: "logic", What: "bitwise and", Forms: []Form{
-		{Template: "and.pred", Section: "9.7.8.1", Slots: []Slot{
-			{Name: ".pred", Values: []Value{
-				{Mod: 10},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
-		{Template: "and.bits", Section: "9.7.8.1", Slots: []Slot{
-			{Name: ".bits", Values: []Value{
-				{Mod: 43},
-				{Mod: 7},
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		{Template: "and.pred", Section: "9.7.8.1", Slots: slots55, Operands: operands93, Ignored: []Mod{9}, Effects: strings0},
+		{Template: "and.bits", Section: "9.7.8.1", Slots: slots56, Operands: operands0, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "or", Family: "logic", What: "bitwise or", Forms: []Form{
-		{Template: "or.pred", Section: "9.7.8.2", Slots: []Slot{
-			{Name: ".pred", Values: []Value{
-				{Mod: 10},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
-		{Template: "or.bits", Section: "9.7.8.2", Slots: []Slot{
-			{Name: ".bits", Values: []Value{
-				{Mod: 43},
-				{Mod: 7},
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		{Template: "or.pred", Section: "9.7.8.2", Slots: slots55, Operands: operands93, Ignored: []Mod{9}, Effects: strings0},
+		{Template: "or.bits", Section: "9.7.8.2", Slots: slots56, Operands: operands0, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "xor", Family: "logic", What: "bitwise exclusive or", Forms: []Form{
-		{Template: "xor.pred", Section: "9.7.8.3", Slots: []Slot{
-			{Name: ".pred", Values: []Value{
-				{Mod: 10},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
-		{Template: "xor.bits", Section: "9.7.8.3", Slots: []Slot{
-			{Name: ".bits", Values: []Value{
-				{Mod: 43},
-				{Mod: 7},
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		{Template: "xor.pred", Section: "9.7.8.3", Slots: slots55, Operands: operands93, Ignored: []Mod{9}, Effects: strings0},
+		{Template: "xor.bits", Section: "9.7.8.3", Slots: slots56, Operands: operands0, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "not", Family: "logic", What: "bitwise complement", Forms: []Form{
-		{Template: "not.pred", Section: "9.7.8.4", Slots: []Slot{
-			{Name: ".pred", Values: []Value{
-				{Mod: 10},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
-		{Template: "not.bits", Section: "9.7.8.4", Slots: []Slot{
-			{Name: ".bits", Values: []Value{
-				{Mod: 43},
-				{Mod: 7},
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		{Template: "not.pred", Section: "9.7.8.4", Slots: slots55, Operands: operands94, Ignored: []Mod{9}, Effects: strings0},
+		{Template: "not.bits", Section: "9.7.8.4", Slots: slots56, Operands: operands7, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "cnot", Family: "logic", What: "1 for zero, 0 for anything else", Forms: []Form{
-		{Template: "cnot.bits", Section: "9.7.8.5", Slots: []Slot{
-			{Name: ".bits", Values: []Value{
-				{Mod: 43},
-				{Mod: 7},
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		{Template: "cnot.bits", Section: "9.7.8.5", Slots: slots56, Operands: operands7, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "lop3", Family: "logic", What: "any bitwise function of three values, by its truth table", Forms: []Form{
-		{Template: "lop3.b32", Section: "9.7.8.6", Slots: []Slot{
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "lut", ID: 4, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}},
+		{Template: "lop3.b32", Section: "9.7.8.6", Slots: slots17, Operands: []Operand{
+			{Name: "d", Access: 1, Kinds: kinds78},
+			{Name: "a", ID: 1, Kinds: kinds5},
+			{Name: "b", ID: 2, Kinds: kinds5},
+			{Name: "c", ID: 3, Kinds: kinds5},
+			{Name: "lut", ID: 4, Kinds: kinds75},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 403, Targets: 0x7ffffffffc00, On: "50"},
 			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: strings0},
 		{Template: "lop3.bool.b32", Section: "9.7.8.6", Slots: []Slot{
 			{Name: ".bool", Values: []Value{
 				{Mod: 57},
 				{Mod: 56},
 			}, Required: true},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
+			{Name: ".b32", Values: values18, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Pair: &Operand{Name: "p", ID: 1, Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}}},
-			{Name: "a", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "lut", ID: 5, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "q", ID: 6, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 802, Targets: 0x7fffffff0000, On: "70"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds78, Pair: &Operand{Name: "p", ID: 1, Access: 1, Kinds: kinds76}},
+			{Name: "a", ID: 2, Kinds: kinds5},
+			{Name: "b", ID: 3, Kinds: kinds5},
+			{Name: "c", ID: 4, Kinds: kinds5},
+			{Name: "lut", ID: 5, Kinds: kinds75},
+			{Name: "q", ID: 6, Kinds: kinds44},
+		}, Gates: gates44, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "shf.l", Family: "logic", What: "upper word of two, shifted left as one", Forms: []Form{
-		{Template: "shf.l.mode.b32", Section: "9.7.8.7", Slots: []Slot{
-			{Name: ".mode", Values: []Value{
-				{Mod: 22},
-				{Mod: 23},
-			}, Required: true},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "lo", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "hi", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "n", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 301, Targets: 0x7fffffffff80, On: "32"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		{Template: "shf.l.mode.b32", Section: "9.7.8.7", Slots: slots18, Operands: operands95, Gates: gates45, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "shf.r", Family: "logic", What: "lower word of two, shifted right as one", Forms: []Form{
-		{Template: "shf.r.mode.b32", Section: "9.7.8.7", Slots: []Slot{
-			{Name: ".mode", Values: []Value{
-				{Mod: 22},
-				{Mod: 23},
-			}, Required: true},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "lo", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "hi", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "n", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 301, Targets: 0x7fffffffff80, On: "32"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		{Template: "shf.r.mode.b32", Section: "9.7.8.7", Slots: slots18, Operands: operands95, Gates: gates45, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "shl", Family: "logic", What: "shift left", Forms: []Form{
-		{Template: "shl.bits", Section: "9.7.8.8", Slots: []Slot{
-			{Name: ".bits", Values: []Value{
-				{Mod: 43},
-				{Mod: 7},
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "n", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		{Template: "shl.bits", Section: "9.7.8.8", Slots: slots56, Operands: operands96, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "shr", Family: "logic", What: "shift right, by sign where the type has one", Forms: []Form{
 		{Template: "shr.any", Section: "9.7.8.9", Slots: []Slot{
-			{Name: ".any", Values: []Value{
-				{Mod: 43},
-				{Mod: 7},
-				{Mod: 8},
-				{Mod: 1},
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 4},
-				{Mod: 5},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "n", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+			{Name: ".any", Values: values141, Required: true, Order: '\x01'},
+		}, Operands: operands96, Ignored: []Mod{9}, Effects: strings0},
 	}},
 }

@@ -9,1635 +9,179 @@ package isa
 var mbarrierTable = []Instruction{
 	{Name: "mbarrier.init", Family: "mbarrier", What: "make a barrier object", Forms: []Form{
 		{Template: "mbarrier.init{.layout}{.own}.b64", Section: "9.7.13.15.9", Slots: []Slot{
-			{Name: ".layout", Values: []Value{
-				{Mod: 211, Gate: Gate{Clauses: []Clause{
-					{Since: 903, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Mod: 212, Gate: Gate{Clauses: []Clause{
-					{Since: 903, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".own", Values: []Value{
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
+			{Name: ".layout", Values: values142},
+			{Name: ".own", Values: values143},
+			{Name: ".b64", Values: values17, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 1, Symbols: 9}},
-				}},
+				{Name: "a", ID: 1, Kinds: kinds79},
 			}},
 			{Name: "count", ID: 2, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
 					{Low: 1, High: 1048575, Step: 1},
 				}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"store"}},
+		}, Gates: gates12, Ignored: []Mod{9}, Effects: strings8},
 	}},
 	{Name: "mbarrier.inval", Family: "mbarrier", What: "end the life of a barrier object", Forms: []Form{
 		{Template: "mbarrier.inval{.own}.b64", Section: "9.7.13.15.10", Slots: []Slot{
-			{Name: ".own", Values: []Value{
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
+			{Name: ".own", Values: values143},
+			{Name: ".b64", Values: values17, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
 				{Name: "a", ID: 1, Kinds: []Kind{
 					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Symbols: 9}},
 				}},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"store"}},
+		}, Gates: gates12, Ignored: []Mod{9}, Effects: strings8},
 	}},
 	{Name: "mbarrier.check_layout", Family: "mbarrier", What: "ask whether a barrier object has a layout", Forms: []Form{
 		{Template: "mbarrier.check_layout.layout{.own}.b64", Section: "9.3:9.7.14.16.21", Slots: []Slot{
-			{Name: ".layout", Values: []Value{
-				{Mod: 211, Gate: Gate{Clauses: []Clause{
-					{Since: 903, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Mod: 212, Gate: Gate{Clauses: []Clause{
-					{Since: 903, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}, Required: true},
-			{Name: ".own", Values: []Value{
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
+			{Name: ".layout", Values: values142, Required: true},
+			{Name: ".own", Values: values143},
+			{Name: ".b64", Values: values17, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "p", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
+			{Name: "p", Access: 1, Kinds: kinds76},
 			{Name: "a", ID: 1, Inside: []Operand{
-				{Name: "a", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 1, Symbols: 9}},
-				}},
+				{Name: "a", ID: 2, Kinds: kinds79},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"load"}},
+		}, Gates: gates46, Ignored: []Mod{9}, Effects: strings12},
 		{Template: "mbarrier.check_layout.layout.cta{.own}.b64", Section: "9.3:9.7.14.16.21", Slots: []Slot{
-			{Name: ".layout", Values: []Value{
-				{Mod: 211, Gate: Gate{Clauses: []Clause{
-					{Since: 903, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Mod: 212, Gate: Gate{Clauses: []Clause{
-					{Since: 903, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}, Required: true},
-			{Name: ".cta", Values: []Value{
-				{Mod: 67},
-			}, Required: true},
-			{Name: ".own", Values: []Value{
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
+			{Name: ".layout", Values: values142, Required: true},
+			{Name: ".cta", Values: values144, Required: true},
+			{Name: ".own", Values: values143},
+			{Name: ".b64", Values: values17, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "p", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Inside: []Operand{
-				{Name: "a", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 2, Symbols: 9}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"load"}, Lenient: "a scope is taken"},
+			{Name: "p", Access: 1, Kinds: kinds76},
+			{Name: "a", ID: 1, Inside: operands97},
+		}, Gates: gates46, Ignored: []Mod{9}, Effects: strings12, Lenient: "a scope is taken"},
 	}},
 	{Name: "mbarrier.expect_tx", Family: "mbarrier", What: "await more bytes in this phase", Forms: []Form{
-		{Template: "mbarrier.expect_tx{.relaxed.scope}{.space}.b64", Section: "9.7.13.15.11", Slots: []Slot{
-			{Name: ".relaxed", Values: []Value{
-				{Mod: 50},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".space", Values: []Value{
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-				{Mod: 46, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 2, Symbols: 9}},
-				}},
-			}},
-			{Name: "bytes", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1},
-				{Code: 1, N: 1},
-				{Code: 7},
-			}, Text: "require .relaxed -> .scope"},
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{Code: 1},
-				{Code: 7},
-			}, Text: "require .scope -> .relaxed"},
-		}, Ignored: []Mod{9}, Effects: []string{"atomic"}},
+		{Template: "mbarrier.expect_tx{.relaxed.scope}{.space}.b64", Section: "9.7.13.15.11", Slots: slots57, Operands: operands98, Gates: gates1, Rules: rules4, Ignored: []Mod{9}, Effects: strings13},
 	}},
 	{Name: "mbarrier.complete_tx", Family: "mbarrier", What: "count bytes as come", Forms: []Form{
-		{Template: "mbarrier.complete_tx{.relaxed.scope}{.space}.b64", Section: "9.7.13.15.12", Slots: []Slot{
-			{Name: ".relaxed", Values: []Value{
-				{Mod: 50},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".space", Values: []Value{
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-				{Mod: 46, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 2, Symbols: 9}},
-				}},
-			}},
-			{Name: "bytes", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1},
-				{Code: 1, N: 1},
-				{Code: 7},
-			}, Text: "require .relaxed -> .scope"},
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{Code: 1},
-				{Code: 7},
-			}, Text: "require .scope -> .relaxed"},
-		}, Ignored: []Mod{9}, Effects: []string{"atomic"}},
+		{Template: "mbarrier.complete_tx{.relaxed.scope}{.space}.b64", Section: "9.7.13.15.12", Slots: slots57, Operands: operands98, Gates: gates1, Rules: rules4, Ignored: []Mod{9}, Effects: strings13},
 	}},
 	{Name: "mbarrier.arrive", Family: "mbarrier", What: "sign in at a barrier object", Forms: []Form{
-		{Template: "mbarrier.arrive{.sem.scope}{.own}.b64", Section: "9.7.13.15.13", Slots: []Slot{
-			{Name: ".sem", Values: []Value{
-				{Mod: 49, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: AllTargets},
-				}}},
-				{Mod: 50, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".own", Values: []Value{
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "state", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Inside: []Operand{
-				{Name: "a", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 2, Symbols: 9}},
-				}},
-			}},
-			{Name: "count", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{Low: 1, High: 9223372036854775807, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 2, N: 3},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffff000000, On: "90"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1},
-				{Code: 1, N: 1},
-				{Code: 7},
-			}, Text: "require .sem -> .scope"},
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{Code: 1},
-				{Code: 7},
-			}, Text: "require .scope -> .sem"},
-		}, Ignored: []Mod{9}, Effects: []string{"arrive", "atomic"}},
-		{Template: "mbarrier.arrive{.sem.scope}.shared::cluster.b64", Section: "9.7.13.15.13", Slots: []Slot{
-			{Name: ".sem", Values: []Value{
-				{Mod: 49, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: AllTargets},
-				}}},
-				{Mod: 50, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".shared::cluster", Values: []Value{
-				{Mod: 46},
-			}, Required: true},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "none", Access: 1, Kinds: []Kind{
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Inside: []Operand{
-				{Name: "a", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 11, Symbols: 9}},
-				}},
-			}},
-			{Name: "count", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{Low: 1, High: 9223372036854775807, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1},
-				{Code: 1, N: 1},
-				{Code: 7},
-			}, Text: "require .sem -> .scope"},
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{Code: 1},
-				{Code: 7},
-			}, Text: "require .scope -> .sem"},
-		}, Ignored: []Mod{9}, Effects: []string{"arrive", "atomic"}},
-		{Template: "mbarrier.arrive.noComplete{.release.cta}{.own}.b64", Section: "9.7.13.15.13", Slots: []Slot{
-			{Name: ".noComplete", Values: []Value{
-				{Mod: 213},
-			}, Required: true},
-			{Name: ".release", Values: []Value{
-				{Mod: 49},
-			}},
-			{Name: ".cta", Values: []Value{
-				{Mod: 67},
-			}},
-			{Name: ".own", Values: []Value{
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "state", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Inside: []Operand{
-				{Name: "a", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 3, Symbols: 9}},
-				}},
-			}},
-			{Name: "count", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{Low: 1, High: 9223372036854775807, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 800, Targets: AllTargets},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{Code: 1, N: 2},
-				{Code: 7},
-			}, Text: "require .release -> .cta"},
-			{Holds: []Op{
-				{Code: 1, N: 2},
-				{Code: 1, N: 1},
-				{Code: 7},
-			}, Text: "require .cta -> .release"},
-		}, Ignored: []Mod{9}, Effects: []string{"arrive", "atomic"}},
+		{Template: "mbarrier.arrive{.sem.scope}{.own}.b64", Section: "9.7.13.15.13", Slots: slots58, Operands: operands99, Gates: gates12, When: conditions21, Rules: rules8, Ignored: []Mod{9}, Effects: strings22},
+		{Template: "mbarrier.arrive{.sem.scope}.shared::cluster.b64", Section: "9.7.13.15.13", Slots: slots59, Operands: operands100, Gates: gates47, Rules: rules8, Ignored: []Mod{9}, Effects: strings22},
+		{Template: "mbarrier.arrive.noComplete{.release.cta}{.own}.b64", Section: "9.7.13.15.13", Slots: slots60, Operands: operands101, Gates: gates12, When: conditions22, Rules: rules14, Ignored: []Mod{9}, Effects: strings22},
 	}},
 	{Name: "mbarrier.arrive.expect_tx", Family: "mbarrier", What: "await bytes, then sign in at a barrier object", Forms: []Form{
-		{Template: "mbarrier.arrive.expect_tx{.sem.scope}{.own}.b64", Section: "9.7.13.15.13", Slots: []Slot{
-			{Name: ".sem", Values: []Value{
-				{Mod: 49},
-				{Mod: 50, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".own", Values: []Value{
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "state", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Inside: []Operand{
-				{Name: "a", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 2, Symbols: 9}},
-				}},
-			}},
-			{Name: "bytes", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1},
-				{Code: 1, N: 1},
-				{Code: 7},
-			}, Text: "require .sem -> .scope"},
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{Code: 1},
-				{Code: 7},
-			}, Text: "require .scope -> .sem"},
-		}, Ignored: []Mod{9}, Effects: []string{"arrive", "atomic"}},
-		{Template: "mbarrier.arrive.expect_tx{.sem.scope}.shared::cluster.b64", Section: "9.7.13.15.13", Slots: []Slot{
-			{Name: ".sem", Values: []Value{
-				{Mod: 49},
-				{Mod: 50, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".shared::cluster", Values: []Value{
-				{Mod: 46},
-			}, Required: true},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "none", Access: 1, Kinds: []Kind{
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Inside: []Operand{
-				{Name: "a", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 11, Symbols: 9}},
-				}},
-			}},
-			{Name: "bytes", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1},
-				{Code: 1, N: 1},
-				{Code: 7},
-			}, Text: "require .sem -> .scope"},
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{Code: 1},
-				{Code: 7},
-			}, Text: "require .scope -> .sem"},
-		}, Ignored: []Mod{9}, Effects: []string{"arrive", "atomic"}},
+		{Template: "mbarrier.arrive.expect_tx{.sem.scope}{.own}.b64", Section: "9.7.13.15.13", Slots: slots61, Operands: operands102, Gates: gates1, Rules: rules8, Ignored: []Mod{9}, Effects: strings22},
+		{Template: "mbarrier.arrive.expect_tx{.sem.scope}.shared::cluster.b64", Section: "9.7.13.15.13", Slots: slots62, Operands: operands103, Gates: gates1, Rules: rules8, Ignored: []Mod{9}, Effects: strings22},
 	}},
 	{Name: "mbarrier.arrive_drop", Family: "mbarrier", What: "sign in at a barrier object and leave its count", Forms: []Form{
-		{Template: "mbarrier.arrive_drop{.sem.scope}{.own}.b64", Section: "9.7.13.15.14", Slots: []Slot{
-			{Name: ".sem", Values: []Value{
-				{Mod: 49, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: AllTargets},
-				}}},
-				{Mod: 50, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".own", Values: []Value{
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "state", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Inside: []Operand{
-				{Name: "a", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 2, Symbols: 9}},
-				}},
-			}},
-			{Name: "count", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{Low: 1, High: 9223372036854775807, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 2, N: 3},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffff000000, On: "90"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1},
-				{Code: 1, N: 1},
-				{Code: 7},
-			}, Text: "require .sem -> .scope"},
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{Code: 1},
-				{Code: 7},
-			}, Text: "require .scope -> .sem"},
-		}, Ignored: []Mod{9}, Effects: []string{"arrive", "atomic"}},
-		{Template: "mbarrier.arrive_drop{.sem.scope}.shared::cluster.b64", Section: "9.7.13.15.14", Slots: []Slot{
-			{Name: ".sem", Values: []Value{
-				{Mod: 49, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: AllTargets},
-				}}},
-				{Mod: 50, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".shared::cluster", Values: []Value{
-				{Mod: 46},
-			}, Required: true},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "none", Access: 1, Kinds: []Kind{
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Inside: []Operand{
-				{Name: "a", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 11, Symbols: 9}},
-				}},
-			}},
-			{Name: "count", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{Low: 1, High: 9223372036854775807, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1},
-				{Code: 1, N: 1},
-				{Code: 7},
-			}, Text: "require .sem -> .scope"},
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{Code: 1},
-				{Code: 7},
-			}, Text: "require .scope -> .sem"},
-		}, Ignored: []Mod{9}, Effects: []string{"arrive", "atomic"}},
-		{Template: "mbarrier.arrive_drop.noComplete{.release.cta}{.own}.b64", Section: "9.7.13.15.14", Slots: []Slot{
-			{Name: ".noComplete", Values: []Value{
-				{Mod: 213},
-			}, Required: true},
-			{Name: ".release", Values: []Value{
-				{Mod: 49},
-			}},
-			{Name: ".cta", Values: []Value{
-				{Mod: 67},
-			}},
-			{Name: ".own", Values: []Value{
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "state", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Inside: []Operand{
-				{Name: "a", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 3, Symbols: 9}},
-				}},
-			}},
-			{Name: "count", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{Low: 1, High: 9223372036854775807, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 800, Targets: AllTargets},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{Code: 1, N: 2},
-				{Code: 7},
-			}, Text: "require .release -> .cta"},
-			{Holds: []Op{
-				{Code: 1, N: 2},
-				{Code: 1, N: 1},
-				{Code: 7},
-			}, Text: "require .cta -> .release"},
-		}, Ignored: []Mod{9}, Effects: []string{"arrive", "atomic"}},
+		{Template: "mbarrier.arrive_drop{.sem.scope}{.own}.b64", Section: "9.7.13.15.14", Slots: slots58, Operands: operands99, Gates: gates12, When: conditions21, Rules: rules8, Ignored: []Mod{9}, Effects: strings22},
+		{Template: "mbarrier.arrive_drop{.sem.scope}.shared::cluster.b64", Section: "9.7.13.15.14", Slots: slots59, Operands: operands100, Gates: gates47, Rules: rules8, Ignored: []Mod{9}, Effects: strings22},
+		{Template: "mbarrier.arrive_drop.noComplete{.release.cta}{.own}.b64", Section: "9.7.13.15.14", Slots: slots60, Operands: operands101, Gates: gates12, When: conditions22, Rules: rules14, Ignored: []Mod{9}, Effects: strings22},
 	}},
 	{Name: "mbarrier.arrive_drop.expect_tx", Family: "mbarrier", What: "await bytes, then sign in at a barrier object and leave its count", Forms: []Form{
-		{Template: "mbarrier.arrive_drop.expect_tx{.sem.scope}{.own}.b64", Section: "9.7.13.15.14", Slots: []Slot{
-			{Name: ".sem", Values: []Value{
-				{Mod: 49},
-				{Mod: 50, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".own", Values: []Value{
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "state", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Inside: []Operand{
-				{Name: "a", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 2, Symbols: 9}},
-				}},
-			}},
-			{Name: "bytes", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1},
-				{Code: 1, N: 1},
-				{Code: 7},
-			}, Text: "require .sem -> .scope"},
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{Code: 1},
-				{Code: 7},
-			}, Text: "require .scope -> .sem"},
-		}, Ignored: []Mod{9}, Effects: []string{"arrive", "atomic"}},
-		{Template: "mbarrier.arrive_drop.expect_tx{.sem.scope}.shared::cluster.b64", Section: "9.7.13.15.14", Slots: []Slot{
-			{Name: ".sem", Values: []Value{
-				{Mod: 49},
-				{Mod: 50, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".shared::cluster", Values: []Value{
-				{Mod: 46},
-			}, Required: true},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "none", Access: 1, Kinds: []Kind{
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Inside: []Operand{
-				{Name: "a", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 11, Symbols: 9}},
-				}},
-			}},
-			{Name: "bytes", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1},
-				{Code: 1, N: 1},
-				{Code: 7},
-			}, Text: "require .sem -> .scope"},
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{Code: 1},
-				{Code: 7},
-			}, Text: "require .scope -> .sem"},
-		}, Ignored: []Mod{9}, Effects: []string{"arrive", "atomic"}},
+		{Template: "mbarrier.arrive_drop.expect_tx{.sem.scope}{.own}.b64", Section: "9.7.13.15.14", Slots: slots61, Operands: operands102, Gates: gates1, Rules: rules8, Ignored: []Mod{9}, Effects: strings22},
+		{Template: "mbarrier.arrive_drop.expect_tx{.sem.scope}.shared::cluster.b64", Section: "9.7.13.15.14", Slots: slots62, Operands: operands103, Gates: gates1, Rules: rules8, Ignored: []Mod{9}, Effects: strings22},
 	}},
 	{Name: "cp.async.mbarrier.arrive", Family: "mbarrier", What: "sign in at a barrier object once this thread's copies have come", Forms: []Form{
 		{Template: "cp.async.mbarrier.arrive{.noinc}.own.b64", Section: "9.7.13.15.15", Slots: []Slot{
-			{Name: ".noinc", Values: []Value{
-				{Mod: 214},
-			}},
-			{Name: ".own", Values: []Value{
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}, Required: true},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
+			{Name: ".noinc", Values: values145},
+			{Name: ".own", Values: values143, Required: true},
+			{Name: ".b64", Values: values17, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 1}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "arrive"}},
+			{Name: "a", Inside: operands104},
+		}, Gates: gates12, Ignored: []Mod{9}, Effects: strings23},
 		{Template: "cp.async.mbarrier.arrive{.noinc}.b64", Section: "9.7.13.15.15", Slots: []Slot{
-			{Name: ".noinc", Values: []Value{
-				{Mod: 214},
-			}},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
+			{Name: ".noinc", Values: values145},
+			{Name: ".b64", Values: values17, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "arrive"}},
+			{Name: "a", Inside: operands27},
+		}, Gates: gates12, Ignored: []Mod{9}, Effects: strings23},
 	}},
 	{Name: "mbarrier.test_wait", Family: "mbarrier", What: "ask whether a phase is complete", Forms: []Form{
-		{Template: "mbarrier.test_wait{.sem.scope}{.own}.b64", Section: "9.7.13.15.16", Slots: []Slot{
-			{Name: ".sem", Values: []Value{
-				{Mod: 112, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: AllTargets},
-				}}},
-				{Mod: 50, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".own", Values: []Value{
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "done", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}, Pair: &Operand{Name: "none", ID: 1, Access: 1, Kinds: []Kind{
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1}},
-			{Name: "a", ID: 2, Inside: []Operand{
-				{Name: "a", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 2, Symbols: 9}},
-				}},
-			}},
-			{Name: "state", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1},
-				{Code: 1, N: 1},
-				{Code: 7},
-			}, Text: "require .sem -> .scope"},
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{Code: 1},
-				{Code: 7},
-			}, Text: "require .scope -> .sem"},
-		}, Ignored: []Mod{9}, Effects: []string{"wait", "load"}},
-		{Template: "mbarrier.test_wait.phase_type::primary{.sem.scope}{.own}.b64", Section: "9.7.13.15.16", Slots: []Slot{
-			{Name: ".phase_type::primary", Values: []Value{
-				{Mod: 215},
-			}, Required: true},
-			{Name: ".sem", Values: []Value{
-				{Mod: 112, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: AllTargets},
-				}}},
-				{Mod: 50, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".own", Values: []Value{
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "done", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}, Pair: &Operand{Name: "report", ID: 1, Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1}},
-			{Name: "a", ID: 2, Inside: []Operand{
-				{Name: "a", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 3, Symbols: 9}},
-				}},
-			}},
-			{Name: "state", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{Code: 1, N: 2},
-				{Code: 7},
-			}, Text: "require .sem -> .scope"},
-			{Holds: []Op{
-				{Code: 1, N: 2},
-				{Code: 1, N: 1},
-				{Code: 7},
-			}, Text: "require .scope -> .sem"},
-		}, Ignored: []Mod{9}, Effects: []string{"wait", "load"}},
-		{Template: "mbarrier.test_wait.phase_type::primary{.sem.scope}{.own}.b64", Section: "9.7.13.15.16", Slots: []Slot{
-			{Name: ".phase_type::primary", Values: []Value{
-				{Mod: 215},
-			}, Required: true},
-			{Name: ".sem", Values: []Value{
-				{Mod: 112, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: AllTargets},
-				}}},
-				{Mod: 50, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".own", Values: []Value{
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "done", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}, Pair: &Operand{Name: "report", ID: 1, Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1}},
-			{Name: "value", ID: 2, Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 15}, Space: SpaceRef{Slot: -1}},
-				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 3, Inside: []Operand{
-				{Name: "a", ID: 4, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 3, Symbols: 9}},
-				}},
-			}},
-			{Name: "state", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{Code: 1, N: 2},
-				{Code: 7},
-			}, Text: "require .sem -> .scope"},
-			{Holds: []Op{
-				{Code: 1, N: 2},
-				{Code: 1, N: 1},
-				{Code: 7},
-			}, Text: "require .scope -> .sem"},
-		}, Ignored: []Mod{9}, Effects: []string{"wait", "load"}},
+		{Template: "mbarrier.test_wait{.sem.scope}{.own}.b64", Section: "9.7.13.15.16", Slots: slots63, Operands: []Operand{
+			{Name: "done", Access: 1, Kinds: kinds76, Pair: &Operand{Name: "none", ID: 1, Access: 1, Kinds: kinds80, Presence: 1}},
+			{Name: "a", ID: 2, Inside: operands105},
+			{Name: "state", ID: 4, Kinds: kinds8},
+		}, Gates: gates12, Rules: rules8, Ignored: []Mod{9}, Effects: strings24},
+		{Template: "mbarrier.test_wait.phase_type::primary{.sem.scope}{.own}.b64", Section: "9.7.13.15.16", Slots: slots64, Operands: []Operand{
+			{Name: "done", Access: 1, Kinds: kinds76, Pair: &Operand{Name: "report", ID: 1, Access: 1, Kinds: kinds51, Presence: 1}},
+			{Name: "a", ID: 2, Inside: operands106},
+			{Name: "state", ID: 4, Kinds: kinds8},
+		}, Gates: gates48, Rules: rules15, Ignored: []Mod{9}, Effects: strings24},
+		{Template: "mbarrier.test_wait.phase_type::primary{.sem.scope}{.own}.b64", Section: "9.7.13.15.16", Slots: slots64, Operands: []Operand{
+			{Name: "done", Access: 1, Kinds: kinds76, Pair: &Operand{Name: "report", ID: 1, Access: 1, Kinds: kinds51, Presence: 1}},
+			{Name: "value", ID: 2, Access: 1, Kinds: kinds81},
+			{Name: "a", ID: 3, Inside: operands107},
+			{Name: "state", ID: 5, Kinds: kinds8},
+		}, Gates: gates48, Rules: rules15, Ignored: []Mod{9}, Effects: strings24},
 	}},
 	{Name: "mbarrier.test_wait.parity", Family: "mbarrier", What: "ask whether the phase of a parity is complete", Forms: []Form{
-		{Template: "mbarrier.test_wait.parity{.phase_type::conditional}{.sem.scope}{.own}.b64", Section: "9.7.13.15.16", Slots: []Slot{
-			{Name: ".phase_type::conditional", Values: []Value{
-				{Mod: 216},
-			}},
-			{Name: ".sem", Values: []Value{
-				{Mod: 112, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: AllTargets},
-				}}},
-				{Mod: 50, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".own", Values: []Value{
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "done", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}, Pair: &Operand{Name: "none", ID: 1, Access: 1, Kinds: []Kind{
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1}},
-			{Name: "a", ID: 2, Inside: []Operand{
-				{Name: "a", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 3, Symbols: 9}},
-				}},
-			}},
-			{Name: "parity", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 1, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 701, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 903, Targets: 0x7fffff000000, On: "90"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{Code: 1, N: 2},
-				{Code: 7},
-			}, Text: "require .sem -> .scope"},
-			{Holds: []Op{
-				{Code: 1, N: 2},
-				{Code: 1, N: 1},
-				{Code: 7},
-			}, Text: "require .scope -> .sem"},
-		}, Ignored: []Mod{9}, Effects: []string{"wait", "load"}},
-		{Template: "mbarrier.test_wait.parity.phase_type::primary{.sem.scope}{.own}.b64", Section: "9.7.13.15.16", Slots: []Slot{
-			{Name: ".phase_type::primary", Values: []Value{
-				{Mod: 215},
-			}, Required: true},
-			{Name: ".sem", Values: []Value{
-				{Mod: 112, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: AllTargets},
-				}}},
-				{Mod: 50, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".own", Values: []Value{
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "done", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}, Pair: &Operand{Name: "report", ID: 1, Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1}},
-			{Name: "a", ID: 2, Inside: []Operand{
-				{Name: "a", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 3, Symbols: 9}},
-				}},
-			}},
-			{Name: "parity", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 1, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 701, Targets: 0x7ffffff80000, On: "80"},
-			}},
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{Code: 1, N: 2},
-				{Code: 7},
-			}, Text: "require .sem -> .scope"},
-			{Holds: []Op{
-				{Code: 1, N: 2},
-				{Code: 1, N: 1},
-				{Code: 7},
-			}, Text: "require .scope -> .sem"},
-		}, Ignored: []Mod{9}, Effects: []string{"wait", "load"}},
-		{Template: "mbarrier.test_wait.parity.phase_type::primary{.sem.scope}{.own}.b64", Section: "9.7.13.15.16", Slots: []Slot{
-			{Name: ".phase_type::primary", Values: []Value{
-				{Mod: 215},
-			}, Required: true},
-			{Name: ".sem", Values: []Value{
-				{Mod: 112, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: AllTargets},
-				}}},
-				{Mod: 50, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".own", Values: []Value{
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "done", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}, Pair: &Operand{Name: "report", ID: 1, Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1}},
-			{Name: "value", ID: 2, Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 15}, Space: SpaceRef{Slot: -1}},
-				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 3, Inside: []Operand{
-				{Name: "a", ID: 4, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 3, Symbols: 9}},
-				}},
-			}},
-			{Name: "parity", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 701, Targets: 0x7ffffff80000, On: "80"},
-			}},
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{Code: 1, N: 2},
-				{Code: 7},
-			}, Text: "require .sem -> .scope"},
-			{Holds: []Op{
-				{Code: 1, N: 2},
-				{Code: 1, N: 1},
-				{Code: 7},
-			}, Text: "require .scope -> .sem"},
-		}, Ignored: []Mod{9}, Effects: []string{"wait", "load"}},
+		{Template: "mbarrier.test_wait.parity{.phase_type::conditional}{.sem.scope}{.own}.b64", Section: "9.7.13.15.16", Slots: slots65, Operands: []Operand{
+			{Name: "done", Access: 1, Kinds: kinds76, Pair: &Operand{Name: "none", ID: 1, Access: 1, Kinds: kinds80, Presence: 1}},
+			{Name: "a", ID: 2, Inside: operands106},
+			{Name: "parity", ID: 4, Kinds: kinds82},
+		}, Gates: gates31, When: conditions23, Rules: rules15, Ignored: []Mod{9}, Effects: strings24},
+		{Template: "mbarrier.test_wait.parity.phase_type::primary{.sem.scope}{.own}.b64", Section: "9.7.13.15.16", Slots: slots64, Operands: []Operand{
+			{Name: "done", Access: 1, Kinds: kinds76, Pair: &Operand{Name: "report", ID: 1, Access: 1, Kinds: kinds51, Presence: 1}},
+			{Name: "a", ID: 2, Inside: operands106},
+			{Name: "parity", ID: 4, Kinds: kinds82},
+		}, Gates: gates49, Rules: rules15, Ignored: []Mod{9}, Effects: strings24},
+		{Template: "mbarrier.test_wait.parity.phase_type::primary{.sem.scope}{.own}.b64", Section: "9.7.13.15.16", Slots: slots64, Operands: []Operand{
+			{Name: "done", Access: 1, Kinds: kinds76, Pair: &Operand{Name: "report", ID: 1, Access: 1, Kinds: kinds51, Presence: 1}},
+			{Name: "value", ID: 2, Access: 1, Kinds: kinds81},
+			{Name: "a", ID: 3, Inside: operands107},
+			{Name: "parity", ID: 5, Kinds: kinds3},
+		}, Gates: gates49, Rules: rules15, Ignored: []Mod{9}, Effects: strings24},
 	}},
 	{Name: "mbarrier.try_wait", Family: "mbarrier", What: "wait some time for a phase to complete", Forms: []Form{
-		{Template: "mbarrier.try_wait{.sem.scope}{.own}.b64", Section: "9.7.13.15.16", Slots: []Slot{
-			{Name: ".sem", Values: []Value{
-				{Mod: 112, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: AllTargets},
-				}}},
-				{Mod: 50, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".own", Values: []Value{
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "done", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}, Pair: &Operand{Name: "none", ID: 1, Access: 1, Kinds: []Kind{
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1}},
-			{Name: "a", ID: 2, Inside: []Operand{
-				{Name: "a", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 2, Symbols: 9}},
-				}},
-			}},
-			{Name: "state", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "time", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1},
-				{Code: 1, N: 1},
-				{Code: 7},
-			}, Text: "require .sem -> .scope"},
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{Code: 1},
-				{Code: 7},
-			}, Text: "require .scope -> .sem"},
-		}, Ignored: []Mod{9}, Effects: []string{"wait", "load"}},
-		{Template: "mbarrier.try_wait.phase_type::primary{.sem.scope}{.own}.b64", Section: "9.7.13.15.16", Slots: []Slot{
-			{Name: ".phase_type::primary", Values: []Value{
-				{Mod: 215},
-			}, Required: true},
-			{Name: ".sem", Values: []Value{
-				{Mod: 112, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: AllTargets},
-				}}},
-				{Mod: 50, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".own", Values: []Value{
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "done", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}, Pair: &Operand{Name: "report", ID: 1, Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1}},
-			{Name: "a", ID: 2, Inside: []Operand{
-				{Name: "a", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 3, Symbols: 9}},
-				}},
-			}},
-			{Name: "state", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "time", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffff000000, On: "90"},
-			}},
-			{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{Code: 1, N: 2},
-				{Code: 7},
-			}, Text: "require .sem -> .scope"},
-			{Holds: []Op{
-				{Code: 1, N: 2},
-				{Code: 1, N: 1},
-				{Code: 7},
-			}, Text: "require .scope -> .sem"},
-		}, Ignored: []Mod{9}, Effects: []string{"wait", "load"}},
-		{Template: "mbarrier.try_wait.phase_type::primary{.sem.scope}{.own}.b64", Section: "9.7.13.15.16", Slots: []Slot{
-			{Name: ".phase_type::primary", Values: []Value{
-				{Mod: 215},
-			}, Required: true},
-			{Name: ".sem", Values: []Value{
-				{Mod: 112, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: AllTargets},
-				}}},
-				{Mod: 50, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".own", Values: []Value{
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "done", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}, Pair: &Operand{Name: "report", ID: 1, Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1}},
-			{Name: "value", ID: 2, Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 15}, Space: SpaceRef{Slot: -1}},
-				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 3, Inside: []Operand{
-				{Name: "a", ID: 4, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 3, Symbols: 9}},
-				}},
-			}},
-			{Name: "state", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "time", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffff000000, On: "90"},
-			}},
-			{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{Code: 1, N: 2},
-				{Code: 7},
-			}, Text: "require .sem -> .scope"},
-			{Holds: []Op{
-				{Code: 1, N: 2},
-				{Code: 1, N: 1},
-				{Code: 7},
-			}, Text: "require .scope -> .sem"},
-		}, Ignored: []Mod{9}, Effects: []string{"wait", "load"}},
+		{Template: "mbarrier.try_wait{.sem.scope}{.own}.b64", Section: "9.7.13.15.16", Slots: slots63, Operands: []Operand{
+			{Name: "done", Access: 1, Kinds: kinds76, Pair: &Operand{Name: "none", ID: 1, Access: 1, Kinds: kinds80, Presence: 1}},
+			{Name: "a", ID: 2, Inside: operands105},
+			{Name: "state", ID: 4, Kinds: kinds8},
+			{Name: "time", ID: 5, Kinds: kinds3, Presence: 1},
+		}, Gates: gates28, Rules: rules8, Ignored: []Mod{9}, Effects: strings24},
+		{Template: "mbarrier.try_wait.phase_type::primary{.sem.scope}{.own}.b64", Section: "9.7.13.15.16", Slots: slots64, Operands: []Operand{
+			{Name: "done", Access: 1, Kinds: kinds76, Pair: &Operand{Name: "report", ID: 1, Access: 1, Kinds: kinds51, Presence: 1}},
+			{Name: "a", ID: 2, Inside: operands106},
+			{Name: "state", ID: 4, Kinds: kinds8},
+			{Name: "time", ID: 5, Kinds: kinds3, Presence: 1},
+		}, Gates: gates50, Rules: rules15, Ignored: []Mod{9}, Effects: strings24},
+		{Template: "mbarrier.try_wait.phase_type::primary{.sem.scope}{.own}.b64", Section: "9.7.13.15.16", Slots: slots64, Operands: []Operand{
+			{Name: "done", Access: 1, Kinds: kinds76, Pair: &Operand{Name: "report", ID: 1, Access: 1, Kinds: kinds51, Presence: 1}},
+			{Name: "value", ID: 2, Access: 1, Kinds: kinds81},
+			{Name: "a", ID: 3, Inside: operands107},
+			{Name: "state", ID: 5, Kinds: kinds8},
+			{Name: "time", ID: 6, Kinds: kinds3, Presence: 1},
+		}, Gates: gates50, Rules: rules15, Ignored: []Mod{9}, Effects: strings24},
 	}},
 	{Name: "mbarrier.try_wait.parity", Family: "mbarrier", What: "wait some time for the phase of a parity to complete", Forms: []Form{
-		{Template: "mbarrier.try_wait.parity{.phase_type::conditional}{.sem.scope}{.own}.b64", Section: "9.7.13.15.16", Slots: []Slot{
-			{Name: ".phase_type::conditional", Values: []Value{
-				{Mod: 216},
-			}},
-			{Name: ".sem", Values: []Value{
-				{Mod: 112, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: AllTargets},
-				}}},
-				{Mod: 50, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".own", Values: []Value{
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "done", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}, Pair: &Operand{Name: "none", ID: 1, Access: 1, Kinds: []Kind{
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1}},
-			{Name: "a", ID: 2, Inside: []Operand{
-				{Name: "a", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 3, Symbols: 9}},
-				}},
-			}},
-			{Name: "parity", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 1, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "time", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{Code: 1, N: 2},
-				{Code: 7},
-			}, Text: "require .sem -> .scope"},
-			{Holds: []Op{
-				{Code: 1, N: 2},
-				{Code: 1, N: 1},
-				{Code: 7},
-			}, Text: "require .scope -> .sem"},
-		}, Ignored: []Mod{9}, Effects: []string{"wait", "load"}},
-		{Template: "mbarrier.try_wait.parity.phase_type::primary{.sem.scope}{.own}.b64", Section: "9.7.13.15.16", Slots: []Slot{
-			{Name: ".phase_type::primary", Values: []Value{
-				{Mod: 215},
-			}, Required: true},
-			{Name: ".sem", Values: []Value{
-				{Mod: 112, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: AllTargets},
-				}}},
-				{Mod: 50, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".own", Values: []Value{
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "done", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}, Pair: &Operand{Name: "report", ID: 1, Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1}},
-			{Name: "a", ID: 2, Inside: []Operand{
-				{Name: "a", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 3, Symbols: 9}},
-				}},
-			}},
-			{Name: "parity", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 1, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "time", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffff000000, On: "90"},
-			}},
-			{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{Code: 1, N: 2},
-				{Code: 7},
-			}, Text: "require .sem -> .scope"},
-			{Holds: []Op{
-				{Code: 1, N: 2},
-				{Code: 1, N: 1},
-				{Code: 7},
-			}, Text: "require .scope -> .sem"},
-		}, Ignored: []Mod{9}, Effects: []string{"wait", "load"}},
-		{Template: "mbarrier.try_wait.parity.phase_type::primary{.sem.scope}{.own}.b64", Section: "9.7.13.15.16", Slots: []Slot{
-			{Name: ".phase_type::primary", Values: []Value{
-				{Mod: 215},
-			}, Required: true},
-			{Name: ".sem", Values: []Value{
-				{Mod: 112, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: AllTargets},
-				}}},
-				{Mod: 50, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".own", Values: []Value{
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "done", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}, Pair: &Operand{Name: "report", ID: 1, Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1}},
-			{Name: "value", ID: 2, Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 15}, Space: SpaceRef{Slot: -1}},
-				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 3, Inside: []Operand{
-				{Name: "a", ID: 4, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 3, Symbols: 9}},
-				}},
-			}},
-			{Name: "parity", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "time", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffff000000, On: "90"},
-			}},
-			{Clauses: []Clause{
-				{Since: 903, Targets: AllTargets},
-			}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 1},
-				{Code: 1, N: 2},
-				{Code: 7},
-			}, Text: "require .sem -> .scope"},
-			{Holds: []Op{
-				{Code: 1, N: 2},
-				{Code: 1, N: 1},
-				{Code: 7},
-			}, Text: "require .scope -> .sem"},
-		}, Ignored: []Mod{9}, Effects: []string{"wait", "load"}},
+		{Template: "mbarrier.try_wait.parity{.phase_type::conditional}{.sem.scope}{.own}.b64", Section: "9.7.13.15.16", Slots: slots65, Operands: []Operand{
+			{Name: "done", Access: 1, Kinds: kinds76, Pair: &Operand{Name: "none", ID: 1, Access: 1, Kinds: kinds80, Presence: 1}},
+			{Name: "a", ID: 2, Inside: operands106},
+			{Name: "parity", ID: 4, Kinds: kinds82},
+			{Name: "time", ID: 5, Kinds: kinds3, Presence: 1},
+		}, Gates: gates28, When: conditions5, Rules: rules15, Ignored: []Mod{9}, Effects: strings24},
+		{Template: "mbarrier.try_wait.parity.phase_type::primary{.sem.scope}{.own}.b64", Section: "9.7.13.15.16", Slots: slots64, Operands: []Operand{
+			{Name: "done", Access: 1, Kinds: kinds76, Pair: &Operand{Name: "report", ID: 1, Access: 1, Kinds: kinds51, Presence: 1}},
+			{Name: "a", ID: 2, Inside: operands106},
+			{Name: "parity", ID: 4, Kinds: kinds82},
+			{Name: "time", ID: 5, Kinds: kinds3, Presence: 1},
+		}, Gates: gates50, Rules: rules15, Ignored: []Mod{9}, Effects: strings24},
+		{Template: "mbarrier.try_wait.parity.phase_type::primary{.sem.scope}{.own}.b64", Section: "9.7.13.15.16", Slots: slots64, Operands: []Operand{
+			{Name: "done", Access: 1, Kinds: kinds76, Pair: &Operand{Name: "report", ID: 1, Access: 1, Kinds: kinds51, Presence: 1}},
+			{Name: "value", ID: 2, Access: 1, Kinds: kinds81},
+			{Name: "a", ID: 3, Inside: operands107},
+			{Name: "parity", ID: 5, Kinds: kinds3},
+			{Name: "time", ID: 6, Kinds: kinds3, Presence: 1},
+		}, Gates: gates50, Rules: rules15, Ignored: []Mod{9}, Effects: strings24},
 	}},
 	{Name: "mbarrier.pending_count", Family: "mbarrier", What: "the arrivals that a phase still awaited", Forms: []Form{
 		{Template: "mbarrier.pending_count{.layout::v0}.b64", Section: "9.7.13.15.17", Slots: []Slot{
 			{Name: ".layout::v0", Values: []Value{
 				{Mod: 211},
 			}},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
+			{Name: ".b64", Values: values17, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "state", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 903, Targets: 0x7fffff000000, On: "90"},
-			}}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds3},
+			{Name: "state", ID: 1, Kinds: kinds8},
+		}, Gates: gates12, When: conditions23, Ignored: []Mod{9}, Effects: strings0},
 	}},
 }

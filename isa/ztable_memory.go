@@ -9,27 +9,17 @@ package isa
 var memoryTable = []Instruction{
 	{Name: "ld", Family: "memory", What: "load a value or a vector from memory", Forms: []Form{
 		{Template: "ld{.weak}{.space}{.cop}{.l1}{.l2}{.L2::cache_hint}{.size}{.vec}.type", Section: "9.7.9.8", Slots: []Slot{
-			{Name: ".weak", Values: []Value{
-				{Mod: 33},
-			}},
+			{Name: ".weak", Values: values19},
 			{Name: ".space", Values: []Value{
 				{Mod: 26},
 				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-				{Mod: 46, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
+				{Mod: 25, Gate: Gate{Clauses: clauses22}},
+				{Mod: 46, Gate: Gate{Clauses: clauses17}},
 				{Mod: 217},
 				{Mod: 218},
 				{Mod: 219},
-				{Mod: 220, Gate: Gate{Clauses: []Clause{
-					{Since: 803, Targets: AllTargets},
-				}}},
-				{Mod: 221, Gate: Gate{Clauses: []Clause{
-					{Since: 803, Targets: AllTargets},
-				}}},
+				{Mod: 220, Gate: Gate{Clauses: clauses23}},
+				{Mod: 221, Gate: Gate{Clauses: clauses23}},
 			}},
 			{Name: ".cop", Values: []Value{
 				{Mod: 30},
@@ -38,101 +28,40 @@ var memoryTable = []Instruction{
 				{Mod: 223},
 				{Mod: 224},
 			}},
-			{Name: ".l1", Values: []Value{
-				{Mod: 225},
-				{Mod: 226},
-				{Mod: 227},
-				{Mod: 228},
-				{Mod: 229},
-			}},
-			{Name: ".l2", Values: []Value{
-				{Mod: 80},
-				{Mod: 230},
-				{Mod: 79},
-			}},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".size", Values: []Value{
-				{Mod: 27},
-				{Mod: 28},
-				{Mod: 29, Gate: Gate{Clauses: []Clause{
-					{Since: 704, Targets: 0x7ffffff80000, On: "80"},
-				}}},
-				{Mod: 231},
-			}},
-			{Name: ".vec", Values: []Value{
-				{Mod: 37},
-				{Mod: 38},
-				{Mod: 115},
-			}},
-			{Name: ".type", Values: []Value{
-				{Mod: 42},
-				{Mod: 43},
-				{Mod: 7},
-				{Mod: 8},
-				{Mod: 39, Gate: Gate{Clauses: []Clause{
-					{Since: 803, Targets: 0x7fffffff0000, On: "70"},
-				}}},
-				{Mod: 44},
-				{Mod: 1},
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 45},
-				{Mod: 4},
-				{Mod: 5},
-				{Mod: 6},
-				{Mod: 40},
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
+			{Name: ".l1", Values: values146},
+			{Name: ".l2", Values: values147},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".size", Values: values148},
+			{Name: ".vec", Values: values67},
+			{Name: ".type", Values: values149, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 8}, Relax: true, Count: Count{From: 2, N: 7}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Inside: []Operand{
-				{Name: "a", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 1}},
-				}},
-			}, Unified: true},
-			{Name: "policy", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "d", Access: 1, Kinds: kinds83},
+			{Name: "a", ID: 1, Inside: operands108, Unified: true},
+			{Name: "policy", ID: 3, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 5},
 			}},
 		}, When: []Condition{
-			{If: []Op{
+			{If: Expr{
 				{Code: 1, N: 2},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses24}},
+			{If: Expr{
 				{Code: 1, N: 3},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: 0x7fffffff0000, On: "70"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses25}},
+			{If: Expr{
 				{Code: 1, N: 6},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: 0x7ffffffc0000, On: "75"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses26}},
+			{If: Expr{
 				{Code: 1, N: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses27}},
+			{If: Expr{
 				{Code: 1, N: 1},
 				{Code: 4},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses24}},
+			{If: Expr{
 				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffff0000, On: "70"},
-			}}},
+			}, Gate: Gate{Clauses: clauses28}},
 		}, Rules: []Rule{
-			{Holds: []Op{
+			{Holds: Expr{
 				{Code: 1, N: 4},
 				{N: 115},
 				{N: 7},
@@ -155,7 +84,7 @@ var memoryTable = []Instruction{
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .l2 -> .v8 & (.b32 | .u32 | .s32 | .f32) | .v4 & (.b64 | .u64 | .s64 | .f64)", Why: "an L2 eviction priority needs a 256-bit access"},
-			{Holds: []Op{
+			{Holds: Expr{
 				{N: 38},
 				{N: 8},
 				{N: 3},
@@ -171,7 +100,7 @@ var memoryTable = []Instruction{
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .v4 & (.b64 | .u64 | .s64 | .f64) -> .global | !.space", Why: "256 bits move at once only between registers and global memory"},
-			{Holds: []Op{
+			{Holds: Expr{
 				{N: 115},
 				{N: 7},
 				{N: 2},
@@ -187,7 +116,7 @@ var memoryTable = []Instruction{
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .v8 & (.b32 | .u32 | .s32 | .f32) -> .global | !.space", Why: "256 bits move at once only between registers and global memory"},
-			{Holds: []Op{
+			{Holds: Expr{
 				{Code: 1, N: 3},
 				{Code: 1, N: 6},
 				{Code: 6},
@@ -199,125 +128,42 @@ var memoryTable = []Instruction{
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .l1 | .size | .L2::cache_hint -> .global | !.space", Why: "cache hints are for global memory"},
-			{Holds: []Op{
+			{Holds: Expr{
 				{Code: 1, N: 2},
 				{Code: 1, N: 3},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .cop & .l1", Why: "a cache operator and an eviction priority say the same thing twice"},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{Slot: 7},
-				{Slot: 8},
-			}, Rows: []Row{
-				{Cells: [][]Mod{{0}, nil}},
-				{Cells: [][]Mod{{37}, {42, 44, 45, 43, 1, 4, 7, 2, 5, 40, 8, 3, 6, 41}}},
-				{Cells: [][]Mod{{38}, {42, 44, 45, 43, 1, 4, 7, 2, 5, 40}}},
-				{Cells: [][]Mod{{38}, {8, 3, 6, 41}}, Gate: Gate{Clauses: []Clause{
-					{Since: 808, Targets: 0x7ffffc000000, On: "100"},
-				}}},
-				{Cells: [][]Mod{{115}, {42, 44, 45, 43, 1, 4}}},
-				{Cells: [][]Mod{{115}, {7, 2, 5, 40}}, Gate: Gate{Clauses: []Clause{
-					{Since: 808, Targets: 0x7ffffc000000, On: "100"},
-				}}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"load"}, Notes: []string{"the assembler also takes .L1::32B as a prefetch size, the manual does not show it"}},
+		}, Tables: tables7, Ignored: []Mod{9}, Effects: strings12, Notes: []string{"the assembler also takes .L1::32B as a prefetch size, the manual does not show it"}},
 		{Template: "ld.volatile{.space}{.l2}{.size}{.vec}.type", Section: "9.7.9.8", Slots: []Slot{
-			{Name: ".volatile", Values: []Value{
-				{Mod: 232},
-			}, Required: true},
-			{Name: ".space", Values: []Value{
-				{Mod: 26},
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-				{Mod: 46, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Mod: 217, Gate: Gate{Clauses: []Clause{
-					{Since: 901, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".l2", Values: []Value{
-				{Mod: 80},
-				{Mod: 230},
-				{Mod: 79},
-			}},
-			{Name: ".size", Values: []Value{
-				{Mod: 27},
-				{Mod: 28},
-				{Mod: 29, Gate: Gate{Clauses: []Clause{
-					{Since: 704, Targets: 0x7ffffff80000, On: "80"},
-				}}},
-				{Mod: 231},
-			}},
-			{Name: ".vec", Values: []Value{
-				{Mod: 37},
-				{Mod: 38},
-				{Mod: 115},
-			}},
-			{Name: ".type", Values: []Value{
-				{Mod: 42},
-				{Mod: 43},
-				{Mod: 7},
-				{Mod: 8},
-				{Mod: 39, Gate: Gate{Clauses: []Clause{
-					{Since: 803, Targets: 0x7fffffff0000, On: "70"},
-				}}},
-				{Mod: 44},
-				{Mod: 1},
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 45},
-				{Mod: 4},
-				{Mod: 5},
-				{Mod: 6},
-				{Mod: 40},
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
+			{Name: ".volatile", Values: values150, Required: true},
+			{Name: ".space", Values: values151},
+			{Name: ".l2", Values: values147},
+			{Name: ".size", Values: values148},
+			{Name: ".vec", Values: values67},
+			{Name: ".type", Values: values149, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 5}, Relax: true, Count: Count{From: 2, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Inside: []Operand{
-				{Name: "a", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 1}},
-				}},
-			}, Unified: true},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 101, Targets: AllTargets},
-			}},
-		}, When: []Condition{
-			{If: []Op{
+			{Name: "d", Access: 1, Kinds: kinds84},
+			{Name: "a", ID: 1, Inside: operands108, Unified: true},
+		}, Gates: gates51, When: []Condition{
+			{If: Expr{
 				{N: -1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses24}},
+			{If: Expr{
 				{N: -1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: 0x7fffffff0000, On: "70"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses25}},
+			{If: Expr{
 				{Code: 1, N: 3},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: 0x7ffffffc0000, On: "75"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses26}},
+			{If: Expr{
 				{N: 31},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses27}},
+			{If: Expr{
 				{Code: 1, N: 1},
 				{Code: 4},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}}},
+			}, Gate: Gate{Clauses: clauses24}},
 		}, Rules: []Rule{
-			{Holds: []Op{
+			{Holds: Expr{
 				{Code: 1, N: 2},
 				{N: 115},
 				{N: 7},
@@ -340,7 +186,7 @@ var memoryTable = []Instruction{
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .l2 -> .v8 & (.b32 | .u32 | .s32 | .f32) | .v4 & (.b64 | .u64 | .s64 | .f64)", Why: "an L2 eviction priority needs a 256-bit access"},
-			{Holds: []Op{
+			{Holds: Expr{
 				{N: 38},
 				{N: 8},
 				{N: 3},
@@ -356,7 +202,7 @@ var memoryTable = []Instruction{
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .v4 & (.b64 | .u64 | .s64 | .f64) -> .global | !.space", Why: "256 bits move at once only between registers and global memory"},
-			{Holds: []Op{
+			{Holds: Expr{
 				{N: 115},
 				{N: 7},
 				{N: 2},
@@ -372,7 +218,7 @@ var memoryTable = []Instruction{
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .v8 & (.b32 | .u32 | .s32 | .f32) -> .global | !.space", Why: "256 bits move at once only between registers and global memory"},
-			{Holds: []Op{
+			{Holds: Expr{
 				{Code: 1, N: 3},
 				{N: 26},
 				{Code: 1, N: 1},
@@ -380,141 +226,43 @@ var memoryTable = []Instruction{
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .size -> .global | !.space", Why: "cache hints are for global memory"},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{Slot: 4},
-				{Slot: 5},
-			}, Rows: []Row{
-				{Cells: [][]Mod{{0}, nil}},
-				{Cells: [][]Mod{{37}, {42, 44, 45, 43, 1, 4, 7, 2, 5, 40, 8, 3, 6, 41}}},
-				{Cells: [][]Mod{{38}, {42, 44, 45, 43, 1, 4, 7, 2, 5, 40}}},
-				{Cells: [][]Mod{{38}, {8, 3, 6, 41}}, Gate: Gate{Clauses: []Clause{
-					{Since: 808, Targets: 0x7ffffc000000, On: "100"},
-				}}},
-				{Cells: [][]Mod{{115}, {42, 44, 45, 43, 1, 4}}},
-				{Cells: [][]Mod{{115}, {7, 2, 5, 40}}, Gate: Gate{Clauses: []Clause{
-					{Since: 808, Targets: 0x7ffffc000000, On: "100"},
-				}}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"volatile"}},
+		}, Tables: tables8, Ignored: []Mod{9}, Effects: strings25},
 		{Template: "ld.order.scope{.space}{.l1}{.l2}{.L2::cache_hint}{.size}{.vec}.type", Section: "9.4:9.7.10.8", Slots: []Slot{
-			{Name: ".order", Values: []Value{
-				{Mod: 50},
-				{Mod: 112},
-			}, Required: true},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Mod: 35},
-				{Mod: 36},
-			}, Required: true},
-			{Name: ".space", Values: []Value{
-				{Mod: 26},
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-				{Mod: 46, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".l1", Values: []Value{
-				{Mod: 225},
-				{Mod: 226},
-				{Mod: 227},
-				{Mod: 228},
-				{Mod: 229},
-			}},
-			{Name: ".l2", Values: []Value{
-				{Mod: 80},
-				{Mod: 230},
-				{Mod: 79},
-			}},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".size", Values: []Value{
-				{Mod: 27},
-				{Mod: 28},
-				{Mod: 29, Gate: Gate{Clauses: []Clause{
-					{Since: 704, Targets: 0x7ffffff80000, On: "80"},
-				}}},
-				{Mod: 231},
-			}},
-			{Name: ".vec", Values: []Value{
-				{Mod: 37},
-				{Mod: 38},
-				{Mod: 115},
-			}},
-			{Name: ".type", Values: []Value{
-				{Mod: 42},
-				{Mod: 43},
-				{Mod: 7},
-				{Mod: 8},
-				{Mod: 39, Gate: Gate{Clauses: []Clause{
-					{Since: 803, Targets: 0x7fffffff0000, On: "70"},
-				}}},
-				{Mod: 44},
-				{Mod: 1},
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 45},
-				{Mod: 4},
-				{Mod: 5},
-				{Mod: 6},
-				{Mod: 40},
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
+			{Name: ".order", Values: values60, Required: true},
+			{Name: ".scope", Values: values152, Required: true},
+			{Name: ".space", Values: values153},
+			{Name: ".l1", Values: values146},
+			{Name: ".l2", Values: values147},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".size", Values: values148},
+			{Name: ".vec", Values: values67},
+			{Name: ".type", Values: values149, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 8}, Relax: true, Count: Count{From: 2, N: 7}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Inside: []Operand{
-				{Name: "a", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 2}},
-				}},
-			}, Unified: true},
-			{Name: "policy", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "d", Access: 1, Kinds: kinds83},
+			{Name: "a", ID: 1, Inside: operands109, Unified: true},
+			{Name: "policy", ID: 3, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 5},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffff0000, On: "70"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
+		}, Gates: gates52, When: []Condition{
+			{If: Expr{
 				{N: -1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses24}},
+			{If: Expr{
 				{Code: 1, N: 3},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: 0x7fffffff0000, On: "70"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses25}},
+			{If: Expr{
 				{Code: 1, N: 6},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: 0x7ffffffc0000, On: "75"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses26}},
+			{If: Expr{
 				{Code: 1, N: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses27}},
+			{If: Expr{
 				{N: 36},
 				{N: 39},
 				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 804, Targets: AllTargets},
-			}}},
+			}, Gate: Gate{Clauses: clauses29}},
 		}, Rules: []Rule{
-			{Holds: []Op{
+			{Holds: Expr{
 				{Code: 1, N: 4},
 				{N: 115},
 				{N: 7},
@@ -537,7 +285,7 @@ var memoryTable = []Instruction{
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .l2 -> .v8 & (.b32 | .u32 | .s32 | .f32) | .v4 & (.b64 | .u64 | .s64 | .f64)", Why: "an L2 eviction priority needs a 256-bit access"},
-			{Holds: []Op{
+			{Holds: Expr{
 				{N: 38},
 				{N: 8},
 				{N: 3},
@@ -553,7 +301,7 @@ var memoryTable = []Instruction{
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .v4 & (.b64 | .u64 | .s64 | .f64) -> .global | !.space", Why: "256 bits move at once only between registers and global memory"},
-			{Holds: []Op{
+			{Holds: Expr{
 				{N: 115},
 				{N: 7},
 				{N: 2},
@@ -569,7 +317,7 @@ var memoryTable = []Instruction{
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .v8 & (.b32 | .u32 | .s32 | .f32) -> .global | !.space", Why: "256 bits move at once only between registers and global memory"},
-			{Holds: []Op{
+			{Holds: Expr{
 				{Code: 1, N: 3},
 				{Code: 1, N: 6},
 				{Code: 6},
@@ -581,98 +329,34 @@ var memoryTable = []Instruction{
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .l1 | .size | .L2::cache_hint -> .global | !.space", Why: "cache hints are for global memory"},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{Slot: 7},
-				{Slot: 8},
-			}, Rows: []Row{
-				{Cells: [][]Mod{{0}, nil}},
-				{Cells: [][]Mod{{37}, {42, 44, 45, 43, 1, 4, 7, 2, 5, 40, 8, 3, 6, 41}}},
-				{Cells: [][]Mod{{38}, {42, 44, 45, 43, 1, 4, 7, 2, 5, 40}}},
-				{Cells: [][]Mod{{38}, {8, 3, 6, 41}}, Gate: Gate{Clauses: []Clause{
-					{Since: 808, Targets: 0x7ffffc000000, On: "100"},
-				}}},
-				{Cells: [][]Mod{{115}, {42, 44, 45, 43, 1, 4}}},
-				{Cells: [][]Mod{{115}, {7, 2, 5, 40}}, Gate: Gate{Clauses: []Clause{
-					{Since: 808, Targets: 0x7ffffc000000, On: "100"},
-				}}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"load"}},
+		}, Tables: tables7, Ignored: []Mod{9}, Effects: strings12},
 		{Template: "ld{.global}{.nc}.proxy::readonly{.l2}{.vec}.type", Section: "9.7.9.9", Slots: []Slot{
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".nc", Values: []Value{
-				{Mod: 233},
-			}},
+			{Name: ".global", Values: values13},
+			{Name: ".nc", Values: values154},
 			{Name: ".proxy::readonly", Values: []Value{
 				{Mod: 234},
 			}, Required: true},
-			{Name: ".l2", Values: []Value{
-				{Mod: 80},
-				{Mod: 230},
-				{Mod: 79},
-			}},
-			{Name: ".vec", Values: []Value{
-				{Mod: 37},
-				{Mod: 38},
-				{Mod: 115},
-			}},
-			{Name: ".type", Values: []Value{
-				{Mod: 42},
-				{Mod: 43},
-				{Mod: 7},
-				{Mod: 8},
-				{Mod: 39, Gate: Gate{Clauses: []Clause{
-					{Since: 803, Targets: 0x7fffffff0000, On: "70"},
-				}}},
-				{Mod: 44},
-				{Mod: 1},
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 45},
-				{Mod: 4},
-				{Mod: 5},
-				{Mod: 6},
-				{Mod: 40},
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
+			{Name: ".l2", Values: values147},
+			{Name: ".vec", Values: values67},
+			{Name: ".type", Values: values149, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 5}, Relax: true, Count: Count{From: 2, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Inside: []Operand{
-				{Name: "a", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}},
-				}},
-			}, Unified: true},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
+			{Name: "d", Access: 1, Kinds: kinds84},
+			{Name: "a", ID: 1, Inside: operands110, Unified: true},
+		}, Gates: gates53, When: []Condition{
+			{If: Expr{
 				{N: -1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses24}},
+			{If: Expr{
 				{N: -1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: 0x7fffffff0000, On: "70"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses25}},
+			{If: Expr{
 				{N: -1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: 0x7ffffffc0000, On: "75"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses26}},
+			{If: Expr{
 				{N: 31},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
-			}}},
+			}, Gate: Gate{Clauses: clauses27}},
 		}, Rules: []Rule{
-			{Holds: []Op{
+			{Holds: Expr{
 				{Code: 1, N: 3},
 				{N: 115},
 				{N: 7},
@@ -695,132 +379,53 @@ var memoryTable = []Instruction{
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .l2 -> .v8 & (.b32 | .u32 | .s32 | .f32) | .v4 & (.b64 | .u64 | .s64 | .f64)", Why: "an L2 eviction priority needs a 256-bit access"},
-			{Holds: []Op{
+			{Holds: Expr{
 				{Code: 1, N: 1},
 				{Code: 1},
 				{Code: 7},
 			}, Text: "require .nc -> .global", Why: "the read-only path is for global memory"},
-			{Holds: []Op{
+			{Holds: Expr{
 				{N: 39},
 				{Code: 4},
 			}, Text: "forbid .b128"},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{Slot: 4},
-				{Slot: 5},
-			}, Rows: []Row{
-				{Cells: [][]Mod{{0}, nil}},
-				{Cells: [][]Mod{{37}, {42, 44, 45, 43, 1, 4, 7, 2, 5, 40, 8, 3, 6, 41}}},
-				{Cells: [][]Mod{{38}, {42, 44, 45, 43, 1, 4, 7, 2, 5, 40}}},
-				{Cells: [][]Mod{{38}, {8, 3, 6, 41}}, Gate: Gate{Clauses: []Clause{
-					{Since: 808, Targets: 0x7ffffc000000, On: "100"},
-				}}},
-				{Cells: [][]Mod{{115}, {42, 44, 45, 43, 1, 4}}},
-				{Cells: [][]Mod{{115}, {7, 2, 5, 40}}, Gate: Gate{Clauses: []Clause{
-					{Since: 808, Targets: 0x7ffffc000000, On: "100"},
-				}}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"load"}},
+		}, Tables: tables8, Ignored: []Mod{9}, Effects: strings12},
 		{Template: "ld.global{.cop}.nc{.l1}{.l2}{.L2::cache_hint}{.size}{.vec}.type", Section: "9.7.9.8", Slots: []Slot{
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}, Required: true},
+			{Name: ".global", Values: values13, Required: true},
 			{Name: ".cop", Values: []Value{
 				{Mod: 30},
 				{Mod: 32},
 				{Mod: 222},
 			}},
-			{Name: ".nc", Values: []Value{
-				{Mod: 233},
-			}, Required: true},
-			{Name: ".l1", Values: []Value{
-				{Mod: 225},
-				{Mod: 226},
-				{Mod: 227},
-				{Mod: 228},
-				{Mod: 229},
-			}},
-			{Name: ".l2", Values: []Value{
-				{Mod: 80},
-				{Mod: 230},
-				{Mod: 79},
-			}},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".size", Values: []Value{
-				{Mod: 27},
-				{Mod: 28},
-				{Mod: 29, Gate: Gate{Clauses: []Clause{
-					{Since: 704, Targets: 0x7ffffff80000, On: "80"},
-				}}},
-				{Mod: 231},
-			}},
-			{Name: ".vec", Values: []Value{
-				{Mod: 37},
-				{Mod: 38},
-				{Mod: 115},
-			}},
-			{Name: ".type", Values: []Value{
-				{Mod: 42},
-				{Mod: 43},
-				{Mod: 7},
-				{Mod: 8},
-				{Mod: 39, Gate: Gate{Clauses: []Clause{
-					{Since: 803, Targets: 0x7fffffff0000, On: "70"},
-				}}},
-				{Mod: 44},
-				{Mod: 1},
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 45},
-				{Mod: 4},
-				{Mod: 5},
-				{Mod: 6},
-				{Mod: 40},
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
+			{Name: ".nc", Values: values154, Required: true},
+			{Name: ".l1", Values: values146},
+			{Name: ".l2", Values: values147},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".size", Values: values148},
+			{Name: ".vec", Values: values67},
+			{Name: ".type", Values: values149, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 8}, Relax: true, Count: Count{From: 2, N: 7}, Space: SpaceRef{Slot: -1}},
-			}},
+			{Name: "d", Access: 1, Kinds: kinds83},
 			{Name: "a", ID: 1, Inside: []Operand{
-				{Name: "a", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 4}},
-				}},
+				{Name: "a", ID: 2, Kinds: kinds85},
 			}, Unified: true},
-			{Name: "policy", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "policy", ID: 3, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 5},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 301, Targets: 0x7fffffffff80, On: "32"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
+		}, Gates: gates45, When: []Condition{
+			{If: Expr{
 				{Code: 1, N: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses24}},
+			{If: Expr{
 				{Code: 1, N: 3},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: 0x7fffffff0000, On: "70"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses25}},
+			{If: Expr{
 				{Code: 1, N: 6},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: 0x7ffffffc0000, On: "75"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses26}},
+			{If: Expr{
 				{Code: 1, N: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
-			}}},
+			}, Gate: Gate{Clauses: clauses27}},
 		}, Rules: []Rule{
-			{Holds: []Op{
+			{Holds: Expr{
 				{Code: 1, N: 4},
 				{N: 115},
 				{N: 7},
@@ -843,243 +448,91 @@ var memoryTable = []Instruction{
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .l2 -> .v8 & (.b32 | .u32 | .s32 | .f32) | .v4 & (.b64 | .u64 | .s64 | .f64)", Why: "an L2 eviction priority needs a 256-bit access"},
-			{Holds: []Op{
+			{Holds: Expr{
 				{Code: 1, N: 1},
 				{Code: 1, N: 3},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .cop & .l1", Why: "a cache operator and an eviction priority say the same thing twice"},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{Slot: 7},
-				{Slot: 8},
-			}, Rows: []Row{
-				{Cells: [][]Mod{{0}, nil}},
-				{Cells: [][]Mod{{37}, {42, 44, 45, 43, 1, 4, 7, 2, 5, 40, 8, 3, 6, 41}}},
-				{Cells: [][]Mod{{38}, {42, 44, 45, 43, 1, 4, 7, 2, 5, 40}}},
-				{Cells: [][]Mod{{38}, {8, 3, 6, 41}}, Gate: Gate{Clauses: []Clause{
-					{Since: 808, Targets: 0x7ffffc000000, On: "100"},
-				}}},
-				{Cells: [][]Mod{{115}, {42, 44, 45, 43, 1, 4}}},
-				{Cells: [][]Mod{{115}, {7, 2, 5, 40}}, Gate: Gate{Clauses: []Clause{
-					{Since: 808, Targets: 0x7ffffc000000, On: "100"},
-				}}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"load"}},
+		}, Tables: tables7, Ignored: []Mod{9}, Effects: strings12},
 	}},
 	{Name: "ld", Family: "memory", What: "load from memory-mapped devices", Forms: []Form{
 		{Template: "ld.mmio.order.sys{.global}.type", Section: "9.7.9.8", Slots: []Slot{
-			{Name: ".mmio", Values: []Value{
-				{Mod: 48},
-			}, Required: true},
+			{Name: ".mmio", Values: values10, Required: true},
 			{Name: ".order", Values: []Value{
 				{Mod: 50},
-				{Mod: 112, Gate: Gate{Clauses: []Clause{
-					{Since: 903, Targets: AllTargets},
-				}}},
+				{Mod: 112, Gate: Gate{Clauses: clauses4}},
 			}, Required: true},
-			{Name: ".sys", Values: []Value{
-				{Mod: 36},
-			}, Required: true},
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".type", Values: []Value{
-				{Mod: 42},
-				{Mod: 43},
-				{Mod: 7},
-				{Mod: 8},
-				{Mod: 39, Gate: Gate{Clauses: []Clause{
-					{Since: 803, Targets: 0x7fffffff0000, On: "70"},
-				}}},
-				{Mod: 44},
-				{Mod: 1},
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 45},
-				{Mod: 4},
-				{Mod: 5},
-				{Mod: 6},
-				{Mod: 40},
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
+			{Name: ".sys", Values: values120, Required: true},
+			{Name: ".global", Values: values13},
+			{Name: ".type", Values: values149, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 4}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Inside: []Operand{
-				{Name: "a", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 3}},
-				}},
-			}, Unified: true},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 802, Targets: 0x7fffffff0000, On: "70"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{N: 39},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 804, Targets: AllTargets},
-			}}},
-		}, Ignored: []Mod{9}, Effects: []string{"load", "volatile"}},
+			{Name: "d", Access: 1, Kinds: kinds86},
+			{Name: "a", ID: 1, Inside: operands48, Unified: true},
+		}, Gates: gates44, When: conditions24, Ignored: []Mod{9}, Effects: []string{"load", "volatile"}},
 	}},
 	{Name: "ldu", Family: "memory", What: "load read-only data that is uniform across the warp", Forms: []Form{
 		{Template: "ldu{.global}{.vec}.type", Section: "9.7.9.10", Slots: []Slot{
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".vec", Values: []Value{
-				{Mod: 37},
-				{Mod: 38},
-			}},
-			{Name: ".type", Values: []Value{
-				{Mod: 42},
-				{Mod: 43},
-				{Mod: 7},
-				{Mod: 8},
-				{Mod: 39, Gate: Gate{Clauses: []Clause{
-					{Since: 803, Targets: 0x7fffffff0000, On: "70"},
-				}}},
-				{Mod: 44},
-				{Mod: 1},
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 45},
-				{Mod: 4},
-				{Mod: 5},
-				{Mod: 6},
-				{Mod: 40},
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
+			{Name: ".global", Values: values13},
+			{Name: ".vec", Values: values8},
+			{Name: ".type", Values: values149, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: 2}, Relax: true, Count: Count{From: 2, N: 1}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "a", ID: 1, Inside: []Operand{
-				{Name: "a", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}},
-				}},
-			}, Unified: true},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Tables: []Table{
+			{Name: "a", ID: 1, Inside: operands110, Unified: true},
+		}, Gates: gates8, Tables: []Table{
 			{Columns: []Column{
 				{Slot: 1},
 				{Slot: 2},
 			}, Rows: []Row{
-				{Cells: [][]Mod{{0}, nil}},
-				{Cells: [][]Mod{{37}, {42, 44, 45, 43, 1, 4, 7, 2, 5, 40, 8, 3, 6, 41}}},
-				{Cells: [][]Mod{{38}, {42, 44, 45, 43, 1, 4, 7, 2, 5, 40}}},
+				{Cells: modLists14},
+				{Cells: modLists15},
+				{Cells: modLists16},
 			}},
-		}, Ignored: []Mod{9}, Effects: []string{"load"}},
+		}, Ignored: []Mod{9}, Effects: strings12},
 	}},
 	{Name: "st", Family: "memory", What: "store a value or a vector to memory", Forms: []Form{
 		{Template: "st{.weak}{.space}{.cop}{.l1}{.l2}{.L2::cache_hint}{.vec}.type", Section: "9.7.9.11", Slots: []Slot{
-			{Name: ".weak", Values: []Value{
-				{Mod: 33},
-			}},
+			{Name: ".weak", Values: values19},
 			{Name: ".space", Values: []Value{
 				{Mod: 26},
 				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-				{Mod: 46, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
+				{Mod: 25, Gate: Gate{Clauses: clauses22}},
+				{Mod: 46, Gate: Gate{Clauses: clauses17}},
 				{Mod: 217},
 			}},
-			{Name: ".cop", Values: []Value{
-				{Mod: 235},
-				{Mod: 32},
-				{Mod: 222},
-				{Mod: 236},
-			}},
-			{Name: ".l1", Values: []Value{
-				{Mod: 225},
-				{Mod: 226},
-				{Mod: 227},
-				{Mod: 228},
-				{Mod: 229},
-			}},
-			{Name: ".l2", Values: []Value{
-				{Mod: 80},
-				{Mod: 230},
-				{Mod: 79},
-			}},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".vec", Values: []Value{
-				{Mod: 37},
-				{Mod: 38},
-				{Mod: 115},
-			}},
-			{Name: ".type", Values: []Value{
-				{Mod: 42},
-				{Mod: 43},
-				{Mod: 7},
-				{Mod: 8},
-				{Mod: 39, Gate: Gate{Clauses: []Clause{
-					{Since: 803, Targets: 0x7fffffff0000, On: "70"},
-				}}},
-				{Mod: 44},
-				{Mod: 1},
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 45},
-				{Mod: 4},
-				{Mod: 5},
-				{Mod: 6},
-				{Mod: 40},
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
+			{Name: ".cop", Values: values155},
+			{Name: ".l1", Values: values146},
+			{Name: ".l2", Values: values147},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".vec", Values: values67},
+			{Name: ".type", Values: values149, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 1}},
-				}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 7}, Relax: true, Count: Count{From: 2, N: 6}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "policy", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "a", Inside: operands104},
+			{Name: "b", ID: 2, Kinds: kinds87},
+			{Name: "policy", ID: 3, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 5},
 			}},
 		}, When: []Condition{
-			{If: []Op{
+			{If: Expr{
 				{Code: 1, N: 2},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses24}},
+			{If: Expr{
 				{Code: 1, N: 3},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: 0x7fffffff0000, On: "70"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses25}},
+			{If: Expr{
 				{Code: 1, N: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses27}},
+			{If: Expr{
 				{Code: 1, N: 1},
 				{Code: 4},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses24}},
+			{If: Expr{
 				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffff0000, On: "70"},
-			}}},
+			}, Gate: Gate{Clauses: clauses28}},
 		}, Rules: []Rule{
-			{Holds: []Op{
+			{Holds: Expr{
 				{Code: 1, N: 4},
 				{N: 115},
 				{N: 7},
@@ -1102,7 +555,7 @@ var memoryTable = []Instruction{
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .l2 -> .v8 & (.b32 | .u32 | .s32 | .f32) | .v4 & (.b64 | .u64 | .s64 | .f64)", Why: "an L2 eviction priority needs a 256-bit access"},
-			{Holds: []Op{
+			{Holds: Expr{
 				{N: 38},
 				{N: 8},
 				{N: 3},
@@ -1118,7 +571,7 @@ var memoryTable = []Instruction{
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .v4 & (.b64 | .u64 | .s64 | .f64) -> .global | !.space", Why: "256 bits move at once only between registers and global memory"},
-			{Holds: []Op{
+			{Holds: Expr{
 				{N: 115},
 				{N: 7},
 				{N: 2},
@@ -1134,7 +587,7 @@ var memoryTable = []Instruction{
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .v8 & (.b32 | .u32 | .s32 | .f32) -> .global | !.space", Why: "256 bits move at once only between registers and global memory"},
-			{Holds: []Op{
+			{Holds: Expr{
 				{Code: 1, N: 3},
 				{Code: 1, N: 5},
 				{Code: 6},
@@ -1144,103 +597,46 @@ var memoryTable = []Instruction{
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .l1 | .L2::cache_hint -> .global | !.space", Why: "cache hints are for global memory"},
-			{Holds: []Op{
+			{Holds: Expr{
 				{Code: 1, N: 2},
 				{Code: 1, N: 3},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .cop & .l1", Why: "a cache operator and an eviction priority say the same thing twice"},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{Slot: 6},
-				{Slot: 7},
-			}, Rows: []Row{
-				{Cells: [][]Mod{{0}, nil}},
-				{Cells: [][]Mod{{37}, {42, 44, 45, 43, 1, 4, 7, 2, 5, 40, 8, 3, 6, 41}}},
-				{Cells: [][]Mod{{38}, {42, 44, 45, 43, 1, 4, 7, 2, 5, 40}}},
-				{Cells: [][]Mod{{38}, {8, 3, 6, 41}}, Gate: Gate{Clauses: []Clause{
-					{Since: 808, Targets: 0x7ffffc000000, On: "100"},
-				}}},
-				{Cells: [][]Mod{{115}, {42, 44, 45, 43, 1, 4}}},
-				{Cells: [][]Mod{{115}, {7, 2, 5, 40}}, Gate: Gate{Clauses: []Clause{
-					{Since: 808, Targets: 0x7ffffc000000, On: "100"},
-				}}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"store"}},
+		}, Tables: tables9, Ignored: []Mod{9}, Effects: strings8},
 		{Template: "st{.weak}.space{.cop}{.vec}.type", Section: "9.7.9.11", Slots: []Slot{
-			{Name: ".weak", Values: []Value{
-				{Mod: 33},
-			}},
+			{Name: ".weak", Values: values19},
 			{Name: ".space", Values: []Value{
-				{Mod: 219, Gate: Gate{Clauses: []Clause{
-					{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-				}}},
+				{Mod: 219, Gate: Gate{Clauses: clauses24}},
 				{Mod: 221, Gate: Gate{Clauses: []Clause{
 					{Since: 803, Targets: 0x7ffffffffff0, On: "20"},
 				}}},
 			}, Required: true},
-			{Name: ".cop", Values: []Value{
-				{Mod: 235},
-				{Mod: 32},
-				{Mod: 222},
-				{Mod: 236},
-			}},
-			{Name: ".vec", Values: []Value{
-				{Mod: 37},
-				{Mod: 38},
-				{Mod: 115},
-			}},
-			{Name: ".type", Values: []Value{
-				{Mod: 42},
-				{Mod: 43},
-				{Mod: 7},
-				{Mod: 8},
-				{Mod: 39, Gate: Gate{Clauses: []Clause{
-					{Since: 803, Targets: 0x7fffffff0000, On: "70"},
-				}}},
-				{Mod: 44},
-				{Mod: 1},
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 45},
-				{Mod: 4},
-				{Mod: 5},
-				{Mod: 6},
-				{Mod: 40},
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
+			{Name: ".cop", Values: values155},
+			{Name: ".vec", Values: values67},
+			{Name: ".type", Values: values149, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
 				{Name: "a", ID: 1, Kinds: []Kind{
 					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 8}},
 				}},
 			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 4}, Relax: true, Count: Count{From: 2, N: 3}, Space: SpaceRef{Slot: -1}},
-			}},
+			{Name: "b", ID: 2, Kinds: kinds88},
 		}, When: []Condition{
-			{If: []Op{
+			{If: Expr{
 				{Code: 1, N: 2},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses24}},
+			{If: Expr{
 				{N: -1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: 0x7fffffff0000, On: "70"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses25}},
+			{If: Expr{
 				{N: 31},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses27}},
+			{If: Expr{
 				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffff0000, On: "70"},
-			}}},
+			}, Gate: Gate{Clauses: clauses28}},
 		}, Rules: []Rule{
-			{Holds: []Op{
+			{Holds: Expr{
 				{N: -1},
 				{N: 115},
 				{N: 7},
@@ -1263,7 +659,7 @@ var memoryTable = []Instruction{
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .l2 -> .v8 & (.b32 | .u32 | .s32 | .f32) | .v4 & (.b64 | .u64 | .s64 | .f64)", Why: "an L2 eviction priority needs a 256-bit access"},
-			{Holds: []Op{
+			{Holds: Expr{
 				{N: 38},
 				{N: 8},
 				{N: 3},
@@ -1275,7 +671,7 @@ var memoryTable = []Instruction{
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .v4 & (.b64 | .u64 | .s64 | .f64)", Why: "256 bits move at once only between registers and global memory"},
-			{Holds: []Op{
+			{Holds: Expr{
 				{N: 115},
 				{N: 7},
 				{N: 2},
@@ -1287,106 +683,32 @@ var memoryTable = []Instruction{
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .v8 & (.b32 | .u32 | .s32 | .f32)", Why: "256 bits move at once only between registers and global memory"},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{Slot: 3},
-				{Slot: 4},
-			}, Rows: []Row{
-				{Cells: [][]Mod{{0}, nil}},
-				{Cells: [][]Mod{{37}, {42, 44, 45, 43, 1, 4, 7, 2, 5, 40, 8, 3, 6, 41}}},
-				{Cells: [][]Mod{{38}, {42, 44, 45, 43, 1, 4, 7, 2, 5, 40}}},
-				{Cells: [][]Mod{{38}, {8, 3, 6, 41}}, Gate: Gate{Clauses: []Clause{
-					{Since: 808, Targets: 0x7ffffc000000, On: "100"},
-				}}},
-				{Cells: [][]Mod{{115}, {42, 44, 45, 43, 1, 4}}},
-				{Cells: [][]Mod{{115}, {7, 2, 5, 40}}, Gate: Gate{Clauses: []Clause{
-					{Since: 808, Targets: 0x7ffffc000000, On: "100"},
-				}}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"store"}},
+		}, Tables: tables10, Ignored: []Mod{9}, Effects: strings8},
 		{Template: "st.volatile{.space}{.l2}{.vec}.type", Section: "9.7.9.11", Slots: []Slot{
-			{Name: ".volatile", Values: []Value{
-				{Mod: 232},
-			}, Required: true},
-			{Name: ".space", Values: []Value{
-				{Mod: 26},
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-				{Mod: 46, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Mod: 217, Gate: Gate{Clauses: []Clause{
-					{Since: 901, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".l2", Values: []Value{
-				{Mod: 80},
-				{Mod: 230},
-				{Mod: 79},
-			}},
-			{Name: ".vec", Values: []Value{
-				{Mod: 37},
-				{Mod: 38},
-				{Mod: 115},
-			}},
-			{Name: ".type", Values: []Value{
-				{Mod: 42},
-				{Mod: 43},
-				{Mod: 7},
-				{Mod: 8},
-				{Mod: 39, Gate: Gate{Clauses: []Clause{
-					{Since: 803, Targets: 0x7fffffff0000, On: "70"},
-				}}},
-				{Mod: 44},
-				{Mod: 1},
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 45},
-				{Mod: 4},
-				{Mod: 5},
-				{Mod: 6},
-				{Mod: 40},
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
+			{Name: ".volatile", Values: values150, Required: true},
+			{Name: ".space", Values: values151},
+			{Name: ".l2", Values: values147},
+			{Name: ".vec", Values: values67},
+			{Name: ".type", Values: values149, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 1}},
-				}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 4}, Relax: true, Count: Count{From: 2, N: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 101, Targets: AllTargets},
-			}},
-		}, When: []Condition{
-			{If: []Op{
+			{Name: "a", Inside: operands104},
+			{Name: "b", ID: 2, Kinds: kinds88},
+		}, Gates: gates51, When: []Condition{
+			{If: Expr{
 				{N: -1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses24}},
+			{If: Expr{
 				{N: -1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: 0x7fffffff0000, On: "70"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses25}},
+			{If: Expr{
 				{N: 31},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses27}},
+			{If: Expr{
 				{Code: 1, N: 1},
 				{Code: 4},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}}},
+			}, Gate: Gate{Clauses: clauses24}},
 		}, Rules: []Rule{
-			{Holds: []Op{
+			{Holds: Expr{
 				{Code: 1, N: 2},
 				{N: 115},
 				{N: 7},
@@ -1409,7 +731,7 @@ var memoryTable = []Instruction{
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .l2 -> .v8 & (.b32 | .u32 | .s32 | .f32) | .v4 & (.b64 | .u64 | .s64 | .f64)", Why: "an L2 eviction priority needs a 256-bit access"},
-			{Holds: []Op{
+			{Holds: Expr{
 				{N: 38},
 				{N: 8},
 				{N: 3},
@@ -1425,7 +747,7 @@ var memoryTable = []Instruction{
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .v4 & (.b64 | .u64 | .s64 | .f64) -> .global | !.space", Why: "256 bits move at once only between registers and global memory"},
-			{Holds: []Op{
+			{Holds: Expr{
 				{N: 115},
 				{N: 7},
 				{N: 2},
@@ -1441,128 +763,39 @@ var memoryTable = []Instruction{
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .v8 & (.b32 | .u32 | .s32 | .f32) -> .global | !.space", Why: "256 bits move at once only between registers and global memory"},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{Slot: 3},
-				{Slot: 4},
-			}, Rows: []Row{
-				{Cells: [][]Mod{{0}, nil}},
-				{Cells: [][]Mod{{37}, {42, 44, 45, 43, 1, 4, 7, 2, 5, 40, 8, 3, 6, 41}}},
-				{Cells: [][]Mod{{38}, {42, 44, 45, 43, 1, 4, 7, 2, 5, 40}}},
-				{Cells: [][]Mod{{38}, {8, 3, 6, 41}}, Gate: Gate{Clauses: []Clause{
-					{Since: 808, Targets: 0x7ffffc000000, On: "100"},
-				}}},
-				{Cells: [][]Mod{{115}, {42, 44, 45, 43, 1, 4}}},
-				{Cells: [][]Mod{{115}, {7, 2, 5, 40}}, Gate: Gate{Clauses: []Clause{
-					{Since: 808, Targets: 0x7ffffc000000, On: "100"},
-				}}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"volatile"}},
+		}, Tables: tables10, Ignored: []Mod{9}, Effects: strings25},
 		{Template: "st.order.scope{.space}{.l1}{.l2}{.L2::cache_hint}{.vec}.type", Section: "9.7.9.11", Slots: []Slot{
-			{Name: ".order", Values: []Value{
-				{Mod: 50},
-				{Mod: 49},
-			}, Required: true},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Mod: 35},
-				{Mod: 36},
-			}, Required: true},
-			{Name: ".space", Values: []Value{
-				{Mod: 26},
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-				{Mod: 46, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".l1", Values: []Value{
-				{Mod: 225},
-				{Mod: 226},
-				{Mod: 227},
-				{Mod: 228},
-				{Mod: 229},
-			}},
-			{Name: ".l2", Values: []Value{
-				{Mod: 80},
-				{Mod: 230},
-				{Mod: 79},
-			}},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".vec", Values: []Value{
-				{Mod: 37},
-				{Mod: 38},
-				{Mod: 115},
-			}},
-			{Name: ".type", Values: []Value{
-				{Mod: 42},
-				{Mod: 43},
-				{Mod: 7},
-				{Mod: 8},
-				{Mod: 39, Gate: Gate{Clauses: []Clause{
-					{Since: 803, Targets: 0x7fffffff0000, On: "70"},
-				}}},
-				{Mod: 44},
-				{Mod: 1},
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 45},
-				{Mod: 4},
-				{Mod: 5},
-				{Mod: 6},
-				{Mod: 40},
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
+			{Name: ".order", Values: values68, Required: true},
+			{Name: ".scope", Values: values152, Required: true},
+			{Name: ".space", Values: values153},
+			{Name: ".l1", Values: values146},
+			{Name: ".l2", Values: values147},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".vec", Values: values67},
+			{Name: ".type", Values: values149, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 2}},
-				}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 7}, Relax: true, Count: Count{From: 2, N: 6}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "policy", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "a", Inside: operands111},
+			{Name: "b", ID: 2, Kinds: kinds87},
+			{Name: "policy", ID: 3, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 5},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffff0000, On: "70"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
+		}, Gates: gates52, When: []Condition{
+			{If: Expr{
 				{N: -1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses24}},
+			{If: Expr{
 				{Code: 1, N: 3},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: 0x7fffffff0000, On: "70"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses25}},
+			{If: Expr{
 				{Code: 1, N: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses27}},
+			{If: Expr{
 				{N: 36},
 				{N: 39},
 				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 804, Targets: AllTargets},
-			}}},
+			}, Gate: Gate{Clauses: clauses29}},
 		}, Rules: []Rule{
-			{Holds: []Op{
+			{Holds: Expr{
 				{Code: 1, N: 4},
 				{N: 115},
 				{N: 7},
@@ -1585,7 +818,7 @@ var memoryTable = []Instruction{
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .l2 -> .v8 & (.b32 | .u32 | .s32 | .f32) | .v4 & (.b64 | .u64 | .s64 | .f64)", Why: "an L2 eviction priority needs a 256-bit access"},
-			{Holds: []Op{
+			{Holds: Expr{
 				{N: 38},
 				{N: 8},
 				{N: 3},
@@ -1601,7 +834,7 @@ var memoryTable = []Instruction{
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .v4 & (.b64 | .u64 | .s64 | .f64) -> .global | !.space", Why: "256 bits move at once only between registers and global memory"},
-			{Holds: []Op{
+			{Holds: Expr{
 				{N: 115},
 				{N: 7},
 				{N: 2},
@@ -1617,7 +850,7 @@ var memoryTable = []Instruction{
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .v8 & (.b32 | .u32 | .s32 | .f32) -> .global | !.space", Why: "256 bits move at once only between registers and global memory"},
-			{Holds: []Op{
+			{Holds: Expr{
 				{Code: 1, N: 3},
 				{Code: 1, N: 5},
 				{Code: 6},
@@ -1627,109 +860,28 @@ var memoryTable = []Instruction{
 				{Code: 6},
 				{Code: 7},
 			}, Text: "require .l1 | .L2::cache_hint -> .global | !.space", Why: "cache hints are for global memory"},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{Slot: 6},
-				{Slot: 7},
-			}, Rows: []Row{
-				{Cells: [][]Mod{{0}, nil}},
-				{Cells: [][]Mod{{37}, {42, 44, 45, 43, 1, 4, 7, 2, 5, 40, 8, 3, 6, 41}}},
-				{Cells: [][]Mod{{38}, {42, 44, 45, 43, 1, 4, 7, 2, 5, 40}}},
-				{Cells: [][]Mod{{38}, {8, 3, 6, 41}}, Gate: Gate{Clauses: []Clause{
-					{Since: 808, Targets: 0x7ffffc000000, On: "100"},
-				}}},
-				{Cells: [][]Mod{{115}, {42, 44, 45, 43, 1, 4}}},
-				{Cells: [][]Mod{{115}, {7, 2, 5, 40}}, Gate: Gate{Clauses: []Clause{
-					{Since: 808, Targets: 0x7ffffc000000, On: "100"},
-				}}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"store"}},
+		}, Tables: tables9, Ignored: []Mod{9}, Effects: strings8},
 	}},
 	{Name: "st", Family: "memory", What: "store to memory-mapped devices", Forms: []Form{
 		{Template: "st.mmio.order.sys{.global}.type", Section: "9.7.9.11", Slots: []Slot{
-			{Name: ".mmio", Values: []Value{
-				{Mod: 48},
-			}, Required: true},
+			{Name: ".mmio", Values: values10, Required: true},
 			{Name: ".order", Values: []Value{
 				{Mod: 50},
-				{Mod: 49, Gate: Gate{Clauses: []Clause{
-					{Since: 903, Targets: AllTargets},
-				}}},
+				{Mod: 49, Gate: Gate{Clauses: clauses4}},
 			}, Required: true},
-			{Name: ".sys", Values: []Value{
-				{Mod: 36},
-			}, Required: true},
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".type", Values: []Value{
-				{Mod: 42},
-				{Mod: 43},
-				{Mod: 7},
-				{Mod: 8},
-				{Mod: 39, Gate: Gate{Clauses: []Clause{
-					{Since: 803, Targets: 0x7fffffff0000, On: "70"},
-				}}},
-				{Mod: 44},
-				{Mod: 1},
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 45},
-				{Mod: 4},
-				{Mod: 5},
-				{Mod: 6},
-				{Mod: 40},
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
+			{Name: ".sys", Values: values120, Required: true},
+			{Name: ".global", Values: values13},
+			{Name: ".type", Values: values149, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 3}},
-				}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 4}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 802, Targets: 0x7fffffff0000, On: "70"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{N: 39},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 804, Targets: AllTargets},
-			}}},
-		}, Ignored: []Mod{9}, Effects: []string{"store", "volatile"}},
+			{Name: "a", Inside: operands49},
+			{Name: "b", ID: 2, Kinds: kinds86},
+		}, Gates: gates44, When: conditions24, Ignored: []Mod{9}, Effects: []string{"store", "volatile"}},
 	}},
 	{Name: "atom", Family: "memory", What: "read, modify and write memory at once", Forms: []Form{
 		{Template: "atom{.order}{.scope}{.space}.op{.L2::cache_hint}.type", Section: "9.7.13.5", Slots: []Slot{
-			{Name: ".order", Values: []Value{
-				{Mod: 50},
-				{Mod: 112},
-				{Mod: 49},
-				{Mod: 237},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Mod: 35},
-				{Mod: 36},
-			}},
-			{Name: ".space", Values: []Value{
-				{Mod: 26},
-				{Mod: 24, Gate: Gate{Clauses: []Clause{
-					{Since: 102, Targets: 0x7ffffffffffc, On: "12"},
-				}}},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7ffffffffffc, On: "12"},
-				}}},
-				{Mod: 46, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
+			{Name: ".order", Values: values156},
+			{Name: ".scope", Values: values152},
+			{Name: ".space", Values: values157},
 			{Name: ".op", Values: []Value{
 				{Mod: 56},
 				{Mod: 57},
@@ -1741,9 +893,7 @@ var memoryTable = []Instruction{
 				{Mod: 52},
 				{Mod: 53},
 			}, Required: true},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
+			{Name: ".L2::cache_hint", Values: values28},
 			{Name: ".type", Values: []Value{
 				{Mod: 7},
 				{Mod: 8},
@@ -1760,46 +910,26 @@ var memoryTable = []Instruction{
 				{Type: TypeRef{Slot: 5}, Space: SpaceRef{Slot: -1}},
 				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "a", ID: 1, Inside: []Operand{
-				{Name: "a", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 2}},
-				}},
-			}, Unified: true},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: 5}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "policy", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "a", ID: 1, Inside: operands109, Unified: true},
+			{Name: "b", ID: 3, Kinds: kinds13},
+			{Name: "policy", ID: 4, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 4},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 100, Targets: 0x7ffffffffffe, On: "11"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
+		}, Gates: gates54, When: []Condition{
+			{If: Expr{
 				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffff0000, On: "70"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses28}},
+			{If: Expr{
 				{Code: 1, N: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 500, Targets: 0x7fffffffe000, On: "60"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses30}},
+			{If: Expr{
 				{Code: 1, N: 4},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses27}},
+			{If: Expr{
 				{Code: 1, N: 2},
 				{Code: 4},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses24}},
+			{If: Expr{
 				{N: 24},
 				{N: 25},
 				{Code: 6},
@@ -1807,627 +937,184 @@ var memoryTable = []Instruction{
 				{N: 3},
 				{Code: 6},
 				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses24}},
+			{If: Expr{
 				{N: 36},
 				{N: 39},
 				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 804, Targets: AllTargets},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 4},
-				{N: 26},
-				{Code: 1, N: 2},
-				{Code: 4},
-				{Code: 6},
-				{Code: 7},
-			}, Text: "require .L2::cache_hint -> .global | !.space", Why: "cache hints are for global memory"},
-		}, Tables: []Table{
+			}, Gate: Gate{Clauses: clauses29}},
+		}, Rules: rules16, Tables: []Table{
 			{Columns: []Column{
 				{Slot: 3},
 				{Slot: 5},
 			}, Rows: []Row{
-				{Cells: [][]Mod{{56, 57, 58}, {7}}},
-				{Cells: [][]Mod{{56, 57, 58}, {8}}, Gate: Gate{Clauses: []Clause{
-					{Since: 301, Targets: 0x7fffffffff80, On: "32"},
-				}}},
+				{Cells: modLists5},
+				{Cells: modLists17, Gate: Gate{Clauses: clauses31}},
 				{Cells: [][]Mod{{193}, {7}}},
-				{Cells: [][]Mod{{193}, {8}}, Gate: Gate{Clauses: []Clause{
-					{Since: 102, Targets: 0x7ffffffffffc, On: "12"},
-				}}},
-				{Cells: [][]Mod{{193}, {39}}, Gate: Gate{Clauses: []Clause{
-					{Since: 803, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Cells: [][]Mod{{51}, {2, 5}}},
-				{Cells: [][]Mod{{51}, {3}}, Gate: Gate{Clauses: []Clause{
-					{Since: 102, Targets: 0x7ffffffffffc, On: "12"},
-				}}},
-				{Cells: [][]Mod{{51}, {40}}, Gate: Gate{Clauses: []Clause{
-					{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-				}}},
-				{Cells: [][]Mod{{51}, {41}}, Gate: Gate{Clauses: []Clause{
-					{Since: 500, Targets: 0x7fffffffe000, On: "60"},
-				}}},
-				{Cells: [][]Mod{{54, 55}, {2}}},
-				{Cells: [][]Mod{{52, 53}, {2, 5}}},
-				{Cells: [][]Mod{{52, 53}, {3, 6}}, Gate: Gate{Clauses: []Clause{
-					{Since: 301, Targets: 0x7fffffffff80, On: "32"},
-				}}},
+				{Cells: [][]Mod{{193}, {8}}, Gate: Gate{Clauses: clauses32}},
+				{Cells: [][]Mod{{193}, {39}}, Gate: Gate{Clauses: clauses11}},
+				{Cells: modLists18},
+				{Cells: modLists19, Gate: Gate{Clauses: clauses32}},
+				{Cells: modLists20, Gate: Gate{Clauses: clauses24}},
+				{Cells: modLists21, Gate: Gate{Clauses: clauses30}},
+				{Cells: modLists4},
+				{Cells: modLists3},
+				{Cells: modLists22, Gate: Gate{Clauses: clauses31}},
 			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"atomic"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: strings13},
 		{Template: "atom{.order}{.scope}{.space}.cas.type", Section: "9.7.13.5", Slots: []Slot{
-			{Name: ".order", Values: []Value{
-				{Mod: 50},
-				{Mod: 112},
-				{Mod: 49},
-				{Mod: 237},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Mod: 35},
-				{Mod: 36},
-			}},
-			{Name: ".space", Values: []Value{
-				{Mod: 26},
-				{Mod: 24, Gate: Gate{Clauses: []Clause{
-					{Since: 102, Targets: 0x7ffffffffffc, On: "12"},
-				}}},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7ffffffffffc, On: "12"},
-				}}},
-				{Mod: 46, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
+			{Name: ".order", Values: values156},
+			{Name: ".scope", Values: values152},
+			{Name: ".space", Values: values157},
 			{Name: ".cas", Values: []Value{
 				{Mod: 194},
 			}, Required: true},
 			{Name: ".type", Values: []Value{
-				{Mod: 43, Gate: Gate{Clauses: []Clause{
-					{Since: 603, Targets: 0x7fffffff0000, On: "70"},
-				}}},
+				{Mod: 43, Gate: Gate{Clauses: clauses33}},
 				{Mod: 7},
-				{Mod: 8, Gate: Gate{Clauses: []Clause{
-					{Since: 102, Targets: 0x7ffffffffffc, On: "12"},
-				}}},
-				{Mod: 39, Gate: Gate{Clauses: []Clause{
-					{Since: 803, Targets: 0x7fffff000000, On: "90"},
-				}}},
+				{Mod: 8, Gate: Gate{Clauses: clauses32}},
+				{Mod: 39, Gate: Gate{Clauses: clauses11}},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: 4}, Space: SpaceRef{Slot: -1}},
 				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "a", ID: 1, Inside: []Operand{
-				{Name: "a", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 2}},
-				}},
-			}, Unified: true},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 100, Targets: 0x7ffffffffffe, On: "11"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
+			{Name: "a", ID: 1, Inside: operands109, Unified: true},
+			{Name: "b", ID: 3, Kinds: kinds11},
+			{Name: "c", ID: 4, Kinds: kinds11},
+		}, Gates: gates54, When: []Condition{
+			{If: Expr{
 				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffff0000, On: "70"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses28}},
+			{If: Expr{
 				{Code: 1, N: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 500, Targets: 0x7fffffffe000, On: "60"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses30}},
+			{If: Expr{
 				{N: 31},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses27}},
+			{If: Expr{
 				{Code: 1, N: 2},
 				{Code: 4},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses24}},
+			{If: Expr{
 				{N: 24},
 				{N: 25},
 				{Code: 6},
 				{N: 8},
 				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses24}},
+			{If: Expr{
 				{N: 36},
 				{N: 39},
 				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 804, Targets: AllTargets},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"atomic"}},
+			}, Gate: Gate{Clauses: clauses29}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: strings13},
 		{Template: "atom{.order}{.scope}{.space}.add.noftz{.L2::cache_hint}.type", Section: "9.7.13.5", Slots: []Slot{
-			{Name: ".order", Values: []Value{
-				{Mod: 50},
-				{Mod: 112},
-				{Mod: 49},
-				{Mod: 237},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Mod: 35},
-				{Mod: 36},
-			}},
-			{Name: ".space", Values: []Value{
-				{Mod: 26},
-				{Mod: 24, Gate: Gate{Clauses: []Clause{
-					{Since: 102, Targets: 0x7ffffffffffc, On: "12"},
-				}}},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7ffffffffffc, On: "12"},
-				}}},
-				{Mod: 46, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".add", Values: []Value{
-				{Mod: 51},
-			}, Required: true},
-			{Name: ".noftz", Values: []Value{
-				{Mod: 83},
-			}, Required: true},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".type", Values: []Value{
-				{Mod: 81, Gate: Gate{Clauses: []Clause{
-					{Since: 603, Targets: 0x7fffffff0000, On: "70"},
-				}}},
-				{Mod: 113, Gate: Gate{Clauses: []Clause{
-					{Since: 602, Targets: 0x7fffffffe000, On: "60"},
-				}}},
-				{Mod: 82, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Mod: 114, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}, Required: true, Order: '\x01'},
+			{Name: ".order", Values: values156},
+			{Name: ".scope", Values: values152},
+			{Name: ".space", Values: values157},
+			{Name: ".add", Values: values21, Required: true},
+			{Name: ".noftz", Values: values44, Required: true},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".type", Values: values158, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: 6}, Space: SpaceRef{Slot: -1}},
 				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "a", ID: 1, Inside: []Operand{
-				{Name: "a", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 2}},
-				}},
-			}, Unified: true},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: 6}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "policy", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "a", ID: 1, Inside: operands109, Unified: true},
+			{Name: "b", ID: 3, Kinds: kinds35},
+			{Name: "policy", ID: 4, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 5},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 100, Targets: 0x7ffffffffffe, On: "11"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffff0000, On: "70"},
-			}}},
-			{If: []Op{
-				{Code: 1, N: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 500, Targets: 0x7fffffffe000, On: "60"},
-			}}},
-			{If: []Op{
-				{Code: 1, N: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 5},
-				{N: 26},
-				{Code: 1, N: 2},
-				{Code: 4},
-				{Code: 6},
-				{Code: 7},
-			}, Text: "require .L2::cache_hint -> .global | !.space", Why: "cache hints are for global memory"},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"atomic"}},
+		}, Gates: gates54, When: conditions25, Rules: rules17, Ignored: []Mod{10, 11, 12, 13}, Effects: strings13},
 		{Template: "atom{.order}{.scope}{.global}.add{.L2::cache_hint}.vec.f32", Section: "9.7.13.5", Slots: []Slot{
-			{Name: ".order", Values: []Value{
-				{Mod: 50},
-				{Mod: 112},
-				{Mod: 49},
-				{Mod: 237},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Mod: 35},
-				{Mod: 36},
-			}},
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".add", Values: []Value{
-				{Mod: 51},
-			}, Required: true},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".vec", Values: []Value{
-				{Mod: 37},
-				{Mod: 38},
-			}, Required: true},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
+			{Name: ".order", Values: values156},
+			{Name: ".scope", Values: values152},
+			{Name: ".global", Values: values13},
+			{Name: ".add", Values: values21, Required: true},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".vec", Values: values8, Required: true},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 2, N: 5}, Space: SpaceRef{Slot: -1}},
 				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "a", ID: 1, Inside: []Operand{
-				{Name: "a", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 2}},
-				}},
-			}, Unified: true},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 2, N: 5}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "policy", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "a", ID: 1, Inside: operands109, Unified: true},
+			{Name: "b", ID: 3, Kinds: kinds89},
+			{Name: "policy", ID: 4, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 4},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 100, Targets: 0x7ffffffffffe, On: "11"},
-			}},
-			{Clauses: []Clause{
-				{Since: 801, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffff0000, On: "70"},
-			}}},
-			{If: []Op{
-				{Code: 1, N: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 500, Targets: 0x7fffffffe000, On: "60"},
-			}}},
-			{If: []Op{
-				{Code: 1, N: 4},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"atomic"}},
+		}, Gates: gates55, When: conditions26, Ignored: []Mod{10, 11, 12, 13}, Effects: strings13},
 		{Template: "atom{.order}{.scope}{.global}.op.noftz{.L2::cache_hint}.vec.type", Section: "9.4:9.7.14.5", Slots: []Slot{
-			{Name: ".order", Values: []Value{
-				{Mod: 50},
-				{Mod: 112},
-				{Mod: 49},
-				{Mod: 237},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Mod: 35},
-				{Mod: 36},
-			}},
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".op", Values: []Value{
-				{Mod: 51},
-				{Mod: 52},
-				{Mod: 53},
-			}, Required: true},
-			{Name: ".noftz", Values: []Value{
-				{Mod: 83},
-			}, Required: true},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".vec", Values: []Value{
-				{Mod: 37},
-				{Mod: 38},
-				{Mod: 115},
-			}, Required: true},
-			{Name: ".type", Values: []Value{
-				{Mod: 81},
-				{Mod: 82},
-				{Mod: 113},
-				{Mod: 114},
-			}, Required: true, Order: '\x01'},
+			{Name: ".order", Values: values156},
+			{Name: ".scope", Values: values152},
+			{Name: ".global", Values: values13},
+			{Name: ".op", Values: values69, Required: true},
+			{Name: ".noftz", Values: values44, Required: true},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".vec", Values: values67, Required: true},
+			{Name: ".type", Values: values159, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: 7}, Count: Count{From: 2, N: 6}, Space: SpaceRef{Slot: -1}},
 				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "a", ID: 1, Inside: []Operand{
-				{Name: "a", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 2}},
-				}},
-			}, Unified: true},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: 7}, Count: Count{From: 2, N: 6}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "policy", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "a", ID: 1, Inside: operands109, Unified: true},
+			{Name: "b", ID: 3, Kinds: kinds90},
+			{Name: "policy", ID: 4, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 5},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 100, Targets: 0x7ffffffffffe, On: "11"},
-			}},
-			{Clauses: []Clause{
-				{Since: 801, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffff0000, On: "70"},
-			}}},
-			{If: []Op{
-				{Code: 1, N: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 500, Targets: 0x7fffffffe000, On: "60"},
-			}}},
-			{If: []Op{
-				{Code: 1, N: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{N: 115},
-				{N: 113},
-				{N: 114},
-				{Code: 6},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .v8 & (.f16x2 | .bf16x2)", Why: "a vector holds at most 128 bits"},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"atomic"}},
+		}, Gates: gates55, When: conditions25, Rules: rules18, Ignored: []Mod{10, 11, 12, 13}, Effects: strings13},
 		{Template: "atom{.order}{.scope}{.space}.add.noftz{.L2::cache_hint}.f32", Section: "9.7.13.5", Slots: []Slot{
-			{Name: ".order", Values: []Value{
-				{Mod: 50},
-				{Mod: 112},
-				{Mod: 49},
-				{Mod: 237},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Mod: 35},
-				{Mod: 36},
-			}},
-			{Name: ".space", Values: []Value{
-				{Mod: 26},
-				{Mod: 24, Gate: Gate{Clauses: []Clause{
-					{Since: 102, Targets: 0x7ffffffffffc, On: "12"},
-				}}},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7ffffffffffc, On: "12"},
-				}}},
-				{Mod: 46, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".add", Values: []Value{
-				{Mod: 51},
-			}, Required: true},
-			{Name: ".noftz", Values: []Value{
-				{Mod: 83},
-			}, Required: true},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
+			{Name: ".order", Values: values156},
+			{Name: ".scope", Values: values152},
+			{Name: ".space", Values: values157},
+			{Name: ".add", Values: values21, Required: true},
+			{Name: ".noftz", Values: values44, Required: true},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
 				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "a", ID: 1, Inside: []Operand{
-				{Name: "a", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 2}},
-				}},
-			}, Unified: true},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "policy", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "a", ID: 1, Inside: operands109, Unified: true},
+			{Name: "b", ID: 3, Kinds: kinds43},
+			{Name: "policy", ID: 4, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 5},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 100, Targets: 0x7ffffffffffe, On: "11"},
-			}},
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffff0000, On: "70"},
-			}}},
-			{If: []Op{
-				{Code: 1, N: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 500, Targets: 0x7fffffffe000, On: "60"},
-			}}},
-			{If: []Op{
-				{Code: 1, N: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 5},
-				{N: 26},
-				{Code: 1, N: 2},
-				{Code: 4},
-				{Code: 6},
-				{Code: 7},
-			}, Text: "require .L2::cache_hint -> .global | !.space", Why: "cache hints are for global memory"},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"atomic"}},
+		}, Gates: gates56, When: conditions25, Rules: rules17, Ignored: []Mod{10, 11, 12, 13}, Effects: strings13},
 		{Template: "atom{.order}{.scope}{.global}.add.noftz{.L2::cache_hint}.vec.f32", Section: "9.7.13.5", Slots: []Slot{
-			{Name: ".order", Values: []Value{
-				{Mod: 50},
-				{Mod: 112},
-				{Mod: 49},
-				{Mod: 237},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Mod: 35},
-				{Mod: 36},
-			}},
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".add", Values: []Value{
-				{Mod: 51},
-			}, Required: true},
-			{Name: ".noftz", Values: []Value{
-				{Mod: 83},
-			}, Required: true},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".vec", Values: []Value{
-				{Mod: 37},
-				{Mod: 38},
-			}, Required: true},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
+			{Name: ".order", Values: values156},
+			{Name: ".scope", Values: values152},
+			{Name: ".global", Values: values13},
+			{Name: ".add", Values: values21, Required: true},
+			{Name: ".noftz", Values: values44, Required: true},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".vec", Values: values8, Required: true},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 2, N: 6}, Space: SpaceRef{Slot: -1}},
 				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "a", ID: 1, Inside: []Operand{
-				{Name: "a", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 2}},
-				}},
-			}, Unified: true},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 2, N: 6}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "policy", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "a", ID: 1, Inside: operands109, Unified: true},
+			{Name: "b", ID: 3, Kinds: kinds91},
+			{Name: "policy", ID: 4, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 5},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 100, Targets: 0x7ffffffffffe, On: "11"},
-			}},
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffff0000, On: "70"},
-			}}},
-			{If: []Op{
-				{Code: 1, N: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 500, Targets: 0x7fffffffe000, On: "60"},
-			}}},
-			{If: []Op{
-				{Code: 1, N: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"atomic"}},
+		}, Gates: gates56, When: conditions25, Ignored: []Mod{10, 11, 12, 13}, Effects: strings13},
 	}},
 	{Name: "red", Family: "memory", What: "modify memory at once, without a result", Forms: []Form{
 		{Template: "red{.order}{.scope}{.space}.op{.L2::cache_hint}.type", Section: "9.7.13.6", Slots: []Slot{
-			{Name: ".order", Values: []Value{
-				{Mod: 50},
-				{Mod: 49},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Mod: 35},
-				{Mod: 36},
-			}},
-			{Name: ".space", Values: []Value{
-				{Mod: 26},
-				{Mod: 24, Gate: Gate{Clauses: []Clause{
-					{Since: 102, Targets: 0x7ffffffffffc, On: "12"},
-				}}},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7ffffffffffc, On: "12"},
-				}}},
-				{Mod: 46, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".op", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-				{Mod: 51},
-				{Mod: 54},
-				{Mod: 55},
-				{Mod: 52},
-				{Mod: 53},
-			}, Required: true},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
+			{Name: ".order", Values: values68},
+			{Name: ".scope", Values: values152},
+			{Name: ".space", Values: values157},
+			{Name: ".op", Values: values42, Required: true},
+			{Name: ".L2::cache_hint", Values: values28},
 			{Name: ".type", Values: []Value{
 				{Mod: 7},
 				{Mod: 8},
@@ -2439,46 +1126,26 @@ var memoryTable = []Instruction{
 				{Mod: 41},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 2}},
-				}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 5}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "policy", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "a", Inside: operands111},
+			{Name: "b", ID: 2, Kinds: kinds13},
+			{Name: "policy", ID: 3, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 4},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 102, Targets: 0x7ffffffffffe, On: "11"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
+		}, Gates: gates57, When: []Condition{
+			{If: Expr{
 				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffff0000, On: "70"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses28}},
+			{If: Expr{
 				{Code: 1, N: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 500, Targets: 0x7fffffffe000, On: "60"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses30}},
+			{If: Expr{
 				{Code: 1, N: 4},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses27}},
+			{If: Expr{
 				{Code: 1, N: 2},
 				{Code: 4},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses24}},
+			{If: Expr{
 				{N: 24},
 				{N: 25},
 				{Code: 6},
@@ -2486,442 +1153,100 @@ var memoryTable = []Instruction{
 				{N: 3},
 				{Code: 6},
 				{Code: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 4},
-				{N: 26},
-				{Code: 1, N: 2},
-				{Code: 4},
-				{Code: 6},
-				{Code: 7},
-			}, Text: "require .L2::cache_hint -> .global | !.space", Why: "cache hints are for global memory"},
-		}, Tables: []Table{
+			}, Gate: Gate{Clauses: clauses24}},
+		}, Rules: rules16, Tables: []Table{
 			{Columns: []Column{
 				{Slot: 3},
 				{Slot: 5},
 			}, Rows: []Row{
-				{Cells: [][]Mod{{56, 57, 58}, {7}}},
-				{Cells: [][]Mod{{56, 57, 58}, {8}}, Gate: Gate{Clauses: []Clause{
-					{Since: 301, Targets: 0x7fffffffff80, On: "32"},
-				}}},
-				{Cells: [][]Mod{{51}, {2, 5}}},
-				{Cells: [][]Mod{{51}, {3}}, Gate: Gate{Clauses: []Clause{
-					{Since: 102, Targets: 0x7ffffffffffc, On: "12"},
-				}}},
-				{Cells: [][]Mod{{51}, {40}}, Gate: Gate{Clauses: []Clause{
-					{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-				}}},
-				{Cells: [][]Mod{{51}, {41}}, Gate: Gate{Clauses: []Clause{
-					{Since: 500, Targets: 0x7fffffffe000, On: "60"},
-				}}},
-				{Cells: [][]Mod{{54, 55}, {2}}},
-				{Cells: [][]Mod{{52, 53}, {2, 5}}},
-				{Cells: [][]Mod{{52, 53}, {3, 6}}, Gate: Gate{Clauses: []Clause{
-					{Since: 301, Targets: 0x7fffffffff80, On: "32"},
-				}}},
+				{Cells: modLists5},
+				{Cells: modLists17, Gate: Gate{Clauses: clauses31}},
+				{Cells: modLists18},
+				{Cells: modLists19, Gate: Gate{Clauses: clauses32}},
+				{Cells: modLists20, Gate: Gate{Clauses: clauses24}},
+				{Cells: modLists21, Gate: Gate{Clauses: clauses30}},
+				{Cells: modLists4},
+				{Cells: modLists3},
+				{Cells: modLists22, Gate: Gate{Clauses: clauses31}},
 			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"atomic"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: strings13},
 		{Template: "red{.order}{.scope}{.space}.add.noftz{.L2::cache_hint}.type", Section: "9.7.13.6", Slots: []Slot{
-			{Name: ".order", Values: []Value{
-				{Mod: 50},
-				{Mod: 49},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Mod: 35},
-				{Mod: 36},
-			}},
-			{Name: ".space", Values: []Value{
-				{Mod: 26},
-				{Mod: 24, Gate: Gate{Clauses: []Clause{
-					{Since: 102, Targets: 0x7ffffffffffc, On: "12"},
-				}}},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7ffffffffffc, On: "12"},
-				}}},
-				{Mod: 46, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".add", Values: []Value{
-				{Mod: 51},
-			}, Required: true},
-			{Name: ".noftz", Values: []Value{
-				{Mod: 83},
-			}, Required: true},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".type", Values: []Value{
-				{Mod: 81, Gate: Gate{Clauses: []Clause{
-					{Since: 603, Targets: 0x7fffffff0000, On: "70"},
-				}}},
-				{Mod: 113, Gate: Gate{Clauses: []Clause{
-					{Since: 602, Targets: 0x7fffffffe000, On: "60"},
-				}}},
-				{Mod: 82, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Mod: 114, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}, Required: true, Order: '\x01'},
+			{Name: ".order", Values: values68},
+			{Name: ".scope", Values: values152},
+			{Name: ".space", Values: values157},
+			{Name: ".add", Values: values21, Required: true},
+			{Name: ".noftz", Values: values44, Required: true},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".type", Values: values158, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 2}},
-				}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 6}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "policy", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "a", Inside: operands111},
+			{Name: "b", ID: 2, Kinds: kinds35},
+			{Name: "policy", ID: 3, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 5},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 102, Targets: 0x7ffffffffffe, On: "11"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffff0000, On: "70"},
-			}}},
-			{If: []Op{
-				{Code: 1, N: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 500, Targets: 0x7fffffffe000, On: "60"},
-			}}},
-			{If: []Op{
-				{Code: 1, N: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 5},
-				{N: 26},
-				{Code: 1, N: 2},
-				{Code: 4},
-				{Code: 6},
-				{Code: 7},
-			}, Text: "require .L2::cache_hint -> .global | !.space", Why: "cache hints are for global memory"},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"atomic"}},
+		}, Gates: gates57, When: conditions25, Rules: rules17, Ignored: []Mod{10, 11, 12, 13}, Effects: strings13},
 		{Template: "red{.order}{.scope}{.global}.add{.L2::cache_hint}.vec.f32", Section: "9.7.13.6", Slots: []Slot{
-			{Name: ".order", Values: []Value{
-				{Mod: 50},
-				{Mod: 49},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Mod: 35},
-				{Mod: 36},
-			}},
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".add", Values: []Value{
-				{Mod: 51},
-			}, Required: true},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".vec", Values: []Value{
-				{Mod: 37},
-				{Mod: 38},
-			}, Required: true},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
+			{Name: ".order", Values: values68},
+			{Name: ".scope", Values: values152},
+			{Name: ".global", Values: values13},
+			{Name: ".add", Values: values21, Required: true},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".vec", Values: values8, Required: true},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 2}},
-				}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 2, N: 5}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "policy", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "a", Inside: operands111},
+			{Name: "b", ID: 2, Kinds: kinds89},
+			{Name: "policy", ID: 3, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 4},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 102, Targets: 0x7ffffffffffe, On: "11"},
-			}},
-			{Clauses: []Clause{
-				{Since: 801, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffff0000, On: "70"},
-			}}},
-			{If: []Op{
-				{Code: 1, N: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 500, Targets: 0x7fffffffe000, On: "60"},
-			}}},
-			{If: []Op{
-				{Code: 1, N: 4},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"atomic"}},
+		}, Gates: gates58, When: conditions26, Ignored: []Mod{10, 11, 12, 13}, Effects: strings13},
 		{Template: "red{.order}{.scope}{.global}.op.noftz{.L2::cache_hint}.vec.type", Section: "9.4:9.7.14.6", Slots: []Slot{
-			{Name: ".order", Values: []Value{
-				{Mod: 50},
-				{Mod: 49},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Mod: 35},
-				{Mod: 36},
-			}},
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".op", Values: []Value{
-				{Mod: 51},
-				{Mod: 52},
-				{Mod: 53},
-			}, Required: true},
-			{Name: ".noftz", Values: []Value{
-				{Mod: 83},
-			}, Required: true},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".vec", Values: []Value{
-				{Mod: 37},
-				{Mod: 38},
-				{Mod: 115},
-			}, Required: true},
-			{Name: ".type", Values: []Value{
-				{Mod: 81},
-				{Mod: 82},
-				{Mod: 113},
-				{Mod: 114},
-			}, Required: true, Order: '\x01'},
+			{Name: ".order", Values: values68},
+			{Name: ".scope", Values: values152},
+			{Name: ".global", Values: values13},
+			{Name: ".op", Values: values69, Required: true},
+			{Name: ".noftz", Values: values44, Required: true},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".vec", Values: values67, Required: true},
+			{Name: ".type", Values: values159, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 2}},
-				}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 7}, Count: Count{From: 2, N: 6}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "policy", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "a", Inside: operands111},
+			{Name: "b", ID: 2, Kinds: kinds90},
+			{Name: "policy", ID: 3, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 5},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 102, Targets: 0x7ffffffffffe, On: "11"},
-			}},
-			{Clauses: []Clause{
-				{Since: 801, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffff0000, On: "70"},
-			}}},
-			{If: []Op{
-				{Code: 1, N: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 500, Targets: 0x7fffffffe000, On: "60"},
-			}}},
-			{If: []Op{
-				{Code: 1, N: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{N: 115},
-				{N: 113},
-				{N: 114},
-				{Code: 6},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .v8 & (.f16x2 | .bf16x2)", Why: "a vector holds at most 128 bits"},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"atomic"}},
+		}, Gates: gates58, When: conditions25, Rules: rules18, Ignored: []Mod{10, 11, 12, 13}, Effects: strings13},
 		{Template: "red{.order}{.scope}{.space}.add.noftz{.L2::cache_hint}.f32", Section: "9.7.13.6", Slots: []Slot{
-			{Name: ".order", Values: []Value{
-				{Mod: 50},
-				{Mod: 49},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Mod: 35},
-				{Mod: 36},
-			}},
-			{Name: ".space", Values: []Value{
-				{Mod: 26},
-				{Mod: 24, Gate: Gate{Clauses: []Clause{
-					{Since: 102, Targets: 0x7ffffffffffc, On: "12"},
-				}}},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7ffffffffffc, On: "12"},
-				}}},
-				{Mod: 46, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".add", Values: []Value{
-				{Mod: 51},
-			}, Required: true},
-			{Name: ".noftz", Values: []Value{
-				{Mod: 83},
-			}, Required: true},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
+			{Name: ".order", Values: values68},
+			{Name: ".scope", Values: values152},
+			{Name: ".space", Values: values157},
+			{Name: ".add", Values: values21, Required: true},
+			{Name: ".noftz", Values: values44, Required: true},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 2}},
-				}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "policy", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "a", Inside: operands111},
+			{Name: "b", ID: 2, Kinds: kinds43},
+			{Name: "policy", ID: 3, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 5},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 102, Targets: 0x7ffffffffffe, On: "11"},
-			}},
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffff0000, On: "70"},
-			}}},
-			{If: []Op{
-				{Code: 1, N: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 500, Targets: 0x7fffffffe000, On: "60"},
-			}}},
-			{If: []Op{
-				{Code: 1, N: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 5},
-				{N: 26},
-				{Code: 1, N: 2},
-				{Code: 4},
-				{Code: 6},
-				{Code: 7},
-			}, Text: "require .L2::cache_hint -> .global | !.space", Why: "cache hints are for global memory"},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"atomic"}},
+		}, Gates: gates59, When: conditions25, Rules: rules17, Ignored: []Mod{10, 11, 12, 13}, Effects: strings13},
 		{Template: "red{.order}{.scope}{.global}.add.noftz{.L2::cache_hint}.vec.f32", Section: "9.7.13.6", Slots: []Slot{
-			{Name: ".order", Values: []Value{
-				{Mod: 50},
-				{Mod: 49},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Mod: 35},
-				{Mod: 36},
-			}},
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".add", Values: []Value{
-				{Mod: 51},
-			}, Required: true},
-			{Name: ".noftz", Values: []Value{
-				{Mod: 83},
-			}, Required: true},
-			{Name: ".L2::cache_hint", Values: []Value{
-				{Mod: 31},
-			}},
-			{Name: ".vec", Values: []Value{
-				{Mod: 37},
-				{Mod: 38},
-			}, Required: true},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
+			{Name: ".order", Values: values68},
+			{Name: ".scope", Values: values152},
+			{Name: ".global", Values: values13},
+			{Name: ".add", Values: values21, Required: true},
+			{Name: ".noftz", Values: values44, Required: true},
+			{Name: ".L2::cache_hint", Values: values28},
+			{Name: ".vec", Values: values8, Required: true},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: 2}},
-				}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 2, N: 6}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "policy", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 2, If: []Op{
+			{Name: "a", Inside: operands111},
+			{Name: "b", ID: 2, Kinds: kinds91},
+			{Name: "policy", ID: 3, Kinds: kinds8, Presence: 2, If: Expr{
 				{Code: 1, N: 5},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 102, Targets: 0x7ffffffffffe, On: "11"},
-			}},
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffff0000, On: "70"},
-			}}},
-			{If: []Op{
-				{Code: 1, N: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 500, Targets: 0x7fffffffe000, On: "60"},
-			}}},
-			{If: []Op{
-				{Code: 1, N: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
-			}}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"atomic"}},
+		}, Gates: gates59, When: conditions25, Ignored: []Mod{10, 11, 12, 13}, Effects: strings13},
 	}},
 	{Name: "prefetch", Family: "memory", What: "bring a line into a cache, or a tensor map into its cache", Forms: []Form{
 		{Template: "prefetch{.space}.level", Section: "9.7.9.15", Slots: []Slot{
@@ -2933,124 +1258,48 @@ var memoryTable = []Instruction{
 				{Mod: 238},
 				{Mod: 78},
 			}, Required: true},
-		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"load"}},
+		}, Operands: operands112, Gates: gates8, Ignored: []Mod{9}, Effects: strings12},
 		{Template: "prefetch{.global}.priority", Section: "9.7.9.15", Slots: []Slot{
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
+			{Name: ".global", Values: values13},
 			{Name: ".priority", Values: []Value{
 				{Mod: 79},
 				{Mod: 80},
 			}, Required: true},
-		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"load"}},
+		}, Operands: operands112, Gates: gates60, Ignored: []Mod{9}, Effects: strings12},
 		{Template: "prefetch{.space}.tensormap", Section: "9.4:9.7.10.16", Slots: []Slot{
 			{Name: ".space", Values: []Value{
 				{Mod: 218},
 				{Mod: 219},
 			}},
-			{Name: ".tensormap", Values: []Value{
-				{Mod: 239},
-			}, Required: true},
-		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"load"}},
+			{Name: ".tensormap", Values: values160, Required: true},
+		}, Operands: operands112, Gates: gates1, Ignored: []Mod{9}, Effects: strings12},
 		{Template: "prefetch{.global}.L1::32B.valid_addr", Section: "9.7.9.15", Slots: []Slot{
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".L1::32B", Values: []Value{
-				{Mod: 231},
-			}, Required: true},
-			{Name: ".valid_addr", Values: []Value{
-				{Mod: 240},
-			}, Required: true},
-		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"load"}},
+			{Name: ".global", Values: values13},
+			{Name: ".L1::32B", Values: values161, Required: true},
+			{Name: ".valid_addr", Values: values162, Required: true},
+		}, Operands: operands112, Gates: gates53, Ignored: []Mod{9}, Effects: strings12},
 		{Template: "prefetch{.global}.with.L1::32B.valid_addr", Section: "9.7.9.15", Slots: []Slot{
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
+			{Name: ".global", Values: values13},
 			{Name: ".with", Values: []Value{
 				{Mod: 238},
 				{Mod: 78},
 				{Mod: 79},
 				{Mod: 80},
 			}, Required: true},
-			{Name: ".L1::32B", Values: []Value{
-				{Mod: 231},
-			}, Required: true},
-			{Name: ".valid_addr", Values: []Value{
-				{Mod: 240},
-			}, Required: true},
-		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"load"}, Lenient: "the manual shows .L1::32B with nothing beside it"},
+			{Name: ".L1::32B", Values: values161, Required: true},
+			{Name: ".valid_addr", Values: values162, Required: true},
+		}, Operands: operands112, Gates: gates53, Ignored: []Mod{9}, Effects: strings12, Lenient: "the manual shows .L1::32B with nothing beside it"},
 		{Template: "prefetch.tensormap.L1::32B.valid_addr", Section: "9.7.9.15", Slots: []Slot{
-			{Name: ".tensormap", Values: []Value{
-				{Mod: 239},
-			}, Required: true},
-			{Name: ".L1::32B", Values: []Value{
-				{Mod: 231},
-			}, Required: true},
-			{Name: ".valid_addr", Values: []Value{
-				{Mod: 240},
-			}, Required: true},
+			{Name: ".tensormap", Values: values160, Required: true},
+			{Name: ".L1::32B", Values: values161, Required: true},
+			{Name: ".valid_addr", Values: values162, Required: true},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
 				{Name: "a", ID: 1, Kinds: []Kind{
 					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"load"}, Lenient: "the manual shows .L1::32B with nothing beside it"},
+		}, Gates: gates53, Ignored: []Mod{9}, Effects: strings12, Lenient: "the manual shows .L1::32B with nothing beside it"},
 	}},
 	{Name: "prefetchu", Family: "memory", What: "bring a line into the uniform cache", Forms: []Form{
 		{Template: "prefetchu.L1", Section: "9.7.9.15", Slots: []Slot{
@@ -3063,199 +1312,75 @@ var memoryTable = []Instruction{
 					{Word: 12, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Symbols: 4}},
 				}},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"load"}},
+		}, Gates: gates8, Ignored: []Mod{9}, Effects: strings12},
 	}},
 	{Name: "applypriority", Family: "memory", What: "change the eviction priority of a cached line", Forms: []Form{
 		{Template: "applypriority{.global}.L2::evict_normal", Section: "9.7.9.16", Slots: []Slot{
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".L2::evict_normal", Values: []Value{
-				{Mod: 80},
-			}, Required: true},
-		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}},
-				}},
-			}},
-			{Name: "size", ID: 2, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{Low: 128, High: 128, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"store"}},
+			{Name: ".global", Values: values13},
+			{Name: ".L2::evict_normal", Values: values41, Required: true},
+		}, Operands: operands113, Gates: gates60, Ignored: []Mod{9}, Effects: strings8},
 	}},
 	{Name: "discard", Family: "memory", What: "drop a cached line without writing it back", Forms: []Form{
 		{Template: "discard{.global}.L2", Section: "9.7.9.17", Slots: []Slot{
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".L2", Values: []Value{
-				{Mod: 78},
-			}, Required: true},
-		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}},
-				}},
-			}},
-			{Name: "size", ID: 2, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{Low: 128, High: 128, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"store"}},
+			{Name: ".global", Values: values13},
+			{Name: ".L2", Values: values39, Required: true},
+		}, Operands: operands113, Gates: gates60, Ignored: []Mod{9}, Effects: strings8},
 	}},
 	{Name: "createpolicy.range", Family: "memory", What: "make a cache policy for an address range", Forms: []Form{
 		{Template: "createpolicy.range{.global}.primary{.secondary}.b64", Section: "9.4:9.7.10.21", Slots: []Slot{
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".primary", Values: []Value{
-				{Mod: 79},
-				{Mod: 80},
-				{Mod: 230},
-				{Mod: 241},
-			}, Required: true, Order: '\x02'},
-			{Name: ".secondary", Values: []Value{
-				{Mod: 230},
-				{Mod: 241},
-			}, Order: '\x02'},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
+			{Name: ".global", Values: values13},
+			{Name: ".primary", Values: values163, Required: true, Order: '\x02'},
+			{Name: ".secondary", Values: values164, Order: '\x02'},
+			{Name: ".b64", Values: values17, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Inside: []Operand{
-				{Name: "a", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}},
-				}},
-			}},
-			{Name: "primary", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "total", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Rules: []Rule{
-			{Holds: []Op{
+			{Name: "d", Access: 1, Kinds: kinds8},
+			{Name: "a", ID: 1, Inside: operands110},
+			{Name: "primary", ID: 3, Kinds: kinds3},
+			{Name: "total", ID: 4, Kinds: kinds3},
+		}, Gates: gates60, Rules: []Rule{
+			{Holds: Expr{
 				{Code: 3, N: 3, M: 4},
 			}, Text: "require primary <= total", Why: "the primary range lies within the whole"},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: strings0},
 		{Template: "createpolicy.range.fabric{.global}.primary{.secondary}.b64", Section: "9.7.9.18", Slots: []Slot{
 			{Name: ".fabric", Values: []Value{
 				{Mod: 242},
 			}, Required: true},
-			{Name: ".global", Values: []Value{
-				{Mod: 26},
-			}},
-			{Name: ".primary", Values: []Value{
-				{Mod: 79},
-				{Mod: 80},
-				{Mod: 230},
-				{Mod: 241},
-			}, Required: true, Order: '\x02'},
-			{Name: ".secondary", Values: []Value{
-				{Mod: 230},
-				{Mod: 241},
-			}, Order: '\x02'},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
+			{Name: ".global", Values: values13},
+			{Name: ".primary", Values: values163, Required: true, Order: '\x02'},
+			{Name: ".secondary", Values: values164, Order: '\x02'},
+			{Name: ".b64", Values: values17, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
+			{Name: "d", Access: 1, Kinds: kinds8},
 			{Name: "le", ID: 1, Inside: []Operand{
-				{Name: "le", ID: 2, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "off", ID: 3, Kinds: []Kind{
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-				}},
+				{Name: "le", ID: 2, Kinds: kinds18},
+				{Name: "off", ID: 3, Kinds: kinds25},
 			}},
-			{Name: "primary", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "total", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x7ffffc000000, On: "100"},
-			}},
-		}, Rules: []Rule{
-			{Holds: []Op{
+			{Name: "primary", ID: 4, Kinds: kinds3},
+			{Name: "total", ID: 5, Kinds: kinds3},
+		}, Gates: gates39, Rules: []Rule{
+			{Holds: Expr{
 				{Code: 3, N: 4, M: 5},
 			}, Text: "require primary <= total", Why: "the primary range lies within the whole"},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "createpolicy.fractional", Family: "memory", What: "make a cache policy for a fraction of accesses", Forms: []Form{
 		{Template: "createpolicy.fractional.primary{.secondary}.b64", Section: "9.7.9.18", Slots: []Slot{
-			{Name: ".primary", Values: []Value{
-				{Mod: 79},
-				{Mod: 80},
-				{Mod: 230},
-				{Mod: 241},
-			}, Required: true, Order: '\x02'},
-			{Name: ".secondary", Values: []Value{
-				{Mod: 230},
-				{Mod: 241},
-			}, Order: '\x02'},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
+			{Name: ".primary", Values: values163, Required: true, Order: '\x02'},
+			{Name: ".secondary", Values: values164, Order: '\x02'},
+			{Name: ".b64", Values: values17, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "fraction", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds8},
+			{Name: "fraction", ID: 1, Kinds: kinds43, Presence: 1},
+		}, Gates: gates60, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "createpolicy.cvt", Family: "memory", What: "turn an access property of the CUDA API into a cache policy", Forms: []Form{
 		{Template: "createpolicy.cvt.L2.b64", Section: "9.7.9.18", Slots: []Slot{
-			{Name: ".L2", Values: []Value{
-				{Mod: 78},
-			}, Required: true},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
+			{Name: ".L2", Values: values39, Required: true},
+			{Name: ".b64", Values: values17, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "property", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 704, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds8},
+			{Name: "property", ID: 1, Kinds: kinds8},
+		}, Gates: gates60, Ignored: []Mod{9}, Effects: strings0},
 	}},
 }

@@ -8,39 +8,23 @@ package isa
 // miscTable is the family misc: miscellaneous.
 var miscTable = []Instruction{
 	{Name: "brkpt", Family: "misc", What: "stop for a debugger", Forms: []Form{
-		{Template: "brkpt", Section: "9.7.19.1", Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 100, Targets: 0x7ffffffffffe, On: "11"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"volatile"}},
+		{Template: "brkpt", Section: "9.7.19.1", Gates: gates54, Ignored: []Mod{9}, Effects: strings25},
 	}},
 	{Name: "nanosleep", Family: "misc", What: "pause of about so many nanoseconds", Forms: []Form{
 		{Template: "nanosleep.u32", Section: "9.7.19.2", Slots: []Slot{
-			{Name: ".u32", Values: []Value{
-				{Mod: 2},
-			}, Required: true, Order: '\x01'},
+			{Name: ".u32", Values: values165, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "t", Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
+			{Name: "t", Kinds: kinds3},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 602, Targets: 0x7fffffff0000, On: "70"},
 			}},
-		}, Ignored: []Mod{9}, Effects: []string{"volatile"}, Notes: []string{"the manual says PTX 6.3"}},
+		}, Ignored: []Mod{9}, Effects: strings25, Notes: []string{"the manual says PTX 6.3"}},
 	}},
 	{Name: "pmevent", Family: "misc", What: "performance monitor events", Forms: []Form{
 		{Template: "pmevent", Section: "9.7.19.3", Operands: []Operand{
-			{Name: "a", Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{High: 15, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 104, Targets: AllTargets},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"volatile"}},
+			{Name: "a", Kinds: kinds92},
+		}, Gates: gates40, Ignored: []Mod{9}, Effects: strings25},
 		{Template: "pmevent.mask", Section: "9.7.19.3", Slots: []Slot{
 			{Name: ".mask", Values: []Value{
 				{Mod: 243},
@@ -51,113 +35,17 @@ var miscTable = []Instruction{
 					{High: 65535, Step: 1},
 				}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"volatile"}},
+		}, Gates: gates5, Ignored: []Mod{9}, Effects: strings25},
 	}},
 	{Name: "trap", Family: "misc", What: "end of the kernel with an error", Forms: []Form{
 		{Template: "trap", Section: "9.7.19.4", Ignored: []Mod{9}, Effects: []string{"terminator", "volatile"}},
 	}},
 	{Name: "setmaxnreg.inc", Family: "misc", What: "more registers for the warps of this group", Repeats: []Mod{109}, Forms: []Form{
-		{Template: "setmaxnreg.inc.sync.aligned.u32", Section: "9.7.19.5", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".u32", Values: []Value{
-				{Mod: 2},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "n", Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{Low: 24, High: 256, Step: 8},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x2000000, On: "90a"},
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-				{Since: 807, Targets: 0x80000000000, On: "120a"},
-				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"convergent", "volatile"}},
-		{Template: "setmaxnreg.inc.sync.aligned.s32", Section: "9.7.19.5", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "n", Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{Low: 24, High: 256, Step: 8},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x2000000, On: "90a"},
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-				{Since: 807, Targets: 0x80000000000, On: "120a"},
-				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"convergent", "volatile"}, Lenient: "signed, which means the same"},
+		{Template: "setmaxnreg.inc.sync.aligned.u32", Section: "9.7.19.5", Slots: slots66, Operands: operands114, Gates: gates61, Ignored: []Mod{9}, Effects: strings26},
+		{Template: "setmaxnreg.inc.sync.aligned.s32", Section: "9.7.19.5", Slots: slots67, Operands: operands114, Gates: gates61, Ignored: []Mod{9}, Effects: strings26, Lenient: "signed, which means the same"},
 	}},
 	{Name: "setmaxnreg.dec", Family: "misc", What: "fewer registers for the warps of this group", Repeats: []Mod{109}, Forms: []Form{
-		{Template: "setmaxnreg.dec.sync.aligned.u32", Section: "9.7.19.5", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".u32", Values: []Value{
-				{Mod: 2},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "n", Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{Low: 24, High: 256, Step: 8},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x2000000, On: "90a"},
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-				{Since: 807, Targets: 0x80000000000, On: "120a"},
-				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"convergent", "volatile"}},
-		{Template: "setmaxnreg.dec.sync.aligned.s32", Section: "9.7.19.5", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "n", Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{Low: 24, High: 256, Step: 8},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x2000000, On: "90a"},
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-				{Since: 807, Targets: 0x80000000000, On: "120a"},
-				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"convergent", "volatile"}, Lenient: "signed, which means the same"},
+		{Template: "setmaxnreg.dec.sync.aligned.u32", Section: "9.7.19.5", Slots: slots66, Operands: operands114, Gates: gates61, Ignored: []Mod{9}, Effects: strings26},
+		{Template: "setmaxnreg.dec.sync.aligned.s32", Section: "9.7.19.5", Slots: slots67, Operands: operands114, Gates: gates61, Ignored: []Mod{9}, Effects: strings26, Lenient: "signed, which means the same"},
 	}},
 }

@@ -9,734 +9,225 @@ package isa
 var mmaTable = []Instruction{
 	{Name: "mma", Family: "mma", What: "D = A*B + C by one warp, fragments in registers", Repeats: []Mod{109, 169}, Forms: []Form{
 		{Template: "mma.sync.aligned.m8n8k4.alayout.blayout.f16.f16.f16.f16", Section: "9.7.14.5.14", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m8n8k4", Values: []Value{
-				{Mod: 249},
-			}, Required: true},
-			{Name: ".alayout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".blayout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m8n8k4", Values: values166, Required: true},
+			{Name: ".alayout", Values: values167, Required: true, Order: '\x02'},
+			{Name: ".blayout", Values: values167, Required: true, Order: '\x02'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 604, Targets: 0x7fffffff0000, On: "70"},
-			}},
-		}, Effects: []string{"convergent", "tensor"}},
+			{Name: "d", Access: 1, Kinds: kinds93},
+			{Name: "a", ID: 1, Kinds: kinds94},
+			{Name: "b", ID: 2, Kinds: kinds94},
+			{Name: "c", ID: 3, Kinds: kinds93},
+		}, Gates: gates62, Effects: strings27},
 		{Template: "mma.sync.aligned.m8n8k4.alayout.blayout.f32.f16.f16.f16", Section: "9.7.14.5.14", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m8n8k4", Values: []Value{
-				{Mod: 249},
-			}, Required: true},
-			{Name: ".alayout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".blayout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m8n8k4", Values: values166, Required: true},
+			{Name: ".alayout", Values: values167, Required: true, Order: '\x02'},
+			{Name: ".blayout", Values: values167, Required: true, Order: '\x02'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 604, Targets: 0x7fffffff0000, On: "70"},
-			}},
-		}, Effects: []string{"convergent", "tensor"}},
+			{Name: "d", Access: 1, Kinds: kinds95},
+			{Name: "a", ID: 1, Kinds: kinds94},
+			{Name: "b", ID: 2, Kinds: kinds94},
+			{Name: "c", ID: 3, Kinds: kinds93},
+		}, Gates: gates62, Effects: strings27},
 		{Template: "mma.sync.aligned.m8n8k4.alayout.blayout.f32.f16.f16.f32", Section: "9.7.14.5.14", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m8n8k4", Values: []Value{
-				{Mod: 249},
-			}, Required: true},
-			{Name: ".alayout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".blayout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m8n8k4", Values: values166, Required: true},
+			{Name: ".alayout", Values: values167, Required: true, Order: '\x02'},
+			{Name: ".blayout", Values: values167, Required: true, Order: '\x02'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 604, Targets: 0x7fffffff0000, On: "70"},
-			}},
-		}, Effects: []string{"convergent", "tensor"}},
+			{Name: "d", Access: 1, Kinds: kinds95},
+			{Name: "a", ID: 1, Kinds: kinds94},
+			{Name: "b", ID: 2, Kinds: kinds94},
+			{Name: "c", ID: 3, Kinds: kinds95},
+		}, Gates: gates62, Effects: strings27},
 		{Template: "mma.sync.aligned.shape.row.col.f16.f16.f16.f16", Section: "9.7.14.5.14", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".shape", Values: []Value{
-				{Mod: 250, Gate: Gate{Clauses: []Clause{
-					{Since: 605, Targets: 0x7ffffffc0000, On: "75"},
-				}}},
-				{Mod: 251, Gate: Gate{Clauses: []Clause{
-					{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-				}}},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".shape", Values: values168, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 3, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{Slot: 2},
-			}, Names: []string{"na", "nb"}, Rows: []Row{
-				{Cells: [][]Mod{{250}}, Lengths: []int{2, 1}},
-				{Cells: [][]Mod{{251}}, Lengths: []int{4, 2}},
-			}},
-		}, Effects: []string{"convergent", "tensor"}},
+			{Name: "d", Access: 1, Kinds: kinds94},
+			{Name: "a", ID: 1, Kinds: kinds96},
+			{Name: "b", ID: 2, Kinds: kinds97},
+			{Name: "c", ID: 3, Kinds: kinds94},
+		}, Tables: tables11, Effects: strings27},
 		{Template: "mma.sync.aligned.shape.row.col.f32.f16.f16.f32", Section: "9.7.14.5.14", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".shape", Values: []Value{
-				{Mod: 250, Gate: Gate{Clauses: []Clause{
-					{Since: 605, Targets: 0x7ffffffc0000, On: "75"},
-				}}},
-				{Mod: 251, Gate: Gate{Clauses: []Clause{
-					{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-				}}},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".shape", Values: values168, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 3, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{Slot: 2},
-			}, Names: []string{"na", "nb"}, Rows: []Row{
-				{Cells: [][]Mod{{250}}, Lengths: []int{2, 1}},
-				{Cells: [][]Mod{{251}}, Lengths: []int{4, 2}},
-			}},
-		}, Effects: []string{"convergent", "tensor"}},
+			{Name: "d", Access: 1, Kinds: kinds63},
+			{Name: "a", ID: 1, Kinds: kinds96},
+			{Name: "b", ID: 2, Kinds: kinds97},
+			{Name: "c", ID: 3, Kinds: kinds63},
+		}, Tables: tables11, Effects: strings27},
 		{Template: "mma.sync.aligned.shape.row.col.f32.bf16.bf16.f32", Section: "9.7.14.5.14", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
 			{Name: ".shape", Values: []Value{
 				{Mod: 250},
 				{Mod: 251},
 			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".bf16", Values: []Value{
-				{Mod: 82},
-			}, Required: true, Order: '\x01'},
-			{Name: ".bf16", Values: []Value{
-				{Mod: 82},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".bf16", Values: values89, Required: true, Order: '\x01'},
+			{Name: ".bf16", Values: values89, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 23}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 23}, Count: Count{From: 3, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{Slot: 2},
-			}, Names: []string{"na", "nb"}, Rows: []Row{
-				{Cells: [][]Mod{{250}}, Lengths: []int{2, 1}},
-				{Cells: [][]Mod{{251}}, Lengths: []int{4, 2}},
-			}},
-		}, Effects: []string{"convergent", "tensor"}},
+			{Name: "d", Access: 1, Kinds: kinds63},
+			{Name: "a", ID: 1, Kinds: kinds98},
+			{Name: "b", ID: 2, Kinds: kinds99},
+			{Name: "c", ID: 3, Kinds: kinds63},
+		}, Gates: gates12, Tables: tables11, Effects: strings27},
 		{Template: "mma.sync.aligned.shape.row.col.f32.tf32.tf32.f32", Section: "9.7.14.5.14", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
 			{Name: ".shape", Values: []Value{
 				{Mod: 252},
 				{Mod: 250},
 			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".tf32", Values: []Value{
-				{Mod: 172},
-			}, Required: true, Order: '\x01'},
-			{Name: ".tf32", Values: []Value{
-				{Mod: 172},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".tf32", Values: values106, Required: true, Order: '\x01'},
+			{Name: ".tf32", Values: values106, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
+			{Name: "d", Access: 1, Kinds: kinds63},
 			{Name: "a", ID: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 24}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "b", ID: 2, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 24}, Count: Count{From: 3, N: 1}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Tables: []Table{
+			{Name: "c", ID: 3, Kinds: kinds63},
+		}, Gates: gates12, Tables: []Table{
 			{Columns: []Column{
 				{Slot: 2},
-			}, Names: []string{"na", "nb"}, Rows: []Row{
-				{Cells: [][]Mod{{252}}, Lengths: []int{2, 1}},
-				{Cells: [][]Mod{{250}}, Lengths: []int{4, 2}},
+			}, Names: strings28, Rows: []Row{
+				{Cells: modLists23, Lengths: []int{2, 1}},
+				{Cells: modLists24, Lengths: []int{4, 2}},
 			}},
-		}, Effects: []string{"convergent", "tensor"}},
+		}, Effects: strings27},
 		{Template: "mma.sync.aligned.shape.row.col.f16.f8a.f8b.f16", Section: "9.7.14.5.14", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".shape", Values: []Value{
-				{Mod: 251},
-				{Mod: 253},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f8a", Values: []Value{
-				{Mod: 118},
-				{Mod: 116},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f8b", Values: []Value{
-				{Mod: 118},
-				{Mod: 116},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".shape", Values: values171, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".f8a", Values: values127, Required: true, Order: '\x01'},
+			{Name: ".f8b", Values: values127, Required: true, Order: '\x01'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 3, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
+			{Name: "d", Access: 1, Kinds: kinds94},
+			{Name: "a", ID: 1, Kinds: kinds37},
+			{Name: "b", ID: 2, Kinds: kinds38},
+			{Name: "c", ID: 3, Kinds: kinds94},
 		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 807, Targets: 0x7fffff800000, On: "89"},
-			}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{Slot: 2},
-			}, Names: []string{"na", "nb"}, Rows: []Row{
-				{Cells: [][]Mod{{251}}, Lengths: []int{2, 1}},
-				{Cells: [][]Mod{{253}}, Lengths: []int{4, 2}},
-			}},
-		}, Effects: []string{"convergent", "tensor"}},
+			{Clauses: clauses34},
+		}, Tables: tables12, Effects: strings27},
 		{Template: "mma.sync.aligned.shape.row.col.f32.f8a.f8b.f32", Section: "9.7.14.5.14", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
 			{Name: ".shape", Values: []Value{
-				{Mod: 251, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x7fffff800000, On: "89"},
-				}}},
-				{Mod: 253, Gate: Gate{Clauses: []Clause{
-					{Since: 804, Targets: 0x7fffff800000, On: "89"},
-				}}},
+				{Mod: 251, Gate: Gate{Clauses: clauses34}},
+				{Mod: 253, Gate: Gate{Clauses: clauses35}},
 			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f8a", Values: []Value{
-				{Mod: 118},
-				{Mod: 116},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f8b", Values: []Value{
-				{Mod: 118},
-				{Mod: 116},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".f8a", Values: values127, Required: true, Order: '\x01'},
+			{Name: ".f8b", Values: values127, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 3, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{Slot: 2},
-			}, Names: []string{"na", "nb"}, Rows: []Row{
-				{Cells: [][]Mod{{251}}, Lengths: []int{2, 1}},
-				{Cells: [][]Mod{{253}}, Lengths: []int{4, 2}},
-			}},
-		}, Effects: []string{"convergent", "tensor"}},
+			{Name: "d", Access: 1, Kinds: kinds63},
+			{Name: "a", ID: 1, Kinds: kinds37},
+			{Name: "b", ID: 2, Kinds: kinds38},
+			{Name: "c", ID: 3, Kinds: kinds63},
+		}, Tables: tables12, Effects: strings27},
 		{Template: "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.f6a.f6b.f32", Section: "9.7.14.5.14", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m16n8k32", Values: []Value{
-				{Mod: 253},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".kind::f8f6f4", Values: []Value{
-				{Mod: 254},
-			}, Required: true},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f6a", Values: []Value{
-				{Mod: 118},
-				{Mod: 116},
-				{Mod: 246, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-				{Mod: 247, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-				{Mod: 248, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f6b", Values: []Value{
-				{Mod: 118},
-				{Mod: 116},
-				{Mod: 246, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-				{Mod: 247, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-				{Mod: 248, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-				{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-			}},
-		}, Effects: []string{"convergent", "tensor"}},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m16n8k32", Values: values172, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".kind::f8f6f4", Values: values173, Required: true},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".f6a", Values: values174, Required: true, Order: '\x01'},
+			{Name: ".f6b", Values: values174, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+		}, Operands: operands115, Gates: gates63, Effects: strings27},
 		{Template: "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f16.f6a.f6b.f16", Section: "9.7.14.5.14", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m16n8k32", Values: []Value{
-				{Mod: 253},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".kind::f8f6f4", Values: []Value{
-				{Mod: 254},
-			}, Required: true},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f6a", Values: []Value{
-				{Mod: 118},
-				{Mod: 116},
-				{Mod: 246, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-				{Mod: 247, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-				{Mod: 248, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f6b", Values: []Value{
-				{Mod: 118},
-				{Mod: 116},
-				{Mod: 246, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-				{Mod: 247, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-				{Mod: 248, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 807, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
-			}},
-		}, Effects: []string{"convergent", "tensor"}},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m16n8k32", Values: values172, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".kind::f8f6f4", Values: values173, Required: true},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".f6a", Values: values174, Required: true, Order: '\x01'},
+			{Name: ".f6b", Values: values174, Required: true, Order: '\x01'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+		}, Operands: operands116, Gates: gates64, Effects: strings27},
 		{Template: "mma.sync.aligned.m16n8k16.row.col.kind::f8f6f4.f32.f8a.f8b.f32", Section: "9.7.14.5.14", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m16n8k16", Values: []Value{
-				{Mod: 251},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".kind::f8f6f4", Values: []Value{
-				{Mod: 254},
-			}, Required: true},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f8a", Values: []Value{
-				{Mod: 118},
-				{Mod: 116},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f8b", Values: []Value{
-				{Mod: 118},
-				{Mod: 116},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 807, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
-			}},
-		}, Effects: []string{"convergent", "tensor"}, Lenient: "the kind is documented for m16n8k32 only"},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m16n8k16", Values: values175, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".kind::f8f6f4", Values: values173, Required: true},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".f8a", Values: values127, Required: true, Order: '\x01'},
+			{Name: ".f8b", Values: values127, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+		}, Operands: operands117, Gates: gates64, Effects: strings27, Lenient: "the kind is documented for m16n8k32 only"},
 		{Template: "mma.sync.aligned.m16n8k16.row.col.kind::f8f6f4.f16.f8a.f8b.f16", Section: "9.7.14.5.14", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m16n8k16", Values: []Value{
-				{Mod: 251},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".kind::f8f6f4", Values: []Value{
-				{Mod: 254},
-			}, Required: true},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f8a", Values: []Value{
-				{Mod: 118},
-				{Mod: 116},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f8b", Values: []Value{
-				{Mod: 118},
-				{Mod: 116},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 807, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
-			}},
-		}, Effects: []string{"convergent", "tensor"}, Lenient: "the kind is documented for m16n8k32 only"},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m16n8k16", Values: values175, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".kind::f8f6f4", Values: values173, Required: true},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".f8a", Values: values127, Required: true, Order: '\x01'},
+			{Name: ".f8b", Values: values127, Required: true, Order: '\x01'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+		}, Operands: operands118, Gates: gates64, Effects: strings27, Lenient: "the kind is documented for m16n8k32 only"},
 		{Template: "mma.sync.aligned.m16n8k32.row.col.kind.f32.f8a.f8b.f32", Section: "9.7.14.5.14", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m16n8k32", Values: []Value{
-				{Mod: 253},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m16n8k32", Values: values172, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
 			{Name: ".kind", Values: []Value{
 				{Mod: 255},
 				{Mod: 256},
@@ -744,2305 +235,572 @@ var mmaTable = []Instruction{
 					{Since: 807, Targets: AllTargets},
 				}}},
 			}, Required: true},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f8a", Values: []Value{
-				{Mod: 118},
-				{Mod: 116},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f8b", Values: []Value{
-				{Mod: 118},
-				{Mod: 116},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-				{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-			}},
-		}, Effects: []string{"convergent", "tensor"}, Lenient: "these kinds belong to block scaling"},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".f8a", Values: values127, Required: true, Order: '\x01'},
+			{Name: ".f8b", Values: values127, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+		}, Operands: operands115, Gates: gates63, Effects: strings27, Lenient: "these kinds belong to block scaling"},
 		{Template: "mma.sync.aligned.m16n8k32.row.col.kind.f16.f8a.f8b.f16", Section: "9.7.14.5.14", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m16n8k32", Values: []Value{
-				{Mod: 253},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".kind", Values: []Value{
-				{Mod: 255},
-				{Mod: 256},
-				{Mod: 257},
-			}, Required: true},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f8a", Values: []Value{
-				{Mod: 118},
-				{Mod: 116},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f8b", Values: []Value{
-				{Mod: 118},
-				{Mod: 116},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 807, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
-			}},
-		}, Effects: []string{"convergent", "tensor"}, Lenient: "these kinds belong to block scaling"},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m16n8k32", Values: values172, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".kind", Values: values176, Required: true},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".f8a", Values: values127, Required: true, Order: '\x01'},
+			{Name: ".f8b", Values: values127, Required: true, Order: '\x01'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+		}, Operands: operands116, Gates: gates64, Effects: strings27, Lenient: "these kinds belong to block scaling"},
 		{Template: "mma.sync.aligned.m16n8k16.row.col.kind.f32.f8a.f8b.f32", Section: "9.7.14.5.14", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m16n8k16", Values: []Value{
-				{Mod: 251},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".kind", Values: []Value{
-				{Mod: 255},
-				{Mod: 256},
-				{Mod: 257},
-			}, Required: true},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f8a", Values: []Value{
-				{Mod: 118},
-				{Mod: 116},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f8b", Values: []Value{
-				{Mod: 118},
-				{Mod: 116},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 807, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
-			}},
-		}, Effects: []string{"convergent", "tensor"}, Lenient: "these kinds belong to block scaling"},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m16n8k16", Values: values175, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".kind", Values: values176, Required: true},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".f8a", Values: values127, Required: true, Order: '\x01'},
+			{Name: ".f8b", Values: values127, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+		}, Operands: operands117, Gates: gates64, Effects: strings27, Lenient: "these kinds belong to block scaling"},
 		{Template: "mma.sync.aligned.m16n8k16.row.col.kind.f16.f8a.f8b.f16", Section: "9.7.14.5.14", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m16n8k16", Values: []Value{
-				{Mod: 251},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".kind", Values: []Value{
-				{Mod: 255},
-				{Mod: 256},
-				{Mod: 257},
-			}, Required: true},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f8a", Values: []Value{
-				{Mod: 118},
-				{Mod: 116},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f8b", Values: []Value{
-				{Mod: 118},
-				{Mod: 116},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 807, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
-			}},
-		}, Effects: []string{"convergent", "tensor"}, Lenient: "these kinds belong to block scaling"},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m16n8k16", Values: values175, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".kind", Values: values176, Required: true},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".f8a", Values: values127, Required: true, Order: '\x01'},
+			{Name: ".f8b", Values: values127, Required: true, Order: '\x01'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+		}, Operands: operands118, Gates: gates64, Effects: strings27, Lenient: "these kinds belong to block scaling"},
 		{Template: "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale{.scale_vec::1X}.f32.f6a.f6b.f32.ue8m0", Section: "9.7.14.5.14", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m16n8k32", Values: []Value{
-				{Mod: 253},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".kind::mxf8f6f4", Values: []Value{
-				{Mod: 255},
-			}, Required: true},
-			{Name: ".block_scale", Values: []Value{
-				{Mod: 258},
-			}, Required: true},
-			{Name: ".scale_vec::1X", Values: []Value{
-				{Mod: 259},
-			}},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f6a", Values: []Value{
-				{Mod: 118},
-				{Mod: 116},
-				{Mod: 246, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-				{Mod: 247, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-				{Mod: 248, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f6b", Values: []Value{
-				{Mod: 118},
-				{Mod: 116},
-				{Mod: 246, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-				{Mod: 247, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-				{Mod: 248, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".ue8m0", Values: []Value{
-				{Mod: 260},
-			}, Required: true, Order: '\x01'},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m16n8k32", Values: values172, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".kind::mxf8f6f4", Values: values177, Required: true},
+			{Name: ".block_scale", Values: values178, Required: true},
+			{Name: ".scale_vec::1X", Values: values179},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".f6a", Values: values174, Required: true, Order: '\x01'},
+			{Name: ".f6b", Values: values174, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".ue8m0", Values: values180, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scaleA", ID: 4, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
+			{Name: "d", Access: 1, Kinds: kinds63},
+			{Name: "a", ID: 1, Kinds: kinds100},
+			{Name: "b", ID: 2, Kinds: kinds101},
+			{Name: "c", ID: 3, Kinds: kinds63},
+			{Name: "scaleA", ID: 4, Kinds: kinds102},
 			{Name: "selectA", ID: 5, Kinds: []Kind{
 				{Word: 13, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}, Parts: []Operand{
-					{Name: "byte", ID: 6, Kinds: []Kind{
-						{Type: TypeRef{Slot: -1, Type: 12}, Range: []Span{
-							{High: 3, Step: 1},
-						}, Space: SpaceRef{Slot: -1}},
-					}},
-					{Name: "thread", ID: 7, Kinds: []Kind{
-						{Type: TypeRef{Slot: -1, Type: 12}, Range: []Span{
-							{High: 1, Step: 1},
-						}, Space: SpaceRef{Slot: -1}},
-					}},
+					{Name: "byte", ID: 6, Kinds: kinds103},
+					{Name: "thread", ID: 7, Kinds: kinds104},
 				}},
 			}},
-			{Name: "scaleB", ID: 8, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
+			{Name: "scaleB", ID: 8, Kinds: kinds102},
 			{Name: "selectB", ID: 9, Kinds: []Kind{
 				{Word: 13, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}, Parts: []Operand{
-					{Name: "byte", ID: 10, Kinds: []Kind{
-						{Type: TypeRef{Slot: -1, Type: 12}, Range: []Span{
-							{High: 3, Step: 1},
-						}, Space: SpaceRef{Slot: -1}},
-					}},
-					{Name: "thread", ID: 11, Kinds: []Kind{
-						{Type: TypeRef{Slot: -1, Type: 12}, Range: []Span{
-							{High: 3, Step: 1},
-						}, Space: SpaceRef{Slot: -1}},
-					}},
+					{Name: "byte", ID: 10, Kinds: kinds103},
+					{Name: "thread", ID: 11, Kinds: kinds103},
 				}},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-			}},
-		}, Effects: []string{"convergent", "tensor"}},
+		}, Gates: gates65, Effects: strings27},
 		{Template: "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale{.scale_vec::2X}.f32.e2m1.e2m1.f32.ue8m0", Section: "9.7.14.5.14", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m16n8k64", Values: []Value{
-				{Mod: 261},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".kind::mxf4", Values: []Value{
-				{Mod: 256},
-			}, Required: true},
-			{Name: ".block_scale", Values: []Value{
-				{Mod: 258},
-			}, Required: true},
-			{Name: ".scale_vec::2X", Values: []Value{
-				{Mod: 262},
-			}},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".e2m1", Values: []Value{
-				{Mod: 248},
-			}, Required: true, Order: '\x01'},
-			{Name: ".e2m1", Values: []Value{
-				{Mod: 248},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".ue8m0", Values: []Value{
-				{Mod: 260},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scaleA", ID: 4, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "selectA", ID: 5, Kinds: []Kind{
-				{Word: 13, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}, Parts: []Operand{
-					{Name: "byte", ID: 6, Kinds: []Kind{
-						{Type: TypeRef{Slot: -1, Type: 12}, Range: []Span{
-							{Step: 1},
-							{Low: 2, High: 2, Step: 1},
-						}, Space: SpaceRef{Slot: -1}},
-					}},
-					{Name: "thread", ID: 7, Kinds: []Kind{
-						{Type: TypeRef{Slot: -1, Type: 12}, Range: []Span{
-							{High: 1, Step: 1},
-						}, Space: SpaceRef{Slot: -1}},
-					}},
-				}},
-			}},
-			{Name: "scaleB", ID: 8, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "selectB", ID: 9, Kinds: []Kind{
-				{Word: 13, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}, Parts: []Operand{
-					{Name: "byte", ID: 10, Kinds: []Kind{
-						{Type: TypeRef{Slot: -1, Type: 12}, Range: []Span{
-							{Step: 1},
-							{Low: 2, High: 2, Step: 1},
-						}, Space: SpaceRef{Slot: -1}},
-					}},
-					{Name: "thread", ID: 11, Kinds: []Kind{
-						{Type: TypeRef{Slot: -1, Type: 12}, Range: []Span{
-							{High: 3, Step: 1},
-						}, Space: SpaceRef{Slot: -1}},
-					}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-			}},
-		}, Effects: []string{"convergent", "tensor"}},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m16n8k64", Values: values181, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".kind::mxf4", Values: values182, Required: true},
+			{Name: ".block_scale", Values: values178, Required: true},
+			{Name: ".scale_vec::2X", Values: values183},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".e2m1", Values: values184, Required: true, Order: '\x01'},
+			{Name: ".e2m1", Values: values184, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".ue8m0", Values: values180, Required: true, Order: '\x01'},
+		}, Operands: operands119, Gates: gates65, Effects: strings27},
 		{Template: "mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0", Section: "9.7.14.5.14", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m16n8k64", Values: []Value{
-				{Mod: 261},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".kind::mxf4nvf4", Values: []Value{
-				{Mod: 257},
-			}, Required: true},
-			{Name: ".block_scale", Values: []Value{
-				{Mod: 258},
-			}, Required: true},
-			{Name: ".scale_vec::2X", Values: []Value{
-				{Mod: 262},
-			}, Required: true},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".e2m1", Values: []Value{
-				{Mod: 248},
-			}, Required: true, Order: '\x01'},
-			{Name: ".e2m1", Values: []Value{
-				{Mod: 248},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".ue8m0", Values: []Value{
-				{Mod: 260},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scaleA", ID: 4, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "selectA", ID: 5, Kinds: []Kind{
-				{Word: 13, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}, Parts: []Operand{
-					{Name: "byte", ID: 6, Kinds: []Kind{
-						{Type: TypeRef{Slot: -1, Type: 12}, Range: []Span{
-							{Step: 1},
-							{Low: 2, High: 2, Step: 1},
-						}, Space: SpaceRef{Slot: -1}},
-					}},
-					{Name: "thread", ID: 7, Kinds: []Kind{
-						{Type: TypeRef{Slot: -1, Type: 12}, Range: []Span{
-							{High: 1, Step: 1},
-						}, Space: SpaceRef{Slot: -1}},
-					}},
-				}},
-			}},
-			{Name: "scaleB", ID: 8, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "selectB", ID: 9, Kinds: []Kind{
-				{Word: 13, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}, Parts: []Operand{
-					{Name: "byte", ID: 10, Kinds: []Kind{
-						{Type: TypeRef{Slot: -1, Type: 12}, Range: []Span{
-							{Step: 1},
-							{Low: 2, High: 2, Step: 1},
-						}, Space: SpaceRef{Slot: -1}},
-					}},
-					{Name: "thread", ID: 11, Kinds: []Kind{
-						{Type: TypeRef{Slot: -1, Type: 12}, Range: []Span{
-							{High: 3, Step: 1},
-						}, Space: SpaceRef{Slot: -1}},
-					}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-			}},
-		}, Effects: []string{"convergent", "tensor"}},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m16n8k64", Values: values181, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".kind::mxf4nvf4", Values: values185, Required: true},
+			{Name: ".block_scale", Values: values178, Required: true},
+			{Name: ".scale_vec::2X", Values: values183, Required: true},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".e2m1", Values: values184, Required: true, Order: '\x01'},
+			{Name: ".e2m1", Values: values184, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".ue8m0", Values: values180, Required: true, Order: '\x01'},
+		}, Operands: operands119, Gates: gates65, Effects: strings27},
 		{Template: "mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.stype", Section: "9.7.14.5.14", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m16n8k64", Values: []Value{
-				{Mod: 261},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".kind::mxf4nvf4", Values: []Value{
-				{Mod: 257},
-			}, Required: true},
-			{Name: ".block_scale", Values: []Value{
-				{Mod: 258},
-			}, Required: true},
-			{Name: ".scale_vec::4X", Values: []Value{
-				{Mod: 264},
-			}, Required: true},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".e2m1", Values: []Value{
-				{Mod: 248},
-			}, Required: true, Order: '\x01'},
-			{Name: ".e2m1", Values: []Value{
-				{Mod: 248},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".stype", Values: []Value{
-				{Mod: 260, Gate: Gate{Clauses: []Clause{
-					{Since: 901, Targets: AllTargets},
-				}}},
-				{Mod: 263},
-			}, Required: true, Order: '\x01'},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m16n8k64", Values: values181, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".kind::mxf4nvf4", Values: values185, Required: true},
+			{Name: ".block_scale", Values: values178, Required: true},
+			{Name: ".scale_vec::4X", Values: values186, Required: true},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".e2m1", Values: values184, Required: true, Order: '\x01'},
+			{Name: ".e2m1", Values: values184, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".stype", Values: values187, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scaleA", ID: 4, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
+			{Name: "d", Access: 1, Kinds: kinds63},
+			{Name: "a", ID: 1, Kinds: kinds100},
+			{Name: "b", ID: 2, Kinds: kinds101},
+			{Name: "c", ID: 3, Kinds: kinds63},
+			{Name: "scaleA", ID: 4, Kinds: kinds102},
 			{Name: "selectA", ID: 5, Kinds: []Kind{
 				{Word: 13, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}, Parts: []Operand{
-					{Name: "byte", ID: 6, Kinds: []Kind{
-						{Type: TypeRef{Slot: -1, Type: 12}, Range: []Span{
-							{Step: 1},
-							{Step: 1},
-						}, Space: SpaceRef{Slot: -1}},
-					}},
-					{Name: "thread", ID: 7, Kinds: []Kind{
-						{Type: TypeRef{Slot: -1, Type: 12}, Range: []Span{
-							{High: 1, Step: 1},
-						}, Space: SpaceRef{Slot: -1}},
-					}},
+					{Name: "byte", ID: 6, Kinds: kinds105},
+					{Name: "thread", ID: 7, Kinds: kinds104},
 				}},
 			}},
-			{Name: "scaleB", ID: 8, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
+			{Name: "scaleB", ID: 8, Kinds: kinds102},
 			{Name: "selectB", ID: 9, Kinds: []Kind{
 				{Word: 13, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}, Parts: []Operand{
-					{Name: "byte", ID: 10, Kinds: []Kind{
-						{Type: TypeRef{Slot: -1, Type: 12}, Range: []Span{
-							{Step: 1},
-							{Step: 1},
-						}, Space: SpaceRef{Slot: -1}},
-					}},
-					{Name: "thread", ID: 11, Kinds: []Kind{
-						{Type: TypeRef{Slot: -1, Type: 12}, Range: []Span{
-							{High: 3, Step: 1},
-						}, Space: SpaceRef{Slot: -1}},
-					}},
+					{Name: "byte", ID: 10, Kinds: kinds105},
+					{Name: "thread", ID: 11, Kinds: kinds103},
 				}},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-			}},
-		}, Effects: []string{"convergent", "tensor"}},
+		}, Gates: gates65, Effects: strings27},
 		{Template: "mma.sync.aligned.shape.row.col{.rnd}.f64.f64.f64.f64", Section: "9.7.14.5.14", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
 			{Name: ".shape", Values: []Value{
-				{Mod: 249, Gate: Gate{Clauses: []Clause{
-					{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-				}}},
-				{Mod: 252, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Mod: 250, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Mod: 251, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
+				{Mod: 249, Gate: Gate{Clauses: clauses18}},
+				{Mod: 252, Gate: Gate{Clauses: clauses17}},
+				{Mod: 250, Gate: Gate{Clauses: clauses17}},
+				{Mod: 251, Gate: Gate{Clauses: clauses17}},
 			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".rnd", Values: []Value{
-				{Mod: 165},
-				{Mod: 166},
-				{Mod: 167},
-				{Mod: 168},
-			}},
-			{Name: ".f64", Values: []Value{
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f64", Values: []Value{
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f64", Values: []Value{
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f64", Values: []Value{
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".rnd", Values: values99},
+			{Name: ".f64", Values: values87, Required: true, Order: '\x01'},
+			{Name: ".f64", Values: values87, Required: true, Order: '\x01'},
+			{Name: ".f64", Values: values87, Required: true, Order: '\x01'},
+			{Name: ".f64", Values: values87, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 26}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
+			{Name: "d", Access: 1, Kinds: kinds106},
 			{Name: "a", ID: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 26}, Count: Count{From: 3, N: 1}, Space: SpaceRef{Slot: -1}},
 			}},
 			{Name: "b", ID: 2, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 26}, Count: Count{From: 3, N: 2}, Space: SpaceRef{Slot: -1}},
 			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 26}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
+			{Name: "c", ID: 3, Kinds: kinds106},
 		}, Tables: []Table{
 			{Columns: []Column{
 				{Slot: 2},
-			}, Names: []string{"nd", "na", "nb"}, Rows: []Row{
+			}, Names: strings29, Rows: []Row{
 				{Cells: [][]Mod{{249}}, Lengths: []int{2, 1, 1}},
-				{Cells: [][]Mod{{252}}, Lengths: []int{4, 2, 1}},
-				{Cells: [][]Mod{{250}}, Lengths: []int{4, 4, 2}},
-				{Cells: [][]Mod{{251}}, Lengths: []int{4, 8, 4}},
+				{Cells: modLists23, Lengths: []int{4, 2, 1}},
+				{Cells: modLists24, Lengths: []int{4, 4, 2}},
+				{Cells: modLists25, Lengths: []int{4, 8, 4}},
 			}},
-		}, Effects: []string{"convergent", "tensor"}},
+		}, Effects: strings27},
 		{Template: "mma.sync.aligned.shape.row.col{.satfinite}.s32.s8a.s8b.s32", Section: "9.7.14.5.14", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
 			{Name: ".shape", Values: []Value{
-				{Mod: 265, Gate: Gate{Clauses: []Clause{
-					{Since: 605, Targets: 0x7ffffffc0000, On: "75"},
-				}}},
-				{Mod: 251, Gate: Gate{Clauses: []Clause{
-					{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-				}}},
-				{Mod: 253, Gate: Gate{Clauses: []Clause{
-					{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-				}}},
+				{Mod: 265, Gate: Gate{Clauses: clauses20}},
+				{Mod: 251, Gate: Gate{Clauses: clauses18}},
+				{Mod: 253, Gate: Gate{Clauses: clauses18}},
 			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-			{Name: ".s8a", Values: []Value{
-				{Mod: 44},
-				{Mod: 45},
-			}, Required: true, Order: '\x01'},
-			{Name: ".s8b", Values: []Value{
-				{Mod: 44},
-				{Mod: 45},
-			}, Required: true, Order: '\x01'},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 3, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 3, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Tables: []Table{
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".satfinite", Values: values104},
+			{Name: ".s32", Values: values94, Required: true, Order: '\x01'},
+			{Name: ".s8a", Values: values188, Required: true, Order: '\x01'},
+			{Name: ".s8b", Values: values188, Required: true, Order: '\x01'},
+			{Name: ".s32", Values: values94, Required: true, Order: '\x01'},
+		}, Operands: operands120, Tables: []Table{
 			{Columns: []Column{
 				{Slot: 2},
-			}, Names: []string{"nd", "na", "nb"}, Rows: []Row{
+			}, Names: strings29, Rows: []Row{
 				{Cells: [][]Mod{{265}}, Lengths: []int{2, 1, 1}},
-				{Cells: [][]Mod{{251}}, Lengths: []int{4, 2, 1}},
-				{Cells: [][]Mod{{253}}, Lengths: []int{4, 4, 2}},
+				{Cells: modLists25, Lengths: []int{4, 2, 1}},
+				{Cells: modLists26, Lengths: []int{4, 4, 2}},
 			}},
-		}, Effects: []string{"convergent", "tensor"}},
+		}, Effects: strings27},
 		{Template: "mma.sync.aligned.shape.row.col{.satfinite}.s32.s4a.s4b.s32", Section: "9.7.14.5.14", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".shape", Values: []Value{
-				{Mod: 266, Gate: Gate{Clauses: []Clause{
-					{Since: 605, Targets: 0x7ffffffc0000, On: "75"},
-				}}},
-				{Mod: 253, Gate: Gate{Clauses: []Clause{
-					{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-				}}},
-				{Mod: 261, Gate: Gate{Clauses: []Clause{
-					{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-				}}},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-			{Name: ".s4a", Values: []Value{
-				{Mod: 185},
-				{Mod: 186},
-			}, Required: true, Order: '\x01'},
-			{Name: ".s4b", Values: []Value{
-				{Mod: 185},
-				{Mod: 186},
-			}, Required: true, Order: '\x01'},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 3, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 3, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{Slot: 2},
-			}, Names: []string{"nd", "na", "nb"}, Rows: []Row{
-				{Cells: [][]Mod{{266}}, Lengths: []int{2, 1, 1}},
-				{Cells: [][]Mod{{253}}, Lengths: []int{4, 2, 1}},
-				{Cells: [][]Mod{{261}}, Lengths: []int{4, 4, 2}},
-			}},
-		}, Effects: []string{"convergent", "tensor"}},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".shape", Values: values189, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".satfinite", Values: values104},
+			{Name: ".s32", Values: values94, Required: true, Order: '\x01'},
+			{Name: ".s4a", Values: values190, Required: true, Order: '\x01'},
+			{Name: ".s4b", Values: values190, Required: true, Order: '\x01'},
+			{Name: ".s32", Values: values94, Required: true, Order: '\x01'},
+		}, Operands: operands120, Tables: tables13, Effects: strings27},
 		{Template: "mma.sync.aligned.shape.row.col.s32.b1.b1.s32.bits.popc", Section: "9.7.14.5.14", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
 			{Name: ".shape", Values: []Value{
-				{Mod: 267, Gate: Gate{Clauses: []Clause{
-					{Since: 700, Targets: 0x7ffffffc0000, On: "75"},
-				}}},
-				{Mod: 268, Gate: Gate{Clauses: []Clause{
-					{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-				}}},
-				{Mod: 269, Gate: Gate{Clauses: []Clause{
-					{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-				}}},
+				{Mod: 267, Gate: Gate{Clauses: clauses36}},
+				{Mod: 268, Gate: Gate{Clauses: clauses18}},
+				{Mod: 269, Gate: Gate{Clauses: clauses18}},
 			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-			{Name: ".b1", Values: []Value{
-				{Mod: 270},
-			}, Required: true, Order: '\x01'},
-			{Name: ".b1", Values: []Value{
-				{Mod: 270},
-			}, Required: true, Order: '\x01'},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-			{Name: ".bits", Values: []Value{
-				{Mod: 58},
-				{Mod: 56, Gate: Gate{Clauses: []Clause{
-					{Since: 701, Targets: 0x7ffffff80000, On: "80"},
-				}}},
-			}, Required: true, Order: '\x04'},
-			{Name: ".popc", Values: []Value{
-				{Mod: 271},
-			}, Required: true, Order: '\x04'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 3, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 3, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Tables: []Table{
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".s32", Values: values94, Required: true, Order: '\x01'},
+			{Name: ".b1", Values: values191, Required: true, Order: '\x01'},
+			{Name: ".b1", Values: values191, Required: true, Order: '\x01'},
+			{Name: ".s32", Values: values94, Required: true, Order: '\x01'},
+			{Name: ".bits", Values: values192, Required: true, Order: '\x04'},
+			{Name: ".popc", Values: values193, Required: true, Order: '\x04'},
+		}, Operands: operands120, Tables: []Table{
 			{Columns: []Column{
 				{Slot: 2},
-			}, Names: []string{"nd", "na", "nb"}, Rows: []Row{
+			}, Names: strings29, Rows: []Row{
 				{Cells: [][]Mod{{267}}, Lengths: []int{2, 1, 1}},
 				{Cells: [][]Mod{{268}}, Lengths: []int{4, 2, 1}},
 				{Cells: [][]Mod{{269}}, Lengths: []int{4, 4, 2}},
 			}},
-		}, Effects: []string{"convergent", "tensor"}},
+		}, Effects: strings27},
 		{Template: "mma.spvariant.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16", Section: "9.7.14.6.3", Slots: []Slot{
-			{Name: ".spvariant", Values: []Value{
-				{Mod: 272},
-				{Mod: 273, Gate: Gate{Clauses: []Clause{
-					{Since: 805, Targets: AllTargets},
-				}}},
-			}, Required: true},
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m16n8k16", Values: []Value{
-				{Mod: 251},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
+			{Name: ".spvariant", Values: values194, Required: true},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m16n8k16", Values: values175, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "e", ID: 4, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "f", ID: 5, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{High: 3, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 701, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Effects: []string{"convergent", "tensor"}},
+			{Name: "d", Access: 1, Kinds: kinds94},
+			{Name: "a", ID: 1, Kinds: kinds94},
+			{Name: "b", ID: 2, Kinds: kinds94},
+			{Name: "c", ID: 3, Kinds: kinds94},
+			{Name: "e", ID: 4, Kinds: kinds40},
+			{Name: "f", ID: 5, Kinds: kinds107},
+		}, Gates: gates31, Effects: strings27},
 		{Template: "mma.spvariant.sync.aligned.m16n8k32.row.col.f16.f16.f16.f16", Section: "9.7.14.6.3", Slots: []Slot{
-			{Name: ".spvariant", Values: []Value{
-				{Mod: 272},
-				{Mod: 273, Gate: Gate{Clauses: []Clause{
-					{Since: 805, Targets: AllTargets},
-				}}},
-			}, Required: true},
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m16n8k32", Values: []Value{
-				{Mod: 253},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
+			{Name: ".spvariant", Values: values194, Required: true},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m16n8k32", Values: values172, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "e", ID: 4, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "f", ID: 5, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{High: 1, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 701, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Effects: []string{"convergent", "tensor"}},
+			{Name: "d", Access: 1, Kinds: kinds94},
+			{Name: "a", ID: 1, Kinds: kinds93},
+			{Name: "b", ID: 2, Kinds: kinds93},
+			{Name: "c", ID: 3, Kinds: kinds94},
+			{Name: "e", ID: 4, Kinds: kinds40},
+			{Name: "f", ID: 5, Kinds: kinds31},
+		}, Gates: gates31, Effects: strings27},
 		{Template: "mma.spvariant.sync.aligned.shape.row.col.f32.f16.f16.f32", Section: "9.7.14.6.3", Slots: []Slot{
-			{Name: ".spvariant", Values: []Value{
-				{Mod: 272},
-				{Mod: 273, Gate: Gate{Clauses: []Clause{
-					{Since: 805, Targets: AllTargets},
-				}}},
-			}, Required: true},
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".shape", Values: []Value{
-				{Mod: 251},
-				{Mod: 253},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
+			{Name: ".spvariant", Values: values194, Required: true},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".shape", Values: values171, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "e", ID: 4, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "f", ID: 5, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{High: 3, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 701, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Tables: []Table{
+			{Name: "d", Access: 1, Kinds: kinds108},
+			{Name: "a", ID: 1, Kinds: kinds96},
+			{Name: "b", ID: 2, Kinds: kinds96},
+			{Name: "c", ID: 3, Kinds: kinds108},
+			{Name: "e", ID: 4, Kinds: kinds40},
+			{Name: "f", ID: 5, Kinds: kinds107},
+		}, Gates: gates31, Tables: []Table{
 			{Columns: []Column{
 				{Slot: 3},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{251}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{253}}, Lengths: []int{4}},
+			}, Names: strings11, Rows: []Row{
+				{Cells: modLists25, Lengths: []int{2}},
+				{Cells: modLists26, Lengths: []int{4}},
 			}},
-		}, Effects: []string{"convergent", "tensor"}},
+		}, Effects: strings27},
 		{Template: "mma.spvariant.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", Section: "9.7.14.6.3", Slots: []Slot{
-			{Name: ".spvariant", Values: []Value{
-				{Mod: 272},
-				{Mod: 273, Gate: Gate{Clauses: []Clause{
-					{Since: 805, Targets: AllTargets},
-				}}},
-			}, Required: true},
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m16n8k16", Values: []Value{
-				{Mod: 251},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".bf16", Values: []Value{
-				{Mod: 82},
-			}, Required: true, Order: '\x01'},
-			{Name: ".bf16", Values: []Value{
-				{Mod: 82},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "e", ID: 4, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "f", ID: 5, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{High: 3, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 701, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Effects: []string{"convergent", "tensor"}},
+			{Name: ".spvariant", Values: values194, Required: true},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m16n8k16", Values: values175, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".bf16", Values: values89, Required: true, Order: '\x01'},
+			{Name: ".bf16", Values: values89, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+		}, Operands: operands121, Gates: gates31, Effects: strings27},
 		{Template: "mma.spvariant.sync.aligned.m16n8k32.row.col.f32.bf16.bf16.f32", Section: "9.7.14.6.3", Slots: []Slot{
-			{Name: ".spvariant", Values: []Value{
-				{Mod: 272},
-				{Mod: 273, Gate: Gate{Clauses: []Clause{
-					{Since: 805, Targets: AllTargets},
-				}}},
-			}, Required: true},
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m16n8k32", Values: []Value{
-				{Mod: 253},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".bf16", Values: []Value{
-				{Mod: 82},
-			}, Required: true, Order: '\x01'},
-			{Name: ".bf16", Values: []Value{
-				{Mod: 82},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "e", ID: 4, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "f", ID: 5, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{High: 1, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 701, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Effects: []string{"convergent", "tensor"}},
+			{Name: ".spvariant", Values: values194, Required: true},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m16n8k32", Values: values172, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".bf16", Values: values89, Required: true, Order: '\x01'},
+			{Name: ".bf16", Values: values89, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+		}, Operands: operands122, Gates: gates31, Effects: strings27},
 		{Template: "mma.spvariant.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", Section: "9.7.14.6.3", Slots: []Slot{
-			{Name: ".spvariant", Values: []Value{
-				{Mod: 272},
-				{Mod: 273, Gate: Gate{Clauses: []Clause{
-					{Since: 805, Targets: AllTargets},
-				}}},
-			}, Required: true},
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
+			{Name: ".spvariant", Values: values194, Required: true},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
 			{Name: ".m16n8k8", Values: []Value{
 				{Mod: 250},
 			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".tf32", Values: []Value{
-				{Mod: 172},
-			}, Required: true, Order: '\x01'},
-			{Name: ".tf32", Values: []Value{
-				{Mod: 172},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "e", ID: 4, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "f", ID: 5, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{High: 3, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 701, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Effects: []string{"convergent", "tensor"}},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".tf32", Values: values106, Required: true, Order: '\x01'},
+			{Name: ".tf32", Values: values106, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+		}, Operands: operands121, Gates: gates31, Effects: strings27},
 		{Template: "mma.spvariant.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32", Section: "9.7.14.6.3", Slots: []Slot{
-			{Name: ".spvariant", Values: []Value{
-				{Mod: 272},
-				{Mod: 273, Gate: Gate{Clauses: []Clause{
-					{Since: 805, Targets: AllTargets},
-				}}},
-			}, Required: true},
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m16n8k16", Values: []Value{
-				{Mod: 251},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".tf32", Values: []Value{
-				{Mod: 172},
-			}, Required: true, Order: '\x01'},
-			{Name: ".tf32", Values: []Value{
-				{Mod: 172},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "e", ID: 4, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "f", ID: 5, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{High: 1, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 701, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Effects: []string{"convergent", "tensor"}},
+			{Name: ".spvariant", Values: values194, Required: true},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m16n8k16", Values: values175, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".tf32", Values: values106, Required: true, Order: '\x01'},
+			{Name: ".tf32", Values: values106, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+		}, Operands: operands122, Gates: gates31, Effects: strings27},
 		{Template: "mma.spvariant.sync.aligned.m16n8k64.row.col.f32.f8a.f8b.f32", Section: "9.7.14.6.3", Slots: []Slot{
-			{Name: ".spvariant", Values: []Value{
-				{Mod: 272},
-				{Mod: 273, Gate: Gate{Clauses: []Clause{
-					{Since: 805, Targets: AllTargets},
-				}}},
-			}, Required: true},
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m16n8k64", Values: []Value{
-				{Mod: 261},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f8a", Values: []Value{
-				{Mod: 118},
-				{Mod: 116},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f8b", Values: []Value{
-				{Mod: 118},
-				{Mod: 116},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "e", ID: 4, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "f", ID: 5, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 804, Targets: 0x7fffff800000, On: "89"},
-			}},
-		}, Effects: []string{"convergent", "tensor"}},
+			{Name: ".spvariant", Values: values194, Required: true},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m16n8k64", Values: values181, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".f8a", Values: values127, Required: true, Order: '\x01'},
+			{Name: ".f8b", Values: values127, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+		}, Operands: operands123, Gates: []Gate{
+			{Clauses: clauses35},
+		}, Effects: strings27},
 		{Template: "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.f16.f8a.f8b.f16", Section: "9.7.14.6.3", Slots: []Slot{
-			{Name: ".sp::ordered_metadata", Values: []Value{
-				{Mod: 273},
-			}, Required: true},
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m16n8k64", Values: []Value{
-				{Mod: 261},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f8a", Values: []Value{
-				{Mod: 118},
-				{Mod: 116},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f8b", Values: []Value{
-				{Mod: 118},
-				{Mod: 116},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "e", ID: 4, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "f", ID: 5, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-			}},
-		}, Effects: []string{"convergent", "tensor"}, Lenient: "half accumulators are documented with the kind written"},
+			{Name: ".sp::ordered_metadata", Values: values195, Required: true},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m16n8k64", Values: values181, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".f8a", Values: values127, Required: true, Order: '\x01'},
+			{Name: ".f8b", Values: values127, Required: true, Order: '\x01'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+		}, Operands: operands124, Gates: gates65, Effects: strings27, Lenient: "half accumulators are documented with the kind written"},
 		{Template: "mma.spvariant.sync.aligned.m16n8k32.row.col{.satfinite}.s32.s8a.s8b.s32", Section: "9.7.14.6.3", Slots: []Slot{
-			{Name: ".spvariant", Values: []Value{
-				{Mod: 272},
-				{Mod: 273, Gate: Gate{Clauses: []Clause{
-					{Since: 805, Targets: AllTargets},
-				}}},
-			}, Required: true},
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m16n8k32", Values: []Value{
-				{Mod: 253},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-			{Name: ".s8a", Values: []Value{
-				{Mod: 44},
-				{Mod: 45},
-			}, Required: true, Order: '\x01'},
-			{Name: ".s8b", Values: []Value{
-				{Mod: 44},
-				{Mod: 45},
-			}, Required: true, Order: '\x01'},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "e", ID: 4, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "f", ID: 5, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{High: 1, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 701, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Effects: []string{"convergent", "tensor"}},
+			{Name: ".spvariant", Values: values194, Required: true},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m16n8k32", Values: values172, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".satfinite", Values: values104},
+			{Name: ".s32", Values: values94, Required: true, Order: '\x01'},
+			{Name: ".s8a", Values: values188, Required: true, Order: '\x01'},
+			{Name: ".s8b", Values: values188, Required: true, Order: '\x01'},
+			{Name: ".s32", Values: values94, Required: true, Order: '\x01'},
+		}, Operands: operands125, Gates: gates31, Effects: strings27},
 		{Template: "mma.spvariant.sync.aligned.m16n8k64.row.col{.satfinite}.s32.s8a.s8b.s32", Section: "9.7.14.6.3", Slots: []Slot{
-			{Name: ".spvariant", Values: []Value{
-				{Mod: 272},
-				{Mod: 273, Gate: Gate{Clauses: []Clause{
-					{Since: 805, Targets: AllTargets},
-				}}},
-			}, Required: true},
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m16n8k64", Values: []Value{
-				{Mod: 261},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-			{Name: ".s8a", Values: []Value{
-				{Mod: 44},
-				{Mod: 45},
-			}, Required: true, Order: '\x01'},
-			{Name: ".s8b", Values: []Value{
-				{Mod: 44},
-				{Mod: 45},
-			}, Required: true, Order: '\x01'},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "e", ID: 4, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "f", ID: 5, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 701, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Effects: []string{"convergent", "tensor"}},
+			{Name: ".spvariant", Values: values194, Required: true},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m16n8k64", Values: values181, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".satfinite", Values: values104},
+			{Name: ".s32", Values: values94, Required: true, Order: '\x01'},
+			{Name: ".s8a", Values: values188, Required: true, Order: '\x01'},
+			{Name: ".s8b", Values: values188, Required: true, Order: '\x01'},
+			{Name: ".s32", Values: values94, Required: true, Order: '\x01'},
+		}, Operands: operands126, Gates: gates31, Effects: strings27},
 		{Template: "mma.spvariant.sync.aligned.m16n8k64.row.col{.satfinite}.s32.s4a.s4b.s32", Section: "9.7.14.6.3", Slots: []Slot{
-			{Name: ".spvariant", Values: []Value{
-				{Mod: 272},
-				{Mod: 273, Gate: Gate{Clauses: []Clause{
-					{Since: 805, Targets: AllTargets},
-				}}},
-			}, Required: true},
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m16n8k64", Values: []Value{
-				{Mod: 261},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-			{Name: ".s4a", Values: []Value{
-				{Mod: 185},
-				{Mod: 186},
-			}, Required: true, Order: '\x01'},
-			{Name: ".s4b", Values: []Value{
-				{Mod: 185},
-				{Mod: 186},
-			}, Required: true, Order: '\x01'},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "e", ID: 4, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "f", ID: 5, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{High: 1, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 701, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Effects: []string{"convergent", "tensor"}},
+			{Name: ".spvariant", Values: values194, Required: true},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m16n8k64", Values: values181, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".satfinite", Values: values104},
+			{Name: ".s32", Values: values94, Required: true, Order: '\x01'},
+			{Name: ".s4a", Values: values190, Required: true, Order: '\x01'},
+			{Name: ".s4b", Values: values190, Required: true, Order: '\x01'},
+			{Name: ".s32", Values: values94, Required: true, Order: '\x01'},
+		}, Operands: operands125, Gates: gates31, Effects: strings27},
 		{Template: "mma.spvariant.sync.aligned.m16n8k128.row.col{.satfinite}.s32.s4a.s4b.s32", Section: "9.7.14.6.3", Slots: []Slot{
-			{Name: ".spvariant", Values: []Value{
-				{Mod: 272},
-				{Mod: 273, Gate: Gate{Clauses: []Clause{
-					{Since: 805, Targets: AllTargets},
-				}}},
-			}, Required: true},
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m16n8k128", Values: []Value{
-				{Mod: 268},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-			{Name: ".s4a", Values: []Value{
-				{Mod: 185},
-				{Mod: 186},
-			}, Required: true, Order: '\x01'},
-			{Name: ".s4b", Values: []Value{
-				{Mod: 185},
-				{Mod: 186},
-			}, Required: true, Order: '\x01'},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "e", ID: 4, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "f", ID: 5, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 701, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Effects: []string{"convergent", "tensor"}},
+			{Name: ".spvariant", Values: values194, Required: true},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m16n8k128", Values: values196, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".satfinite", Values: values104},
+			{Name: ".s32", Values: values94, Required: true, Order: '\x01'},
+			{Name: ".s4a", Values: values190, Required: true, Order: '\x01'},
+			{Name: ".s4b", Values: values190, Required: true, Order: '\x01'},
+			{Name: ".s32", Values: values94, Required: true, Order: '\x01'},
+		}, Operands: operands126, Gates: gates31, Effects: strings27},
 		{Template: "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::f8f6f4.f32.f6a.f6b.f32", Section: "9.7.14.6.3", Slots: []Slot{
-			{Name: ".sp::ordered_metadata", Values: []Value{
-				{Mod: 273},
-			}, Required: true},
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m16n8k64", Values: []Value{
-				{Mod: 261},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".kind::f8f6f4", Values: []Value{
-				{Mod: 254},
-			}, Required: true},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f6a", Values: []Value{
-				{Mod: 118},
-				{Mod: 116},
-				{Mod: 246, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-				{Mod: 247, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-				{Mod: 248, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f6b", Values: []Value{
-				{Mod: 118},
-				{Mod: 116},
-				{Mod: 246, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-				{Mod: 247, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-				{Mod: 248, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "e", ID: 4, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "f", ID: 5, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-				{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-			}},
-		}, Effects: []string{"convergent", "tensor"}},
+			{Name: ".sp::ordered_metadata", Values: values195, Required: true},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m16n8k64", Values: values181, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".kind::f8f6f4", Values: values173, Required: true},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".f6a", Values: values174, Required: true, Order: '\x01'},
+			{Name: ".f6b", Values: values174, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+		}, Operands: operands123, Gates: gates63, Effects: strings27},
 		{Template: "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::f8f6f4.f16.f6a.f6b.f16", Section: "9.7.14.6.3", Slots: []Slot{
-			{Name: ".sp::ordered_metadata", Values: []Value{
-				{Mod: 273},
-			}, Required: true},
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m16n8k64", Values: []Value{
-				{Mod: 261},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".kind::f8f6f4", Values: []Value{
-				{Mod: 254},
-			}, Required: true},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f6a", Values: []Value{
-				{Mod: 118},
-				{Mod: 116},
-				{Mod: 246, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-				{Mod: 247, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-				{Mod: 248, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f6b", Values: []Value{
-				{Mod: 118},
-				{Mod: 116},
-				{Mod: 246, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-				{Mod: 247, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-				{Mod: 248, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "e", ID: 4, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "f", ID: 5, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-			}},
-		}, Effects: []string{"convergent", "tensor"}},
+			{Name: ".sp::ordered_metadata", Values: values195, Required: true},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m16n8k64", Values: values181, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".kind::f8f6f4", Values: values173, Required: true},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".f6a", Values: values174, Required: true, Order: '\x01'},
+			{Name: ".f6b", Values: values174, Required: true, Order: '\x01'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+		}, Operands: operands124, Gates: gates65, Effects: strings27},
 		{Template: "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::mxf8f6f4.block_scale{.scale_vec::1X}.f32.f6a.f6b.f32.ue8m0", Section: "9.7.14.6.3", Slots: []Slot{
-			{Name: ".sp::ordered_metadata", Values: []Value{
-				{Mod: 273},
-			}, Required: true},
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m16n8k64", Values: []Value{
-				{Mod: 261},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".kind::mxf8f6f4", Values: []Value{
-				{Mod: 255},
-			}, Required: true},
-			{Name: ".block_scale", Values: []Value{
-				{Mod: 258},
-			}, Required: true},
-			{Name: ".scale_vec::1X", Values: []Value{
-				{Mod: 259},
-			}},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f6a", Values: []Value{
-				{Mod: 118},
-				{Mod: 116},
-				{Mod: 246, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-				{Mod: 247, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-				{Mod: 248, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f6b", Values: []Value{
-				{Mod: 118},
-				{Mod: 116},
-				{Mod: 246, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-				{Mod: 247, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-				{Mod: 248, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-				}}},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".ue8m0", Values: []Value{
-				{Mod: 260},
-			}, Required: true, Order: '\x01'},
+			{Name: ".sp::ordered_metadata", Values: values195, Required: true},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m16n8k64", Values: values181, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".kind::mxf8f6f4", Values: values177, Required: true},
+			{Name: ".block_scale", Values: values178, Required: true},
+			{Name: ".scale_vec::1X", Values: values179},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".f6a", Values: values174, Required: true, Order: '\x01'},
+			{Name: ".f6b", Values: values174, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".ue8m0", Values: values180, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "e", ID: 4, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "f", ID: 5, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scaleA", ID: 6, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
+			{Name: "d", Access: 1, Kinds: kinds63},
+			{Name: "a", ID: 1, Kinds: kinds100},
+			{Name: "b", ID: 2, Kinds: kinds100},
+			{Name: "c", ID: 3, Kinds: kinds63},
+			{Name: "e", ID: 4, Kinds: kinds40},
+			{Name: "f", ID: 5, Kinds: kinds17},
+			{Name: "scaleA", ID: 6, Kinds: kinds102},
 			{Name: "selectA", ID: 7, Kinds: []Kind{
 				{Word: 13, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}, Parts: []Operand{
-					{Name: "byte", ID: 8, Kinds: []Kind{
-						{Type: TypeRef{Slot: -1, Type: 12}, Range: []Span{
-							{High: 3, Step: 1},
-						}, Space: SpaceRef{Slot: -1}},
-					}},
-					{Name: "thread", ID: 9, Kinds: []Kind{
-						{Type: TypeRef{Slot: -1, Type: 12}, Range: []Span{
-							{High: 1, Step: 1},
-						}, Space: SpaceRef{Slot: -1}},
-					}},
+					{Name: "byte", ID: 8, Kinds: kinds103},
+					{Name: "thread", ID: 9, Kinds: kinds104},
 				}},
 			}},
-			{Name: "scaleB", ID: 10, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
+			{Name: "scaleB", ID: 10, Kinds: kinds102},
 			{Name: "selectB", ID: 11, Kinds: []Kind{
 				{Word: 13, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}, Parts: []Operand{
-					{Name: "byte", ID: 12, Kinds: []Kind{
-						{Type: TypeRef{Slot: -1, Type: 12}, Range: []Span{
-							{High: 3, Step: 1},
-						}, Space: SpaceRef{Slot: -1}},
-					}},
-					{Name: "thread", ID: 13, Kinds: []Kind{
-						{Type: TypeRef{Slot: -1, Type: 12}, Range: []Span{
-							{High: 3, Step: 1},
-						}, Space: SpaceRef{Slot: -1}},
-					}},
+					{Name: "byte", ID: 12, Kinds: kinds103},
+					{Name: "thread", ID: 13, Kinds: kinds103},
 				}},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-			}},
-		}, Effects: []string{"convergent", "tensor"}},
+		}, Gates: gates65, Effects: strings27},
 		{Template: "mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4.block_scale{.scale_vec::2X}.f32.e2m1.e2m1.f32.ue8m0", Section: "9.7.14.6.3", Slots: []Slot{
-			{Name: ".sp::ordered_metadata", Values: []Value{
-				{Mod: 273},
-			}, Required: true},
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m16n8k128", Values: []Value{
-				{Mod: 268},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".kind::mxf4", Values: []Value{
-				{Mod: 256},
-			}, Required: true},
-			{Name: ".block_scale", Values: []Value{
-				{Mod: 258},
-			}, Required: true},
-			{Name: ".scale_vec::2X", Values: []Value{
-				{Mod: 262},
-			}},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".e2m1", Values: []Value{
-				{Mod: 248},
-			}, Required: true, Order: '\x01'},
-			{Name: ".e2m1", Values: []Value{
-				{Mod: 248},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".ue8m0", Values: []Value{
-				{Mod: 260},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "e", ID: 4, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "f", ID: 5, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scaleA", ID: 6, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "selectA", ID: 7, Kinds: []Kind{
-				{Word: 13, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}, Parts: []Operand{
-					{Name: "byte", ID: 8, Kinds: []Kind{
-						{Type: TypeRef{Slot: -1, Type: 12}, Range: []Span{
-							{Step: 1},
-							{Low: 2, High: 2, Step: 1},
-						}, Space: SpaceRef{Slot: -1}},
-					}},
-					{Name: "thread", ID: 9, Kinds: []Kind{
-						{Type: TypeRef{Slot: -1, Type: 12}, Range: []Span{
-							{High: 1, Step: 1},
-						}, Space: SpaceRef{Slot: -1}},
-					}},
-				}},
-			}},
-			{Name: "scaleB", ID: 10, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "selectB", ID: 11, Kinds: []Kind{
-				{Word: 13, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}, Parts: []Operand{
-					{Name: "byte", ID: 12, Kinds: []Kind{
-						{Type: TypeRef{Slot: -1, Type: 12}, Range: []Span{
-							{Step: 1},
-							{Low: 2, High: 2, Step: 1},
-						}, Space: SpaceRef{Slot: -1}},
-					}},
-					{Name: "thread", ID: 13, Kinds: []Kind{
-						{Type: TypeRef{Slot: -1, Type: 12}, Range: []Span{
-							{High: 3, Step: 1},
-						}, Space: SpaceRef{Slot: -1}},
-					}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 807, Targets: 0x80000000000, On: "120a"},
-				{Since: 808, Targets: 0x400000000000, On: "121a"},
-			}},
-		}, Effects: []string{"convergent", "tensor"}},
+			{Name: ".sp::ordered_metadata", Values: values195, Required: true},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m16n8k128", Values: values196, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".kind::mxf4", Values: values182, Required: true},
+			{Name: ".block_scale", Values: values178, Required: true},
+			{Name: ".scale_vec::2X", Values: values183},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".e2m1", Values: values184, Required: true, Order: '\x01'},
+			{Name: ".e2m1", Values: values184, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".ue8m0", Values: values180, Required: true, Order: '\x01'},
+		}, Operands: operands127, Gates: gates66, Effects: strings27},
 		{Template: "mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4nvf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0", Section: "9.7.14.6.3", Slots: []Slot{
-			{Name: ".sp::ordered_metadata", Values: []Value{
-				{Mod: 273},
-			}, Required: true},
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m16n8k128", Values: []Value{
-				{Mod: 268},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".kind::mxf4nvf4", Values: []Value{
-				{Mod: 257},
-			}, Required: true},
-			{Name: ".block_scale", Values: []Value{
-				{Mod: 258},
-			}, Required: true},
-			{Name: ".scale_vec::2X", Values: []Value{
-				{Mod: 262},
-			}, Required: true},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".e2m1", Values: []Value{
-				{Mod: 248},
-			}, Required: true, Order: '\x01'},
-			{Name: ".e2m1", Values: []Value{
-				{Mod: 248},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".ue8m0", Values: []Value{
-				{Mod: 260},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "e", ID: 4, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "f", ID: 5, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scaleA", ID: 6, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "selectA", ID: 7, Kinds: []Kind{
-				{Word: 13, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}, Parts: []Operand{
-					{Name: "byte", ID: 8, Kinds: []Kind{
-						{Type: TypeRef{Slot: -1, Type: 12}, Range: []Span{
-							{Step: 1},
-							{Low: 2, High: 2, Step: 1},
-						}, Space: SpaceRef{Slot: -1}},
-					}},
-					{Name: "thread", ID: 9, Kinds: []Kind{
-						{Type: TypeRef{Slot: -1, Type: 12}, Range: []Span{
-							{High: 1, Step: 1},
-						}, Space: SpaceRef{Slot: -1}},
-					}},
-				}},
-			}},
-			{Name: "scaleB", ID: 10, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "selectB", ID: 11, Kinds: []Kind{
-				{Word: 13, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}, Parts: []Operand{
-					{Name: "byte", ID: 12, Kinds: []Kind{
-						{Type: TypeRef{Slot: -1, Type: 12}, Range: []Span{
-							{Step: 1},
-							{Low: 2, High: 2, Step: 1},
-						}, Space: SpaceRef{Slot: -1}},
-					}},
-					{Name: "thread", ID: 13, Kinds: []Kind{
-						{Type: TypeRef{Slot: -1, Type: 12}, Range: []Span{
-							{High: 3, Step: 1},
-						}, Space: SpaceRef{Slot: -1}},
-					}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 807, Targets: 0x80000000000, On: "120a"},
-				{Since: 808, Targets: 0x400000000000, On: "121a"},
-			}},
-		}, Effects: []string{"convergent", "tensor"}},
+			{Name: ".sp::ordered_metadata", Values: values195, Required: true},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m16n8k128", Values: values196, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".kind::mxf4nvf4", Values: values185, Required: true},
+			{Name: ".block_scale", Values: values178, Required: true},
+			{Name: ".scale_vec::2X", Values: values183, Required: true},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".e2m1", Values: values184, Required: true, Order: '\x01'},
+			{Name: ".e2m1", Values: values184, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".ue8m0", Values: values180, Required: true, Order: '\x01'},
+		}, Operands: operands127, Gates: gates66, Effects: strings27},
 		{Template: "mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.stype", Section: "9.7.14.6.3", Slots: []Slot{
-			{Name: ".sp::ordered_metadata", Values: []Value{
-				{Mod: 273},
-			}, Required: true},
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m16n8k128", Values: []Value{
-				{Mod: 268},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".kind::mxf4nvf4", Values: []Value{
-				{Mod: 257},
-			}, Required: true},
-			{Name: ".block_scale", Values: []Value{
-				{Mod: 258},
-			}, Required: true},
-			{Name: ".scale_vec::4X", Values: []Value{
-				{Mod: 264},
-			}, Required: true},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".e2m1", Values: []Value{
-				{Mod: 248},
-			}, Required: true, Order: '\x01'},
-			{Name: ".e2m1", Values: []Value{
-				{Mod: 248},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".stype", Values: []Value{
-				{Mod: 260, Gate: Gate{Clauses: []Clause{
-					{Since: 901, Targets: AllTargets},
-				}}},
-				{Mod: 263},
-			}, Required: true, Order: '\x01'},
+			{Name: ".sp::ordered_metadata", Values: values195, Required: true},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m16n8k128", Values: values196, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".kind::mxf4nvf4", Values: values185, Required: true},
+			{Name: ".block_scale", Values: values178, Required: true},
+			{Name: ".scale_vec::4X", Values: values186, Required: true},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".e2m1", Values: values184, Required: true, Order: '\x01'},
+			{Name: ".e2m1", Values: values184, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".stype", Values: values187, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "e", ID: 4, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "f", ID: 5, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scaleA", ID: 6, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
+			{Name: "d", Access: 1, Kinds: kinds63},
+			{Name: "a", ID: 1, Kinds: kinds100},
+			{Name: "b", ID: 2, Kinds: kinds100},
+			{Name: "c", ID: 3, Kinds: kinds63},
+			{Name: "e", ID: 4, Kinds: kinds40},
+			{Name: "f", ID: 5, Kinds: kinds17},
+			{Name: "scaleA", ID: 6, Kinds: kinds102},
 			{Name: "selectA", ID: 7, Kinds: []Kind{
 				{Word: 13, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}, Parts: []Operand{
-					{Name: "byte", ID: 8, Kinds: []Kind{
-						{Type: TypeRef{Slot: -1, Type: 12}, Range: []Span{
-							{Step: 1},
-							{Step: 1},
-						}, Space: SpaceRef{Slot: -1}},
-					}},
-					{Name: "thread", ID: 9, Kinds: []Kind{
-						{Type: TypeRef{Slot: -1, Type: 12}, Range: []Span{
-							{High: 1, Step: 1},
-						}, Space: SpaceRef{Slot: -1}},
-					}},
+					{Name: "byte", ID: 8, Kinds: kinds105},
+					{Name: "thread", ID: 9, Kinds: kinds104},
 				}},
 			}},
-			{Name: "scaleB", ID: 10, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
+			{Name: "scaleB", ID: 10, Kinds: kinds102},
 			{Name: "selectB", ID: 11, Kinds: []Kind{
 				{Word: 13, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}, Parts: []Operand{
-					{Name: "byte", ID: 12, Kinds: []Kind{
-						{Type: TypeRef{Slot: -1, Type: 12}, Range: []Span{
-							{Step: 1},
-							{Step: 1},
-						}, Space: SpaceRef{Slot: -1}},
-					}},
-					{Name: "thread", ID: 13, Kinds: []Kind{
-						{Type: TypeRef{Slot: -1, Type: 12}, Range: []Span{
-							{High: 3, Step: 1},
-						}, Space: SpaceRef{Slot: -1}},
-					}},
+					{Name: "byte", ID: 12, Kinds: kinds105},
+					{Name: "thread", ID: 13, Kinds: kinds103},
 				}},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 807, Targets: 0x80000000000, On: "120a"},
-				{Since: 808, Targets: 0x400000000000, On: "121a"},
-			}},
-		}, Effects: []string{"convergent", "tensor"}},
+		}, Gates: gates66, Effects: strings27},
 		{Template: "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind.f32.f8a.f8b.f32", Section: "9.7.14.6.3", Slots: []Slot{
-			{Name: ".sp::ordered_metadata", Values: []Value{
-				{Mod: 273},
-			}, Required: true},
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m16n8k64", Values: []Value{
-				{Mod: 261},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
+			{Name: ".sp::ordered_metadata", Values: values195, Required: true},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m16n8k64", Values: values181, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
 			{Name: ".kind", Values: []Value{
 				{Mod: 255},
 				{Mod: 256, Gate: Gate{Clauses: []Clause{
@@ -3057,3089 +815,518 @@ var mmaTable = []Instruction{
 					{Since: 904, Targets: 0x2000000000, On: "107a"},
 				}}},
 			}, Required: true},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f8a", Values: []Value{
-				{Mod: 118},
-				{Mod: 116},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f8b", Values: []Value{
-				{Mod: 118},
-				{Mod: 116},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "e", ID: 4, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "f", ID: 5, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-				{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-			}},
-		}, Effects: []string{"convergent", "tensor"}, Lenient: "these kinds belong to block scaling"},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".f8a", Values: values127, Required: true, Order: '\x01'},
+			{Name: ".f8b", Values: values127, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+		}, Operands: operands123, Gates: gates63, Effects: strings27, Lenient: "these kinds belong to block scaling"},
 		{Template: "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind.f16.f8a.f8b.f16", Section: "9.7.14.6.3", Slots: []Slot{
-			{Name: ".sp::ordered_metadata", Values: []Value{
-				{Mod: 273},
-			}, Required: true},
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m16n8k64", Values: []Value{
-				{Mod: 261},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
+			{Name: ".sp::ordered_metadata", Values: values195, Required: true},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m16n8k64", Values: values181, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
 			{Name: ".kind", Values: []Value{
 				{Mod: 255},
-				{Mod: 256, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x80000000000, On: "120a"},
-					{Since: 808, Targets: 0x400000000000, On: "121a"},
-				}}},
-				{Mod: 257, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x80000000000, On: "120a"},
-					{Since: 808, Targets: 0x400000000000, On: "121a"},
-				}}},
+				{Mod: 256, Gate: Gate{Clauses: clauses37}},
+				{Mod: 257, Gate: Gate{Clauses: clauses37}},
 			}, Required: true},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f8a", Values: []Value{
-				{Mod: 118},
-				{Mod: 116},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f8b", Values: []Value{
-				{Mod: 118},
-				{Mod: 116},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "e", ID: 4, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "f", ID: 5, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-			}},
-		}, Effects: []string{"convergent", "tensor"}, Lenient: "these kinds belong to block scaling"},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".f8a", Values: values127, Required: true, Order: '\x01'},
+			{Name: ".f8b", Values: values127, Required: true, Order: '\x01'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+		}, Operands: operands124, Gates: gates65, Effects: strings27, Lenient: "these kinds belong to block scaling"},
 	}},
 	{Name: "mma", Family: "mma", What: "the same, four-bit operands with stray bit operations", Repeats: []Mod{109, 58, 56, 57, 271}, Forms: []Form{
 		{Template: "mma.sync.aligned.shape.row.col.one{.two}{.popc}.s32.s4a.s4b.s32", Section: "9.7.14.5.14", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".shape", Values: []Value{
-				{Mod: 266, Gate: Gate{Clauses: []Clause{
-					{Since: 605, Targets: 0x7ffffffc0000, On: "75"},
-				}}},
-				{Mod: 253, Gate: Gate{Clauses: []Clause{
-					{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-				}}},
-				{Mod: 261, Gate: Gate{Clauses: []Clause{
-					{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-				}}},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".one", Values: []Value{
-				{Mod: 58},
-				{Mod: 56},
-				{Mod: 57},
-			}, Required: true, Order: '\x04'},
-			{Name: ".two", Values: []Value{
-				{Mod: 58},
-				{Mod: 56},
-				{Mod: 57},
-			}, Order: '\x04'},
-			{Name: ".popc", Values: []Value{
-				{Mod: 271},
-			}, Order: '\x04'},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-			{Name: ".s4a", Values: []Value{
-				{Mod: 185},
-				{Mod: 186},
-			}, Required: true, Order: '\x01'},
-			{Name: ".s4b", Values: []Value{
-				{Mod: 185},
-				{Mod: 186},
-			}, Required: true, Order: '\x01'},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 3, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 3, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{Slot: 2},
-			}, Names: []string{"nd", "na", "nb"}, Rows: []Row{
-				{Cells: [][]Mod{{266}}, Lengths: []int{2, 1, 1}},
-				{Cells: [][]Mod{{253}}, Lengths: []int{4, 2, 1}},
-				{Cells: [][]Mod{{261}}, Lengths: []int{4, 4, 2}},
-			}},
-		}, Effects: []string{"convergent", "tensor"}, Lenient: "bit operations are documented for single-bit operands"},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".shape", Values: values189, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".one", Values: values197, Required: true, Order: '\x04'},
+			{Name: ".two", Values: values197, Order: '\x04'},
+			{Name: ".popc", Values: values193, Order: '\x04'},
+			{Name: ".s32", Values: values94, Required: true, Order: '\x01'},
+			{Name: ".s4a", Values: values190, Required: true, Order: '\x01'},
+			{Name: ".s4b", Values: values190, Required: true, Order: '\x01'},
+			{Name: ".s32", Values: values94, Required: true, Order: '\x01'},
+		}, Operands: operands120, Tables: tables13, Effects: strings27, Lenient: "bit operations are documented for single-bit operands"},
 	}},
 	{Name: "wmma.load.a", Family: "mma", What: "loads the A fragment of a warp matrix", Repeats: []Mod{109}, Forms: []Form{
-		{Template: "wmma.load.a.sync.layout.shape{.ss}.f16", Section: "9.7.14.4.3", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".layout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true},
-			{Name: ".shape", Values: []Value{
-				{Mod: 274},
-				{Mod: 275, Gate: Gate{Clauses: []Clause{
-					{Since: 601, Targets: AllTargets},
-				}}},
-				{Mod: 276, Gate: Gate{Clauses: []Clause{
-					{Since: 601, Targets: AllTargets},
-				}}},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 26},
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "p", ID: 1, Inside: []Operand{
-				{Name: "p", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 3}},
-				}},
-			}},
-			{Name: "stride", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffff0000, On: "70"},
-			}},
-		}, Gone: []Gate{
-			{Clauses: []Clause{
-				{Since: 603, Targets: AllTargets},
-			}},
-		}, Effects: []string{"load", "convergent"}},
-		{Template: "wmma.load.a.sync.aligned.layout.shape{.ss}.f16", Section: "9.7.14.4.3", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".layout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true},
-			{Name: ".shape", Values: []Value{
-				{Mod: 274},
-				{Mod: 275},
-				{Mod: 276},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 26},
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "p", ID: 1, Inside: []Operand{
-				{Name: "p", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 4}},
-				}},
-			}},
-			{Name: "stride", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 603, Targets: 0x7fffffff0000, On: "70"},
-			}},
-		}, Effects: []string{"load", "convergent"}},
-		{Template: "wmma.load.a.sync.aligned.layout.shape{.ss}.bf16", Section: "9.7.14.4.3", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".layout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true},
-			{Name: ".shape", Values: []Value{
-				{Mod: 274},
-				{Mod: 275},
-				{Mod: 276},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 26},
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".bf16", Values: []Value{
-				{Mod: 82},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 23}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "p", ID: 1, Inside: []Operand{
-				{Name: "p", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 4}},
-				}},
-			}},
-			{Name: "stride", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Tables: []Table{
+		{Template: "wmma.load.a.sync.layout.shape{.ss}.f16", Section: "9.7.14.4.3", Slots: slots68, Operands: operands128, Gates: gates52, Gone: gates67, Effects: strings30},
+		{Template: "wmma.load.a.sync.aligned.layout.shape{.ss}.f16", Section: "9.7.14.4.3", Slots: slots69, Operands: operands129, Gates: gates68, Effects: strings30},
+		{Template: "wmma.load.a.sync.aligned.layout.shape{.ss}.bf16", Section: "9.7.14.4.3", Slots: slots70, Operands: operands130, Gates: gates12, Tables: []Table{
 			{Columns: []Column{
 				{Slot: 3},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{274}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{275}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{276}}, Lengths: []int{8}},
+			}, Names: strings11, Rows: []Row{
+				{Cells: modLists27, Lengths: []int{4}},
+				{Cells: modLists28, Lengths: []int{2}},
+				{Cells: modLists29, Lengths: []int{8}},
 			}},
-		}, Effects: []string{"load", "convergent"}},
-		{Template: "wmma.load.a.sync.aligned.layout.m16n16k8{.ss}.tf32", Section: "9.7.14.4.3", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".layout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true},
-			{Name: ".m16n16k8", Values: []Value{
-				{Mod: 277},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 26},
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".tf32", Values: []Value{
-				{Mod: 172},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 24}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "p", ID: 1, Inside: []Operand{
-				{Name: "p", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 4}},
-				}},
-			}},
-			{Name: "stride", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Effects: []string{"load", "convergent"}},
-		{Template: "wmma.load.a.sync.aligned.layout.m8n8k4{.ss}.f64", Section: "9.7.14.4.3", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".layout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true},
-			{Name: ".m8n8k4", Values: []Value{
-				{Mod: 249},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 26},
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".f64", Values: []Value{
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 26}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "p", ID: 1, Inside: []Operand{
-				{Name: "p", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 4}},
-				}},
-			}},
-			{Name: "stride", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Effects: []string{"load", "convergent"}},
+		}, Effects: strings30},
+		{Template: "wmma.load.a.sync.aligned.layout.m16n16k8{.ss}.tf32", Section: "9.7.14.4.3", Slots: slots71, Operands: operands131, Gates: gates12, Effects: strings30},
+		{Template: "wmma.load.a.sync.aligned.layout.m8n8k4{.ss}.f64", Section: "9.7.14.4.3", Slots: slots72, Operands: operands132, Gates: gates12, Effects: strings30},
 		{Template: "wmma.load.a.sync.aligned.layout.shape{.ss}.atype", Section: "9.7.14.4.3", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".layout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true},
-			{Name: ".shape", Values: []Value{
-				{Mod: 274},
-				{Mod: 275},
-				{Mod: 276},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 26},
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".atype", Values: []Value{
-				{Mod: 45},
-				{Mod: 44},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "p", ID: 1, Inside: []Operand{
-				{Name: "p", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 4}},
-				}},
-			}},
-			{Name: "stride", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 603, Targets: 0x7ffffffe0000, On: "72"},
-			}},
-		}, Tables: []Table{
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".layout", Values: values167, Required: true},
+			{Name: ".shape", Values: values198, Required: true},
+			{Name: ".ss", Values: values199},
+			{Name: ".atype", Values: values200, Required: true, Order: '\x01'},
+		}, Operands: operands133, Gates: gates69, Tables: []Table{
 			{Columns: []Column{
 				{Slot: 3},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{274}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{275}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{276}}, Lengths: []int{4}},
+			}, Names: strings11, Rows: []Row{
+				{Cells: modLists27, Lengths: []int{2}},
+				{Cells: modLists28, Lengths: []int{1}},
+				{Cells: modLists29, Lengths: []int{4}},
 			}},
-		}, Effects: []string{"load", "convergent"}},
+		}, Effects: strings30},
 		{Template: "wmma.load.a.sync.aligned.row.m8n8k32{.ss}.atype", Section: "9.7.14.4.3", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".m8n8k32", Values: []Value{
-				{Mod: 266},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 26},
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".atype", Values: []Value{
-				{Mod: 186},
-				{Mod: 185},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "p", ID: 1, Inside: []Operand{
-				{Name: "p", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 4}},
-				}},
-			}},
-			{Name: "stride", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 603, Targets: 0x7ffffffc0000, On: "75"},
-			}},
-		}, Effects: []string{"load", "convergent"}},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".m8n8k32", Values: values201, Required: true},
+			{Name: ".ss", Values: values199},
+			{Name: ".atype", Values: values202, Required: true, Order: '\x01'},
+		}, Operands: operands134, Gates: gates70, Effects: strings30},
 		{Template: "wmma.load.a.sync.aligned.row.m8n8k128{.ss}.b1", Section: "9.7.14.4.3", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".m8n8k128", Values: []Value{
-				{Mod: 267},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 26},
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".b1", Values: []Value{
-				{Mod: 270},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "p", ID: 1, Inside: []Operand{
-				{Name: "p", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 4}},
-				}},
-			}},
-			{Name: "stride", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 603, Targets: 0x7ffffffc0000, On: "75"},
-			}},
-		}, Effects: []string{"load", "convergent"}},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".m8n8k128", Values: values203, Required: true},
+			{Name: ".ss", Values: values199},
+			{Name: ".b1", Values: values191, Required: true, Order: '\x01'},
+		}, Operands: operands134, Gates: gates70, Effects: strings30},
 	}},
 	{Name: "wmma.load.b", Family: "mma", What: "loads the B fragment of a warp matrix", Repeats: []Mod{109}, Forms: []Form{
-		{Template: "wmma.load.b.sync.layout.shape{.ss}.f16", Section: "9.7.14.4.3", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".layout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true},
-			{Name: ".shape", Values: []Value{
-				{Mod: 274},
-				{Mod: 275, Gate: Gate{Clauses: []Clause{
-					{Since: 601, Targets: AllTargets},
-				}}},
-				{Mod: 276, Gate: Gate{Clauses: []Clause{
-					{Since: 601, Targets: AllTargets},
-				}}},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 26},
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "p", ID: 1, Inside: []Operand{
-				{Name: "p", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 3}},
-				}},
-			}},
-			{Name: "stride", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffff0000, On: "70"},
-			}},
-		}, Gone: []Gate{
-			{Clauses: []Clause{
-				{Since: 603, Targets: AllTargets},
-			}},
-		}, Effects: []string{"load", "convergent"}},
-		{Template: "wmma.load.b.sync.aligned.layout.shape{.ss}.f16", Section: "9.7.14.4.3", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".layout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true},
-			{Name: ".shape", Values: []Value{
-				{Mod: 274},
-				{Mod: 275},
-				{Mod: 276},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 26},
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "p", ID: 1, Inside: []Operand{
-				{Name: "p", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 4}},
-				}},
-			}},
-			{Name: "stride", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 603, Targets: 0x7fffffff0000, On: "70"},
-			}},
-		}, Effects: []string{"load", "convergent"}},
-		{Template: "wmma.load.b.sync.aligned.layout.shape{.ss}.bf16", Section: "9.7.14.4.3", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".layout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true},
-			{Name: ".shape", Values: []Value{
-				{Mod: 274},
-				{Mod: 275},
-				{Mod: 276},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 26},
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".bf16", Values: []Value{
-				{Mod: 82},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 23}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "p", ID: 1, Inside: []Operand{
-				{Name: "p", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 4}},
-				}},
-			}},
-			{Name: "stride", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Tables: []Table{
+		{Template: "wmma.load.b.sync.layout.shape{.ss}.f16", Section: "9.7.14.4.3", Slots: slots68, Operands: operands128, Gates: gates52, Gone: gates67, Effects: strings30},
+		{Template: "wmma.load.b.sync.aligned.layout.shape{.ss}.f16", Section: "9.7.14.4.3", Slots: slots69, Operands: operands129, Gates: gates68, Effects: strings30},
+		{Template: "wmma.load.b.sync.aligned.layout.shape{.ss}.bf16", Section: "9.7.14.4.3", Slots: slots70, Operands: operands130, Gates: gates12, Tables: []Table{
 			{Columns: []Column{
 				{Slot: 3},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{274}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{275}}, Lengths: []int{8}},
-				{Cells: [][]Mod{{276}}, Lengths: []int{2}},
+			}, Names: strings11, Rows: []Row{
+				{Cells: modLists27, Lengths: []int{4}},
+				{Cells: modLists28, Lengths: []int{8}},
+				{Cells: modLists29, Lengths: []int{2}},
 			}},
-		}, Effects: []string{"load", "convergent"}},
-		{Template: "wmma.load.b.sync.aligned.layout.m16n16k8{.ss}.tf32", Section: "9.7.14.4.3", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".layout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true},
-			{Name: ".m16n16k8", Values: []Value{
-				{Mod: 277},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 26},
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".tf32", Values: []Value{
-				{Mod: 172},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 24}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "p", ID: 1, Inside: []Operand{
-				{Name: "p", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 4}},
-				}},
-			}},
-			{Name: "stride", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Effects: []string{"load", "convergent"}},
-		{Template: "wmma.load.b.sync.aligned.layout.m8n8k4{.ss}.f64", Section: "9.7.14.4.3", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".layout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true},
-			{Name: ".m8n8k4", Values: []Value{
-				{Mod: 249},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 26},
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".f64", Values: []Value{
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 26}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "p", ID: 1, Inside: []Operand{
-				{Name: "p", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 4}},
-				}},
-			}},
-			{Name: "stride", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Effects: []string{"load", "convergent"}},
+		}, Effects: strings30},
+		{Template: "wmma.load.b.sync.aligned.layout.m16n16k8{.ss}.tf32", Section: "9.7.14.4.3", Slots: slots71, Operands: operands131, Gates: gates12, Effects: strings30},
+		{Template: "wmma.load.b.sync.aligned.layout.m8n8k4{.ss}.f64", Section: "9.7.14.4.3", Slots: slots72, Operands: operands132, Gates: gates12, Effects: strings30},
 		{Template: "wmma.load.b.sync.aligned.layout.shape{.ss}.btype", Section: "9.7.14.4.3", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".layout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true},
-			{Name: ".shape", Values: []Value{
-				{Mod: 274},
-				{Mod: 275},
-				{Mod: 276},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 26},
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".btype", Values: []Value{
-				{Mod: 45},
-				{Mod: 44},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "p", ID: 1, Inside: []Operand{
-				{Name: "p", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 4}},
-				}},
-			}},
-			{Name: "stride", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 603, Targets: 0x7ffffffe0000, On: "72"},
-			}},
-		}, Tables: []Table{
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".layout", Values: values167, Required: true},
+			{Name: ".shape", Values: values198, Required: true},
+			{Name: ".ss", Values: values199},
+			{Name: ".btype", Values: values200, Required: true, Order: '\x01'},
+		}, Operands: operands133, Gates: gates69, Tables: []Table{
 			{Columns: []Column{
 				{Slot: 3},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{274}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{275}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{276}}, Lengths: []int{1}},
+			}, Names: strings11, Rows: []Row{
+				{Cells: modLists27, Lengths: []int{2}},
+				{Cells: modLists28, Lengths: []int{4}},
+				{Cells: modLists29, Lengths: []int{1}},
 			}},
-		}, Effects: []string{"load", "convergent"}},
+		}, Effects: strings30},
 		{Template: "wmma.load.b.sync.aligned.col.m8n8k32{.ss}.btype", Section: "9.7.14.4.3", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".m8n8k32", Values: []Value{
-				{Mod: 266},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 26},
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".btype", Values: []Value{
-				{Mod: 186},
-				{Mod: 185},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "p", ID: 1, Inside: []Operand{
-				{Name: "p", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 4}},
-				}},
-			}},
-			{Name: "stride", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 603, Targets: 0x7ffffffc0000, On: "75"},
-			}},
-		}, Effects: []string{"load", "convergent"}},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".m8n8k32", Values: values201, Required: true},
+			{Name: ".ss", Values: values199},
+			{Name: ".btype", Values: values202, Required: true, Order: '\x01'},
+		}, Operands: operands134, Gates: gates70, Effects: strings30},
 		{Template: "wmma.load.b.sync.aligned.col.m8n8k128{.ss}.b1", Section: "9.7.14.4.3", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".m8n8k128", Values: []Value{
-				{Mod: 267},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 26},
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".b1", Values: []Value{
-				{Mod: 270},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "p", ID: 1, Inside: []Operand{
-				{Name: "p", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 4}},
-				}},
-			}},
-			{Name: "stride", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 603, Targets: 0x7ffffffc0000, On: "75"},
-			}},
-		}, Effects: []string{"load", "convergent"}},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".m8n8k128", Values: values203, Required: true},
+			{Name: ".ss", Values: values199},
+			{Name: ".b1", Values: values191, Required: true, Order: '\x01'},
+		}, Operands: operands134, Gates: gates70, Effects: strings30},
 	}},
 	{Name: "wmma.load.c", Family: "mma", What: "loads the accumulator fragment of a warp matrix", Repeats: []Mod{109}, Forms: []Form{
-		{Template: "wmma.load.c.sync.layout.shape{.ss}.f16", Section: "9.7.14.4.3", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".layout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true},
-			{Name: ".shape", Values: []Value{
-				{Mod: 274},
-				{Mod: 275, Gate: Gate{Clauses: []Clause{
-					{Since: 601, Targets: AllTargets},
-				}}},
-				{Mod: 276, Gate: Gate{Clauses: []Clause{
-					{Since: 601, Targets: AllTargets},
-				}}},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 26},
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "p", ID: 1, Inside: []Operand{
-				{Name: "p", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 3}},
-				}},
-			}},
-			{Name: "stride", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffff0000, On: "70"},
-			}},
-		}, Gone: []Gate{
-			{Clauses: []Clause{
-				{Since: 603, Targets: AllTargets},
-			}},
-		}, Effects: []string{"load", "convergent"}},
-		{Template: "wmma.load.c.sync.aligned.layout.shape{.ss}.f16", Section: "9.7.14.4.3", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".layout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true},
-			{Name: ".shape", Values: []Value{
-				{Mod: 274},
-				{Mod: 275},
-				{Mod: 276},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 26},
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "p", ID: 1, Inside: []Operand{
-				{Name: "p", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 4}},
-				}},
-			}},
-			{Name: "stride", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 603, Targets: 0x7fffffff0000, On: "70"},
-			}},
-		}, Effects: []string{"load", "convergent"}},
-		{Template: "wmma.load.c.sync.layout.shape{.ss}.f32", Section: "9.7.14.4.3", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".layout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true},
-			{Name: ".shape", Values: []Value{
-				{Mod: 274},
-				{Mod: 275, Gate: Gate{Clauses: []Clause{
-					{Since: 601, Targets: AllTargets},
-				}}},
-				{Mod: 276, Gate: Gate{Clauses: []Clause{
-					{Since: 601, Targets: AllTargets},
-				}}},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 26},
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "p", ID: 1, Inside: []Operand{
-				{Name: "p", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 3}},
-				}},
-			}},
-			{Name: "stride", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffff0000, On: "70"},
-			}},
-		}, Gone: []Gate{
-			{Clauses: []Clause{
-				{Since: 603, Targets: AllTargets},
-			}},
-		}, Effects: []string{"load", "convergent"}},
-		{Template: "wmma.load.c.sync.aligned.layout.shape{.ss}.f32", Section: "9.7.14.4.3", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".layout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true},
-			{Name: ".shape", Values: []Value{
-				{Mod: 274},
-				{Mod: 275},
-				{Mod: 276},
-				{Mod: 277, Gate: Gate{Clauses: []Clause{
-					{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-				}}},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 26},
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "p", ID: 1, Inside: []Operand{
-				{Name: "p", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 4}},
-				}},
-			}},
-			{Name: "stride", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 603, Targets: 0x7fffffff0000, On: "70"},
-			}},
-		}, Effects: []string{"load", "convergent"}},
-		{Template: "wmma.load.c.sync.aligned.layout.shape{.ss}.f32", Section: "9.7.14.4.3", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".layout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true},
-			{Name: ".shape", Values: []Value{
-				{Mod: 266},
-				{Mod: 267},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 26},
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "p", ID: 1, Inside: []Operand{
-				{Name: "p", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 4}},
-				}},
-			}},
-			{Name: "stride", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 603, Targets: 0x7ffffffc0000, On: "75"},
-			}},
-		}, Effects: []string{"load", "convergent"}, Lenient: "these shapes have integer accumulators"},
-		{Template: "wmma.load.c.sync.aligned.layout.shape{.ss}.s32", Section: "9.7.14.4.3", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".layout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true},
-			{Name: ".shape", Values: []Value{
-				{Mod: 274},
-				{Mod: 275},
-				{Mod: 276},
-				{Mod: 266, Gate: Gate{Clauses: []Clause{
-					{Since: 603, Targets: 0x7ffffffc0000, On: "75"},
-				}}},
-				{Mod: 267, Gate: Gate{Clauses: []Clause{
-					{Since: 603, Targets: 0x7ffffffc0000, On: "75"},
-				}}},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 26},
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "p", ID: 1, Inside: []Operand{
-				{Name: "p", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 4}},
-				}},
-			}},
-			{Name: "stride", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 603, Targets: 0x7ffffffe0000, On: "72"},
-			}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{Slot: 3},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{274, 275, 276}}, Lengths: []int{8}},
-				{Cells: [][]Mod{{266, 267}}, Lengths: []int{2}},
-			}},
-		}, Effects: []string{"load", "convergent"}},
-		{Template: "wmma.load.c.sync.aligned.layout.m8n8k4{.ss}.f64", Section: "9.7.14.4.3", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".layout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true},
-			{Name: ".m8n8k4", Values: []Value{
-				{Mod: 249},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 26},
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".f64", Values: []Value{
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 26}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "p", ID: 1, Inside: []Operand{
-				{Name: "p", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 4}},
-				}},
-			}},
-			{Name: "stride", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Effects: []string{"load", "convergent"}},
+		{Template: "wmma.load.c.sync.layout.shape{.ss}.f16", Section: "9.7.14.4.3", Slots: slots68, Operands: []Operand{
+			{Name: "r", Access: 1, Kinds: kinds93},
+			{Name: "p", ID: 1, Inside: operands135},
+			{Name: "stride", ID: 3, Kinds: kinds3, Presence: 1},
+		}, Gates: gates52, Gone: gates67, Effects: strings30},
+		{Template: "wmma.load.c.sync.aligned.layout.shape{.ss}.f16", Section: "9.7.14.4.3", Slots: slots69, Operands: []Operand{
+			{Name: "r", Access: 1, Kinds: kinds93},
+			{Name: "p", ID: 1, Inside: operands136},
+			{Name: "stride", ID: 3, Kinds: kinds3, Presence: 1},
+		}, Gates: gates68, Effects: strings30},
+		{Template: "wmma.load.c.sync.layout.shape{.ss}.f32", Section: "9.7.14.4.3", Slots: slots73, Operands: []Operand{
+			{Name: "r", Access: 1, Kinds: kinds95},
+			{Name: "p", ID: 1, Inside: operands135},
+			{Name: "stride", ID: 3, Kinds: kinds3, Presence: 1},
+		}, Gates: gates52, Gone: gates67, Effects: strings30},
+		{Template: "wmma.load.c.sync.aligned.layout.shape{.ss}.f32", Section: "9.7.14.4.3", Slots: slots74, Operands: []Operand{
+			{Name: "r", Access: 1, Kinds: kinds95},
+			{Name: "p", ID: 1, Inside: operands136},
+			{Name: "stride", ID: 3, Kinds: kinds3, Presence: 1},
+		}, Gates: gates68, Effects: strings30},
+		{Template: "wmma.load.c.sync.aligned.layout.shape{.ss}.f32", Section: "9.7.14.4.3", Slots: slots75, Operands: []Operand{
+			{Name: "r", Access: 1, Kinds: kinds109},
+			{Name: "p", ID: 1, Inside: operands136},
+			{Name: "stride", ID: 3, Kinds: kinds3, Presence: 1},
+		}, Gates: gates70, Effects: strings30, Lenient: "these shapes have integer accumulators"},
+		{Template: "wmma.load.c.sync.aligned.layout.shape{.ss}.s32", Section: "9.7.14.4.3", Slots: slots76, Operands: operands133, Gates: gates69, Tables: tables14, Effects: strings30},
+		{Template: "wmma.load.c.sync.aligned.layout.m8n8k4{.ss}.f64", Section: "9.7.14.4.3", Slots: slots72, Operands: []Operand{
+			{Name: "r", Access: 1, Kinds: kinds110},
+			{Name: "p", ID: 1, Inside: operands136},
+			{Name: "stride", ID: 3, Kinds: kinds3, Presence: 1},
+		}, Gates: gates12, Effects: strings30},
 	}},
 	{Name: "wmma.store.d", Family: "mma", What: "stores the result fragment of a warp matrix", Repeats: []Mod{109}, Forms: []Form{
-		{Template: "wmma.store.d.sync.layout.shape{.ss}.f16", Section: "9.7.14.4.4", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".layout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true},
-			{Name: ".shape", Values: []Value{
-				{Mod: 274},
-				{Mod: 275, Gate: Gate{Clauses: []Clause{
-					{Since: 601, Targets: AllTargets},
-				}}},
-				{Mod: 276, Gate: Gate{Clauses: []Clause{
-					{Since: 601, Targets: AllTargets},
-				}}},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 26},
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "p", Inside: []Operand{
-				{Name: "p", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 3}},
-				}},
-			}},
-			{Name: "r", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "stride", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffff0000, On: "70"},
-			}},
-		}, Gone: []Gate{
-			{Clauses: []Clause{
-				{Since: 603, Targets: AllTargets},
-			}},
-		}, Effects: []string{"store", "convergent"}},
-		{Template: "wmma.store.d.sync.aligned.layout.shape{.ss}.f16", Section: "9.7.14.4.4", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".layout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true},
-			{Name: ".shape", Values: []Value{
-				{Mod: 274},
-				{Mod: 275},
-				{Mod: 276},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 26},
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "p", Inside: []Operand{
-				{Name: "p", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 4}},
-				}},
-			}},
-			{Name: "r", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "stride", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 603, Targets: 0x7fffffff0000, On: "70"},
-			}},
-		}, Effects: []string{"store", "convergent"}},
-		{Template: "wmma.store.d.sync.layout.shape{.ss}.f32", Section: "9.7.14.4.4", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".layout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true},
-			{Name: ".shape", Values: []Value{
-				{Mod: 274},
-				{Mod: 275, Gate: Gate{Clauses: []Clause{
-					{Since: 601, Targets: AllTargets},
-				}}},
-				{Mod: 276, Gate: Gate{Clauses: []Clause{
-					{Since: 601, Targets: AllTargets},
-				}}},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 26},
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "p", Inside: []Operand{
-				{Name: "p", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 3}},
-				}},
-			}},
-			{Name: "r", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "stride", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffff0000, On: "70"},
-			}},
-		}, Gone: []Gate{
-			{Clauses: []Clause{
-				{Since: 603, Targets: AllTargets},
-			}},
-		}, Effects: []string{"store", "convergent"}},
-		{Template: "wmma.store.d.sync.aligned.layout.shape{.ss}.f32", Section: "9.7.14.4.4", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".layout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true},
-			{Name: ".shape", Values: []Value{
-				{Mod: 274},
-				{Mod: 275},
-				{Mod: 276},
-				{Mod: 277, Gate: Gate{Clauses: []Clause{
-					{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-				}}},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 26},
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "p", Inside: []Operand{
-				{Name: "p", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 4}},
-				}},
-			}},
-			{Name: "r", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "stride", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 603, Targets: 0x7fffffff0000, On: "70"},
-			}},
-		}, Effects: []string{"store", "convergent"}},
-		{Template: "wmma.store.d.sync.aligned.layout.shape{.ss}.f32", Section: "9.7.14.4.4", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".layout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true},
-			{Name: ".shape", Values: []Value{
-				{Mod: 266},
-				{Mod: 267},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 26},
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "p", Inside: []Operand{
-				{Name: "p", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 4}},
-				}},
-			}},
-			{Name: "r", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "stride", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 603, Targets: 0x7ffffffc0000, On: "75"},
-			}},
-		}, Effects: []string{"store", "convergent"}, Lenient: "these shapes have integer accumulators"},
-		{Template: "wmma.store.d.sync.aligned.layout.shape{.ss}.s32", Section: "9.7.14.4.4", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".layout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true},
-			{Name: ".shape", Values: []Value{
-				{Mod: 274},
-				{Mod: 275},
-				{Mod: 276},
-				{Mod: 266, Gate: Gate{Clauses: []Clause{
-					{Since: 603, Targets: 0x7ffffffc0000, On: "75"},
-				}}},
-				{Mod: 267, Gate: Gate{Clauses: []Clause{
-					{Since: 603, Targets: 0x7ffffffc0000, On: "75"},
-				}}},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 26},
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "p", Inside: []Operand{
-				{Name: "p", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 4}},
-				}},
-			}},
-			{Name: "r", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "stride", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 603, Targets: 0x7ffffffe0000, On: "72"},
-			}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{Slot: 3},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{274, 275, 276}}, Lengths: []int{8}},
-				{Cells: [][]Mod{{266, 267}}, Lengths: []int{2}},
-			}},
-		}, Effects: []string{"store", "convergent"}},
-		{Template: "wmma.store.d.sync.aligned.layout.m8n8k4{.ss}.f64", Section: "9.7.14.4.4", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".layout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true},
-			{Name: ".m8n8k4", Values: []Value{
-				{Mod: 249},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 26},
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".f64", Values: []Value{
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "p", Inside: []Operand{
-				{Name: "p", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 4}},
-				}},
-			}},
-			{Name: "r", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 26}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "stride", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Effects: []string{"store", "convergent"}},
+		{Template: "wmma.store.d.sync.layout.shape{.ss}.f16", Section: "9.7.14.4.4", Slots: slots68, Operands: []Operand{
+			{Name: "p", Inside: operands137},
+			{Name: "r", ID: 2, Kinds: kinds93},
+			{Name: "stride", ID: 3, Kinds: kinds3, Presence: 1},
+		}, Gates: gates52, Gone: gates67, Effects: strings31},
+		{Template: "wmma.store.d.sync.aligned.layout.shape{.ss}.f16", Section: "9.7.14.4.4", Slots: slots69, Operands: []Operand{
+			{Name: "p", Inside: operands138},
+			{Name: "r", ID: 2, Kinds: kinds93},
+			{Name: "stride", ID: 3, Kinds: kinds3, Presence: 1},
+		}, Gates: gates68, Effects: strings31},
+		{Template: "wmma.store.d.sync.layout.shape{.ss}.f32", Section: "9.7.14.4.4", Slots: slots73, Operands: []Operand{
+			{Name: "p", Inside: operands137},
+			{Name: "r", ID: 2, Kinds: kinds95},
+			{Name: "stride", ID: 3, Kinds: kinds3, Presence: 1},
+		}, Gates: gates52, Gone: gates67, Effects: strings31},
+		{Template: "wmma.store.d.sync.aligned.layout.shape{.ss}.f32", Section: "9.7.14.4.4", Slots: slots74, Operands: []Operand{
+			{Name: "p", Inside: operands138},
+			{Name: "r", ID: 2, Kinds: kinds95},
+			{Name: "stride", ID: 3, Kinds: kinds3, Presence: 1},
+		}, Gates: gates68, Effects: strings31},
+		{Template: "wmma.store.d.sync.aligned.layout.shape{.ss}.f32", Section: "9.7.14.4.4", Slots: slots75, Operands: []Operand{
+			{Name: "p", Inside: operands138},
+			{Name: "r", ID: 2, Kinds: kinds109},
+			{Name: "stride", ID: 3, Kinds: kinds3, Presence: 1},
+		}, Gates: gates70, Effects: strings31, Lenient: "these shapes have integer accumulators"},
+		{Template: "wmma.store.d.sync.aligned.layout.shape{.ss}.s32", Section: "9.7.14.4.4", Slots: slots76, Operands: []Operand{
+			{Name: "p", Inside: operands138},
+			{Name: "r", ID: 2, Kinds: kinds26},
+			{Name: "stride", ID: 3, Kinds: kinds3, Presence: 1},
+		}, Gates: gates69, Tables: tables14, Effects: strings31},
+		{Template: "wmma.store.d.sync.aligned.layout.m8n8k4{.ss}.f64", Section: "9.7.14.4.4", Slots: slots72, Operands: []Operand{
+			{Name: "p", Inside: operands138},
+			{Name: "r", ID: 2, Kinds: kinds110},
+			{Name: "stride", ID: 3, Kinds: kinds3, Presence: 1},
+		}, Gates: gates12, Effects: strings31},
 	}},
 	{Name: "wmma.mma", Family: "mma", What: "D = A*B + C by one warp on opaque fragments", Repeats: []Mod{109, 169}, Forms: []Form{
 		{Template: "wmma.mma.sync.alayout.blayout.shape.f16.f16{.satfinite}", Section: "9.7.14.4.5", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".alayout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".blayout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".shape", Values: []Value{
-				{Mod: 274},
-				{Mod: 275, Gate: Gate{Clauses: []Clause{
-					{Since: 601, Targets: AllTargets},
-				}}},
-				{Mod: 276, Gate: Gate{Clauses: []Clause{
-					{Since: 601, Targets: AllTargets},
-				}}},
-			}, Required: true},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffff0000, On: "70"},
-			}},
-		}, Gone: []Gate{
-			{Clauses: []Clause{
-				{Since: 603, Targets: AllTargets},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"convergent", "tensor"}},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".alayout", Values: values167, Required: true, Order: '\x02'},
+			{Name: ".blayout", Values: values167, Required: true, Order: '\x02'},
+			{Name: ".shape", Values: values204, Required: true},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".satfinite", Values: values104},
+		}, Operands: operands139, Gates: gates52, Gone: gates67, Ignored: []Mod{10, 11, 12, 13}, Effects: strings27},
 		{Template: "wmma.mma.sync.aligned.alayout.blayout.shape.f16.f16{.satfinite}", Section: "9.7.14.4.5", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".alayout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".blayout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".shape", Values: []Value{
-				{Mod: 274},
-				{Mod: 275},
-				{Mod: 276},
-			}, Required: true},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 603, Targets: 0x7fffffff0000, On: "70"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 7},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 605, Targets: AllTargets},
-			}}, Gone: true},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"convergent", "tensor"}},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".alayout", Values: values167, Required: true, Order: '\x02'},
+			{Name: ".blayout", Values: values167, Required: true, Order: '\x02'},
+			{Name: ".shape", Values: values198, Required: true},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".satfinite", Values: values104},
+		}, Operands: operands139, Gates: gates68, When: conditions27, Ignored: []Mod{10, 11, 12, 13}, Effects: strings27},
 		{Template: "wmma.mma.sync.alayout.blayout.shape.f16.f32{.satfinite}", Section: "9.7.14.4.5", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".alayout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".blayout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".shape", Values: []Value{
-				{Mod: 274},
-				{Mod: 275, Gate: Gate{Clauses: []Clause{
-					{Since: 601, Targets: AllTargets},
-				}}},
-				{Mod: 276, Gate: Gate{Clauses: []Clause{
-					{Since: 601, Targets: AllTargets},
-				}}},
-			}, Required: true},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffff0000, On: "70"},
-			}},
-		}, Gone: []Gate{
-			{Clauses: []Clause{
-				{Since: 603, Targets: AllTargets},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"convergent", "tensor"}},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".alayout", Values: values167, Required: true, Order: '\x02'},
+			{Name: ".blayout", Values: values167, Required: true, Order: '\x02'},
+			{Name: ".shape", Values: values204, Required: true},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".satfinite", Values: values104},
+		}, Operands: operands140, Gates: gates52, Gone: gates67, Ignored: []Mod{10, 11, 12, 13}, Effects: strings27},
 		{Template: "wmma.mma.sync.aligned.alayout.blayout.shape.f16.f32{.satfinite}", Section: "9.7.14.4.5", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".alayout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".blayout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".shape", Values: []Value{
-				{Mod: 274},
-				{Mod: 275},
-				{Mod: 276},
-			}, Required: true},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 603, Targets: 0x7fffffff0000, On: "70"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 7},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 605, Targets: AllTargets},
-			}}, Gone: true},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"convergent", "tensor"}},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".alayout", Values: values167, Required: true, Order: '\x02'},
+			{Name: ".blayout", Values: values167, Required: true, Order: '\x02'},
+			{Name: ".shape", Values: values198, Required: true},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".satfinite", Values: values104},
+		}, Operands: operands140, Gates: gates68, When: conditions27, Ignored: []Mod{10, 11, 12, 13}, Effects: strings27},
 		{Template: "wmma.mma.sync.alayout.blayout.shape.f32.f16{.satfinite}", Section: "9.7.14.4.5", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".alayout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".blayout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".shape", Values: []Value{
-				{Mod: 274},
-				{Mod: 275, Gate: Gate{Clauses: []Clause{
-					{Since: 601, Targets: AllTargets},
-				}}},
-				{Mod: 276, Gate: Gate{Clauses: []Clause{
-					{Since: 601, Targets: AllTargets},
-				}}},
-			}, Required: true},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffff0000, On: "70"},
-			}},
-		}, Gone: []Gate{
-			{Clauses: []Clause{
-				{Since: 603, Targets: AllTargets},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"convergent", "tensor"}},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".alayout", Values: values167, Required: true, Order: '\x02'},
+			{Name: ".blayout", Values: values167, Required: true, Order: '\x02'},
+			{Name: ".shape", Values: values204, Required: true},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".satfinite", Values: values104},
+		}, Operands: operands141, Gates: gates52, Gone: gates67, Ignored: []Mod{10, 11, 12, 13}, Effects: strings27},
 		{Template: "wmma.mma.sync.aligned.alayout.blayout.shape.f32.f16{.satfinite}", Section: "9.7.14.4.5", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".alayout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".blayout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".shape", Values: []Value{
-				{Mod: 274},
-				{Mod: 275},
-				{Mod: 276},
-			}, Required: true},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f16", Values: []Value{
-				{Mod: 81},
-			}, Required: true, Order: '\x01'},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 603, Targets: 0x7fffffff0000, On: "70"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 7},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 605, Targets: AllTargets},
-			}}, Gone: true},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"convergent", "tensor"}},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".alayout", Values: values167, Required: true, Order: '\x02'},
+			{Name: ".blayout", Values: values167, Required: true, Order: '\x02'},
+			{Name: ".shape", Values: values198, Required: true},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".f16", Values: values88, Required: true, Order: '\x01'},
+			{Name: ".satfinite", Values: values104},
+		}, Operands: operands141, Gates: gates68, When: conditions27, Ignored: []Mod{10, 11, 12, 13}, Effects: strings27},
 		{Template: "wmma.mma.sync.alayout.blayout.shape.f32.f32{.satfinite}", Section: "9.7.14.4.5", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".alayout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".blayout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".shape", Values: []Value{
-				{Mod: 274},
-				{Mod: 275, Gate: Gate{Clauses: []Clause{
-					{Since: 601, Targets: AllTargets},
-				}}},
-				{Mod: 276, Gate: Gate{Clauses: []Clause{
-					{Since: 601, Targets: AllTargets},
-				}}},
-			}, Required: true},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffff0000, On: "70"},
-			}},
-		}, Gone: []Gate{
-			{Clauses: []Clause{
-				{Since: 603, Targets: AllTargets},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"convergent", "tensor"}},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".alayout", Values: values167, Required: true, Order: '\x02'},
+			{Name: ".blayout", Values: values167, Required: true, Order: '\x02'},
+			{Name: ".shape", Values: values204, Required: true},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".satfinite", Values: values104},
+		}, Operands: operands142, Gates: gates52, Gone: gates67, Ignored: []Mod{10, 11, 12, 13}, Effects: strings27},
 		{Template: "wmma.mma.sync.aligned.alayout.blayout.shape.f32.f32{.satfinite}", Section: "9.7.14.4.5", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".alayout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".blayout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".shape", Values: []Value{
-				{Mod: 274},
-				{Mod: 275},
-				{Mod: 276},
-			}, Required: true},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 21}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 603, Targets: 0x7fffffff0000, On: "70"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 7},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 605, Targets: AllTargets},
-			}}, Gone: true},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"convergent", "tensor"}},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".alayout", Values: values167, Required: true, Order: '\x02'},
+			{Name: ".blayout", Values: values167, Required: true, Order: '\x02'},
+			{Name: ".shape", Values: values198, Required: true},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".satfinite", Values: values104},
+		}, Operands: operands142, Gates: gates68, When: conditions27, Ignored: []Mod{10, 11, 12, 13}, Effects: strings27},
 		{Template: "wmma.mma.sync.aligned.alayout.blayout.shape.f32.bf16.bf16.f32", Section: "9.7.14.4.5", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".alayout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".blayout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".shape", Values: []Value{
-				{Mod: 274},
-				{Mod: 275},
-				{Mod: 276},
-			}, Required: true},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".bf16", Values: []Value{
-				{Mod: 82},
-			}, Required: true, Order: '\x01'},
-			{Name: ".bf16", Values: []Value{
-				{Mod: 82},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".alayout", Values: values167, Required: true, Order: '\x02'},
+			{Name: ".blayout", Values: values167, Required: true, Order: '\x02'},
+			{Name: ".shape", Values: values198, Required: true},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".bf16", Values: values89, Required: true, Order: '\x01'},
+			{Name: ".bf16", Values: values89, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 23}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 23}, Count: Count{From: 3, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Tables: []Table{
+			{Name: "d", Access: 1, Kinds: kinds95},
+			{Name: "a", ID: 1, Kinds: kinds98},
+			{Name: "b", ID: 2, Kinds: kinds99},
+			{Name: "c", ID: 3, Kinds: kinds95},
+		}, Gates: gates12, Tables: []Table{
 			{Columns: []Column{
 				{Slot: 4},
-			}, Names: []string{"na", "nb"}, Rows: []Row{
-				{Cells: [][]Mod{{274}}, Lengths: []int{4, 4}},
-				{Cells: [][]Mod{{275}}, Lengths: []int{2, 8}},
-				{Cells: [][]Mod{{276}}, Lengths: []int{8, 2}},
+			}, Names: strings28, Rows: []Row{
+				{Cells: modLists27, Lengths: []int{4, 4}},
+				{Cells: modLists28, Lengths: []int{2, 8}},
+				{Cells: modLists29, Lengths: []int{8, 2}},
 			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"convergent", "tensor"}},
+		}, Ignored: []Mod{10, 11, 12, 13}, Effects: strings27},
 		{Template: "wmma.mma.sync.aligned.alayout.blayout.m16n16k8.f32.tf32.tf32.f32", Section: "9.7.14.4.5", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".alayout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".blayout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".m16n16k8", Values: []Value{
-				{Mod: 277},
-			}, Required: true},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".tf32", Values: []Value{
-				{Mod: 172},
-			}, Required: true, Order: '\x01'},
-			{Name: ".tf32", Values: []Value{
-				{Mod: 172},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".alayout", Values: values167, Required: true, Order: '\x02'},
+			{Name: ".blayout", Values: values167, Required: true, Order: '\x02'},
+			{Name: ".m16n16k8", Values: values205, Required: true},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".tf32", Values: values106, Required: true, Order: '\x01'},
+			{Name: ".tf32", Values: values106, Required: true, Order: '\x01'},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 24}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 24}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"convergent", "tensor"}},
+			{Name: "d", Access: 1, Kinds: kinds95},
+			{Name: "a", ID: 1, Kinds: kinds111},
+			{Name: "b", ID: 2, Kinds: kinds111},
+			{Name: "c", ID: 3, Kinds: kinds95},
+		}, Gates: gates12, Ignored: []Mod{10, 11, 12, 13}, Effects: strings27},
 		{Template: "wmma.mma.sync.aligned.alayout.blayout.m8n8k4{.rnd}.f64.f64.f64.f64", Section: "9.7.14.4.5", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".alayout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".blayout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".m8n8k4", Values: []Value{
-				{Mod: 249},
-			}, Required: true},
-			{Name: ".rnd", Values: []Value{
-				{Mod: 165},
-				{Mod: 166},
-				{Mod: 167},
-				{Mod: 168},
-			}},
-			{Name: ".f64", Values: []Value{
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f64", Values: []Value{
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f64", Values: []Value{
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
-			{Name: ".f64", Values: []Value{
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".alayout", Values: values167, Required: true, Order: '\x02'},
+			{Name: ".blayout", Values: values167, Required: true, Order: '\x02'},
+			{Name: ".m8n8k4", Values: values166, Required: true},
+			{Name: ".rnd", Values: values99},
+			{Name: ".f64", Values: values87, Required: true, Order: '\x01'},
+			{Name: ".f64", Values: values87, Required: true, Order: '\x01'},
+			{Name: ".f64", Values: values87, Required: true, Order: '\x01'},
+			{Name: ".f64", Values: values87, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 26}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 18}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 26}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 26}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 26}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 18}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"convergent", "tensor"}},
+			{Name: "d", Access: 1, Kinds: kinds112},
+			{Name: "a", ID: 1, Kinds: kinds113},
+			{Name: "b", ID: 2, Kinds: kinds113},
+			{Name: "c", ID: 3, Kinds: kinds112},
+		}, Gates: gates12, Ignored: []Mod{10, 11, 12, 13}, Effects: strings27},
 		{Template: "wmma.mma.sync.aligned.alayout.blayout.shape.s32.s8.s8.s32{.satfinite}", Section: "9.7.14.4.5", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".alayout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".blayout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".shape", Values: []Value{
-				{Mod: 274},
-				{Mod: 275},
-				{Mod: 276},
-			}, Required: true},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-			{Name: ".s8", Values: []Value{
-				{Mod: 45},
-			}, Required: true, Order: '\x01'},
-			{Name: ".s8", Values: []Value{
-				{Mod: 45},
-			}, Required: true, Order: '\x01'},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 603, Targets: 0x7ffffffe0000, On: "72"},
-			}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{Slot: 4},
-			}, Names: []string{"na", "nb"}, Rows: []Row{
-				{Cells: [][]Mod{{274}}, Lengths: []int{2, 2}},
-				{Cells: [][]Mod{{275}}, Lengths: []int{1, 4}},
-				{Cells: [][]Mod{{276}}, Lengths: []int{4, 1}},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"convergent", "tensor"}},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".alayout", Values: values167, Required: true, Order: '\x02'},
+			{Name: ".blayout", Values: values167, Required: true, Order: '\x02'},
+			{Name: ".shape", Values: values198, Required: true},
+			{Name: ".s32", Values: values94, Required: true, Order: '\x01'},
+			{Name: ".s8", Values: values206, Required: true, Order: '\x01'},
+			{Name: ".s8", Values: values206, Required: true, Order: '\x01'},
+			{Name: ".s32", Values: values94, Required: true, Order: '\x01'},
+			{Name: ".satfinite", Values: values104},
+		}, Operands: operands143, Gates: gates69, Tables: tables15, Ignored: []Mod{10, 11, 12, 13}, Effects: strings27},
 		{Template: "wmma.mma.sync.aligned.alayout.blayout.shape.s32.u8.u8.s32{.satfinite}", Section: "9.7.14.4.5", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".alayout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".blayout", Values: []Value{
-				{Mod: 244},
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".shape", Values: []Value{
-				{Mod: 274},
-				{Mod: 275},
-				{Mod: 276},
-			}, Required: true},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-			{Name: ".u8", Values: []Value{
-				{Mod: 44},
-			}, Required: true, Order: '\x01'},
-			{Name: ".u8", Values: []Value{
-				{Mod: 44},
-			}, Required: true, Order: '\x01'},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 3, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 603, Targets: 0x7ffffffe0000, On: "72"},
-			}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{Slot: 4},
-			}, Names: []string{"na", "nb"}, Rows: []Row{
-				{Cells: [][]Mod{{274}}, Lengths: []int{2, 2}},
-				{Cells: [][]Mod{{275}}, Lengths: []int{1, 4}},
-				{Cells: [][]Mod{{276}}, Lengths: []int{4, 1}},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"convergent", "tensor"}},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".alayout", Values: values167, Required: true, Order: '\x02'},
+			{Name: ".blayout", Values: values167, Required: true, Order: '\x02'},
+			{Name: ".shape", Values: values198, Required: true},
+			{Name: ".s32", Values: values94, Required: true, Order: '\x01'},
+			{Name: ".u8", Values: values207, Required: true, Order: '\x01'},
+			{Name: ".u8", Values: values207, Required: true, Order: '\x01'},
+			{Name: ".s32", Values: values94, Required: true, Order: '\x01'},
+			{Name: ".satfinite", Values: values104},
+		}, Operands: operands143, Gates: gates69, Tables: tables15, Ignored: []Mod{10, 11, 12, 13}, Effects: strings27},
 		{Template: "wmma.mma.sync.aligned.row.col.m8n8k32.s32.s4.s4.s32{.satfinite}", Section: "9.7.14.4.5", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".m8n8k32", Values: []Value{
-				{Mod: 266},
-			}, Required: true},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-			{Name: ".s4", Values: []Value{
-				{Mod: 186},
-			}, Required: true, Order: '\x01'},
-			{Name: ".s4", Values: []Value{
-				{Mod: 186},
-			}, Required: true, Order: '\x01'},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 603, Targets: 0x7ffffffc0000, On: "75"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"convergent", "tensor"}},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".m8n8k32", Values: values201, Required: true},
+			{Name: ".s32", Values: values94, Required: true, Order: '\x01'},
+			{Name: ".s4", Values: values208, Required: true, Order: '\x01'},
+			{Name: ".s4", Values: values208, Required: true, Order: '\x01'},
+			{Name: ".s32", Values: values94, Required: true, Order: '\x01'},
+			{Name: ".satfinite", Values: values104},
+		}, Operands: operands144, Gates: gates70, Ignored: []Mod{10, 11, 12, 13}, Effects: strings27},
 		{Template: "wmma.mma.sync.aligned.row.col.m8n8k32.s32.u4.u4.s32{.satfinite}", Section: "9.7.14.4.5", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".m8n8k32", Values: []Value{
-				{Mod: 266},
-			}, Required: true},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-			{Name: ".u4", Values: []Value{
-				{Mod: 185},
-			}, Required: true, Order: '\x01'},
-			{Name: ".u4", Values: []Value{
-				{Mod: 185},
-			}, Required: true, Order: '\x01'},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-			{Name: ".satfinite", Values: []Value{
-				{Mod: 169},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 603, Targets: 0x7ffffffc0000, On: "75"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"convergent", "tensor"}},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".m8n8k32", Values: values201, Required: true},
+			{Name: ".s32", Values: values94, Required: true, Order: '\x01'},
+			{Name: ".u4", Values: values209, Required: true, Order: '\x01'},
+			{Name: ".u4", Values: values209, Required: true, Order: '\x01'},
+			{Name: ".s32", Values: values94, Required: true, Order: '\x01'},
+			{Name: ".satfinite", Values: values104},
+		}, Operands: operands144, Gates: gates70, Ignored: []Mod{10, 11, 12, 13}, Effects: strings27},
 		{Template: "wmma.mma.bits.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32", Section: "9.7.14.4.5", Slots: []Slot{
-			{Name: ".bits", Values: []Value{
-				{Mod: 58},
-				{Mod: 56, Gate: Gate{Clauses: []Clause{
-					{Since: 701, Targets: 0x7ffffff80000, On: "80"},
-				}}},
-			}, Required: true, Order: '\x04'},
-			{Name: ".popc", Values: []Value{
-				{Mod: 271},
-			}, Required: true, Order: '\x04'},
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".row", Values: []Value{
-				{Mod: 244},
-			}, Required: true, Order: '\x02'},
-			{Name: ".col", Values: []Value{
-				{Mod: 245},
-			}, Required: true, Order: '\x02'},
-			{Name: ".m8n8k128", Values: []Value{
-				{Mod: 267},
-			}, Required: true},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-			{Name: ".b1", Values: []Value{
-				{Mod: 270},
-			}, Required: true, Order: '\x01'},
-			{Name: ".b1", Values: []Value{
-				{Mod: 270},
-			}, Required: true, Order: '\x01'},
-			{Name: ".s32", Values: []Value{
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 603, Targets: 0x7ffffffc0000, On: "75"},
-			}},
-		}, Ignored: []Mod{10, 11, 12, 13}, Effects: []string{"convergent", "tensor"}},
+			{Name: ".bits", Values: values192, Required: true, Order: '\x04'},
+			{Name: ".popc", Values: values193, Required: true, Order: '\x04'},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".row", Values: values169, Required: true, Order: '\x02'},
+			{Name: ".col", Values: values170, Required: true, Order: '\x02'},
+			{Name: ".m8n8k128", Values: values203, Required: true},
+			{Name: ".s32", Values: values94, Required: true, Order: '\x01'},
+			{Name: ".b1", Values: values191, Required: true, Order: '\x01'},
+			{Name: ".b1", Values: values191, Required: true, Order: '\x01'},
+			{Name: ".s32", Values: values94, Required: true, Order: '\x01'},
+		}, Operands: operands144, Gates: gates70, Ignored: []Mod{10, 11, 12, 13}, Effects: strings27},
 	}},
 	{Name: "ldmatrix", Family: "mma", What: "loads one to four small matrices from shared memory into fragments", Repeats: []Mod{109}, Forms: []Form{
-		{Template: "ldmatrix.sync.aligned.m8n8.num{.trans}{.ss}.b16", Section: "9.7.14.5.15", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m8n8", Values: []Value{
-				{Mod: 280},
-			}, Required: true},
-			{Name: ".num", Values: []Value{
-				{Mod: 124},
-				{Mod: 125},
-				{Mod: 126},
-			}, Required: true},
-			{Name: ".trans", Values: []Value{
-				{Mod: 281},
-			}},
-			{Name: ".ss", Values: []Value{
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".b16", Values: []Value{
-				{Mod: 43},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 2, N: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "p", ID: 1, Inside: []Operand{
-				{Name: "p", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: 5}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 605, Targets: 0x7ffffffc0000, On: "75"},
-			}},
-		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"load", "convergent"}},
+		{Template: "ldmatrix.sync.aligned.m8n8.num{.trans}{.ss}.b16", Section: "9.7.14.5.15", Slots: slots77, Operands: []Operand{
+			{Name: "r", Access: 1, Kinds: kinds114},
+			{Name: "p", ID: 1, Inside: operands145},
+		}, Gates: gates71, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: strings30},
 		{Template: "ldmatrix.sync.aligned.m16n16.num.trans{.ss}.b8", Section: "9.7.14.5.15", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m16n16", Values: []Value{
-				{Mod: 282},
-			}, Required: true},
-			{Name: ".num", Values: []Value{
-				{Mod: 124},
-				{Mod: 125},
-			}, Required: true},
-			{Name: ".trans", Values: []Value{
-				{Mod: 281},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".b8", Values: []Value{
-				{Mod: 42},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "p", ID: 1, Inside: []Operand{
-				{Name: "p", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: 5}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-				{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-			}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{Slot: 3},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{124}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{125}}, Lengths: []int{4}},
-			}},
-		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"load", "convergent"}},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m16n16", Values: values210, Required: true},
+			{Name: ".num", Values: values211, Required: true},
+			{Name: ".trans", Values: values212, Required: true},
+			{Name: ".ss", Values: values143},
+			{Name: ".b8", Values: values73, Required: true, Order: '\x01'},
+		}, Operands: operands146, Gates: gates63, Tables: tables16, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: strings30},
 		{Template: "ldmatrix.sync.aligned.m16n16.num.trans{.ss}.b8x16.padded", Section: "9.7.14.5.15", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m16n16", Values: []Value{
-				{Mod: 282},
-			}, Required: true},
-			{Name: ".num", Values: []Value{
-				{Mod: 124},
-				{Mod: 125},
-			}, Required: true},
-			{Name: ".trans", Values: []Value{
-				{Mod: 281},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".b8x16", Values: []Value{
-				{Mod: 283},
-			}, Required: true, Order: '\x03'},
-			{Name: ".padded", Values: []Value{
-				{Mod: 278},
-				{Mod: 279},
-			}, Required: true, Order: '\x03'},
-		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "p", ID: 1, Inside: []Operand{
-				{Name: "p", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: 5}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-				{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-			}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{Slot: 3},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{124}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{125}}, Lengths: []int{4}},
-			}},
-		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"load", "convergent"}},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m16n16", Values: values210, Required: true},
+			{Name: ".num", Values: values211, Required: true},
+			{Name: ".trans", Values: values212, Required: true},
+			{Name: ".ss", Values: values143},
+			{Name: ".b8x16", Values: values213, Required: true, Order: '\x03'},
+			{Name: ".padded", Values: values214, Required: true, Order: '\x03'},
+		}, Operands: operands146, Gates: gates63, Tables: tables16, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: strings30},
 		{Template: "ldmatrix.sync.aligned.m8n16.num{.ss}.b8x16.padded", Section: "9.7.14.5.15", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m8n16", Values: []Value{
-				{Mod: 284},
-			}, Required: true},
-			{Name: ".num", Values: []Value{
-				{Mod: 124},
-				{Mod: 125},
-				{Mod: 126},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".b8x16", Values: []Value{
-				{Mod: 283},
-			}, Required: true, Order: '\x03'},
-			{Name: ".padded", Values: []Value{
-				{Mod: 278},
-				{Mod: 279},
-			}, Required: true, Order: '\x03'},
-		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 2, N: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "p", ID: 1, Inside: []Operand{
-				{Name: "p", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: 4}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-				{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-			}},
-		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"load", "convergent"}},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m8n16", Values: values215, Required: true},
+			{Name: ".num", Values: values216, Required: true},
+			{Name: ".ss", Values: values143},
+			{Name: ".b8x16", Values: values213, Required: true, Order: '\x03'},
+			{Name: ".padded", Values: values214, Required: true, Order: '\x03'},
+		}, Operands: operands147, Gates: gates63, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: strings30},
 		{Template: "ldmatrix.sync.aligned.m8n16.num{.ss}.s8.s4", Section: "9.4:9.7.16.5.15", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m8n16", Values: []Value{
-				{Mod: 284},
-			}, Required: true},
-			{Name: ".num", Values: []Value{
-				{Mod: 124},
-				{Mod: 125},
-				{Mod: 126},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".s8", Values: []Value{
-				{Mod: 45},
-			}, Required: true, Order: '\x01'},
-			{Name: ".s4", Values: []Value{
-				{Mod: 186},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 2, N: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "p", ID: 1, Inside: []Operand{
-				{Name: "p", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: 4}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x6db6da000000, On: "90a 100f 110f 120f"},
-			}},
-		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"load", "convergent"}},
-		{Template: "ldmatrix.sync.aligned.m8n8.num{.trans}{.ss}.b16", Section: "9.7.14.5.15", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m8n8", Values: []Value{
-				{Mod: 280},
-			}, Required: true},
-			{Name: ".num", Values: []Value{
-				{Mod: 127},
-				{Mod: 128},
-				{Mod: 129},
-				{Mod: 130},
-				{Mod: 285},
-			}, Required: true},
-			{Name: ".trans", Values: []Value{
-				{Mod: 281},
-			}},
-			{Name: ".ss", Values: []Value{
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".b16", Values: []Value{
-				{Mod: 43},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 19}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "p", ID: 1, Inside: []Operand{
-				{Name: "p", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: 5}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 605, Targets: 0x7ffffffc0000, On: "75"},
-			}},
-		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"load", "convergent"}, Lenient: "counts above four are meaningless here, and the vector's length is not checked then"},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m8n16", Values: values215, Required: true},
+			{Name: ".num", Values: values216, Required: true},
+			{Name: ".ss", Values: values143},
+			{Name: ".s8", Values: values206, Required: true, Order: '\x01'},
+			{Name: ".s4", Values: values208, Required: true, Order: '\x01'},
+		}, Operands: operands147, Gates: gates72, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: strings30},
+		{Template: "ldmatrix.sync.aligned.m8n8.num{.trans}{.ss}.b16", Section: "9.7.14.5.15", Slots: slots78, Operands: operands148, Gates: gates71, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: strings30, Lenient: "counts above four are meaningless here, and the vector's length is not checked then"},
 		{Template: "ldmatrix.sync.aligned.m16n16.num.trans{.ss}.b8", Section: "9.7.14.5.15", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m16n16", Values: []Value{
-				{Mod: 282},
-			}, Required: true},
-			{Name: ".num", Values: []Value{
-				{Mod: 127},
-				{Mod: 128},
-				{Mod: 129},
-				{Mod: 130},
-				{Mod: 285},
-			}, Required: true},
-			{Name: ".trans", Values: []Value{
-				{Mod: 281},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".b8", Values: []Value{
-				{Mod: 42},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 19}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "p", ID: 1, Inside: []Operand{
-				{Name: "p", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: 5}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-				{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-			}},
-		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"load", "convergent"}, Lenient: "counts above two are meaningless here, and the vector's length is not checked then"},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m16n16", Values: values210, Required: true},
+			{Name: ".num", Values: values217, Required: true},
+			{Name: ".trans", Values: values212, Required: true},
+			{Name: ".ss", Values: values143},
+			{Name: ".b8", Values: values73, Required: true, Order: '\x01'},
+		}, Operands: operands148, Gates: gates63, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: strings30, Lenient: "counts above two are meaningless here, and the vector's length is not checked then"},
 		{Template: "ldmatrix.sync.aligned.m16n16.num.trans{.ss}.b8x16.padded", Section: "9.7.14.5.15", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m16n16", Values: []Value{
-				{Mod: 282},
-			}, Required: true},
-			{Name: ".num", Values: []Value{
-				{Mod: 127},
-				{Mod: 128},
-				{Mod: 129},
-				{Mod: 130},
-				{Mod: 285},
-			}, Required: true},
-			{Name: ".trans", Values: []Value{
-				{Mod: 281},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".b8x16", Values: []Value{
-				{Mod: 283},
-			}, Required: true, Order: '\x03'},
-			{Name: ".padded", Values: []Value{
-				{Mod: 278},
-				{Mod: 279},
-			}, Required: true, Order: '\x03'},
-		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 19}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "p", ID: 1, Inside: []Operand{
-				{Name: "p", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: 5}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-				{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-			}},
-		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"load", "convergent"}, Lenient: "counts above two are meaningless here, and the vector's length is not checked then"},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m16n16", Values: values210, Required: true},
+			{Name: ".num", Values: values217, Required: true},
+			{Name: ".trans", Values: values212, Required: true},
+			{Name: ".ss", Values: values143},
+			{Name: ".b8x16", Values: values213, Required: true, Order: '\x03'},
+			{Name: ".padded", Values: values214, Required: true, Order: '\x03'},
+		}, Operands: operands148, Gates: gates63, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: strings30, Lenient: "counts above two are meaningless here, and the vector's length is not checked then"},
 		{Template: "ldmatrix.sync.aligned.m8n16.num{.ss}.b8x16.padded", Section: "9.7.14.5.15", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m8n16", Values: []Value{
-				{Mod: 284},
-			}, Required: true},
-			{Name: ".num", Values: []Value{
-				{Mod: 127},
-				{Mod: 128},
-				{Mod: 129},
-				{Mod: 130},
-				{Mod: 285},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".b8x16", Values: []Value{
-				{Mod: 283},
-			}, Required: true, Order: '\x03'},
-			{Name: ".padded", Values: []Value{
-				{Mod: 278},
-				{Mod: 279},
-			}, Required: true, Order: '\x03'},
-		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 19}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "p", ID: 1, Inside: []Operand{
-				{Name: "p", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: 4}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-				{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-			}},
-		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"load", "convergent"}, Lenient: "counts above four are meaningless here, and the vector's length is not checked then"},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m8n16", Values: values215, Required: true},
+			{Name: ".num", Values: values217, Required: true},
+			{Name: ".ss", Values: values143},
+			{Name: ".b8x16", Values: values213, Required: true, Order: '\x03'},
+			{Name: ".padded", Values: values214, Required: true, Order: '\x03'},
+		}, Operands: operands149, Gates: gates63, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: strings30, Lenient: "counts above four are meaningless here, and the vector's length is not checked then"},
 		{Template: "ldmatrix.sync.aligned.m8n16.num{.ss}.s8.s4", Section: "9.4:9.7.16.5.15", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m8n16", Values: []Value{
-				{Mod: 284},
-			}, Required: true},
-			{Name: ".num", Values: []Value{
-				{Mod: 127},
-				{Mod: 128},
-				{Mod: 129},
-				{Mod: 130},
-				{Mod: 285},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".s8", Values: []Value{
-				{Mod: 45},
-			}, Required: true, Order: '\x01'},
-			{Name: ".s4", Values: []Value{
-				{Mod: 186},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 19}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "p", ID: 1, Inside: []Operand{
-				{Name: "p", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: 4}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x6db6da000000, On: "90a 100f 110f 120f"},
-			}},
-		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"load", "convergent"}, Lenient: "counts above four are meaningless here, and the vector's length is not checked then"},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m8n16", Values: values215, Required: true},
+			{Name: ".num", Values: values217, Required: true},
+			{Name: ".ss", Values: values143},
+			{Name: ".s8", Values: values206, Required: true, Order: '\x01'},
+			{Name: ".s4", Values: values208, Required: true, Order: '\x01'},
+		}, Operands: operands149, Gates: gates72, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: strings30, Lenient: "counts above four are meaningless here, and the vector's length is not checked then"},
 	}},
 	{Name: "stmatrix", Family: "mma", What: "stores one to four small matrices from fragments into shared memory", Repeats: []Mod{109}, Forms: []Form{
-		{Template: "stmatrix.sync.aligned.m8n8.num{.trans}{.ss}.b16", Section: "9.7.14.5.16", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m8n8", Values: []Value{
-				{Mod: 280},
-			}, Required: true},
-			{Name: ".num", Values: []Value{
-				{Mod: 124},
-				{Mod: 125},
-				{Mod: 126},
-			}, Required: true},
-			{Name: ".trans", Values: []Value{
-				{Mod: 281},
-			}},
-			{Name: ".ss", Values: []Value{
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".b16", Values: []Value{
-				{Mod: 43},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "p", Inside: []Operand{
-				{Name: "p", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: 5}},
-				}},
-			}},
-			{Name: "r", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 2, N: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{244, 245, 9}, Effects: []string{"store", "convergent"}},
+		{Template: "stmatrix.sync.aligned.m8n8.num{.trans}{.ss}.b16", Section: "9.7.14.5.16", Slots: slots77, Operands: operands150, Gates: gates28, Ignored: []Mod{244, 245, 9}, Effects: strings31},
 		{Template: "stmatrix.sync.aligned.m16n8.num.trans{.ss}.b8", Section: "9.7.14.5.16", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m16n8", Values: []Value{
-				{Mod: 286},
-			}, Required: true},
-			{Name: ".num", Values: []Value{
-				{Mod: 124},
-				{Mod: 125},
-				{Mod: 126},
-			}, Required: true},
-			{Name: ".trans", Values: []Value{
-				{Mod: 281},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".b8", Values: []Value{
-				{Mod: 42},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "p", Inside: []Operand{
-				{Name: "p", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: 5}},
-				}},
-			}},
-			{Name: "r", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 2, N: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-				{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-			}},
-		}, Ignored: []Mod{244, 245, 9}, Effects: []string{"store", "convergent"}},
-		{Template: "stmatrix.sync.aligned.m8n8.num{.trans}{.ss}.b16", Section: "9.7.14.5.16", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m8n8", Values: []Value{
-				{Mod: 280},
-			}, Required: true},
-			{Name: ".num", Values: []Value{
-				{Mod: 127},
-				{Mod: 128},
-				{Mod: 129},
-				{Mod: 130},
-				{Mod: 285},
-			}, Required: true},
-			{Name: ".trans", Values: []Value{
-				{Mod: 281},
-			}},
-			{Name: ".ss", Values: []Value{
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".b16", Values: []Value{
-				{Mod: 43},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "p", Inside: []Operand{
-				{Name: "p", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: 5}},
-				}},
-			}},
-			{Name: "r", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 19}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{244, 245, 9}, Effects: []string{"store", "convergent"}, Lenient: "counts above four are meaningless here, and the vector's length is not checked then"},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m16n8", Values: values218, Required: true},
+			{Name: ".num", Values: values216, Required: true},
+			{Name: ".trans", Values: values212, Required: true},
+			{Name: ".ss", Values: values143},
+			{Name: ".b8", Values: values73, Required: true, Order: '\x01'},
+		}, Operands: operands150, Gates: gates63, Ignored: []Mod{244, 245, 9}, Effects: strings31},
+		{Template: "stmatrix.sync.aligned.m8n8.num{.trans}{.ss}.b16", Section: "9.7.14.5.16", Slots: slots78, Operands: operands151, Gates: gates28, Ignored: []Mod{244, 245, 9}, Effects: strings31, Lenient: "counts above four are meaningless here, and the vector's length is not checked then"},
 		{Template: "stmatrix.sync.aligned.m16n8.num.trans{.ss}.b8", Section: "9.7.14.5.16", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m16n8", Values: []Value{
-				{Mod: 286},
-			}, Required: true},
-			{Name: ".num", Values: []Value{
-				{Mod: 127},
-				{Mod: 128},
-				{Mod: 129},
-				{Mod: 130},
-				{Mod: 285},
-			}, Required: true},
-			{Name: ".trans", Values: []Value{
-				{Mod: 281},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-			}},
-			{Name: ".b8", Values: []Value{
-				{Mod: 42},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "p", Inside: []Operand{
-				{Name: "p", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: 5}},
-				}},
-			}},
-			{Name: "r", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 19}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 19}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-				{Since: 807, Targets: 0x6c0000000000, On: "120f"},
-			}},
-		}, Ignored: []Mod{244, 245, 9}, Effects: []string{"store", "convergent"}, Lenient: "counts above four are meaningless here, and the vector's length is not checked then"},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m16n8", Values: values218, Required: true},
+			{Name: ".num", Values: values217, Required: true},
+			{Name: ".trans", Values: values212, Required: true},
+			{Name: ".ss", Values: values143},
+			{Name: ".b8", Values: values73, Required: true, Order: '\x01'},
+		}, Operands: operands151, Gates: gates63, Ignored: []Mod{244, 245, 9}, Effects: strings31, Lenient: "counts above four are meaningless here, and the vector's length is not checked then"},
 	}},
 	{Name: "movmatrix", Family: "mma", What: "transposes an 8x8 matrix held in the registers of a warp", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "movmatrix.sync.aligned.m8n8.trans.b16", Section: "9.7.14.5.17", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".m8n8", Values: []Value{
-				{Mod: 280},
-			}, Required: true},
-			{Name: ".trans", Values: []Value{
-				{Mod: 281},
-			}, Required: true},
-			{Name: ".b16", Values: []Value{
-				{Mod: 43},
-			}, Required: true, Order: '\x01'},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".m8n8", Values: values219, Required: true},
+			{Name: ".trans", Values: values212, Required: true},
+			{Name: ".b16", Values: values72, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 19}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 19}, Space: SpaceRef{Slot: -1}},
-			}},
+			{Name: "d", Access: 1, Kinds: kinds68},
+			{Name: "a", ID: 1, Kinds: kinds68},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 708, Targets: 0x7ffffffc0000, On: "75"},

@@ -8,27 +8,19 @@ package isa
 // moveTable is the family move: moves, shuffles, permutes, address conversions.
 var moveTable = []Instruction{
 	{Name: "mov", Family: "move", What: "copy a value, read a special register, take an address", Forms: []Form{
-		{Template: "mov.pred", Section: "9.7.9.3", Slots: []Slot{
-			{Name: ".pred", Values: []Value{
-				{Mod: 10},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
+		{Template: "mov.pred", Section: "9.7.9.3", Slots: slots55, Operands: []Operand{
+			{Name: "d", Access: 1, Kinds: kinds76},
 			{Name: "a", ID: 1, Kinds: []Kind{
 				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
 				{Word: 4, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: strings0},
 		{Template: "mov.type", Section: "9.7.9.3", Slots: []Slot{
 			{Name: ".type", Values: []Value{
 				{Mod: 43},
 				{Mod: 7},
 				{Mod: 8},
-				{Mod: 39, Gate: Gate{Clauses: []Clause{
-					{Since: 803, Targets: 0x7fffffff0000, On: "70"},
-				}}},
+				{Mod: 39, Gate: Gate{Clauses: clauses38}},
 				{Mod: 1},
 				{Mod: 2},
 				{Mod: 3},
@@ -37,35 +29,24 @@ var moveTable = []Instruction{
 				{Mod: 6},
 			}, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
+			{Name: "d", Access: 1, Kinds: kinds1},
 			{Name: "a", ID: 1, Kinds: []Kind{
 				{Space: SpaceRef{Slot: -1}},
 				{Word: 4, Space: SpaceRef{Slot: -1}},
 				{Word: 5, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
 				{Word: 7, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		}, Ignored: []Mod{9}, Effects: strings0},
 		{Template: "mov.type", Section: "9.7.9.3", Slots: []Slot{
-			{Name: ".type", Values: []Value{
-				{Mod: 40},
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
+			{Name: ".type", Values: values130, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
+			{Name: "d", Access: 1, Kinds: kinds1},
 			{Name: "a", ID: 1, Kinds: []Kind{
 				{Space: SpaceRef{Slot: -1}},
 				{Word: 7, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
-		{Template: "mov.u64", Section: "9.7.9.3", Slots: []Slot{
-			{Name: ".u64", Values: []Value{
-				{Mod: 3},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
+		}, Ignored: []Mod{9}, Effects: strings0},
+		{Template: "mov.u64", Section: "9.7.9.3", Slots: slots8, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 14}, Space: SpaceRef{Slot: -1}},
 			}},
@@ -74,31 +55,12 @@ var moveTable = []Instruction{
 				{Word: 9, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
 				{Word: 10, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 301, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Notes: []string{"the address of an opaque variable, for indirect access"}},
+		}, Gates: gates73, Ignored: []Mod{9}, Effects: strings0, Notes: []string{"the address of an opaque variable, for indirect access"}},
 		{Template: "mov.vec.type", Section: "9.7.9.3", Slots: []Slot{
-			{Name: ".vec", Values: []Value{
-				{Mod: 37},
-				{Mod: 38},
-			}, Required: true},
-			{Name: ".type", Values: []Value{
-				{Mod: 43},
-				{Mod: 7},
-				{Mod: 8},
-				{Mod: 1},
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 4},
-				{Mod: 5},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
+			{Name: ".vec", Values: values8, Required: true},
+			{Name: ".type", Values: values141, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
-			}},
+			{Name: "d", Access: 1, Kinds: kinds115},
 			{Name: "a", ID: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: 1}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
 				{Word: 4, Type: TypeRef{Slot: 1}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
@@ -108,7 +70,7 @@ var moveTable = []Instruction{
 				{Word: 7, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
 			}},
 		}, Rules: []Rule{
-			{Holds: []Op{
+			{Holds: Expr{
 				{N: 38},
 				{N: 8},
 				{N: 3},
@@ -118,237 +80,105 @@ var moveTable = []Instruction{
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .v4 & (.b64 | .u64 | .s64)", Why: "a vector holds at most 128 bits"},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Lenient: "vector moves left the manual, the assembler still takes them; mov.v4.u32 d, %tid is their use"},
+		}, Ignored: []Mod{9}, Effects: strings0, Lenient: "vector moves left the manual, the assembler still takes them; mov.v4.u32 d, %tid is their use"},
 		{Template: "mov.vec.type", Section: "9.7.9.3", Slots: []Slot{
-			{Name: ".vec", Values: []Value{
-				{Mod: 37},
-				{Mod: 38},
-			}, Required: true},
-			{Name: ".type", Values: []Value{
-				{Mod: 40},
-				{Mod: 41},
-			}, Required: true, Order: '\x01'},
+			{Name: ".vec", Values: values8, Required: true},
+			{Name: ".type", Values: values130, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
-			}},
+			{Name: "d", Access: 1, Kinds: kinds115},
 			{Name: "a", ID: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: 1}, Count: Count{From: 2}, Space: SpaceRef{Slot: -1}},
 				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
 				{Word: 7, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
 			}},
 		}, Rules: []Rule{
-			{Holds: []Op{
+			{Holds: Expr{
 				{N: 38},
 				{N: 41},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .v4 & .f64", Why: "a vector holds at most 128 bits"},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Lenient: "vector moves left the manual, the assembler still takes them"},
+		}, Ignored: []Mod{9}, Effects: strings0, Lenient: "vector moves left the manual, the assembler still takes them"},
 	}},
 	{Name: "mov", Family: "move", What: "pack a vector into a scalar, or unpack it", Forms: []Form{
-		{Template: "mov.b16", Section: "9.7.9.4", Slots: []Slot{
-			{Name: ".b16", Values: []Value{
-				{Mod: 43},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 2}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Lenient: "the manual packs 16-bit elements and wider ones"},
-		{Template: "mov.b32", Section: "9.7.9.4", Slots: []Slot{
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 3}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 2}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
-		{Template: "mov.b64", Section: "9.7.9.4", Slots: []Slot{
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 5}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 3}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
-		{Template: "mov.b128", Section: "9.7.9.4", Slots: []Slot{
-			{Name: ".b128", Values: []Value{
-				{Mod: 39},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 6}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 5}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 803, Targets: 0x7fffffff0000, On: "70"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
-		{Template: "mov.b16", Section: "9.7.9.4", Slots: []Slot{
-			{Name: ".b16", Values: []Value{
-				{Mod: 43},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 2}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
+		{Template: "mov.b16", Section: "9.7.9.4", Slots: slots79, Operands: []Operand{
+			{Name: "d", Access: 1, Kinds: kinds70},
+			{Name: "a", ID: 1, Kinds: kinds116},
+		}, Ignored: []Mod{9}, Effects: strings0, Lenient: "the manual packs 16-bit elements and wider ones"},
+		{Template: "mov.b32", Section: "9.7.9.4", Slots: slots17, Operands: []Operand{
+			{Name: "d", Access: 1, Kinds: kinds5},
+			{Name: "a", ID: 1, Kinds: kinds117},
+		}, Ignored: []Mod{9}, Effects: strings0},
+		{Template: "mov.b64", Section: "9.7.9.4", Slots: slots80, Operands: []Operand{
+			{Name: "d", Access: 1, Kinds: kinds29},
+			{Name: "a", ID: 1, Kinds: kinds118},
+		}, Ignored: []Mod{9}, Effects: strings0},
+		{Template: "mov.b128", Section: "9.7.9.4", Slots: slots81, Operands: []Operand{
+			{Name: "d", Access: 1, Kinds: kinds119},
+			{Name: "a", ID: 1, Kinds: kinds120},
+		}, Gates: gates74, Ignored: []Mod{9}, Effects: strings0},
+		{Template: "mov.b16", Section: "9.7.9.4", Slots: slots79, Operands: []Operand{
+			{Name: "d", Access: 1, Kinds: kinds116},
 			{Name: "a", ID: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 3}, Space: SpaceRef{Slot: -1}},
 				{Word: 4, Type: TypeRef{Slot: -1, Type: 3}, Space: SpaceRef{Slot: -1}},
 				{Word: 5, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
 				{Word: 7, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}, Lenient: "the manual unpacks to 16-bit elements and wider ones"},
-		{Template: "mov.b32", Section: "9.7.9.4", Slots: []Slot{
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 3}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 2}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
+		}, Ignored: []Mod{9}, Effects: strings0, Lenient: "the manual unpacks to 16-bit elements and wider ones"},
+		{Template: "mov.b32", Section: "9.7.9.4", Slots: slots17, Operands: []Operand{
+			{Name: "d", Access: 1, Kinds: kinds117},
 			{Name: "a", ID: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
 				{Word: 4, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
 				{Word: 5, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
 				{Word: 7, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
-		{Template: "mov.b64", Section: "9.7.9.4", Slots: []Slot{
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 3}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
+		}, Ignored: []Mod{9}, Effects: strings0},
+		{Template: "mov.b64", Section: "9.7.9.4", Slots: slots80, Operands: []Operand{
+			{Name: "d", Access: 1, Kinds: kinds118},
 			{Name: "a", ID: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 5}, Space: SpaceRef{Slot: -1}},
 				{Word: 4, Type: TypeRef{Slot: -1, Type: 5}, Space: SpaceRef{Slot: -1}},
 				{Word: 5, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
 				{Word: 7, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
-		{Template: "mov.b128", Section: "9.7.9.4", Slots: []Slot{
-			{Name: ".b128", Values: []Value{
-				{Mod: 39},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 5}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
+		}, Ignored: []Mod{9}, Effects: strings0},
+		{Template: "mov.b128", Section: "9.7.9.4", Slots: slots81, Operands: []Operand{
+			{Name: "d", Access: 1, Kinds: kinds120},
 			{Name: "a", ID: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 6}, Space: SpaceRef{Slot: -1}},
 				{Word: 4, Type: TypeRef{Slot: -1, Type: 6}, Space: SpaceRef{Slot: -1}},
 				{Word: 5, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
 				{Word: 7, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 803, Targets: 0x7fffffff0000, On: "70"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		}, Gates: gates74, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "shfl", Family: "move", What: "exchange a value between the lanes of a warp", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "shfl.mode.b32", Section: "9.7.9.5", Slots: []Slot{
-			{Name: ".mode", Values: []Value{
-				{Mod: 287},
-				{Mod: 288},
-				{Mod: 289},
-				{Mod: 290},
-			}, Required: true},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
+			{Name: ".mode", Values: values220, Required: true},
+			{Name: ".b32", Values: values18, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}, Pair: &Operand{Name: "p", ID: 1, Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1}},
-			{Name: "a", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 300, Targets: 0x7fffffffffc0, On: "30"},
-			}},
-		}, Gone: []Gate{
-			{Clauses: []Clause{
-				{Since: 604, Targets: 0x7fffffff0000, On: "70"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"convergent"}},
+			{Name: "d", Access: 1, Kinds: kinds5, Pair: &Operand{Name: "p", ID: 1, Access: 1, Kinds: kinds51, Presence: 1}},
+			{Name: "a", ID: 2, Kinds: kinds5},
+			{Name: "b", ID: 3, Kinds: kinds5},
+			{Name: "c", ID: 4, Kinds: kinds5},
+		}, Gates: gates75, Gone: gates62, Ignored: []Mod{9}, Effects: strings32},
 		{Template: "shfl.sync.mode.b32", Section: "9.7.9.6", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".mode", Values: []Value{
-				{Mod: 287},
-				{Mod: 288},
-				{Mod: 289},
-				{Mod: 290},
-			}, Required: true},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".mode", Values: values220, Required: true},
+			{Name: ".b32", Values: values18, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}, Pair: &Operand{Name: "p", ID: 1, Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1}},
-			{Name: "a", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mask", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 13}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffffffc0, On: "30"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"convergent"}},
+			{Name: "d", Access: 1, Kinds: kinds5, Pair: &Operand{Name: "p", ID: 1, Access: 1, Kinds: kinds51, Presence: 1}},
+			{Name: "a", ID: 2, Kinds: kinds5},
+			{Name: "b", ID: 3, Kinds: kinds5},
+			{Name: "c", ID: 4, Kinds: kinds5},
+			{Name: "mask", ID: 5, Kinds: kinds15},
+		}, Gates: gates9, Ignored: []Mod{9}, Effects: strings32},
 	}},
 	{Name: "prmt", Family: "move", What: "pick bytes from two registers", Forms: []Form{
 		{Template: "prmt.b32{.mode}", Section: "9.7.9.7", Slots: []Slot{
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
+			{Name: ".b32", Values: values18, Required: true, Order: '\x01'},
 			{Name: ".mode", Values: []Value{
 				{Mod: 291},
 				{Mod: 292},
@@ -358,190 +188,46 @@ var moveTable = []Instruction{
 				{Mod: 296},
 			}},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds5},
+			{Name: "a", ID: 1, Kinds: kinds5},
+			{Name: "b", ID: 2, Kinds: kinds5},
+			{Name: "c", ID: 3, Kinds: kinds5},
+		}, Gates: gates8, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "isspacep", Family: "move", What: "test which state space a generic address lies in", Forms: []Form{
 		{Template: "isspacep.space", Section: "9.7.9.19", Slots: []Slot{
-			{Name: ".space", Values: []Value{
-				{Mod: 218, Gate: Gate{Clauses: []Clause{
-					{Since: 301, Targets: 0x7ffffffffff0, On: "20"},
-				}}},
-				{Mod: 26},
-				{Mod: 217},
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-				{Mod: 46, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Mod: 219, Gate: Gate{Clauses: []Clause{
-					{Since: 707, Targets: 0x7fffffff0000, On: "70"},
-				}}},
-				{Mod: 220, Gate: Gate{Clauses: []Clause{
-					{Since: 803, Targets: 0x7fffffff0000, On: "70"},
-				}}},
-			}, Required: true},
+			{Name: ".space", Values: values221, Required: true},
 		}, Operands: []Operand{
-			{Name: "p", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
+			{Name: "p", Access: 1, Kinds: kinds76},
 			{Name: "a", ID: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 14}, Space: SpaceRef{Slot: -1}},
 				{Type: TypeRef{Slot: -1, Type: 13}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		}, Gates: gates8, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "cvta", Family: "move", What: "turn an address of a state space into a generic one", Forms: []Form{
-		{Template: "cvta.space.size", Section: "9.7.9.20", Slots: []Slot{
-			{Name: ".space", Values: []Value{
-				{Mod: 218, Gate: Gate{Clauses: []Clause{
-					{Since: 301, Targets: 0x7ffffffffff0, On: "20"},
-				}}},
-				{Mod: 26},
-				{Mod: 217},
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-				{Mod: 46, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Mod: 219, Gate: Gate{Clauses: []Clause{
-					{Since: 707, Targets: 0x7fffffff0000, On: "70"},
-				}}},
-				{Mod: 220, Gate: Gate{Clauses: []Clause{
-					{Since: 803, Targets: 0x7fffffff0000, On: "70"},
-				}}},
-			}, Required: true},
-			{Name: ".size", Values: []Value{
-				{Mod: 2},
-				{Mod: 3},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
+		{Template: "cvta.space.size", Section: "9.7.9.20", Slots: slots82, Operands: []Operand{
+			{Name: "d", Access: 1, Kinds: kinds4},
 			{Name: "a", ID: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
 				{Word: 5, Type: TypeRef{Slot: -1}},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		}, Gates: gates8, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "cvta.to", Family: "move", What: "turn a generic address into one of a state space", Forms: []Form{
-		{Template: "cvta.to.space.size", Section: "9.7.9.20", Slots: []Slot{
-			{Name: ".space", Values: []Value{
-				{Mod: 218, Gate: Gate{Clauses: []Clause{
-					{Since: 301, Targets: 0x7ffffffffff0, On: "20"},
-				}}},
-				{Mod: 26},
-				{Mod: 217},
-				{Mod: 24},
-				{Mod: 25, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: AllTargets},
-				}}},
-				{Mod: 46, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Mod: 219, Gate: Gate{Clauses: []Clause{
-					{Since: 707, Targets: 0x7fffffff0000, On: "70"},
-				}}},
-				{Mod: 220, Gate: Gate{Clauses: []Clause{
-					{Since: 803, Targets: 0x7fffffff0000, On: "70"},
-				}}},
-			}, Required: true},
-			{Name: ".size", Values: []Value{
-				{Mod: 2},
-				{Mod: 3},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		{Template: "cvta.to.space.size", Section: "9.7.9.20", Slots: slots82, Operands: operands91, Gates: gates8, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "mapa", Family: "move", What: "address the same shared variable in another CTA of the cluster", Forms: []Form{
-		{Template: "mapa{.shared::cluster}.type", Section: "9.7.9.23", Slots: []Slot{
-			{Name: ".shared::cluster", Values: []Value{
-				{Mod: 46},
-			}},
-			{Name: ".type", Values: []Value{
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 5},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-				{Word: 5, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-			}},
-			{Name: "rank", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		{Template: "mapa{.shared::cluster}.type", Section: "9.7.9.23", Slots: slots83, Operands: []Operand{
+			{Name: "d", Access: 1, Kinds: kinds4},
+			{Name: "a", ID: 1, Kinds: kinds121},
+			{Name: "rank", ID: 2, Kinds: kinds3},
+		}, Gates: gates28, Ignored: []Mod{9}, Effects: strings0},
 	}},
 	{Name: "getctarank", Family: "move", What: "rank of the CTA that owns a shared address", Forms: []Form{
-		{Template: "getctarank{.shared::cluster}.type", Section: "9.7.9.24", Slots: []Slot{
-			{Name: ".shared::cluster", Values: []Value{
-				{Mod: 46},
-			}},
-			{Name: ".type", Values: []Value{
-				{Mod: 2},
-				{Mod: 3},
-				{Mod: 5},
-				{Mod: 6},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 13}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 1}, Space: SpaceRef{Slot: -1}},
-				{Word: 5, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1, Space: 9}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		{Template: "getctarank{.shared::cluster}.type", Section: "9.7.9.24", Slots: slots83, Operands: []Operand{
+			{Name: "d", Access: 1, Kinds: kinds15},
+			{Name: "a", ID: 1, Kinds: kinds121},
+		}, Gates: gates28, Ignored: []Mod{9}, Effects: strings0},
 	}},
 }

@@ -8,50 +8,19 @@ package isa
 // stackTable is the family stack: stack manipulation.
 var stackTable = []Instruction{
 	{Name: "stacksave", Family: "stack", What: "read the stack pointer", Forms: []Form{
-		{Template: "stacksave.type", Section: "9.7.17.1", Slots: []Slot{
-			{Name: ".type", Values: []Value{
-				{Mod: 2},
-				{Mod: 3},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 703, Targets: 0x7ffffffff800, On: "52"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"volatile"}},
+		{Template: "stacksave.type", Section: "9.7.17.1", Slots: slots84, Operands: []Operand{
+			{Name: "d", Access: 1, Kinds: kinds1},
+		}, Gates: gates76, Ignored: []Mod{9}, Effects: strings25},
 	}},
 	{Name: "stackrestore", Family: "stack", What: "set the stack pointer", Forms: []Form{
-		{Template: "stackrestore.type", Section: "9.7.17.2", Slots: []Slot{
-			{Name: ".type", Values: []Value{
-				{Mod: 2},
-				{Mod: 3},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "a", Kinds: []Kind{
-				{Word: 1, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 703, Targets: 0x7ffffffff800, On: "52"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"volatile"}},
+		{Template: "stackrestore.type", Section: "9.7.17.2", Slots: slots84, Operands: []Operand{
+			{Name: "a", Kinds: kinds122},
+		}, Gates: gates76, Ignored: []Mod{9}, Effects: strings25},
 	}},
 	{Name: "alloca", Family: "stack", What: "make room on the stack", Forms: []Form{
-		{Template: "alloca.type", Section: "9.7.17.3", Slots: []Slot{
-			{Name: ".type", Values: []Value{
-				{Mod: 2},
-				{Mod: 3},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "size", ID: 1, Kinds: []Kind{
-				{Space: SpaceRef{Slot: -1}},
-			}},
+		{Template: "alloca.type", Section: "9.7.17.3", Slots: slots84, Operands: []Operand{
+			{Name: "d", Access: 1, Kinds: kinds1},
+			{Name: "size", ID: 1, Kinds: kinds1},
 			{Name: "align", ID: 2, Kinds: []Kind{
 				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
 					{Low: 1, High: 1, Step: 1},
@@ -80,10 +49,6 @@ var stackTable = []Instruction{
 					{Low: 8388608, High: 8388608, Step: 1},
 				}, Space: SpaceRef{Slot: -1}},
 			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 703, Targets: 0x7ffffffff800, On: "52"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"alloc"}},
+		}, Gates: gates76, Ignored: []Mod{9}, Effects: []string{"alloc"}},
 	}},
 }

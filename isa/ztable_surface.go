@@ -9,582 +9,104 @@ package isa
 var surfaceTable = []Instruction{
 	{Name: "suld.b", Family: "surface", What: "load from a surface as it lies in memory", Forms: []Form{
 		{Template: "suld.b.geom{.cop}{.vec}.type.clamp", Section: "9.7.11.1", Slots: []Slot{
-			{Name: ".geom", Values: []Value{
-				{Mod: 68},
-				{Mod: 69},
-				{Mod: 70, Gate: Gate{Clauses: []Clause{
-					{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
-				}}},
-				{Mod: 297, Gate: Gate{Clauses: []Clause{
-					{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
-				}}},
-				{Mod: 298, Gate: Gate{Clauses: []Clause{
-					{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
-				}}},
-			}, Required: true},
-			{Name: ".cop", Values: []Value{
-				{Mod: 30},
-				{Mod: 32},
-				{Mod: 222},
-				{Mod: 224},
-			}},
-			{Name: ".vec", Values: []Value{
-				{Mod: 37},
-				{Mod: 38},
-			}},
-			{Name: ".type", Values: []Value{
-				{Mod: 42},
-				{Mod: 43},
-				{Mod: 7},
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-			{Name: ".clamp", Values: []Value{
-				{Mod: 299},
-				{Mod: 22, Gate: Gate{Clauses: []Clause{
-					{Since: 200, Targets: AllTargets},
-				}}},
-				{Mod: 300, Gate: Gate{Clauses: []Clause{
-					{Since: 200, Targets: AllTargets},
-				}}},
-			}, Required: true},
+			{Name: ".geom", Values: values222, Required: true},
+			{Name: ".cop", Values: values223},
+			{Name: ".vec", Values: values8},
+			{Name: ".type", Values: values224, Required: true, Order: '\x01'},
+			{Name: ".clamp", Values: values225, Required: true},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Relax: true, Count: Count{From: 2, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Inside: []Operand{
-				{Name: "a", ID: 2, Kinds: []Kind{
-					{Word: 10, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "c", ID: 3, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 105, Targets: AllTargets},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{N: 38},
-				{N: 8},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .v4 & .b64", Why: "a vector holds at most 128 bits"},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{68, 69, 297}}, Lengths: []int{2}},
-				{Cells: [][]Mod{nil}, Lengths: []int{4}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"load"}},
+			{Name: "d", Access: 1, Kinds: kinds123},
+			{Name: "a", ID: 1, Inside: operands152},
+		}, Gates: gates77, When: conditions28, Rules: rules19, Tables: tables17, Ignored: []Mod{9}, Effects: strings12},
 		{Template: "suld.b.geom{.cop}.type.clamp", Section: "9.7.11.1", Slots: []Slot{
-			{Name: ".geom", Values: []Value{
-				{Mod: 68},
-				{Mod: 69},
-				{Mod: 70, Gate: Gate{Clauses: []Clause{
-					{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
-				}}},
-				{Mod: 297, Gate: Gate{Clauses: []Clause{
-					{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
-				}}},
-				{Mod: 298, Gate: Gate{Clauses: []Clause{
-					{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
-				}}},
-			}, Required: true},
-			{Name: ".cop", Values: []Value{
-				{Mod: 30},
-				{Mod: 32},
-				{Mod: 222},
-				{Mod: 224},
-			}},
-			{Name: ".type", Values: []Value{
-				{Mod: 42},
-				{Mod: 43},
-				{Mod: 7},
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-			{Name: ".clamp", Values: []Value{
-				{Mod: 299},
-				{Mod: 22, Gate: Gate{Clauses: []Clause{
-					{Since: 200, Targets: AllTargets},
-				}}},
-				{Mod: 300, Gate: Gate{Clauses: []Clause{
-					{Since: 200, Targets: AllTargets},
-				}}},
-			}, Required: true},
+			{Name: ".geom", Values: values222, Required: true},
+			{Name: ".cop", Values: values223},
+			{Name: ".type", Values: values224, Required: true, Order: '\x01'},
+			{Name: ".clamp", Values: values225, Required: true},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Relax: true, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: 2}, Relax: true, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: 2}, Relax: true, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Inside: []Operand{
-				{Name: "a", ID: 2, Kinds: []Kind{
-					{Word: 10, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "c", ID: 3, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 105, Targets: AllTargets},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{68, 69, 297}}, Lengths: []int{2}},
-				{Cells: [][]Mod{nil}, Lengths: []int{4}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"load"}, Lenient: "without .vec the assembler takes vectors of any length"},
+			{Name: "d", Access: 1, Kinds: kinds124},
+			{Name: "a", ID: 1, Inside: operands152},
+		}, Gates: gates77, When: conditions28, Tables: tables17, Ignored: []Mod{9}, Effects: strings12, Lenient: "without .vec the assembler takes vectors of any length"},
 	}},
 	{Name: "sust.b", Family: "surface", What: "store to a surface as it lies in memory", Forms: []Form{
 		{Template: "sust.b.geom{.cop}{.vec}.type.clamp", Section: "9.7.11.2", Slots: []Slot{
-			{Name: ".geom", Values: []Value{
-				{Mod: 68},
-				{Mod: 69},
-				{Mod: 70, Gate: Gate{Clauses: []Clause{
-					{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
-				}}},
-				{Mod: 297, Gate: Gate{Clauses: []Clause{
-					{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
-				}}},
-				{Mod: 298, Gate: Gate{Clauses: []Clause{
-					{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
-				}}},
-			}, Required: true},
-			{Name: ".cop", Values: []Value{
-				{Mod: 235},
-				{Mod: 32},
-				{Mod: 222},
-				{Mod: 236},
-			}},
-			{Name: ".vec", Values: []Value{
-				{Mod: 37},
-				{Mod: 38},
-			}},
-			{Name: ".type", Values: []Value{
-				{Mod: 42},
-				{Mod: 43},
-				{Mod: 7},
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-			{Name: ".clamp", Values: []Value{
-				{Mod: 299},
-				{Mod: 22, Gate: Gate{Clauses: []Clause{
-					{Since: 200, Targets: AllTargets},
-				}}},
-				{Mod: 300, Gate: Gate{Clauses: []Clause{
-					{Since: 200, Targets: AllTargets},
-				}}},
-			}, Required: true},
+			{Name: ".geom", Values: values222, Required: true},
+			{Name: ".cop", Values: values155},
+			{Name: ".vec", Values: values8},
+			{Name: ".type", Values: values224, Required: true, Order: '\x01'},
+			{Name: ".clamp", Values: values225, Required: true},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 10, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "c", ID: 2, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Relax: true, Count: Count{From: 2, N: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 105, Targets: AllTargets},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{N: 38},
-				{N: 8},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .v4 & .b64", Why: "a vector holds at most 128 bits"},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{68, 69, 297}}, Lengths: []int{2}},
-				{Cells: [][]Mod{nil}, Lengths: []int{4}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"store"}},
+			{Name: "a", Inside: operands153},
+			{Name: "b", ID: 3, Kinds: kinds123},
+		}, Gates: gates77, When: conditions28, Rules: rules19, Tables: tables17, Ignored: []Mod{9}, Effects: strings8},
 		{Template: "sust.b.geom{.cop}.type.clamp", Section: "9.7.11.2", Slots: []Slot{
-			{Name: ".geom", Values: []Value{
-				{Mod: 68},
-				{Mod: 69},
-				{Mod: 70, Gate: Gate{Clauses: []Clause{
-					{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
-				}}},
-				{Mod: 297, Gate: Gate{Clauses: []Clause{
-					{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
-				}}},
-				{Mod: 298, Gate: Gate{Clauses: []Clause{
-					{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
-				}}},
-			}, Required: true},
-			{Name: ".cop", Values: []Value{
-				{Mod: 235},
-				{Mod: 32},
-				{Mod: 222},
-				{Mod: 236},
-			}},
-			{Name: ".type", Values: []Value{
-				{Mod: 42},
-				{Mod: 43},
-				{Mod: 7},
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-			{Name: ".clamp", Values: []Value{
-				{Mod: 299},
-				{Mod: 22, Gate: Gate{Clauses: []Clause{
-					{Since: 200, Targets: AllTargets},
-				}}},
-				{Mod: 300, Gate: Gate{Clauses: []Clause{
-					{Since: 200, Targets: AllTargets},
-				}}},
-			}, Required: true},
+			{Name: ".geom", Values: values222, Required: true},
+			{Name: ".cop", Values: values155},
+			{Name: ".type", Values: values224, Required: true, Order: '\x01'},
+			{Name: ".clamp", Values: values225, Required: true},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 10, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "c", ID: 2, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Relax: true, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: 2}, Relax: true, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
-				{Type: TypeRef{Slot: 2}, Relax: true, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 105, Targets: AllTargets},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{68, 69, 297}}, Lengths: []int{2}},
-				{Cells: [][]Mod{nil}, Lengths: []int{4}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"store"}, Lenient: "without .vec the assembler takes vectors of any length"},
+			{Name: "a", Inside: operands153},
+			{Name: "b", ID: 3, Kinds: kinds124},
+		}, Gates: gates77, When: conditions28, Tables: tables17, Ignored: []Mod{9}, Effects: strings8, Lenient: "without .vec the assembler takes vectors of any length"},
 		{Template: "sust.b.geom{.cop}.vec.type.clamp", Section: "9.7.11.2", Slots: []Slot{
-			{Name: ".geom", Values: []Value{
-				{Mod: 68},
-				{Mod: 69},
-				{Mod: 70, Gate: Gate{Clauses: []Clause{
-					{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
-				}}},
-				{Mod: 297, Gate: Gate{Clauses: []Clause{
-					{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
-				}}},
-				{Mod: 298, Gate: Gate{Clauses: []Clause{
-					{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
-				}}},
-			}, Required: true},
-			{Name: ".cop", Values: []Value{
-				{Mod: 235},
-				{Mod: 32},
-				{Mod: 222},
-				{Mod: 236},
-			}},
-			{Name: ".vec", Values: []Value{
-				{Mod: 37},
-				{Mod: 38},
-			}, Required: true},
-			{Name: ".type", Values: []Value{
-				{Mod: 42},
-				{Mod: 43},
-				{Mod: 7},
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-			{Name: ".clamp", Values: []Value{
-				{Mod: 299},
-				{Mod: 22, Gate: Gate{Clauses: []Clause{
-					{Since: 200, Targets: AllTargets},
-				}}},
-				{Mod: 300, Gate: Gate{Clauses: []Clause{
-					{Since: 200, Targets: AllTargets},
-				}}},
-			}, Required: true},
+			{Name: ".geom", Values: values222, Required: true},
+			{Name: ".cop", Values: values155},
+			{Name: ".vec", Values: values8, Required: true},
+			{Name: ".type", Values: values224, Required: true, Order: '\x01'},
+			{Name: ".clamp", Values: values225, Required: true},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 10, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "c", ID: 2, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: 3}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 105, Targets: AllTargets},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
+			{Name: "a", Inside: operands153},
+			{Name: "b", ID: 3, Kinds: kinds125},
+		}, Gates: gates77, When: conditions28, Rules: []Rule{
+			{Holds: Expr{
 				{N: 38},
 				{N: 8},
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .v4 & .b64"},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{68, 69, 297}}, Lengths: []int{2}},
-				{Cells: [][]Mod{nil}, Lengths: []int{4}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"store"}, Lenient: "with .vec the assembler takes a scalar too"},
+		}, Tables: tables17, Ignored: []Mod{9}, Effects: strings8, Lenient: "with .vec the assembler takes a scalar too"},
 	}},
 	{Name: "sust.p", Family: "surface", What: "store to a surface in the surface's own format", Forms: []Form{
 		{Template: "sust.p.geom{.cop}{.vec}.b32.clamp", Section: "9.7.11.2", Slots: []Slot{
-			{Name: ".geom", Values: []Value{
-				{Mod: 68},
-				{Mod: 69},
-				{Mod: 70, Gate: Gate{Clauses: []Clause{
-					{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
-				}}},
-				{Mod: 297, Gate: Gate{Clauses: []Clause{
-					{Since: 401, Targets: 0x7fffffffffc0, On: "30"},
-				}}},
-				{Mod: 298, Gate: Gate{Clauses: []Clause{
-					{Since: 401, Targets: 0x7fffffffffc0, On: "30"},
-				}}},
-			}, Required: true},
-			{Name: ".cop", Values: []Value{
-				{Mod: 235},
-				{Mod: 32},
-				{Mod: 222},
-				{Mod: 236},
-			}},
-			{Name: ".vec", Values: []Value{
-				{Mod: 37},
-				{Mod: 38},
-			}},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
-			{Name: ".clamp", Values: []Value{
-				{Mod: 299},
-				{Mod: 22},
-				{Mod: 300},
-			}, Required: true},
+			{Name: ".geom", Values: values226, Required: true},
+			{Name: ".cop", Values: values155},
+			{Name: ".vec", Values: values8},
+			{Name: ".b32", Values: values18, Required: true, Order: '\x01'},
+			{Name: ".clamp", Values: values227, Required: true},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 10, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "c", ID: 2, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
+			{Name: "a", Inside: operands153},
 			{Name: "b", ID: 3, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 4}, Relax: true, Count: Count{From: 2, N: 2}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{68, 69, 297}}, Lengths: []int{2}},
-				{Cells: [][]Mod{nil}, Lengths: []int{4}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"store"}, Notes: []string{"the manual shows neither cache operators nor arrays here, the assembler takes them"}},
+		}, Gates: gates8, Tables: tables17, Ignored: []Mod{9}, Effects: strings8, Notes: []string{"the manual shows neither cache operators nor arrays here, the assembler takes them"}},
 		{Template: "sust.p.geom{.cop}.b32.clamp", Section: "9.7.11.2", Slots: []Slot{
-			{Name: ".geom", Values: []Value{
-				{Mod: 68},
-				{Mod: 69},
-				{Mod: 70, Gate: Gate{Clauses: []Clause{
-					{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
-				}}},
-				{Mod: 297, Gate: Gate{Clauses: []Clause{
-					{Since: 401, Targets: 0x7fffffffffc0, On: "30"},
-				}}},
-				{Mod: 298, Gate: Gate{Clauses: []Clause{
-					{Since: 401, Targets: 0x7fffffffffc0, On: "30"},
-				}}},
-			}, Required: true},
-			{Name: ".cop", Values: []Value{
-				{Mod: 235},
-				{Mod: 32},
-				{Mod: 222},
-				{Mod: 236},
-			}},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
-			{Name: ".clamp", Values: []Value{
-				{Mod: 299},
-				{Mod: 22},
-				{Mod: 300},
-			}, Required: true},
+			{Name: ".geom", Values: values226, Required: true},
+			{Name: ".cop", Values: values155},
+			{Name: ".b32", Values: values18, Required: true, Order: '\x01'},
+			{Name: ".clamp", Values: values227, Required: true},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 10, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "c", ID: 2, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
+			{Name: "a", Inside: operands153},
 			{Name: "b", ID: 3, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 4}, Relax: true, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
 				{Type: TypeRef{Slot: -1, Type: 4}, Relax: true, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
 				{Type: TypeRef{Slot: -1, Type: 4}, Relax: true, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{68, 69, 297}}, Lengths: []int{2}},
-				{Cells: [][]Mod{nil}, Lengths: []int{4}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"store"}, Lenient: "without .vec the assembler takes vectors of any length"},
+		}, Gates: gates8, When: conditions28, Tables: tables17, Ignored: []Mod{9}, Effects: strings8, Lenient: "without .vec the assembler takes vectors of any length"},
 		{Template: "sust.p.geom{.cop}.vec.b32.clamp", Section: "9.7.11.2", Slots: []Slot{
-			{Name: ".geom", Values: []Value{
-				{Mod: 68},
-				{Mod: 69},
-				{Mod: 70, Gate: Gate{Clauses: []Clause{
-					{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
-				}}},
-				{Mod: 297, Gate: Gate{Clauses: []Clause{
-					{Since: 401, Targets: 0x7fffffffffc0, On: "30"},
-				}}},
-				{Mod: 298, Gate: Gate{Clauses: []Clause{
-					{Since: 401, Targets: 0x7fffffffffc0, On: "30"},
-				}}},
-			}, Required: true},
-			{Name: ".cop", Values: []Value{
-				{Mod: 235},
-				{Mod: 32},
-				{Mod: 222},
-				{Mod: 236},
-			}},
-			{Name: ".vec", Values: []Value{
-				{Mod: 37},
-				{Mod: 38},
-			}, Required: true},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
-			{Name: ".clamp", Values: []Value{
-				{Mod: 299},
-				{Mod: 22},
-				{Mod: 300},
-			}, Required: true},
+			{Name: ".geom", Values: values226, Required: true},
+			{Name: ".cop", Values: values155},
+			{Name: ".vec", Values: values8, Required: true},
+			{Name: ".b32", Values: values18, Required: true, Order: '\x01'},
+			{Name: ".clamp", Values: values227, Required: true},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 10, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "c", ID: 2, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{68, 69, 297}}, Lengths: []int{2}},
-				{Cells: [][]Mod{nil}, Lengths: []int{4}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"store"}, Lenient: "with .vec the assembler takes a scalar too"},
+			{Name: "a", Inside: operands153},
+			{Name: "b", ID: 3, Kinds: kinds73},
+		}, Gates: gates8, When: conditions28, Tables: tables17, Ignored: []Mod{9}, Effects: strings8, Lenient: "with .vec the assembler takes a scalar too"},
 	}},
 	{Name: "sured.b", Family: "surface", What: "modify a surface by byte address", Forms: []Form{
 		{Template: "sured.b.op.geom.type.clamp", Section: "9.7.11.3", Slots: []Slot{
-			{Name: ".op", Values: []Value{
-				{Mod: 51},
-				{Mod: 52},
-				{Mod: 53},
-				{Mod: 56},
-				{Mod: 57},
-			}, Required: true},
-			{Name: ".geom", Values: []Value{
-				{Mod: 68},
-				{Mod: 69},
-				{Mod: 70, Gate: Gate{Clauses: []Clause{
-					{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
-				}}},
-			}, Required: true},
+			{Name: ".op", Values: values228, Required: true},
+			{Name: ".geom", Values: values229, Required: true},
 			{Name: ".type", Values: []Value{
 				{Mod: 2},
 				{Mod: 3},
@@ -592,95 +114,45 @@ var surfaceTable = []Instruction{
 				{Mod: 7},
 				{Mod: 6},
 			}, Required: true, Order: '\x01'},
-			{Name: ".clamp", Values: []Value{
-				{Mod: 299},
-				{Mod: 22},
-				{Mod: 300},
-			}, Required: true},
+			{Name: ".clamp", Values: values227, Required: true},
 		}, Operands: []Operand{
 			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 10, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-				}},
+				{Name: "a", ID: 1, Kinds: kinds126},
 				{Name: "c", ID: 2, Kinds: []Kind{
 					{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3, In: 1}, Space: SpaceRef{Slot: -1}},
 					{Word: 1, Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
 				}},
 			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Tables: []Table{
+			{Name: "b", ID: 3, Kinds: kinds127},
+		}, Gates: gates8, Tables: []Table{
 			{Columns: []Column{
 				{},
 				{Slot: 2},
 			}, Rows: []Row{
 				{Cells: [][]Mod{{51}, {2, 3, 5}}},
-				{Cells: [][]Mod{{52, 53}, {2, 5}}},
-				{Cells: [][]Mod{{52, 53}, {3, 6}}, Gate: Gate{Clauses: []Clause{
-					{Since: 801, Targets: 0x7ffffffffc00, On: "50"},
-				}}},
+				{Cells: modLists3},
+				{Cells: modLists22, Gate: Gate{Clauses: clauses39}},
 				{Cells: [][]Mod{{56, 57}, {7}}},
 			}},
 			{Columns: []Column{
 				{Slot: 1},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{68, 69}}, Lengths: []int{2}},
-				{Cells: [][]Mod{nil}, Lengths: []int{4}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"atomic"}},
+			}, Names: strings11, Rows: rows5},
+		}, Ignored: []Mod{9}, Effects: strings13},
 	}},
 	{Name: "sured.p", Family: "surface", What: "modify a surface by sample address", Forms: []Form{
 		{Template: "sured.p.op.geom.type.clamp", Section: "9.7.11.3", Slots: []Slot{
-			{Name: ".op", Values: []Value{
-				{Mod: 51},
-				{Mod: 52},
-				{Mod: 53},
-				{Mod: 56},
-				{Mod: 57},
-			}, Required: true},
-			{Name: ".geom", Values: []Value{
-				{Mod: 68},
-				{Mod: 69},
-				{Mod: 70, Gate: Gate{Clauses: []Clause{
-					{Since: 300, Targets: 0x7ffffffffff0, On: "20"},
-				}}},
-			}, Required: true},
+			{Name: ".op", Values: values228, Required: true},
+			{Name: ".geom", Values: values229, Required: true},
 			{Name: ".type", Values: []Value{
 				{Mod: 7},
-				{Mod: 8, Gate: Gate{Clauses: []Clause{
-					{Since: 801, Targets: 0x7ffffffffc00, On: "50"},
-				}}},
+				{Mod: 8, Gate: Gate{Clauses: clauses39}},
 			}, Required: true, Order: '\x01'},
-			{Name: ".clamp", Values: []Value{
-				{Mod: 299},
-				{Mod: 22},
-				{Mod: 300},
-			}, Required: true},
+			{Name: ".clamp", Values: values227, Required: true},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 10, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-				}},
-				{Name: "c", ID: 2, Kinds: []Kind{
-					{Type: TypeRef{Slot: -1, Type: 9}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-					{Word: 1, Type: TypeRef{Slot: -1, Type: 9}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Relax: true, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Rules: []Rule{
-			{Holds: []Op{
+			{Name: "a", Inside: operands153},
+			{Name: "b", ID: 3, Kinds: kinds127},
+		}, Gates: gates8, Rules: []Rule{
+			{Holds: Expr{
 				{N: 8},
 				{N: 52},
 				{N: 53},
@@ -690,12 +162,8 @@ var surfaceTable = []Instruction{
 		}, Tables: []Table{
 			{Columns: []Column{
 				{Slot: 1},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{68}}, Lengths: []int{1}},
-				{Cells: [][]Mod{{68, 69}}, Lengths: []int{2}},
-				{Cells: [][]Mod{nil}, Lengths: []int{4}},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"atomic"}},
+			}, Names: strings11, Rows: rows5},
+		}, Ignored: []Mod{9}, Effects: strings13},
 	}},
 	{Name: "suq", Family: "surface", What: "read an attribute of a surface", Forms: []Form{
 		{Template: "suq.query.b32", Section: "9.7.11.4", Slots: []Slot{
@@ -703,35 +171,17 @@ var surfaceTable = []Instruction{
 				{Mod: 301},
 				{Mod: 302},
 				{Mod: 303},
-				{Mod: 304, Gate: Gate{Clauses: []Clause{
-					{Since: 201, Targets: AllTargets},
-				}}},
-				{Mod: 305, Gate: Gate{Clauses: []Clause{
-					{Since: 201, Targets: AllTargets},
-				}}},
-				{Mod: 306, Gate: Gate{Clauses: []Clause{
-					{Since: 401, Targets: AllTargets},
-				}}},
-				{Mod: 307, Gate: Gate{Clauses: []Clause{
-					{Since: 402, Targets: AllTargets},
-				}}},
+				{Mod: 304, Gate: Gate{Clauses: clauses40}},
+				{Mod: 305, Gate: Gate{Clauses: clauses40}},
+				{Mod: 306, Gate: Gate{Clauses: clauses41}},
+				{Mod: 307, Gate: Gate{Clauses: clauses42}},
 			}, Required: true},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
+			{Name: ".b32", Values: values18, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
+			{Name: "d", Access: 1, Kinds: kinds5},
 			{Name: "a", ID: 1, Inside: []Operand{
-				{Name: "a", ID: 2, Kinds: []Kind{
-					{Word: 10, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-				}},
+				{Name: "a", ID: 2, Kinds: kinds126},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 105, Targets: AllTargets},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		}, Gates: gates77, Ignored: []Mod{9}, Effects: strings0},
 	}},
 }

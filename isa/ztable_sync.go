@@ -8,499 +8,75 @@ package isa
 // syncTable is the family sync: barriers, fences, votes and cluster control.
 var syncTable = []Instruction{
 	{Name: "bar", Family: "sync", What: "wait until the threads of the block have come to a barrier", Repeats: []Mod{109}, Forms: []Form{
-		{Template: "bar.sync", Section: "9.7.13.1", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-		}, Operands: []Operand{
-			{Name: "bar", Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 15, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "threads", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{Low: -2305843009213693952, High: 2305843009213693952, Step: 32},
-				}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Ignored: []Mod{9}, Effects: []string{"barrier", "convergent"}},
+		{Template: "bar.sync", Section: "9.7.13.1", Slots: slots85, Operands: operands154, Ignored: []Mod{9}, Effects: strings33},
 	}},
 	{Name: "bar.arrive", Family: "sync", What: "sign in at a barrier and go on", Forms: []Form{
-		{Template: "bar.arrive", Section: "9.7.13.1", Operands: []Operand{
-			{Name: "bar", Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 15, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "threads", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{Low: -2305843009213693952, High: -32, Step: 32},
-					{Low: 32, High: 2305843009213693952, Step: 32},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"barrier", "arrive", "convergent"}},
+		{Template: "bar.arrive", Section: "9.7.13.1", Operands: operands155, Gates: gates8, Ignored: []Mod{9}, Effects: strings34},
 	}},
 	{Name: "bar.red", Family: "sync", What: "wait at a barrier and combine a predicate of all threads", Forms: []Form{
-		{Template: "bar.red.popc.u32", Section: "9.7.13.1", Slots: []Slot{
-			{Name: ".popc", Values: []Value{
-				{Mod: 271},
-			}, Required: true},
-			{Name: ".u32", Values: []Value{
-				{Mod: 2},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 13}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "bar", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 15, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "threads", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{Low: -2305843009213693952, High: 2305843009213693952, Step: 32},
-				}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"barrier", "convergent"}},
-		{Template: "bar.red.op.pred", Section: "9.7.13.1", Slots: []Slot{
-			{Name: ".op", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-			}, Required: true},
-			{Name: ".pred", Values: []Value{
-				{Mod: 10},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "bar", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 15, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "threads", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{Low: -2305843009213693952, High: 2305843009213693952, Step: 32},
-				}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"barrier", "convergent"}},
+		{Template: "bar.red.popc.u32", Section: "9.7.13.1", Slots: slots86, Operands: operands156, Gates: gates8, Ignored: []Mod{9}, Effects: strings33},
+		{Template: "bar.red.op.pred", Section: "9.7.13.1", Slots: slots87, Operands: operands157, Gates: gates8, Ignored: []Mod{9}, Effects: strings33},
 	}},
 	{Name: "bar.cta", Family: "sync", What: "wait until the threads of the block have come to a barrier", Repeats: []Mod{109}, Forms: []Form{
-		{Template: "bar.cta.sync", Section: "9.7.13.1", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-		}, Operands: []Operand{
-			{Name: "bar", Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 15, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "threads", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{Low: -2305843009213693952, High: 2305843009213693952, Step: 32},
-				}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"barrier", "convergent"}},
+		{Template: "bar.cta.sync", Section: "9.7.13.1", Slots: slots85, Operands: operands154, Gates: gates78, Ignored: []Mod{9}, Effects: strings33},
 	}},
 	{Name: "bar.cta.arrive", Family: "sync", What: "sign in at a barrier and go on", Forms: []Form{
-		{Template: "bar.cta.arrive", Section: "9.7.13.1", Operands: []Operand{
-			{Name: "bar", Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 15, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "threads", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{Low: -2305843009213693952, High: -32, Step: 32},
-					{Low: 32, High: 2305843009213693952, Step: 32},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"barrier", "arrive", "convergent"}},
+		{Template: "bar.cta.arrive", Section: "9.7.13.1", Operands: operands155, Gates: gates78, Ignored: []Mod{9}, Effects: strings34},
 	}},
 	{Name: "bar.cta.red", Family: "sync", What: "wait at a barrier and combine a predicate of all threads", Forms: []Form{
-		{Template: "bar.cta.red.popc.u32", Section: "9.7.13.1", Slots: []Slot{
-			{Name: ".popc", Values: []Value{
-				{Mod: 271},
-			}, Required: true},
-			{Name: ".u32", Values: []Value{
-				{Mod: 2},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 13}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "bar", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 15, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "threads", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{Low: -2305843009213693952, High: 2305843009213693952, Step: 32},
-				}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"barrier", "convergent"}},
-		{Template: "bar.cta.red.op.pred", Section: "9.7.13.1", Slots: []Slot{
-			{Name: ".op", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-			}, Required: true},
-			{Name: ".pred", Values: []Value{
-				{Mod: 10},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "bar", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 15, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "threads", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{Low: -2305843009213693952, High: 2305843009213693952, Step: 32},
-				}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"barrier", "convergent"}},
+		{Template: "bar.cta.red.popc.u32", Section: "9.7.13.1", Slots: slots86, Operands: operands156, Gates: gates78, Ignored: []Mod{9}, Effects: strings33},
+		{Template: "bar.cta.red.op.pred", Section: "9.7.13.1", Slots: slots87, Operands: operands157, Gates: gates78, Ignored: []Mod{9}, Effects: strings33},
 	}},
 	{Name: "barrier", Family: "sync", What: "wait until the threads of the block have come to a barrier, in any convergence", Repeats: []Mod{109}, Forms: []Form{
-		{Template: "barrier.sync{.aligned}", Section: "9.7.13.1", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}},
-		}, Operands: []Operand{
-			{Name: "bar", Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 15, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "threads", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{Low: -2305843009213693952, High: 2305843009213693952, Step: 32},
-				}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffffffc0, On: "30"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"barrier"}},
+		{Template: "barrier.sync{.aligned}", Section: "9.7.13.1", Slots: slots88, Operands: operands154, Gates: gates9, Ignored: []Mod{9}, Effects: strings35},
 	}},
 	{Name: "barrier.arrive", Family: "sync", What: "sign in at a barrier and go on, in any convergence", Forms: []Form{
-		{Template: "barrier.arrive{.aligned}", Section: "9.7.13.1", Slots: []Slot{
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}},
-		}, Operands: []Operand{
-			{Name: "bar", Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 15, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "threads", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{Low: -2305843009213693952, High: -32, Step: 32},
-					{Low: 32, High: 2305843009213693952, Step: 32},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffffffc0, On: "30"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"barrier", "arrive"}},
+		{Template: "barrier.arrive{.aligned}", Section: "9.7.13.1", Slots: slots89, Operands: operands155, Gates: gates9, Ignored: []Mod{9}, Effects: strings36},
 	}},
 	{Name: "barrier.red", Family: "sync", What: "wait at a barrier and combine a predicate of all threads, in any convergence", Forms: []Form{
-		{Template: "barrier.red.popc{.aligned}.u32", Section: "9.7.13.1", Slots: []Slot{
-			{Name: ".popc", Values: []Value{
-				{Mod: 271},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}},
-			{Name: ".u32", Values: []Value{
-				{Mod: 2},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 13}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "bar", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 15, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "threads", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{Low: -2305843009213693952, High: 2305843009213693952, Step: 32},
-				}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffffffc0, On: "30"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"barrier"}},
-		{Template: "barrier.red.op{.aligned}.pred", Section: "9.7.13.1", Slots: []Slot{
-			{Name: ".op", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}},
-			{Name: ".pred", Values: []Value{
-				{Mod: 10},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "bar", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 15, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "threads", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{Low: -2305843009213693952, High: 2305843009213693952, Step: 32},
-				}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffffffc0, On: "30"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"barrier"}},
+		{Template: "barrier.red.popc{.aligned}.u32", Section: "9.7.13.1", Slots: slots90, Operands: operands156, Gates: gates9, Ignored: []Mod{9}, Effects: strings35},
+		{Template: "barrier.red.op{.aligned}.pred", Section: "9.7.13.1", Slots: slots91, Operands: operands157, Gates: gates9, Ignored: []Mod{9}, Effects: strings35},
 	}},
 	{Name: "barrier.cta", Family: "sync", What: "wait until the threads of the block have come to a barrier, in any convergence", Repeats: []Mod{109}, Forms: []Form{
-		{Template: "barrier.cta.sync{.aligned}", Section: "9.7.13.1", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}},
-		}, Operands: []Operand{
-			{Name: "bar", Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 15, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "threads", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{Low: -2305843009213693952, High: 2305843009213693952, Step: 32},
-				}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffffffffc0, On: "30"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"barrier"}},
+		{Template: "barrier.cta.sync{.aligned}", Section: "9.7.13.1", Slots: slots88, Operands: operands154, Gates: gates79, Ignored: []Mod{9}, Effects: strings35},
 	}},
 	{Name: "barrier.cta.arrive", Family: "sync", What: "sign in at a barrier and go on, in any convergence", Forms: []Form{
-		{Template: "barrier.cta.arrive{.aligned}", Section: "9.7.13.1", Slots: []Slot{
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}},
-		}, Operands: []Operand{
-			{Name: "bar", Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 15, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "threads", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{Low: -2305843009213693952, High: -32, Step: 32},
-					{Low: 32, High: 2305843009213693952, Step: 32},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffffffffc0, On: "30"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"barrier", "arrive"}},
+		{Template: "barrier.cta.arrive{.aligned}", Section: "9.7.13.1", Slots: slots89, Operands: operands155, Gates: gates79, Ignored: []Mod{9}, Effects: strings36},
 	}},
 	{Name: "barrier.cta.red", Family: "sync", What: "wait at a barrier and combine a predicate of all threads, in any convergence", Forms: []Form{
-		{Template: "barrier.cta.red.popc{.aligned}.u32", Section: "9.7.13.1", Slots: []Slot{
-			{Name: ".popc", Values: []Value{
-				{Mod: 271},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}},
-			{Name: ".u32", Values: []Value{
-				{Mod: 2},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 13}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "bar", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 15, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "threads", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{Low: -2305843009213693952, High: 2305843009213693952, Step: 32},
-				}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffffffffc0, On: "30"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"barrier"}},
-		{Template: "barrier.cta.red.op{.aligned}.pred", Section: "9.7.13.1", Slots: []Slot{
-			{Name: ".op", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}},
-			{Name: ".pred", Values: []Value{
-				{Mod: 10},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "bar", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 15, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "threads", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{Low: -2305843009213693952, High: 2305843009213693952, Step: 32},
-				}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-			{Name: "c", ID: 3, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffffffffc0, On: "30"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"barrier"}},
+		{Template: "barrier.cta.red.popc{.aligned}.u32", Section: "9.7.13.1", Slots: slots90, Operands: operands156, Gates: gates79, Ignored: []Mod{9}, Effects: strings35},
+		{Template: "barrier.cta.red.op{.aligned}.pred", Section: "9.7.13.1", Slots: slots91, Operands: operands157, Gates: gates79, Ignored: []Mod{9}, Effects: strings35},
 	}},
 	{Name: "bar.warp", Family: "sync", What: "wait for the lanes of a mask", Repeats: []Mod{109}, Forms: []Form{
-		{Template: "bar.warp.sync", Section: "9.7.13.2", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-		}, Operands: []Operand{
-			{Name: "mask", Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffffffc0, On: "30"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"barrier", "convergent"}},
+		{Template: "bar.warp.sync", Section: "9.7.13.2", Slots: slots85, Operands: []Operand{
+			{Name: "mask", Kinds: kinds3},
+		}, Gates: gates9, Ignored: []Mod{9}, Effects: strings33},
 	}},
 	{Name: "barrier.cluster.arrive", Family: "sync", What: "sign in at the cluster's barrier and go on", Forms: []Form{
 		{Template: "barrier.cluster.arrive{.sem}{.aligned}", Section: "9.7.13.3", Slots: []Slot{
 			{Name: ".sem", Values: []Value{
-				{Mod: 49, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: AllTargets},
-				}}},
-				{Mod: 50, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: AllTargets},
-				}}},
+				{Mod: 49, Gate: Gate{Clauses: clauses43}},
+				{Mod: 50, Gate: Gate{Clauses: clauses43}},
 			}},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"barrier", "arrive"}},
+			{Name: ".aligned", Values: values59},
+		}, Gates: gates28, Ignored: []Mod{9}, Effects: strings36},
 	}},
 	{Name: "barrier.cluster.wait", Family: "sync", What: "wait until all threads of the cluster have signed in", Forms: []Form{
 		{Template: "barrier.cluster.wait{.sem}{.aligned}", Section: "9.7.13.3", Slots: []Slot{
 			{Name: ".sem", Values: []Value{
-				{Mod: 112, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: AllTargets},
-				}}},
+				{Mod: 112, Gate: Gate{Clauses: clauses43}},
 			}},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"barrier", "wait"}},
+			{Name: ".aligned", Values: values59},
+		}, Gates: gates28, Ignored: []Mod{9}, Effects: []string{"barrier", "wait"}},
 	}},
 	{Name: "membar", Family: "sync", What: "order memory operations, the older spelling", Forms: []Form{
 		{Template: "membar.level", Section: "9.7.13.4", Slots: []Slot{
 			{Name: ".level", Values: []Value{
 				{Mod: 67},
 				{Mod: 308},
-				{Mod: 36, Gate: Gate{Clauses: []Clause{
-					{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-				}}},
+				{Mod: 36, Gate: Gate{Clauses: clauses24}},
 			}, Required: true},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 104, Targets: AllTargets},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"fence"}},
+		}, Gates: gates40, Ignored: []Mod{9}, Effects: strings37},
 	}},
 	{Name: "membar.proxy", Family: "sync", What: "order accesses through different proxies, the older spelling", Forms: []Form{
 		{Template: "membar.proxy.kind", Section: "9.7.13.4", Slots: []Slot{
@@ -508,888 +84,271 @@ var syncTable = []Instruction{
 				{Mod: 309, Gate: Gate{Clauses: []Clause{
 					{Since: 705, Targets: 0x7fffffffe000, On: "60"},
 				}}},
-				{Mod: 310, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: 0x7fffff000000, On: "90"},
-				}}},
+				{Mod: 310, Gate: Gate{Clauses: clauses7}},
 			}, Required: true},
-		}, Ignored: []Mod{9}, Effects: []string{"fence"}},
+		}, Ignored: []Mod{9}, Effects: strings37},
 	}},
 	{Name: "fence", Family: "sync", What: "order this thread's memory operations as other threads see them", Forms: []Form{
 		{Template: "fence{.sem}.scope", Section: "9.7.13.4", Slots: []Slot{
 			{Name: ".sem", Values: []Value{
 				{Mod: 311},
 				{Mod: 237},
-				{Mod: 112, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Mod: 49, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x7fffff000000, On: "90"},
-				}}},
+				{Mod: 112, Gate: Gate{Clauses: clauses44}},
+				{Mod: 49, Gate: Gate{Clauses: clauses44}},
 			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34, Gate: Gate{Clauses: []Clause{
-					{Since: 708, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Mod: 35},
-				{Mod: 36},
-			}, Required: true},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffff0000, On: "70"},
-			}},
-		}, Ignored: []Mod{9, 310}, Effects: []string{"fence"}},
+			{Name: ".scope", Values: values152, Required: true},
+		}, Gates: gates52, Ignored: []Mod{9, 310}, Effects: strings37},
 		{Template: "fence.acquire.sync_restrict::shared::cluster.cluster", Section: "9.7.13.4", Slots: []Slot{
-			{Name: ".acquire", Values: []Value{
-				{Mod: 112},
-			}, Required: true},
-			{Name: ".sync_restrict::shared::cluster", Values: []Value{
-				{Mod: 312},
-			}, Required: true},
-			{Name: ".cluster", Values: []Value{
-				{Mod: 34},
-			}, Required: true},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffff0000, On: "70"},
-			}},
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9, 310}, Effects: []string{"fence"}},
+			{Name: ".acquire", Values: values230, Required: true},
+			{Name: ".sync_restrict::shared::cluster", Values: values231, Required: true},
+			{Name: ".cluster", Values: values232, Required: true},
+		}, Gates: gates80, Ignored: []Mod{9, 310}, Effects: strings37},
 		{Template: "fence.release.sync_restrict::shared::cta.cluster", Section: "9.7.13.4", Slots: []Slot{
-			{Name: ".release", Values: []Value{
-				{Mod: 49},
-			}, Required: true},
-			{Name: ".sync_restrict::shared::cta", Values: []Value{
-				{Mod: 313},
-			}, Required: true},
-			{Name: ".cluster", Values: []Value{
-				{Mod: 34},
-			}, Required: true},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffff0000, On: "70"},
-			}},
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9, 310}, Effects: []string{"fence"}},
+			{Name: ".release", Values: values11, Required: true},
+			{Name: ".sync_restrict::shared::cta", Values: values233, Required: true},
+			{Name: ".cluster", Values: values232, Required: true},
+		}, Gates: gates80, Ignored: []Mod{9, 310}, Effects: strings37},
 		{Template: "fence.mbarrier_init.release.cluster", Section: "9.7.13.4", Slots: []Slot{
-			{Name: ".mbarrier_init", Values: []Value{
-				{Mod: 314},
-			}, Required: true},
-			{Name: ".release", Values: []Value{
-				{Mod: 49},
-			}, Required: true},
-			{Name: ".cluster", Values: []Value{
-				{Mod: 34},
-			}, Required: true},
+			{Name: ".mbarrier_init", Values: values234, Required: true},
+			{Name: ".release", Values: values11, Required: true},
+			{Name: ".cluster", Values: values232, Required: true},
 		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffff0000, On: "70"},
-			}},
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9, 310}, Effects: []string{"fence"}},
+			{Clauses: clauses28},
+			{Clauses: clauses7},
+		}, Ignored: []Mod{9, 310}, Effects: strings37},
 		{Template: "fence.mbarrier_init.release.restrict.cluster", Section: "9.7.13.4", Slots: []Slot{
-			{Name: ".mbarrier_init", Values: []Value{
-				{Mod: 314},
-			}, Required: true},
-			{Name: ".release", Values: []Value{
-				{Mod: 49},
-			}, Required: true},
-			{Name: ".restrict", Values: []Value{
-				{Mod: 313},
-				{Mod: 312},
-			}, Required: true},
-			{Name: ".cluster", Values: []Value{
-				{Mod: 34},
-			}, Required: true},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffff0000, On: "70"},
-			}},
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9, 310}, Effects: []string{"fence"}, Lenient: "two restrictions are taken"},
+			{Name: ".mbarrier_init", Values: values234, Required: true},
+			{Name: ".release", Values: values11, Required: true},
+			{Name: ".restrict", Values: values235, Required: true},
+			{Name: ".cluster", Values: values232, Required: true},
+		}, Gates: gates80, Ignored: []Mod{9, 310}, Effects: strings37, Lenient: "two restrictions are taken"},
 	}},
 	{Name: "fence.proxy", Family: "sync", What: "order accesses that go through different proxies", Forms: []Form{
 		{Template: "fence.proxy.kind", Section: "9.7.13.4", Slots: []Slot{
 			{Name: ".kind", Values: []Value{
 				{Mod: 309},
-				{Mod: 310, Gate: Gate{Clauses: []Clause{
-					{Since: 800, Targets: 0x7fffff000000, On: "90"},
-				}}},
+				{Mod: 310, Gate: Gate{Clauses: clauses7}},
 			}, Required: true},
 		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 705, Targets: 0x7fffffff0000, On: "70"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"fence"}},
+			{Clauses: clauses45},
+		}, Ignored: []Mod{9}, Effects: strings37},
 		{Template: "fence.proxy.async.part", Section: "9.7.13.4", Slots: []Slot{
-			{Name: ".async", Values: []Value{
-				{Mod: 310},
-			}, Required: true},
-			{Name: ".part", Values: []Value{
-				{Mod: 26},
-				{Mod: 25},
-				{Mod: 46},
-			}, Required: true},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 705, Targets: 0x7fffffff0000, On: "70"},
-			}},
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"fence"}},
+			{Name: ".async", Values: values236, Required: true},
+			{Name: ".part", Values: values237, Required: true},
+		}, Gates: gates81, Ignored: []Mod{9}, Effects: strings37},
 		{Template: "fence.proxy.tensormap::generic.release.scope", Section: "9.7.13.4", Slots: []Slot{
-			{Name: ".tensormap::generic", Values: []Value{
-				{Mod: 110},
-			}, Required: true},
-			{Name: ".release", Values: []Value{
-				{Mod: 49},
-			}, Required: true},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34},
-				{Mod: 35},
-				{Mod: 36},
-			}, Required: true},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 705, Targets: 0x7fffffff0000, On: "70"},
-			}},
-			{Clauses: []Clause{
-				{Since: 803, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"fence"}},
+			{Name: ".tensormap::generic", Values: values57, Required: true},
+			{Name: ".release", Values: values11, Required: true},
+			{Name: ".scope", Values: values36, Required: true},
+		}, Gates: gates82, Ignored: []Mod{9}, Effects: strings37},
 		{Template: "fence.proxy.tensormap::generic.acquire.scope", Section: "9.7.13.4", Slots: []Slot{
-			{Name: ".tensormap::generic", Values: []Value{
-				{Mod: 110},
-			}, Required: true},
-			{Name: ".acquire", Values: []Value{
-				{Mod: 112},
-			}, Required: true},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34},
-				{Mod: 35},
-				{Mod: 36},
-			}, Required: true},
+			{Name: ".tensormap::generic", Values: values57, Required: true},
+			{Name: ".acquire", Values: values230, Required: true},
+			{Name: ".scope", Values: values36, Required: true},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 18, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
-			{Name: "size", ID: 2, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{Low: 128, High: 128, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 705, Targets: 0x7fffffff0000, On: "70"},
-			}},
-			{Clauses: []Clause{
-				{Since: 803, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"fence"}},
+			{Name: "a", Inside: operands158},
+			{Name: "size", ID: 2, Kinds: kinds34},
+		}, Gates: gates82, Ignored: []Mod{9}, Effects: strings37},
 		{Template: "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster", Section: "9.7.13.4", Slots: []Slot{
-			{Name: ".async::generic", Values: []Value{
-				{Mod: 318},
-			}, Required: true},
-			{Name: ".acquire", Values: []Value{
-				{Mod: 112},
-			}, Required: true},
-			{Name: ".sync_restrict::shared::cluster", Values: []Value{
-				{Mod: 312},
-			}, Required: true},
-			{Name: ".cluster", Values: []Value{
-				{Mod: 34},
-			}, Required: true},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 705, Targets: 0x7fffffff0000, On: "70"},
-			}},
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"fence"}},
+			{Name: ".async::generic", Values: values238, Required: true},
+			{Name: ".acquire", Values: values230, Required: true},
+			{Name: ".sync_restrict::shared::cluster", Values: values231, Required: true},
+			{Name: ".cluster", Values: values232, Required: true},
+		}, Gates: gates83, Ignored: []Mod{9}, Effects: strings37},
 		{Template: "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster", Section: "9.3:9.7.14.4", Slots: []Slot{
-			{Name: ".async::generic", Values: []Value{
-				{Mod: 318},
-			}, Required: true},
-			{Name: ".release", Values: []Value{
-				{Mod: 49},
-			}, Required: true},
-			{Name: ".sync_restrict::shared::cta", Values: []Value{
-				{Mod: 313},
-			}, Required: true},
-			{Name: ".cluster", Values: []Value{
-				{Mod: 34},
-			}, Required: true},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 705, Targets: 0x7fffffff0000, On: "70"},
-			}},
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"fence"}},
+			{Name: ".async::generic", Values: values238, Required: true},
+			{Name: ".release", Values: values11, Required: true},
+			{Name: ".sync_restrict::shared::cta", Values: values233, Required: true},
+			{Name: ".cluster", Values: values232, Required: true},
+		}, Gates: gates83, Ignored: []Mod{9}, Effects: strings37},
 		{Template: "fence.proxy.fabric.alias.half.sys", Section: "9.7.13.4", Slots: []Slot{
-			{Name: ".fabric", Values: []Value{
-				{Mod: 315},
-				{Mod: 316},
-				{Mod: 317},
-			}, Required: true},
-			{Name: ".alias", Values: []Value{
-				{Mod: 309},
-			}, Required: true},
-			{Name: ".half", Values: []Value{
-				{Mod: 112},
-				{Mod: 49},
-			}, Required: true},
-			{Name: ".sys", Values: []Value{
-				{Mod: 36},
-			}, Required: true},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 705, Targets: 0x7fffffff0000, On: "70"},
-			}},
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"fence"}},
+			{Name: ".fabric", Values: values239, Required: true},
+			{Name: ".alias", Values: values240, Required: true},
+			{Name: ".half", Values: values241, Required: true},
+			{Name: ".sys", Values: values120, Required: true},
+		}, Gates: gates84, Ignored: []Mod{9}, Effects: strings37},
 		{Template: "fence.proxy.kind.restrict", Section: "9.7.13.4", Slots: []Slot{
 			{Name: ".kind", Values: []Value{
 				{Mod: 309},
 				{Mod: 310},
 			}, Required: true},
-			{Name: ".restrict", Values: []Value{
-				{Mod: 313, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Mod: 312, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}, Required: true},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 705, Targets: 0x7fffffff0000, On: "70"},
-			}},
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"fence"}, Lenient: "a bi-directional proxy fence is taken with a restriction"},
+			{Name: ".restrict", Values: values242, Required: true},
+		}, Gates: gates81, Ignored: []Mod{9}, Effects: strings37, Lenient: "a bi-directional proxy fence is taken with a restriction"},
 		{Template: "fence.proxy.async.part.restrict", Section: "9.7.13.4", Slots: []Slot{
-			{Name: ".async", Values: []Value{
-				{Mod: 310},
-			}, Required: true},
-			{Name: ".part", Values: []Value{
-				{Mod: 26},
-				{Mod: 25},
-				{Mod: 46},
-			}, Required: true},
-			{Name: ".restrict", Values: []Value{
-				{Mod: 313, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Mod: 312, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}, Required: true},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 705, Targets: 0x7fffffff0000, On: "70"},
-			}},
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"fence"}, Lenient: "a bi-directional proxy fence is taken with a restriction"},
+			{Name: ".async", Values: values236, Required: true},
+			{Name: ".part", Values: values237, Required: true},
+			{Name: ".restrict", Values: values242, Required: true},
+		}, Gates: gates81, Ignored: []Mod{9}, Effects: strings37, Lenient: "a bi-directional proxy fence is taken with a restriction"},
 		{Template: "fence.proxy.alias.half{.restrict}.sys", Section: "9.7.13.4", Slots: []Slot{
-			{Name: ".alias", Values: []Value{
-				{Mod: 309},
-			}, Required: true},
-			{Name: ".half", Values: []Value{
-				{Mod: 112},
-				{Mod: 49},
-			}, Required: true},
-			{Name: ".restrict", Values: []Value{
-				{Mod: 313, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Mod: 312, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".sys", Values: []Value{
-				{Mod: 36},
-			}, Required: true},
+			{Name: ".alias", Values: values240, Required: true},
+			{Name: ".half", Values: values241, Required: true},
+			{Name: ".restrict", Values: values242},
+			{Name: ".sys", Values: values120, Required: true},
 		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 705, Targets: 0x7fffffff0000, On: "70"},
-			}},
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"fence"}, Lenient: "the words of a fabric fence are taken without the kind of proxy"},
+			{Clauses: clauses45},
+			{Clauses: clauses46},
+		}, Ignored: []Mod{9}, Effects: strings37, Lenient: "the words of a fabric fence are taken without the kind of proxy"},
 		{Template: "fence.proxy.fabric{.where}.alias.half{.restrict}.sys", Section: "9.7.13.4", Slots: []Slot{
-			{Name: ".fabric", Values: []Value{
-				{Mod: 315},
-				{Mod: 316},
-				{Mod: 317},
-			}, Required: true},
-			{Name: ".where", Values: []Value{
-				{Mod: 26},
-				{Mod: 24},
-				{Mod: 25},
-				{Mod: 46},
-			}},
-			{Name: ".alias", Values: []Value{
-				{Mod: 309},
-			}, Required: true},
-			{Name: ".half", Values: []Value{
-				{Mod: 112},
-				{Mod: 49},
-			}, Required: true},
-			{Name: ".restrict", Values: []Value{
-				{Mod: 313, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Mod: 312, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".sys", Values: []Value{
-				{Mod: 36},
-			}, Required: true},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 705, Targets: 0x7fffffff0000, On: "70"},
-			}},
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"fence"}, Lenient: "a state space and a restriction are taken"},
+			{Name: ".fabric", Values: values239, Required: true},
+			{Name: ".where", Values: values243},
+			{Name: ".alias", Values: values240, Required: true},
+			{Name: ".half", Values: values241, Required: true},
+			{Name: ".restrict", Values: values242},
+			{Name: ".sys", Values: values120, Required: true},
+		}, Gates: gates84, Ignored: []Mod{9}, Effects: strings37, Lenient: "a state space and a restriction are taken"},
 		{Template: "fence.proxy.fabric{.where}.alias.acq_rel{.restrict}.scope", Section: "9.7.13.4", Slots: []Slot{
-			{Name: ".fabric", Values: []Value{
-				{Mod: 315},
-				{Mod: 316},
-				{Mod: 317},
-			}, Required: true},
-			{Name: ".where", Values: []Value{
-				{Mod: 26},
-				{Mod: 24},
-				{Mod: 25},
-				{Mod: 46},
-			}},
-			{Name: ".alias", Values: []Value{
-				{Mod: 309},
-			}, Required: true},
-			{Name: ".acq_rel", Values: []Value{
-				{Mod: 237},
-			}, Required: true},
-			{Name: ".restrict", Values: []Value{
-				{Mod: 313, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Mod: 312, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34},
-				{Mod: 35},
-				{Mod: 36},
-			}, Required: true},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 705, Targets: 0x7fffffff0000, On: "70"},
-			}},
-			{Clauses: []Clause{
-				{Since: 903, Targets: 0x7ffffc000000, On: "100"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"fence"}, Lenient: ".acq_rel is taken at any scope"},
+			{Name: ".fabric", Values: values239, Required: true},
+			{Name: ".where", Values: values243},
+			{Name: ".alias", Values: values240, Required: true},
+			{Name: ".acq_rel", Values: values244, Required: true},
+			{Name: ".restrict", Values: values242},
+			{Name: ".scope", Values: values36, Required: true},
+		}, Gates: gates84, Ignored: []Mod{9}, Effects: strings37, Lenient: ".acq_rel is taken at any scope"},
 		{Template: "fence.proxy.tensormap::generic{.where}.how{.restrict}.scope", Section: "9.7.13.4", Slots: []Slot{
-			{Name: ".tensormap::generic", Values: []Value{
-				{Mod: 110},
-			}, Required: true},
-			{Name: ".where", Values: []Value{
-				{Mod: 26},
-				{Mod: 24},
-				{Mod: 25},
-				{Mod: 46},
-			}},
+			{Name: ".tensormap::generic", Values: values57, Required: true},
+			{Name: ".where", Values: values243},
 			{Name: ".how", Values: []Value{
 				{Mod: 49},
 				{Mod: 237},
 			}, Required: true},
-			{Name: ".restrict", Values: []Value{
-				{Mod: 313, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Mod: 312, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34},
-				{Mod: 35},
-				{Mod: 36},
-			}, Required: true},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 705, Targets: 0x7fffffff0000, On: "70"},
-			}},
-			{Clauses: []Clause{
-				{Since: 803, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"fence"}, Lenient: "a state space, a restriction and .acq_rel are taken"},
+			{Name: ".restrict", Values: values242},
+			{Name: ".scope", Values: values36, Required: true},
+		}, Gates: gates82, Ignored: []Mod{9}, Effects: strings37, Lenient: "a state space, a restriction and .acq_rel are taken"},
 		{Template: "fence.proxy.async::generic{.where}.acq_rel{.restrict}.scope", Section: "9.7.13.4", Slots: []Slot{
-			{Name: ".async::generic", Values: []Value{
-				{Mod: 318},
-			}, Required: true},
-			{Name: ".where", Values: []Value{
-				{Mod: 26},
-				{Mod: 24},
-				{Mod: 25},
-				{Mod: 46},
-			}},
-			{Name: ".acq_rel", Values: []Value{
-				{Mod: 237},
-			}, Required: true},
-			{Name: ".restrict", Values: []Value{
-				{Mod: 313, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x7fffff000000, On: "90"},
-				}}},
-				{Mod: 312, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x7fffff000000, On: "90"},
-				}}},
-			}},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34},
-				{Mod: 35},
-				{Mod: 36},
-			}, Required: true},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 705, Targets: 0x7fffffff0000, On: "70"},
-			}},
-			{Clauses: []Clause{
-				{Since: 803, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"fence"}, Lenient: "a state space, a restriction and .acq_rel are taken"},
+			{Name: ".async::generic", Values: values238, Required: true},
+			{Name: ".where", Values: values243},
+			{Name: ".acq_rel", Values: values244, Required: true},
+			{Name: ".restrict", Values: values242},
+			{Name: ".scope", Values: values36, Required: true},
+		}, Gates: gates82, Ignored: []Mod{9}, Effects: strings37, Lenient: "a state space, a restriction and .acq_rel are taken"},
 		{Template: "fence.proxy.pair.acq_rel.scope", Section: "9.7.13.4", Slots: []Slot{
 			{Name: ".pair", Values: []Value{
 				{Mod: 110},
 				{Mod: 318},
 			}, Required: true},
-			{Name: ".acq_rel", Values: []Value{
-				{Mod: 237},
-			}, Required: true},
-			{Name: ".scope", Values: []Value{
-				{Mod: 67},
-				{Mod: 34},
-				{Mod: 35},
-				{Mod: 36},
-			}, Required: true},
+			{Name: ".acq_rel", Values: values244, Required: true},
+			{Name: ".scope", Values: values36, Required: true},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 18, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-				}},
-			}},
-			{Name: "size", ID: 2, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 705, Targets: 0x7fffffff0000, On: "70"},
-			}},
-			{Clauses: []Clause{
-				{Since: 803, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"fence"}, Lenient: ".acq_rel is taken with an address"},
+			{Name: "a", Inside: operands158},
+			{Name: "size", ID: 2, Kinds: kinds75},
+		}, Gates: gates82, Ignored: []Mod{9}, Effects: strings37, Lenient: ".acq_rel is taken with an address"},
 		{Template: "fence.proxy.async::generic.where.acquire.sync_restrict::shared::cluster.cluster", Section: "9.7.13.4", Slots: []Slot{
-			{Name: ".async::generic", Values: []Value{
-				{Mod: 318},
-			}, Required: true},
-			{Name: ".where", Values: []Value{
-				{Mod: 26},
-				{Mod: 24},
-				{Mod: 25},
-				{Mod: 46},
-			}, Required: true},
-			{Name: ".acquire", Values: []Value{
-				{Mod: 112},
-			}, Required: true},
-			{Name: ".sync_restrict::shared::cluster", Values: []Value{
-				{Mod: 312},
-			}, Required: true},
-			{Name: ".cluster", Values: []Value{
-				{Mod: 34},
-			}, Required: true},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 705, Targets: 0x7fffffff0000, On: "70"},
-			}},
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"fence"}, Lenient: "a state space is taken"},
+			{Name: ".async::generic", Values: values238, Required: true},
+			{Name: ".where", Values: values243, Required: true},
+			{Name: ".acquire", Values: values230, Required: true},
+			{Name: ".sync_restrict::shared::cluster", Values: values231, Required: true},
+			{Name: ".cluster", Values: values232, Required: true},
+		}, Gates: gates83, Ignored: []Mod{9}, Effects: strings37, Lenient: "a state space is taken"},
 		{Template: "fence.proxy.async::generic.where.release.sync_restrict::shared::cta.cluster", Section: "9.7.13.4", Slots: []Slot{
-			{Name: ".async::generic", Values: []Value{
-				{Mod: 318},
-			}, Required: true},
-			{Name: ".where", Values: []Value{
-				{Mod: 26},
-				{Mod: 24},
-				{Mod: 25},
-				{Mod: 46},
-			}, Required: true},
-			{Name: ".release", Values: []Value{
-				{Mod: 49},
-			}, Required: true},
-			{Name: ".sync_restrict::shared::cta", Values: []Value{
-				{Mod: 313},
-			}, Required: true},
-			{Name: ".cluster", Values: []Value{
-				{Mod: 34},
-			}, Required: true},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 705, Targets: 0x7fffffff0000, On: "70"},
-			}},
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"fence"}, Lenient: "a state space is taken"},
+			{Name: ".async::generic", Values: values238, Required: true},
+			{Name: ".where", Values: values243, Required: true},
+			{Name: ".release", Values: values11, Required: true},
+			{Name: ".sync_restrict::shared::cta", Values: values233, Required: true},
+			{Name: ".cluster", Values: values232, Required: true},
+		}, Gates: gates83, Ignored: []Mod{9}, Effects: strings37, Lenient: "a state space is taken"},
 	}},
 	{Name: "vote", Family: "sync", What: "combine a predicate over a warp; sm_70 and later have only .sync", Repeats: []Mod{109, 160}, Forms: []Form{
 		{Template: "vote.mode.pred", Section: "9.7.13.8", Slots: []Slot{
-			{Name: ".mode", Values: []Value{
-				{Mod: 319},
-				{Mod: 320},
-				{Mod: 160},
-			}, Required: true},
-			{Name: ".pred", Values: []Value{
-				{Mod: 10},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 102, Targets: 0x7ffffffffffc, On: "12"},
-			}},
-		}, Gone: []Gate{
-			{Clauses: []Clause{
-				{Since: 604, Targets: 0x7fffffff0000, On: "70"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"convergent"}},
+			{Name: ".mode", Values: values245, Required: true},
+			{Name: ".pred", Values: values246, Required: true, Order: '\x01'},
+		}, Operands: operands94, Gates: []Gate{
+			{Clauses: clauses32},
+		}, Gone: gates62, Ignored: []Mod{9}, Effects: strings32},
 		{Template: "vote.ballot.b32", Section: "9.7.13.9", Slots: []Slot{
-			{Name: ".ballot", Values: []Value{
-				{Mod: 321},
-			}, Required: true},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
+			{Name: ".ballot", Values: values247, Required: true},
+			{Name: ".b32", Values: values18, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 200, Targets: 0x7ffffffffff0, On: "20"},
-			}},
-		}, Gone: []Gate{
-			{Clauses: []Clause{
-				{Since: 604, Targets: 0x7fffffff0000, On: "70"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"convergent"}},
+			{Name: "d", Access: 1, Kinds: kinds5},
+			{Name: "a", ID: 1, Kinds: kinds44},
+		}, Gates: gates8, Gone: gates62, Ignored: []Mod{9}, Effects: strings32},
 		{Template: "vote.sync.mode.pred", Section: "9.7.13.8", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".mode", Values: []Value{
-				{Mod: 319},
-				{Mod: 320},
-				{Mod: 160},
-			}, Required: true},
-			{Name: ".pred", Values: []Value{
-				{Mod: 10},
-			}, Required: true, Order: '\x01'},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".mode", Values: values245, Required: true},
+			{Name: ".pred", Values: values246, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mask", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffffffc0, On: "30"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"convergent"}},
+			{Name: "d", Access: 1, Kinds: kinds76},
+			{Name: "a", ID: 1, Kinds: kinds44},
+			{Name: "mask", ID: 2, Kinds: kinds3},
+		}, Gates: gates9, Ignored: []Mod{9}, Effects: strings32},
 		{Template: "vote.sync.ballot.b32", Section: "9.7.13.8", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".ballot", Values: []Value{
-				{Mod: 321},
-			}, Required: true},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".ballot", Values: values247, Required: true},
+			{Name: ".b32", Values: values18, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mask", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffffffc0, On: "30"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"convergent"}},
+			{Name: "d", Access: 1, Kinds: kinds5},
+			{Name: "a", ID: 1, Kinds: kinds44},
+			{Name: "mask", ID: 2, Kinds: kinds3},
+		}, Gates: gates9, Ignored: []Mod{9}, Effects: strings32},
 	}},
 	{Name: "match", Family: "sync", What: "find the lanes that hold the same value", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "match.any.sync.type", Section: "9.7.13.10", Slots: []Slot{
 			{Name: ".any", Values: []Value{
 				{Mod: 320},
 			}, Required: true},
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".type", Values: []Value{
-				{Mod: 7},
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".type", Values: values248, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}, Pair: &Operand{Name: "none", ID: 1, Access: 1, Kinds: []Kind{
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1}},
-			{Name: "a", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mask", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffff0000, On: "70"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"convergent"}},
-		{Template: "match.all.sync.type", Section: "9.7.13.10", Slots: []Slot{
-			{Name: ".all", Values: []Value{
-				{Mod: 319},
-			}, Required: true},
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".type", Values: []Value{
-				{Mod: 7},
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}, Pair: &Operand{Name: "p", ID: 1, Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1}},
-			{Name: "a", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mask", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffff0000, On: "70"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"convergent"}},
-		{Template: "match.all.sync.type", Section: "9.7.13.10", Slots: []Slot{
-			{Name: ".all", Values: []Value{
-				{Mod: 319},
-			}, Required: true},
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".type", Values: []Value{
-				{Mod: 7},
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "none", Access: 1, Kinds: []Kind{
-				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Pair: &Operand{Name: "p", ID: 1, Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}}},
-			{Name: "a", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: 2}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mask", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 600, Targets: 0x7fffffff0000, On: "70"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"convergent"}},
+			{Name: "d", Access: 1, Kinds: kinds3, Pair: &Operand{Name: "none", ID: 1, Access: 1, Kinds: kinds80, Presence: 1}},
+			{Name: "a", ID: 2, Kinds: kinds12},
+			{Name: "mask", ID: 3, Kinds: kinds3},
+		}, Gates: gates52, Ignored: []Mod{9}, Effects: strings32},
+		{Template: "match.all.sync.type", Section: "9.7.13.10", Slots: slots92, Operands: []Operand{
+			{Name: "d", Access: 1, Kinds: kinds3, Pair: &Operand{Name: "p", ID: 1, Access: 1, Kinds: kinds51, Presence: 1}},
+			{Name: "a", ID: 2, Kinds: kinds12},
+			{Name: "mask", ID: 3, Kinds: kinds3},
+		}, Gates: gates52, Ignored: []Mod{9}, Effects: strings32},
+		{Template: "match.all.sync.type", Section: "9.7.13.10", Slots: slots92, Operands: []Operand{
+			{Name: "none", Access: 1, Kinds: kinds80, Pair: &Operand{Name: "p", ID: 1, Access: 1, Kinds: kinds76}},
+			{Name: "a", ID: 2, Kinds: kinds12},
+			{Name: "mask", ID: 3, Kinds: kinds3},
+		}, Gates: gates52, Ignored: []Mod{9}, Effects: strings32},
 	}},
 	{Name: "activemask", Family: "sync", What: "the mask of the lanes that run this instruction", Forms: []Form{
-		{Template: "activemask.b32", Section: "9.7.13.11", Slots: []Slot{
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
+		{Template: "activemask.b32", Section: "9.7.13.11", Slots: slots17, Operands: []Operand{
+			{Name: "d", Access: 1, Kinds: kinds5},
 		}, Gates: []Gate{
 			{Clauses: []Clause{
 				{Since: 602, Targets: 0x7fffffffffc0, On: "30"},
 			}},
-		}, Ignored: []Mod{9}, Effects: []string{"convergent"}},
+		}, Ignored: []Mod{9}, Effects: strings32},
 	}},
 	{Name: "redux", Family: "sync", What: "reduce a value over the lanes of a mask", Repeats: []Mod{109, 205}, Forms: []Form{
 		{Template: "redux.sync.op.type", Section: "9.7.13.12", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".op", Values: []Value{
-				{Mod: 51},
-				{Mod: 52},
-				{Mod: 53},
-			}, Required: true},
-			{Name: ".type", Values: []Value{
-				{Mod: 2},
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mask", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"convergent"}},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".op", Values: values69, Required: true},
+			{Name: ".type", Values: values4, Required: true, Order: '\x01'},
+		}, Operands: operands159, Gates: gates12, Ignored: []Mod{9}, Effects: strings32},
 		{Template: "redux.sync.op.b32", Section: "9.7.13.12", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".op", Values: []Value{
-				{Mod: 56},
-				{Mod: 57},
-				{Mod: 58},
-			}, Required: true},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mask", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"convergent"}},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".op", Values: values25, Required: true},
+			{Name: ".b32", Values: values18, Required: true, Order: '\x01'},
+		}, Operands: operands159, Gates: gates12, Ignored: []Mod{9}, Effects: strings32},
 		{Template: "redux.sync.op{.abs}{.NaN}.f32", Section: "9.7.13.12", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".op", Values: []Value{
-				{Mod: 52},
-				{Mod: 53},
-			}, Required: true},
-			{Name: ".abs", Values: []Value{
-				{Mod: 207},
-			}},
-			{Name: ".NaN", Values: []Value{
-				{Mod: 205},
-			}},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".op", Values: values126, Required: true},
+			{Name: ".abs", Values: values249},
+			{Name: ".NaN", Values: values250},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 25}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "mask", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
+			{Name: "d", Access: 1, Kinds: kinds43},
+			{Name: "a", ID: 1, Kinds: kinds43},
+			{Name: "mask", ID: 2, Kinds: kinds3},
 		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 700, Targets: 0x7ffffff80000, On: "80"},
-			}},
+			{Clauses: clauses18},
 			{Clauses: []Clause{
 				{Since: 806, Targets: 0x10000000, On: "100a"},
 				{Since: 808, Targets: 0x3618000000, On: "100f"},
 			}},
-		}, Ignored: []Mod{9}, Effects: []string{"convergent"}},
+		}, Ignored: []Mod{9}, Effects: strings32},
 	}},
 	{Name: "elect", Family: "sync", What: "choose one lane of a mask", Repeats: []Mod{109}, Forms: []Form{
-		{Template: "elect.sync", Section: "9.7.13.14", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-		}, Operands: []Operand{
+		{Template: "elect.sync", Section: "9.7.13.14", Slots: slots85, Operands: []Operand{
 			{Name: "d", Access: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
 				{Word: 11, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Pair: &Operand{Name: "p", ID: 1, Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}}},
-			{Name: "mask", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 800, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"convergent"}},
+			}, Pair: &Operand{Name: "p", ID: 1, Access: 1, Kinds: kinds76}},
+			{Name: "mask", ID: 2, Kinds: kinds3},
+		}, Gates: gates1, Ignored: []Mod{9}, Effects: strings32},
 	}},
 	{Name: "griddepcontrol", Family: "sync", What: "order this grid with the grids that depend on it", Forms: []Form{
 		{Template: "griddepcontrol.action", Section: "9.7.13.13", Slots: []Slot{
@@ -1397,48 +356,25 @@ var syncTable = []Instruction{
 				{Mod: 322},
 				{Mod: 323},
 			}, Required: true},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 708, Targets: 0x7fffff000000, On: "90"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"fence", "volatile"}},
+		}, Gates: gates28, Ignored: []Mod{9}, Effects: []string{"fence", "volatile"}},
 	}},
 	{Name: "clusterlaunchcontrol.try_cancel.async", Family: "sync", What: "ask to take over a cluster that has not started", Forms: []Form{
 		{Template: "clusterlaunchcontrol.try_cancel.async{.shared::cta}.mbarrier::complete_tx::bytes{.multicast::cluster::all}.b128", Section: "9.7.13.17", Slots: []Slot{
-			{Name: ".shared::cta", Values: []Value{
-				{Mod: 25},
-			}},
-			{Name: ".mbarrier::complete_tx::bytes", Values: []Value{
-				{Mod: 47},
-			}, Required: true},
+			{Name: ".shared::cta", Values: values26},
+			{Name: ".mbarrier::complete_tx::bytes", Values: values7, Required: true},
 			{Name: ".multicast::cluster::all", Values: []Value{
 				{Mod: 324},
 			}},
-			{Name: ".b128", Values: []Value{
-				{Mod: 39},
-			}, Required: true, Order: '\x01'},
+			{Name: ".b128", Values: values37, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}},
-				}},
-			}},
+			{Name: "a", Inside: operands37},
 			{Name: "mbar", ID: 2, Inside: []Operand{
-				{Name: "mbar", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1}},
-				}},
+				{Name: "mbar", ID: 3, Kinds: kinds32},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
+		}, Gates: gates16, When: []Condition{
+			{If: Expr{
 				{Code: 1, N: 2},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x90090000000, On: "100a 110a 120a"},
-				{Since: 808, Targets: 0x6db6d8000000, On: "100f 110f 120f"},
-			}}},
+			}, Gate: Gate{Clauses: clauses10}},
 		}, Ignored: []Mod{9}, Effects: []string{"async", "volatile"}},
 	}},
 	{Name: "clusterlaunchcontrol.query_cancel", Family: "sync", What: "read the answer to a request for a cluster", Forms: []Form{
@@ -1446,75 +382,39 @@ var syncTable = []Instruction{
 			{Name: ".is_canceled", Values: []Value{
 				{Mod: 325},
 			}, Required: true},
-			{Name: ".pred", Values: []Value{
-				{Mod: 10},
-			}, Required: true, Order: '\x01'},
-			{Name: ".b128", Values: []Value{
-				{Mod: 39},
-			}, Required: true, Order: '\x01'},
+			{Name: ".pred", Values: values246, Required: true, Order: '\x01'},
+			{Name: ".b128", Values: values37, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "p", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "answer", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 6}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+			{Name: "p", Access: 1, Kinds: kinds76},
+			{Name: "answer", ID: 1, Kinds: kinds119},
+		}, Gates: gates16, Ignored: []Mod{9}, Effects: strings0},
 		{Template: "clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128", Section: "9.7.13.18", Slots: []Slot{
 			{Name: ".get_first_ctaid", Values: []Value{
 				{Mod: 326},
 			}, Required: true},
-			{Name: ".v4", Values: []Value{
-				{Mod: 38},
-			}, Required: true},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
-			{Name: ".b128", Values: []Value{
-				{Mod: 39},
-			}, Required: true, Order: '\x01'},
+			{Name: ".v4", Values: values251, Required: true},
+			{Name: ".b32", Values: values18, Required: true, Order: '\x01'},
+			{Name: ".b128", Values: values37, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "answer", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 6}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+			{Name: "d", Access: 1, Kinds: kinds100},
+			{Name: "answer", ID: 1, Kinds: kinds119},
+		}, Gates: gates16, Ignored: []Mod{9}, Effects: strings0},
 		{Template: "clusterlaunchcontrol.query_cancel.dim.b32.b128", Section: "9.7.13.18", Slots: []Slot{
 			{Name: ".dim", Values: []Value{
 				{Mod: 327},
 				{Mod: 328},
 				{Mod: 329},
 			}, Required: true},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
-			{Name: ".b128", Values: []Value{
-				{Mod: 39},
-			}, Required: true, Order: '\x01'},
+			{Name: ".b32", Values: values18, Required: true, Order: '\x01'},
+			{Name: ".b128", Values: values37, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "d", Access: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
+			{Name: "d", Access: 1, Kinds: kinds5},
 			{Name: "answer", ID: 1, Kinds: []Kind{
 				{Type: TypeRef{Slot: -1, Type: 6}, Space: SpaceRef{Slot: -1}},
 				{Type: TypeRef{Slot: -1, Type: 6}, Count: Count{From: 1, N: 1}, Space: SpaceRef{Slot: -1}},
 				{Type: TypeRef{Slot: -1, Type: 5}, Count: Count{From: 1, N: 2}, Space: SpaceRef{Slot: -1}},
 				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x7ffffc000000, On: "100"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"pure"}},
+		}, Gates: gates16, Ignored: []Mod{9}, Effects: strings0},
 	}},
 }

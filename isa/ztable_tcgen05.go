@@ -9,944 +9,247 @@ package isa
 var tcgen05Table = []Instruction{
 	{Name: "tcgen05.alloc", Family: "tcgen05", What: "takes columns of tensor memory for the CTA and writes their address to shared memory", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "tcgen05.alloc.cta.sync.aligned{.ss}.b32", Section: "9.7.16.7.1", Slots: []Slot{
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 25},
-			}},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
+			{Name: ".cta", Values: values252, Required: true},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".ss", Values: values26},
+			{Name: ".b32", Values: values18, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "dst", Inside: []Operand{
-				{Name: "dst", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 3}},
-				}},
+				{Name: "dst", ID: 1, Kinds: kinds128},
 			}},
-			{Name: "columns", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{Low: 32, High: 32, Step: 1},
-					{Low: 64, High: 64, Step: 1},
-					{Low: 128, High: 128, Step: 1},
-					{Low: 256, High: 256, Step: 1},
-					{Low: 512, High: 512, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"alloc", "store", "convergent"}},
+			{Name: "columns", ID: 2, Kinds: kinds129},
+		}, Gates: gates85, Ignored: []Mod{9}, Effects: strings38},
 		{Template: "tcgen05.alloc.exclusive.cta.sync.aligned{.ss}.b32", Section: "9.4:9.7.18.7.1", Slots: []Slot{
-			{Name: ".exclusive", Values: []Value{
-				{Mod: 354},
-			}, Required: true},
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 25},
-			}},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
+			{Name: ".exclusive", Values: values253, Required: true},
+			{Name: ".cta", Values: values252, Required: true},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".ss", Values: values26},
+			{Name: ".b32", Values: values18, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
 			{Name: "dst", Inside: []Operand{
-				{Name: "dst", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 4}},
-				}},
+				{Name: "dst", ID: 1, Kinds: kinds130},
 			}},
-			{Name: "columns", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{Low: 32, High: 4294967264, Step: 32},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"alloc", "store", "convergent"}},
+			{Name: "columns", ID: 2, Kinds: kinds131},
+		}, Gates: gates86, Ignored: []Mod{9}, Effects: strings38},
 	}},
 	{Name: "tcgen05.dealloc", Family: "tcgen05", What: "gives columns of tensor memory back", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "tcgen05.dealloc.cta.sync.aligned.b32", Section: "9.7.16.7.1", Slots: []Slot{
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
+			{Name: ".cta", Values: values252, Required: true},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".b32", Values: values18, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "address", Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "columns", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{Low: 32, High: 32, Step: 1},
-					{Low: 64, High: 64, Step: 1},
-					{Low: 128, High: 128, Step: 1},
-					{Low: 256, High: 256, Step: 1},
-					{Low: 512, High: 512, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"alloc", "convergent"}},
+			{Name: "address", Kinds: kinds3},
+			{Name: "columns", ID: 1, Kinds: kinds129},
+		}, Gates: gates85, Ignored: []Mod{9}, Effects: strings39},
 		{Template: "tcgen05.dealloc.exclusive.cta.sync.aligned.b32", Section: "9.4:9.7.18.7.1", Slots: []Slot{
-			{Name: ".exclusive", Values: []Value{
-				{Mod: 354},
-			}, Required: true},
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
+			{Name: ".exclusive", Values: values253, Required: true},
+			{Name: ".cta", Values: values252, Required: true},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".b32", Values: values18, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "address", Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "columns", ID: 1, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{Low: 32, High: 4294967264, Step: 32},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"alloc", "convergent"}},
+			{Name: "address", Kinds: kinds3},
+			{Name: "columns", ID: 1, Kinds: kinds131},
+		}, Gates: gates86, Ignored: []Mod{9}, Effects: strings39},
 	}},
 	{Name: "tcgen05.relinquish_alloc_permit", Family: "tcgen05", What: "the CTA will allocate no more tensor memory", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "tcgen05.relinquish_alloc_permit.cta.sync.aligned", Section: "9.7.16.7.1", Slots: []Slot{
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"alloc", "convergent"}},
+			{Name: ".cta", Values: values252, Required: true},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+		}, Gates: gates85, Ignored: []Mod{9}, Effects: strings39},
 	}},
 	{Name: "tcgen05.ld", Family: "tcgen05", What: "loads lanes and columns of tensor memory into the registers of a warp", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "tcgen05.ld.sync.aligned.shape.num{.pack::16b}.b32", Section: "9.7.16.8.3", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".shape", Values: []Value{
-				{Mod: 355},
-				{Mod: 356},
-			}, Required: true},
-			{Name: ".num", Values: []Value{
-				{Mod: 124},
-				{Mod: 125},
-				{Mod: 126},
-				{Mod: 127},
-				{Mod: 128},
-				{Mod: 129},
-				{Mod: 130},
-				{Mod: 285},
-			}, Required: true},
-			{Name: ".pack::16b", Values: []Value{
-				{Mod: 357},
-			}},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".shape", Values: values254, Required: true},
+			{Name: ".num", Values: values255, Required: true},
+			{Name: ".pack::16b", Values: values256},
+			{Name: ".b32", Values: values18, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 2, N: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Inside: []Operand{
-				{Name: "a", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, Ignored: []Mod{244, 245, 9}, Effects: []string{"load", "async", "convergent"}},
+			{Name: "r", Access: 1, Kinds: kinds132},
+			{Name: "a", ID: 1, Inside: operands160},
+		}, Gates: gates85, Ignored: []Mod{244, 245, 9}, Effects: strings40},
 		{Template: "tcgen05.ld.sync.aligned.16x128b.num{.pack::16b}.b32", Section: "9.7.16.8.3", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".16x128b", Values: []Value{
-				{Mod: 358},
-			}, Required: true},
-			{Name: ".num", Values: []Value{
-				{Mod: 124},
-				{Mod: 125},
-				{Mod: 126},
-				{Mod: 127},
-				{Mod: 128},
-				{Mod: 129},
-				{Mod: 130},
-			}, Required: true},
-			{Name: ".pack::16b", Values: []Value{
-				{Mod: 357},
-			}},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Inside: []Operand{
-				{Name: "a", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{Slot: 3},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{124}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{125}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{126}}, Lengths: []int{8}},
-				{Cells: [][]Mod{{127}}, Lengths: []int{16}},
-				{Cells: [][]Mod{{128}}, Lengths: []int{32}},
-				{Cells: [][]Mod{{129}}, Lengths: []int{64}},
-				{Cells: [][]Mod{{130}}, Lengths: []int{128}},
-			}},
-		}, Ignored: []Mod{244, 245, 9}, Effects: []string{"load", "async", "convergent"}},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".16x128b", Values: values257, Required: true},
+			{Name: ".num", Values: values77, Required: true},
+			{Name: ".pack::16b", Values: values256},
+			{Name: ".b32", Values: values18, Required: true, Order: '\x01'},
+		}, Operands: operands161, Gates: gates85, Tables: tables18, Ignored: []Mod{244, 245, 9}, Effects: strings40},
 		{Template: "tcgen05.ld.sync.aligned.16x256b.num{.pack::16b}.b32", Section: "9.7.16.8.3", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".16x256b", Values: []Value{
-				{Mod: 359},
-			}, Required: true},
-			{Name: ".num", Values: []Value{
-				{Mod: 124},
-				{Mod: 125},
-				{Mod: 126},
-				{Mod: 127},
-				{Mod: 128},
-				{Mod: 129},
-			}, Required: true},
-			{Name: ".pack::16b", Values: []Value{
-				{Mod: 357},
-			}},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Inside: []Operand{
-				{Name: "a", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{Slot: 3},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{124}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{125}}, Lengths: []int{8}},
-				{Cells: [][]Mod{{126}}, Lengths: []int{16}},
-				{Cells: [][]Mod{{127}}, Lengths: []int{32}},
-				{Cells: [][]Mod{{128}}, Lengths: []int{64}},
-				{Cells: [][]Mod{{129}}, Lengths: []int{128}},
-			}},
-		}, Ignored: []Mod{244, 245, 9}, Effects: []string{"load", "async", "convergent"}},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".16x256b", Values: values258, Required: true},
+			{Name: ".num", Values: values259, Required: true},
+			{Name: ".pack::16b", Values: values256},
+			{Name: ".b32", Values: values18, Required: true, Order: '\x01'},
+		}, Operands: operands161, Gates: gates85, Tables: tables19, Ignored: []Mod{244, 245, 9}, Effects: strings40},
 		{Template: "tcgen05.ld.sync.aligned.16x32bx2.num{.pack::16b}.b32", Section: "9.7.16.8.3", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".16x32bx2", Values: []Value{
-				{Mod: 360},
-			}, Required: true},
-			{Name: ".num", Values: []Value{
-				{Mod: 124},
-				{Mod: 125},
-				{Mod: 126},
-				{Mod: 127},
-				{Mod: 128},
-				{Mod: 129},
-				{Mod: 130},
-				{Mod: 285},
-			}, Required: true},
-			{Name: ".pack::16b", Values: []Value{
-				{Mod: 357},
-			}},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".16x32bx2", Values: values260, Required: true},
+			{Name: ".num", Values: values255, Required: true},
+			{Name: ".pack::16b", Values: values256},
+			{Name: ".b32", Values: values18, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 2, N: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 1, Inside: []Operand{
-				{Name: "a", ID: 2, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "half", ID: 3, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, Ignored: []Mod{244, 245, 9}, Effects: []string{"load", "async", "convergent"}},
+			{Name: "r", Access: 1, Kinds: kinds132},
+			{Name: "a", ID: 1, Inside: operands160},
+			{Name: "half", ID: 3, Kinds: kinds75},
+		}, Gates: gates85, Ignored: []Mod{244, 245, 9}, Effects: strings40},
 	}},
 	{Name: "tcgen05.ld.red", Family: "tcgen05", What: "loads from tensor memory and reduces each lane over the columns loaded", Repeats: []Mod{109, 205}, Forms: []Form{
 		{Template: "tcgen05.ld.red.sync.aligned.32x32b.num.op{.abs}{.NaN}.f32", Section: "9.7.16.8.3", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".32x32b", Values: []Value{
-				{Mod: 356},
-			}, Required: true},
-			{Name: ".num", Values: []Value{
-				{Mod: 125},
-				{Mod: 126},
-				{Mod: 127},
-				{Mod: 128},
-				{Mod: 129},
-				{Mod: 130},
-				{Mod: 285},
-			}, Required: true},
-			{Name: ".op", Values: []Value{
-				{Mod: 52},
-				{Mod: 53},
-			}, Required: true},
-			{Name: ".abs", Values: []Value{
-				{Mod: 207},
-			}},
-			{Name: ".NaN", Values: []Value{
-				{Mod: 205},
-			}},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 2, N: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "reduced", ID: 1, Access: 1, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 2, Inside: []Operand{
-				{Name: "a", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 808, Targets: 0x1b6c0000000, On: "103f 110f"},
-			}},
-		}, Ignored: []Mod{244, 245, 9}, Effects: []string{"load", "async", "convergent"}},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".32x32b", Values: values261, Required: true},
+			{Name: ".num", Values: values262, Required: true},
+			{Name: ".op", Values: values126, Required: true},
+			{Name: ".abs", Values: values249},
+			{Name: ".NaN", Values: values250},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+		}, Operands: operands162, Gates: gates87, Ignored: []Mod{244, 245, 9}, Effects: strings40},
 		{Template: "tcgen05.ld.red.sync.aligned.16x32bx2.num.op{.abs}{.NaN}.f32", Section: "9.7.16.8.3", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".16x32bx2", Values: []Value{
-				{Mod: 360},
-			}, Required: true},
-			{Name: ".num", Values: []Value{
-				{Mod: 125},
-				{Mod: 126},
-				{Mod: 127},
-				{Mod: 128},
-				{Mod: 129},
-				{Mod: 130},
-				{Mod: 285},
-			}, Required: true},
-			{Name: ".op", Values: []Value{
-				{Mod: 52},
-				{Mod: 53},
-			}, Required: true},
-			{Name: ".abs", Values: []Value{
-				{Mod: 207},
-			}},
-			{Name: ".NaN", Values: []Value{
-				{Mod: 205},
-			}},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 2, N: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "reduced", ID: 1, Access: 1, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 2, Inside: []Operand{
-				{Name: "a", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "half", ID: 4, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 808, Targets: 0x1b6c0000000, On: "103f 110f"},
-			}},
-		}, Ignored: []Mod{244, 245, 9}, Effects: []string{"load", "async", "convergent"}},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".16x32bx2", Values: values260, Required: true},
+			{Name: ".num", Values: values262, Required: true},
+			{Name: ".op", Values: values126, Required: true},
+			{Name: ".abs", Values: values249},
+			{Name: ".NaN", Values: values250},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+		}, Operands: operands163, Gates: gates87, Ignored: []Mod{244, 245, 9}, Effects: strings40},
 		{Template: "tcgen05.ld.red.sync.aligned.32x32b.num.op.type", Section: "9.7.16.8.3", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".32x32b", Values: []Value{
-				{Mod: 356},
-			}, Required: true},
-			{Name: ".num", Values: []Value{
-				{Mod: 125},
-				{Mod: 126},
-				{Mod: 127},
-				{Mod: 128},
-				{Mod: 129},
-				{Mod: 130},
-				{Mod: 285},
-			}, Required: true},
-			{Name: ".op", Values: []Value{
-				{Mod: 52},
-				{Mod: 53},
-			}, Required: true},
-			{Name: ".type", Values: []Value{
-				{Mod: 2},
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 2, N: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "reduced", ID: 1, Access: 1, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 2, Inside: []Operand{
-				{Name: "a", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 808, Targets: 0x1b6c0000000, On: "103f 110f"},
-			}},
-		}, Ignored: []Mod{244, 245, 9}, Effects: []string{"load", "async", "convergent"}},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".32x32b", Values: values261, Required: true},
+			{Name: ".num", Values: values262, Required: true},
+			{Name: ".op", Values: values126, Required: true},
+			{Name: ".type", Values: values4, Required: true, Order: '\x01'},
+		}, Operands: operands162, Gates: gates87, Ignored: []Mod{244, 245, 9}, Effects: strings40},
 		{Template: "tcgen05.ld.red.sync.aligned.16x32bx2.num.op.type", Section: "9.7.16.8.3", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".16x32bx2", Values: []Value{
-				{Mod: 360},
-			}, Required: true},
-			{Name: ".num", Values: []Value{
-				{Mod: 125},
-				{Mod: 126},
-				{Mod: 127},
-				{Mod: 128},
-				{Mod: 129},
-				{Mod: 130},
-				{Mod: 285},
-			}, Required: true},
-			{Name: ".op", Values: []Value{
-				{Mod: 52},
-				{Mod: 53},
-			}, Required: true},
-			{Name: ".type", Values: []Value{
-				{Mod: 2},
-				{Mod: 5},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "r", Access: 1, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 2, N: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "reduced", ID: 1, Access: 1, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 2, Inside: []Operand{
-				{Name: "a", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "half", ID: 4, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 808, Targets: 0x1b6c0000000, On: "103f 110f"},
-			}},
-		}, Ignored: []Mod{244, 245, 9}, Effects: []string{"load", "async", "convergent"}},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".16x32bx2", Values: values260, Required: true},
+			{Name: ".num", Values: values262, Required: true},
+			{Name: ".op", Values: values126, Required: true},
+			{Name: ".type", Values: values4, Required: true, Order: '\x01'},
+		}, Operands: operands163, Gates: gates87, Ignored: []Mod{244, 245, 9}, Effects: strings40},
 	}},
 	{Name: "tcgen05.ld.spcompress", Family: "tcgen05", What: "loads from tensor memory, keeping two of four elements and where they stood", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "tcgen05.ld.spcompress.sync.aligned.32x32b.num.op.sp::2:4{.abs}.f32.b2", Section: "9.4:9.7.18.8.3", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".32x32b", Values: []Value{
-				{Mod: 356},
-			}, Required: true},
-			{Name: ".num", Values: []Value{
-				{Mod: 126},
-				{Mod: 127},
-				{Mod: 128},
-				{Mod: 129},
-				{Mod: 130},
-				{Mod: 285},
-			}, Required: true},
-			{Name: ".op", Values: []Value{
-				{Mod: 52},
-				{Mod: 53},
-			}, Required: true},
-			{Name: ".sp::2:4", Values: []Value{
-				{Mod: 132},
-			}, Required: true},
-			{Name: ".abs", Values: []Value{
-				{Mod: 207},
-			}},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".b2", Values: []Value{
-				{Mod: 9},
-			}, Required: true, Order: '\x01'},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".32x32b", Values: values261, Required: true},
+			{Name: ".num", Values: values263, Required: true},
+			{Name: ".op", Values: values126, Required: true},
+			{Name: ".sp::2:4", Values: values76, Required: true},
+			{Name: ".abs", Values: values249},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".b2", Values: values264, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "places", Access: 1, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "kept", ID: 1, Access: 1, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 3, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "a", ID: 2, Inside: []Operand{
-				{Name: "a", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x2000000000, On: "107a"},
-			}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{Slot: 3},
-			}, Names: []string{"np", "nk"}, Rows: []Row{
-				{Cells: [][]Mod{{126}}, Lengths: []int{1, 2}},
-				{Cells: [][]Mod{{127}}, Lengths: []int{1, 4}},
-				{Cells: [][]Mod{{128}}, Lengths: []int{1, 8}},
-				{Cells: [][]Mod{{129}}, Lengths: []int{1, 16}},
-				{Cells: [][]Mod{{130}}, Lengths: []int{2, 32}},
-				{Cells: [][]Mod{{285}}, Lengths: []int{4, 64}},
-			}},
-		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"load", "async", "convergent"}},
+			{Name: "places", Access: 1, Kinds: kinds133},
+			{Name: "kept", ID: 1, Access: 1, Kinds: kinds41},
+			{Name: "a", ID: 2, Inside: operands164},
+		}, Gates: gates26, Tables: tables20, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: strings40},
 	}},
 	{Name: "tcgen05.ld.red.spcompress", Family: "tcgen05", What: "loads from tensor memory, keeping two of four elements, and reduces each lane", Repeats: []Mod{109, 205}, Forms: []Form{
 		{Template: "tcgen05.ld.red.spcompress.sync.aligned.32x32b.num.op.sp::2:4{.abs}{.NaN}.f32.b2", Section: "9.4:9.7.18.8.3", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".32x32b", Values: []Value{
-				{Mod: 356},
-			}, Required: true},
-			{Name: ".num", Values: []Value{
-				{Mod: 126},
-				{Mod: 127},
-				{Mod: 128},
-				{Mod: 129},
-				{Mod: 130},
-				{Mod: 285},
-			}, Required: true},
-			{Name: ".op", Values: []Value{
-				{Mod: 52},
-				{Mod: 53},
-			}, Required: true},
-			{Name: ".sp::2:4", Values: []Value{
-				{Mod: 132},
-			}, Required: true},
-			{Name: ".abs", Values: []Value{
-				{Mod: 207},
-			}},
-			{Name: ".NaN", Values: []Value{
-				{Mod: 205},
-			}},
-			{Name: ".f32", Values: []Value{
-				{Mod: 40},
-			}, Required: true, Order: '\x01'},
-			{Name: ".b2", Values: []Value{
-				{Mod: 9},
-			}, Required: true, Order: '\x01'},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".32x32b", Values: values261, Required: true},
+			{Name: ".num", Values: values263, Required: true},
+			{Name: ".op", Values: values126, Required: true},
+			{Name: ".sp::2:4", Values: values76, Required: true},
+			{Name: ".abs", Values: values249},
+			{Name: ".NaN", Values: values250},
+			{Name: ".f32", Values: values86, Required: true, Order: '\x01'},
+			{Name: ".b2", Values: values264, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "places", Access: 1, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "kept", ID: 1, Access: 1, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 3, N: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "reduced", ID: 2, Access: 1, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1}},
-			}},
+			{Name: "places", Access: 1, Kinds: kinds133},
+			{Name: "kept", ID: 1, Access: 1, Kinds: kinds41},
+			{Name: "reduced", ID: 2, Access: 1, Kinds: kinds40},
 			{Name: "a", ID: 3, Inside: []Operand{
-				{Name: "a", ID: 4, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
+				{Name: "a", ID: 4, Kinds: kinds134},
 			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x2000000000, On: "107a"},
-			}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{Slot: 3},
-			}, Names: []string{"np", "nk"}, Rows: []Row{
-				{Cells: [][]Mod{{126}}, Lengths: []int{1, 2}},
-				{Cells: [][]Mod{{127}}, Lengths: []int{1, 4}},
-				{Cells: [][]Mod{{128}}, Lengths: []int{1, 8}},
-				{Cells: [][]Mod{{129}}, Lengths: []int{1, 16}},
-				{Cells: [][]Mod{{130}}, Lengths: []int{2, 32}},
-				{Cells: [][]Mod{{285}}, Lengths: []int{4, 64}},
-			}},
-		}, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: []string{"load", "async", "convergent"}},
+		}, Gates: gates26, Tables: tables20, Ignored: []Mod{244, 245, 10, 11, 12, 13}, Effects: strings40},
 	}},
 	{Name: "tcgen05.st", Family: "tcgen05", What: "stores registers of a warp into lanes and columns of tensor memory", Repeats: []Mod{109}, Forms: []Form{
 		{Template: "tcgen05.st.sync.aligned.shape.num{.unpack::16b}.b32", Section: "9.7.16.8.4", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".shape", Values: []Value{
-				{Mod: 355},
-				{Mod: 356},
-			}, Required: true},
-			{Name: ".num", Values: []Value{
-				{Mod: 124},
-				{Mod: 125},
-				{Mod: 126},
-				{Mod: 127},
-				{Mod: 128},
-				{Mod: 129},
-				{Mod: 130},
-				{Mod: 285},
-			}, Required: true},
-			{Name: ".unpack::16b", Values: []Value{
-				{Mod: 361},
-			}},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".shape", Values: values254, Required: true},
+			{Name: ".num", Values: values255, Required: true},
+			{Name: ".unpack::16b", Values: values265},
+			{Name: ".b32", Values: values18, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "r", ID: 2, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 2, N: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, Ignored: []Mod{244, 245, 9}, Effects: []string{"store", "async", "convergent"}},
+			{Name: "a", Inside: operands165},
+			{Name: "r", ID: 2, Kinds: kinds132},
+		}, Gates: gates85, Ignored: []Mod{244, 245, 9}, Effects: strings41},
 		{Template: "tcgen05.st.sync.aligned.16x128b.num{.unpack::16b}.b32", Section: "9.7.16.8.4", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".16x128b", Values: []Value{
-				{Mod: 358},
-			}, Required: true},
-			{Name: ".num", Values: []Value{
-				{Mod: 124},
-				{Mod: 125},
-				{Mod: 126},
-				{Mod: 127},
-				{Mod: 128},
-				{Mod: 129},
-				{Mod: 130},
-			}, Required: true},
-			{Name: ".unpack::16b", Values: []Value{
-				{Mod: 361},
-			}},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "r", ID: 2, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{Slot: 3},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{124}}, Lengths: []int{2}},
-				{Cells: [][]Mod{{125}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{126}}, Lengths: []int{8}},
-				{Cells: [][]Mod{{127}}, Lengths: []int{16}},
-				{Cells: [][]Mod{{128}}, Lengths: []int{32}},
-				{Cells: [][]Mod{{129}}, Lengths: []int{64}},
-				{Cells: [][]Mod{{130}}, Lengths: []int{128}},
-			}},
-		}, Ignored: []Mod{244, 245, 9}, Effects: []string{"store", "async", "convergent"}},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".16x128b", Values: values257, Required: true},
+			{Name: ".num", Values: values77, Required: true},
+			{Name: ".unpack::16b", Values: values265},
+			{Name: ".b32", Values: values18, Required: true, Order: '\x01'},
+		}, Operands: operands166, Gates: gates85, Tables: tables18, Ignored: []Mod{244, 245, 9}, Effects: strings41},
 		{Template: "tcgen05.st.sync.aligned.16x256b.num{.unpack::16b}.b32", Section: "9.7.16.8.4", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".16x256b", Values: []Value{
-				{Mod: 359},
-			}, Required: true},
-			{Name: ".num", Values: []Value{
-				{Mod: 124},
-				{Mod: 125},
-				{Mod: 126},
-				{Mod: 127},
-				{Mod: 128},
-				{Mod: 129},
-			}, Required: true},
-			{Name: ".unpack::16b", Values: []Value{
-				{Mod: 361},
-			}},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "r", ID: 2, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, Tables: []Table{
-			{Columns: []Column{
-				{Slot: 3},
-			}, Names: []string{"n"}, Rows: []Row{
-				{Cells: [][]Mod{{124}}, Lengths: []int{4}},
-				{Cells: [][]Mod{{125}}, Lengths: []int{8}},
-				{Cells: [][]Mod{{126}}, Lengths: []int{16}},
-				{Cells: [][]Mod{{127}}, Lengths: []int{32}},
-				{Cells: [][]Mod{{128}}, Lengths: []int{64}},
-				{Cells: [][]Mod{{129}}, Lengths: []int{128}},
-			}},
-		}, Ignored: []Mod{244, 245, 9}, Effects: []string{"store", "async", "convergent"}},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".16x256b", Values: values258, Required: true},
+			{Name: ".num", Values: values259, Required: true},
+			{Name: ".unpack::16b", Values: values265},
+			{Name: ".b32", Values: values18, Required: true, Order: '\x01'},
+		}, Operands: operands166, Gates: gates85, Tables: tables19, Ignored: []Mod{244, 245, 9}, Effects: strings41},
 		{Template: "tcgen05.st.sync.aligned.16x32bx2.num{.unpack::16b}.b32", Section: "9.7.16.8.4", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-			{Name: ".16x32bx2", Values: []Value{
-				{Mod: 360},
-			}, Required: true},
-			{Name: ".num", Values: []Value{
-				{Mod: 124},
-				{Mod: 125},
-				{Mod: 126},
-				{Mod: 127},
-				{Mod: 128},
-				{Mod: 129},
-				{Mod: 130},
-				{Mod: 285},
-			}, Required: true},
-			{Name: ".unpack::16b", Values: []Value{
-				{Mod: 361},
-			}},
-			{Name: ".b32", Values: []Value{
-				{Mod: 7},
-			}, Required: true, Order: '\x01'},
+			{Name: ".sync", Values: values58, Required: true},
+			{Name: ".aligned", Values: values59, Required: true},
+			{Name: ".16x32bx2", Values: values260, Required: true},
+			{Name: ".num", Values: values255, Required: true},
+			{Name: ".unpack::16b", Values: values265},
+			{Name: ".b32", Values: values18, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "half", ID: 2, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "r", ID: 3, Kinds: []Kind{
-				{Word: 1, Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 2, N: 3}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, Ignored: []Mod{244, 245, 9}, Effects: []string{"store", "async", "convergent"}},
+			{Name: "a", Inside: operands165},
+			{Name: "half", ID: 2, Kinds: kinds75},
+			{Name: "r", ID: 3, Kinds: kinds132},
+		}, Gates: gates85, Ignored: []Mod{244, 245, 9}, Effects: strings41},
 	}},
 	{Name: "tcgen05.wait::ld", Family: "tcgen05", What: "waits for the thread's loads from tensor memory", Repeats: []Mod{109}, Forms: []Form{
-		{Template: "tcgen05.wait::ld.sync.aligned", Section: "9.7.16.8.5", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"wait", "convergent"}},
+		{Template: "tcgen05.wait::ld.sync.aligned", Section: "9.7.16.8.5", Slots: slots93, Gates: gates85, Ignored: []Mod{9}, Effects: strings42},
 	}},
 	{Name: "tcgen05.wait::st", Family: "tcgen05", What: "waits for the thread's stores to tensor memory", Repeats: []Mod{109}, Forms: []Form{
-		{Template: "tcgen05.wait::st.sync.aligned", Section: "9.7.16.8.5", Slots: []Slot{
-			{Name: ".sync", Values: []Value{
-				{Mod: 109},
-			}, Required: true},
-			{Name: ".aligned", Values: []Value{
-				{Mod: 111},
-			}, Required: true},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"wait", "convergent"}},
+		{Template: "tcgen05.wait::st.sync.aligned", Section: "9.7.16.8.5", Slots: slots93, Gates: gates85, Ignored: []Mod{9}, Effects: strings42},
 	}},
 	{Name: "tcgen05.cp", Family: "tcgen05", What: "copies from shared into tensor memory, widening small formats on the way", Forms: []Form{
 		{Template: "tcgen05.cp.cta.shape{.b8x16.padded}", Section: "9.7.16.9.2", Slots: []Slot{
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
+			{Name: ".cta", Values: values252, Required: true},
 			{Name: ".shape", Values: []Value{
 				{Mod: 362},
 				{Mod: 363},
 				{Mod: 364},
 			}, Required: true},
-			{Name: ".b8x16", Values: []Value{
-				{Mod: 283},
-			}, Order: '\x02'},
-			{Name: ".padded", Values: []Value{
-				{Mod: 278},
-				{Mod: 279},
-			}, Order: '\x02'},
-		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 13}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "from", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, Rules: []Rule{
-			{Holds: []Op{
+			{Name: ".b8x16", Values: values213, Order: '\x02'},
+			{Name: ".padded", Values: values214, Order: '\x02'},
+		}, Operands: operands167, Gates: gates85, Rules: []Rule{
+			{Holds: Expr{
 				{Code: 1, N: 2},
 				{Code: 1, N: 3},
 				{Code: 7},
 			}, Text: "require .b8x16 -> .padded"},
-			{Holds: []Op{
+			{Holds: Expr{
 				{Code: 1, N: 3},
 				{Code: 1, N: 2},
 				{Code: 7},
 			}, Text: "require .padded -> .b8x16"},
-		}, Ignored: []Mod{244, 245, 9}, Effects: []string{"load", "store", "async"}},
+		}, Ignored: []Mod{244, 245, 9}, Effects: strings43},
 		{Template: "tcgen05.cp.cta.64x128b.pairs{.b8x16.padded}", Section: "9.7.16.9.2", Slots: []Slot{
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
+			{Name: ".cta", Values: values252, Required: true},
 			{Name: ".64x128b", Values: []Value{
 				{Mod: 367},
 			}, Required: true},
@@ -954,1244 +257,312 @@ var tcgen05Table = []Instruction{
 				{Mod: 365},
 				{Mod: 366},
 			}, Required: true},
-			{Name: ".b8x16", Values: []Value{
-				{Mod: 283},
-			}, Order: '\x02'},
-			{Name: ".padded", Values: []Value{
-				{Mod: 278},
-				{Mod: 279},
-			}, Order: '\x02'},
-		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 13}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "from", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 3},
-				{Code: 1, N: 4},
-				{Code: 7},
-			}, Text: "require .b8x16 -> .padded"},
-			{Holds: []Op{
-				{Code: 1, N: 4},
-				{Code: 1, N: 3},
-				{Code: 7},
-			}, Text: "require .padded -> .b8x16"},
-		}, Ignored: []Mod{244, 245, 9}, Effects: []string{"load", "store", "async"}},
+			{Name: ".b8x16", Values: values213, Order: '\x02'},
+			{Name: ".padded", Values: values214, Order: '\x02'},
+		}, Operands: operands167, Gates: gates85, Rules: rules20, Ignored: []Mod{244, 245, 9}, Effects: strings43},
 		{Template: "tcgen05.cp.cta.32x128b.warpx4{.b8x16.padded}", Section: "9.7.16.9.2", Slots: []Slot{
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
+			{Name: ".cta", Values: values252, Required: true},
 			{Name: ".32x128b", Values: []Value{
 				{Mod: 368},
 			}, Required: true},
 			{Name: ".warpx4", Values: []Value{
 				{Mod: 369},
 			}, Required: true},
-			{Name: ".b8x16", Values: []Value{
-				{Mod: 283},
-			}, Order: '\x02'},
-			{Name: ".padded", Values: []Value{
-				{Mod: 278},
-				{Mod: 279},
-			}, Order: '\x02'},
-		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 13}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "from", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 3},
-				{Code: 1, N: 4},
-				{Code: 7},
-			}, Text: "require .b8x16 -> .padded"},
-			{Holds: []Op{
-				{Code: 1, N: 4},
-				{Code: 1, N: 3},
-				{Code: 7},
-			}, Text: "require .padded -> .b8x16"},
-		}, Ignored: []Mod{244, 245, 9}, Effects: []string{"load", "store", "async"}},
+			{Name: ".b8x16", Values: values213, Order: '\x02'},
+			{Name: ".padded", Values: values214, Order: '\x02'},
+		}, Operands: operands167, Gates: gates85, Rules: rules20, Ignored: []Mod{244, 245, 9}, Effects: strings43},
 	}},
 	{Name: "tcgen05.shift", Family: "tcgen05", What: "moves the rows of a matrix in tensor memory down by one", Forms: []Form{
 		{Template: "tcgen05.shift.cta.down", Section: "9.7.16.9.3", Slots: []Slot{
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
+			{Name: ".cta", Values: values252, Required: true},
 			{Name: ".down", Values: []Value{
 				{Mod: 288},
 			}, Required: true},
 		}, Operands: []Operand{
-			{Name: "a", Inside: []Operand{
-				{Name: "a", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 13}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
+			{Name: "a", Inside: operands168},
 		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-				{Since: 808, Targets: 0x400000000, On: "103a"},
-				{Since: 904, Targets: 0x2000000000, On: "107a"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"load", "store", "async"}},
+			{Clauses: clauses47},
+		}, Ignored: []Mod{9}, Effects: strings43},
 	}},
 	{Name: "tcgen05.fence::before_thread_sync", Family: "tcgen05", What: "orders earlier tensor memory operations before what follows a synchronisation", Forms: []Form{
-		{Template: "tcgen05.fence::before_thread_sync", Section: "9.7.16.11.1", Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"fence"}},
+		{Template: "tcgen05.fence::before_thread_sync", Section: "9.7.16.11.1", Gates: gates85, Ignored: []Mod{9}, Effects: strings37},
 	}},
 	{Name: "tcgen05.fence::after_thread_sync", Family: "tcgen05", What: "orders later tensor memory operations after what came before a synchronisation", Forms: []Form{
-		{Template: "tcgen05.fence::after_thread_sync", Section: "9.7.16.11.1", Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"fence"}},
+		{Template: "tcgen05.fence::after_thread_sync", Section: "9.7.16.11.1", Gates: gates85, Ignored: []Mod{9}, Effects: strings37},
 	}},
 	{Name: "tcgen05.commit", Family: "tcgen05", What: "lets an mbarrier track the thread's tensor operations so far", Forms: []Form{
 		{Template: "tcgen05.commit.cta.mbarrier::arrive::one{.ss}.b64", Section: "9.7.16.12.1", Slots: []Slot{
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".mbarrier::arrive::one", Values: []Value{
-				{Mod: 370},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 46},
-			}},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
+			{Name: ".cta", Values: values252, Required: true},
+			{Name: ".mbarrier::arrive::one", Values: values266, Required: true},
+			{Name: ".ss", Values: values6},
+			{Name: ".b64", Values: values17, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "bar", Inside: []Operand{
-				{Name: "bar", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 2}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"commit", "arrive", "async"}},
+			{Name: "bar", Inside: operands169},
+		}, Gates: gates85, Ignored: []Mod{9}, Effects: strings44},
 		{Template: "tcgen05.commit.cta.mbarrier::arrive::one{.ss}.many.b64", Section: "9.7.16.12.1", Slots: []Slot{
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".mbarrier::arrive::one", Values: []Value{
-				{Mod: 370},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 46},
-			}},
-			{Name: ".many", Values: []Value{
-				{Mod: 65},
-				{Mod: 66, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: AllTargets},
-				}}},
-			}, Required: true},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
+			{Name: ".cta", Values: values252, Required: true},
+			{Name: ".mbarrier::arrive::one", Values: values266, Required: true},
+			{Name: ".ss", Values: values6},
+			{Name: ".many", Values: values31, Required: true},
+			{Name: ".b64", Values: values17, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "bar", Inside: []Operand{
-				{Name: "bar", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 2}},
-				}},
-			}},
-			{Name: "ctas", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 16}, Range: []Span{
-					{High: 65535, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"commit", "arrive", "async"}},
+			{Name: "bar", Inside: operands169},
+			{Name: "ctas", ID: 2, Kinds: kinds21},
+		}, Gates: gates85, Ignored: []Mod{9}, Effects: strings44},
 		{Template: "tcgen05.commit.cta.mbarrier::arrive::one{.ss}.multicast::cluster::32b.b64", Section: "9.4:9.7.18.12.1", Slots: []Slot{
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".mbarrier::arrive::one", Values: []Value{
-				{Mod: 370},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 46},
-			}},
-			{Name: ".multicast::cluster::32b", Values: []Value{
-				{Mod: 73},
-			}, Required: true},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
+			{Name: ".cta", Values: values252, Required: true},
+			{Name: ".mbarrier::arrive::one", Values: values266, Required: true},
+			{Name: ".ss", Values: values6},
+			{Name: ".multicast::cluster::32b", Values: values32, Required: true},
+			{Name: ".b64", Values: values17, Required: true, Order: '\x01'},
 		}, Operands: []Operand{
-			{Name: "bar", Inside: []Operand{
-				{Name: "bar", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 2}},
-				}},
-			}},
-			{Name: "ctas", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 4294967295, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"commit", "arrive", "async"}},
+			{Name: "bar", Inside: operands169},
+			{Name: "ctas", ID: 2, Kinds: kinds22},
+		}, Gates: gates88, Ignored: []Mod{9}, Effects: strings44},
 		{Template: "tcgen05.commit.cta.mbarrier::arrive::one.sync_restrict::shared::read::mma::a{.ss}.b64", Section: "9.4:9.7.18.12.1", Slots: []Slot{
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".mbarrier::arrive::one", Values: []Value{
-				{Mod: 370},
-			}, Required: true},
-			{Name: ".sync_restrict::shared::read::mma::a", Values: []Value{
-				{Mod: 371},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 46},
-			}},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "bar", Inside: []Operand{
-				{Name: "bar", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 3}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"commit", "arrive", "async"}},
+			{Name: ".cta", Values: values252, Required: true},
+			{Name: ".mbarrier::arrive::one", Values: values266, Required: true},
+			{Name: ".sync_restrict::shared::read::mma::a", Values: values267, Required: true},
+			{Name: ".ss", Values: values6},
+			{Name: ".b64", Values: values17, Required: true, Order: '\x01'},
+		}, Operands: operands170, Gates: gates88, Ignored: []Mod{9}, Effects: strings44},
 		{Template: "tcgen05.commit.cta.mbarrier::arrive::one.sync_restrict::shared::read::mma::a{.ss}.many.b64", Section: "9.4:9.7.18.12.1", Slots: []Slot{
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".mbarrier::arrive::one", Values: []Value{
-				{Mod: 370},
-			}, Required: true},
-			{Name: ".sync_restrict::shared::read::mma::a", Values: []Value{
-				{Mod: 371},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 46},
-			}},
-			{Name: ".many", Values: []Value{
-				{Mod: 65},
-				{Mod: 66, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: AllTargets},
-				}}},
-			}, Required: true},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "bar", Inside: []Operand{
-				{Name: "bar", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 3}},
-				}},
-			}},
-			{Name: "ctas", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 16}, Range: []Span{
-					{High: 65535, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"commit", "arrive", "async"}},
+			{Name: ".cta", Values: values252, Required: true},
+			{Name: ".mbarrier::arrive::one", Values: values266, Required: true},
+			{Name: ".sync_restrict::shared::read::mma::a", Values: values267, Required: true},
+			{Name: ".ss", Values: values6},
+			{Name: ".many", Values: values31, Required: true},
+			{Name: ".b64", Values: values17, Required: true, Order: '\x01'},
+		}, Operands: operands171, Gates: gates88, Ignored: []Mod{9}, Effects: strings44},
 		{Template: "tcgen05.commit.cta.mbarrier::arrive::one.sync_restrict::shared::read::mma::a{.ss}.multicast::cluster::32b.b64", Section: "9.4:9.7.18.12.1", Slots: []Slot{
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".mbarrier::arrive::one", Values: []Value{
-				{Mod: 370},
-			}, Required: true},
-			{Name: ".sync_restrict::shared::read::mma::a", Values: []Value{
-				{Mod: 371},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 46},
-			}},
-			{Name: ".multicast::cluster::32b", Values: []Value{
-				{Mod: 73},
-			}, Required: true},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "bar", Inside: []Operand{
-				{Name: "bar", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 3}},
-				}},
-			}},
-			{Name: "ctas", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 4294967295, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"commit", "arrive", "async"}},
+			{Name: ".cta", Values: values252, Required: true},
+			{Name: ".mbarrier::arrive::one", Values: values266, Required: true},
+			{Name: ".sync_restrict::shared::read::mma::a", Values: values267, Required: true},
+			{Name: ".ss", Values: values6},
+			{Name: ".multicast::cluster::32b", Values: values32, Required: true},
+			{Name: ".b64", Values: values17, Required: true, Order: '\x01'},
+		}, Operands: operands172, Gates: gates88, Ignored: []Mod{9}, Effects: strings44},
 		{Template: "tcgen05.commit.cta.mbarrier::arrive::one.stray{.ss}.b64", Section: "9.7.16.12.1", Slots: []Slot{
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".mbarrier::arrive::one", Values: []Value{
-				{Mod: 370},
-			}, Required: true},
-			{Name: ".stray", Values: []Value{
-				{Mod: 313},
-				{Mod: 312},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 46},
-			}},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "bar", Inside: []Operand{
-				{Name: "bar", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 3}},
-				}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"commit", "arrive", "async"}, Lenient: "a restriction that belongs to fences and is not heeded here"},
+			{Name: ".cta", Values: values252, Required: true},
+			{Name: ".mbarrier::arrive::one", Values: values266, Required: true},
+			{Name: ".stray", Values: values235, Required: true},
+			{Name: ".ss", Values: values6},
+			{Name: ".b64", Values: values17, Required: true, Order: '\x01'},
+		}, Operands: operands170, Gates: gates85, Ignored: []Mod{9}, Effects: strings44, Lenient: "a restriction that belongs to fences and is not heeded here"},
 		{Template: "tcgen05.commit.cta.mbarrier::arrive::one.stray{.ss}.many.b64", Section: "9.7.16.12.1", Slots: []Slot{
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".mbarrier::arrive::one", Values: []Value{
-				{Mod: 370},
-			}, Required: true},
-			{Name: ".stray", Values: []Value{
-				{Mod: 313},
-				{Mod: 312},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 46},
-			}},
-			{Name: ".many", Values: []Value{
-				{Mod: 65},
-				{Mod: 66, Gate: Gate{Clauses: []Clause{
-					{Since: 904, Targets: AllTargets},
-				}}},
-			}, Required: true},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "bar", Inside: []Operand{
-				{Name: "bar", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 3}},
-				}},
-			}},
-			{Name: "ctas", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 16}, Range: []Span{
-					{High: 65535, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"commit", "arrive", "async"}, Lenient: "a restriction that belongs to fences and is not heeded here"},
+			{Name: ".cta", Values: values252, Required: true},
+			{Name: ".mbarrier::arrive::one", Values: values266, Required: true},
+			{Name: ".stray", Values: values235, Required: true},
+			{Name: ".ss", Values: values6},
+			{Name: ".many", Values: values31, Required: true},
+			{Name: ".b64", Values: values17, Required: true, Order: '\x01'},
+		}, Operands: operands171, Gates: gates85, Ignored: []Mod{9}, Effects: strings44, Lenient: "a restriction that belongs to fences and is not heeded here"},
 		{Template: "tcgen05.commit.cta.mbarrier::arrive::one.stray{.ss}.multicast::cluster::32b.b64", Section: "9.7.16.12.1", Slots: []Slot{
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".mbarrier::arrive::one", Values: []Value{
-				{Mod: 370},
-			}, Required: true},
-			{Name: ".stray", Values: []Value{
-				{Mod: 313},
-				{Mod: 312},
-			}, Required: true},
-			{Name: ".ss", Values: []Value{
-				{Mod: 46},
-			}},
-			{Name: ".multicast::cluster::32b", Values: []Value{
-				{Mod: 73},
-			}, Required: true},
-			{Name: ".b64", Values: []Value{
-				{Mod: 8},
-			}, Required: true, Order: '\x01'},
-		}, Operands: []Operand{
-			{Name: "bar", Inside: []Operand{
-				{Name: "bar", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: 3}},
-				}},
-			}},
-			{Name: "ctas", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Range: []Span{
-					{High: 4294967295, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"commit", "arrive", "async"}, Lenient: "a restriction that belongs to fences and is not heeded here"},
+			{Name: ".cta", Values: values252, Required: true},
+			{Name: ".mbarrier::arrive::one", Values: values266, Required: true},
+			{Name: ".stray", Values: values235, Required: true},
+			{Name: ".ss", Values: values6},
+			{Name: ".multicast::cluster::32b", Values: values32, Required: true},
+			{Name: ".b64", Values: values17, Required: true, Order: '\x01'},
+		}, Operands: operands172, Gates: gates88, Ignored: []Mod{9}, Effects: strings44, Lenient: "a restriction that belongs to fences and is not heeded here"},
 	}},
 	{Name: "tcgen05.mma", Family: "tcgen05", What: "D = A*B + D in tensor memory, issued by one thread; A from shared or tensor memory, B from shared", Forms: []Form{
 		{Template: "tcgen05.mma.cta.kind{.useA}{.useB}", Section: "9.7.16.10.9.1", Slots: []Slot{
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".kind", Values: []Value{
-				{Mod: 372},
-				{Mod: 373},
-			}, Required: true},
-			{Name: ".useA", Values: []Value{
-				{Mod: 330},
-				{Mod: 331},
-				{Mod: 332},
-				{Mod: 333},
-			}},
-			{Name: ".useB", Values: []Value{
-				{Mod: 334},
-				{Mod: 335},
-				{Mod: 336},
-				{Mod: 337},
-			}},
+			{Name: ".cta", Values: values252, Required: true},
+			{Name: ".kind", Values: values268, Required: true},
+			{Name: ".useA", Values: values269},
+			{Name: ".useB", Values: values270},
 		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "idesc", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "lanes", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 3, If: []Op{
+			{Name: "d", Inside: operands173},
+			{Name: "a", ID: 2, Kinds: kinds8},
+			{Name: "b", ID: 3, Kinds: kinds8},
+			{Name: "idesc", ID: 4, Kinds: kinds3},
+			{Name: "lanes", ID: 5, Kinds: kinds100, Presence: 3, If: Expr{
 				{N: 84},
 			}},
-			{Name: "lanes8", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 3, If: []Op{
+			{Name: "lanes8", ID: 6, Kinds: kinds135, Presence: 3, If: Expr{
 				{N: 85},
 			}},
-			{Name: "accumulate", ID: 7, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scaleD", ID: 8, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{High: 15, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
+			{Name: "accumulate", ID: 7, Kinds: kinds44},
+			{Name: "scaleD", ID: 8, Kinds: kinds92, Presence: 1},
+		}, Gates: gates85, When: []Condition{
+			{If: Expr{
 				{Code: 1, N: 3},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses5}},
+			{If: Expr{
 				{Code: 2, N: 8},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x3618000000, On: "100f"},
-			}}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+			}, Gate: Gate{Clauses: clauses48}},
+		}, Ignored: []Mod{9}, Effects: strings45},
 		{Template: "tcgen05.mma.cta.kind{.ashift}{.useA}{.useB}", Section: "9.7.16.10.9.1", Slots: []Slot{
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".kind", Values: []Value{
-				{Mod: 372},
-				{Mod: 373},
-			}, Required: true},
-			{Name: ".ashift", Values: []Value{
-				{Mod: 374},
-			}},
-			{Name: ".useA", Values: []Value{
-				{Mod: 330},
-				{Mod: 331},
-				{Mod: 332},
-				{Mod: 333},
-			}},
-			{Name: ".useB", Values: []Value{
-				{Mod: 334},
-				{Mod: 335},
-				{Mod: 336},
-				{Mod: 337},
-			}},
+			{Name: ".cta", Values: values252, Required: true},
+			{Name: ".kind", Values: values268, Required: true},
+			{Name: ".ashift", Values: values271},
+			{Name: ".useA", Values: values269},
+			{Name: ".useB", Values: values270},
 		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Inside: []Operand{
-				{Name: "a", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "b", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "idesc", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "lanes", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 3, If: []Op{
+			{Name: "d", Inside: operands173},
+			{Name: "a", ID: 2, Inside: operands174},
+			{Name: "b", ID: 4, Kinds: kinds8},
+			{Name: "idesc", ID: 5, Kinds: kinds3},
+			{Name: "lanes", ID: 6, Kinds: kinds100, Presence: 3, If: Expr{
 				{N: 84},
 			}},
-			{Name: "lanes8", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 3, If: []Op{
+			{Name: "lanes8", ID: 7, Kinds: kinds135, Presence: 3, If: Expr{
 				{N: 85},
 			}},
-			{Name: "accumulate", ID: 8, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scaleD", ID: 9, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{High: 15, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
+			{Name: "accumulate", ID: 8, Kinds: kinds44},
+			{Name: "scaleD", ID: 9, Kinds: kinds92, Presence: 1},
+		}, Gates: gates85, When: []Condition{
+			{If: Expr{
 				{Code: 1, N: 4},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses5}},
+			{If: Expr{
 				{Code: 2, N: 9},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x3618000000, On: "100f"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 2},
-				{N: 330},
-				{N: 331},
-				{Code: 6},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .ashift & (.collector::a::fill | .collector::a::use)", Why: "shifted rows of A are not kept"},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+			}, Gate: Gate{Clauses: clauses48}},
+		}, Rules: rules21, Ignored: []Mod{9}, Effects: strings45},
 		{Template: "tcgen05.mma.sp.cta.kind{.useA}{.useB}", Section: "9.7.16.10.9.2", Slots: []Slot{
-			{Name: ".sp", Values: []Value{
-				{Mod: 272},
-			}, Required: true},
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".kind", Values: []Value{
-				{Mod: 372},
-				{Mod: 373},
-			}, Required: true},
-			{Name: ".useA", Values: []Value{
-				{Mod: 330},
-				{Mod: 331},
-				{Mod: 332},
-				{Mod: 333},
-			}},
-			{Name: ".useB", Values: []Value{
-				{Mod: 334},
-				{Mod: 335},
-				{Mod: 336},
-				{Mod: 337},
-			}},
+			{Name: ".sp", Values: values272, Required: true},
+			{Name: ".cta", Values: values252, Required: true},
+			{Name: ".kind", Values: values268, Required: true},
+			{Name: ".useA", Values: values269},
+			{Name: ".useB", Values: values270},
 		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "meta", ID: 4, Inside: []Operand{
-				{Name: "meta", ID: 5, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "idesc", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "lanes", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 3, If: []Op{
+			{Name: "d", Inside: operands173},
+			{Name: "a", ID: 2, Kinds: kinds8},
+			{Name: "b", ID: 3, Kinds: kinds8},
+			{Name: "meta", ID: 4, Inside: operands175},
+			{Name: "idesc", ID: 6, Kinds: kinds3},
+			{Name: "lanes", ID: 7, Kinds: kinds100, Presence: 3, If: Expr{
 				{N: 84},
 			}},
-			{Name: "lanes8", ID: 8, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 3, If: []Op{
+			{Name: "lanes8", ID: 8, Kinds: kinds135, Presence: 3, If: Expr{
 				{N: 85},
 			}},
-			{Name: "accumulate", ID: 9, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scaleD", ID: 10, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{High: 15, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
+			{Name: "accumulate", ID: 9, Kinds: kinds44},
+			{Name: "scaleD", ID: 10, Kinds: kinds92, Presence: 1},
+		}, Gates: gates85, When: []Condition{
+			{If: Expr{
 				{Code: 1, N: 4},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses5}},
+			{If: Expr{
 				{Code: 2, N: 10},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x3618000000, On: "100f"},
-			}}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+			}, Gate: Gate{Clauses: clauses48}},
+		}, Ignored: []Mod{9}, Effects: strings45},
 		{Template: "tcgen05.mma.sp.cta.kind{.ashift}{.useA}{.useB}", Section: "9.7.16.10.9.2", Slots: []Slot{
-			{Name: ".sp", Values: []Value{
-				{Mod: 272},
-			}, Required: true},
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".kind", Values: []Value{
-				{Mod: 372},
-				{Mod: 373},
-			}, Required: true},
-			{Name: ".ashift", Values: []Value{
-				{Mod: 374},
-			}},
-			{Name: ".useA", Values: []Value{
-				{Mod: 330},
-				{Mod: 331},
-				{Mod: 332},
-				{Mod: 333},
-			}},
-			{Name: ".useB", Values: []Value{
-				{Mod: 334},
-				{Mod: 335},
-				{Mod: 336},
-				{Mod: 337},
-			}},
+			{Name: ".sp", Values: values272, Required: true},
+			{Name: ".cta", Values: values252, Required: true},
+			{Name: ".kind", Values: values268, Required: true},
+			{Name: ".ashift", Values: values271},
+			{Name: ".useA", Values: values269},
+			{Name: ".useB", Values: values270},
 		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Inside: []Operand{
-				{Name: "a", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "b", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "meta", ID: 5, Inside: []Operand{
-				{Name: "meta", ID: 6, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "idesc", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "lanes", ID: 8, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 3, If: []Op{
+			{Name: "d", Inside: operands173},
+			{Name: "a", ID: 2, Inside: operands174},
+			{Name: "b", ID: 4, Kinds: kinds8},
+			{Name: "meta", ID: 5, Inside: operands176},
+			{Name: "idesc", ID: 7, Kinds: kinds3},
+			{Name: "lanes", ID: 8, Kinds: kinds100, Presence: 3, If: Expr{
 				{N: 84},
 			}},
-			{Name: "lanes8", ID: 9, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 3, If: []Op{
+			{Name: "lanes8", ID: 9, Kinds: kinds135, Presence: 3, If: Expr{
 				{N: 85},
 			}},
-			{Name: "accumulate", ID: 10, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scaleD", ID: 11, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Range: []Span{
-					{High: 15, Step: 1},
-				}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
+			{Name: "accumulate", ID: 10, Kinds: kinds44},
+			{Name: "scaleD", ID: 11, Kinds: kinds92, Presence: 1},
+		}, Gates: gates85, When: []Condition{
+			{If: Expr{
 				{Code: 1, N: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-			{If: []Op{
+			}, Gate: Gate{Clauses: clauses5}},
+			{If: Expr{
 				{Code: 2, N: 11},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 806, Targets: 0x3618000000, On: "100f"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 3},
-				{N: 330},
-				{N: 331},
-				{Code: 6},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .ashift & (.collector::a::fill | .collector::a::use)", Why: "shifted rows of A are not kept"},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+			}, Gate: Gate{Clauses: clauses48}},
+		}, Rules: rules22, Ignored: []Mod{9}, Effects: strings45},
 		{Template: "tcgen05.mma.cta.kind::f8f6f4{.useA}{.useB}", Section: "9.7.16.10.9.1", Slots: []Slot{
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".kind::f8f6f4", Values: []Value{
-				{Mod: 254},
-			}, Required: true},
-			{Name: ".useA", Values: []Value{
-				{Mod: 330},
-				{Mod: 331},
-				{Mod: 332},
-				{Mod: 333},
-			}},
-			{Name: ".useB", Values: []Value{
-				{Mod: 334},
-				{Mod: 335},
-				{Mod: 336},
-				{Mod: 337},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "idesc", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "lanes", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 3, If: []Op{
-				{N: 84},
-			}},
-			{Name: "lanes8", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 3, If: []Op{
-				{N: 85},
-			}},
-			{Name: "accumulate", ID: 7, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 3},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+			{Name: ".cta", Values: values252, Required: true},
+			{Name: ".kind::f8f6f4", Values: values173, Required: true},
+			{Name: ".useA", Values: values269},
+			{Name: ".useB", Values: values270},
+		}, Operands: operands177, Gates: gates85, When: conditions29, Ignored: []Mod{9}, Effects: strings45},
 		{Template: "tcgen05.mma.cta.kind::f8f6f4{.ashift}{.useA}{.useB}", Section: "9.7.16.10.9.1", Slots: []Slot{
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".kind::f8f6f4", Values: []Value{
-				{Mod: 254},
-			}, Required: true},
-			{Name: ".ashift", Values: []Value{
-				{Mod: 374},
-			}},
-			{Name: ".useA", Values: []Value{
-				{Mod: 330},
-				{Mod: 331},
-				{Mod: 332},
-				{Mod: 333},
-			}},
-			{Name: ".useB", Values: []Value{
-				{Mod: 334},
-				{Mod: 335},
-				{Mod: 336},
-				{Mod: 337},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Inside: []Operand{
-				{Name: "a", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "b", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "idesc", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "lanes", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 3, If: []Op{
-				{N: 84},
-			}},
-			{Name: "lanes8", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 3, If: []Op{
-				{N: 85},
-			}},
-			{Name: "accumulate", ID: 8, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 4},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 2},
-				{N: 330},
-				{N: 331},
-				{Code: 6},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .ashift & (.collector::a::fill | .collector::a::use)", Why: "shifted rows of A are not kept"},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+			{Name: ".cta", Values: values252, Required: true},
+			{Name: ".kind::f8f6f4", Values: values173, Required: true},
+			{Name: ".ashift", Values: values271},
+			{Name: ".useA", Values: values269},
+			{Name: ".useB", Values: values270},
+		}, Operands: operands178, Gates: gates85, When: conditions30, Rules: rules21, Ignored: []Mod{9}, Effects: strings45},
 		{Template: "tcgen05.mma.sp.cta.kind::f8f6f4{.useA}{.useB}", Section: "9.7.16.10.9.2", Slots: []Slot{
-			{Name: ".sp", Values: []Value{
-				{Mod: 272},
-			}, Required: true},
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".kind::f8f6f4", Values: []Value{
-				{Mod: 254},
-			}, Required: true},
-			{Name: ".useA", Values: []Value{
-				{Mod: 330},
-				{Mod: 331},
-				{Mod: 332},
-				{Mod: 333},
-			}},
-			{Name: ".useB", Values: []Value{
-				{Mod: 334},
-				{Mod: 335},
-				{Mod: 336},
-				{Mod: 337},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "meta", ID: 4, Inside: []Operand{
-				{Name: "meta", ID: 5, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "idesc", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "lanes", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 3, If: []Op{
-				{N: 84},
-			}},
-			{Name: "lanes8", ID: 8, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 3, If: []Op{
-				{N: 85},
-			}},
-			{Name: "accumulate", ID: 9, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 4},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+			{Name: ".sp", Values: values272, Required: true},
+			{Name: ".cta", Values: values252, Required: true},
+			{Name: ".kind::f8f6f4", Values: values173, Required: true},
+			{Name: ".useA", Values: values269},
+			{Name: ".useB", Values: values270},
+		}, Operands: operands179, Gates: gates85, When: conditions30, Ignored: []Mod{9}, Effects: strings45},
 		{Template: "tcgen05.mma.sp.cta.kind::f8f6f4{.ashift}{.useA}{.useB}", Section: "9.7.16.10.9.2", Slots: []Slot{
-			{Name: ".sp", Values: []Value{
-				{Mod: 272},
-			}, Required: true},
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".kind::f8f6f4", Values: []Value{
-				{Mod: 254},
-			}, Required: true},
-			{Name: ".ashift", Values: []Value{
-				{Mod: 374},
-			}},
-			{Name: ".useA", Values: []Value{
-				{Mod: 330},
-				{Mod: 331},
-				{Mod: 332},
-				{Mod: 333},
-			}},
-			{Name: ".useB", Values: []Value{
-				{Mod: 334},
-				{Mod: 335},
-				{Mod: 336},
-				{Mod: 337},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Inside: []Operand{
-				{Name: "a", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "b", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "meta", ID: 5, Inside: []Operand{
-				{Name: "meta", ID: 6, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "idesc", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "lanes", ID: 8, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 3, If: []Op{
-				{N: 84},
-			}},
-			{Name: "lanes8", ID: 9, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 3, If: []Op{
-				{N: 85},
-			}},
-			{Name: "accumulate", ID: 10, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 3},
-				{N: 330},
-				{N: 331},
-				{Code: 6},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .ashift & (.collector::a::fill | .collector::a::use)", Why: "shifted rows of A are not kept"},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+			{Name: ".sp", Values: values272, Required: true},
+			{Name: ".cta", Values: values252, Required: true},
+			{Name: ".kind::f8f6f4", Values: values173, Required: true},
+			{Name: ".ashift", Values: values271},
+			{Name: ".useA", Values: values269},
+			{Name: ".useB", Values: values270},
+		}, Operands: operands180, Gates: gates85, When: conditions31, Rules: rules22, Ignored: []Mod{9}, Effects: strings45},
 		{Template: "tcgen05.mma.cta.kind::i8{.useA}", Section: "9.7.16.10.9.1", Slots: []Slot{
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".kind::i8", Values: []Value{
-				{Mod: 375},
-			}, Required: true},
-			{Name: ".useA", Values: []Value{
-				{Mod: 330},
-				{Mod: 331},
-				{Mod: 332},
-				{Mod: 333},
-			}},
+			{Name: ".cta", Values: values252, Required: true},
+			{Name: ".kind::i8", Values: values273, Required: true},
+			{Name: ".useA", Values: values269},
 		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "idesc", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "lanes", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 3, If: []Op{
+			{Name: "d", Inside: operands173},
+			{Name: "a", ID: 2, Kinds: kinds8},
+			{Name: "b", ID: 3, Kinds: kinds8},
+			{Name: "idesc", ID: 4, Kinds: kinds3},
+			{Name: "lanes", ID: 5, Kinds: kinds100, Presence: 3, If: Expr{
 				{N: 84},
 			}},
-			{Name: "lanes8", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 3, If: []Op{
+			{Name: "lanes8", ID: 6, Kinds: kinds135, Presence: 3, If: Expr{
 				{N: 85},
 			}},
-			{Name: "accumulate", ID: 7, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "stray", ID: 8, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{N: -1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}, Notes: []string{"The assembler takes a constant at the end, where floating-point kinds have the scale of D."}},
+			{Name: "accumulate", ID: 7, Kinds: kinds44},
+			{Name: "stray", ID: 8, Kinds: kinds75, Presence: 1},
+		}, Gates: gates89, When: conditions32, Ignored: []Mod{9}, Effects: strings45, Notes: strings46},
 		{Template: "tcgen05.mma.cta.kind::i8{.ashift}{.useA}", Section: "9.7.16.10.9.1", Slots: []Slot{
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".kind::i8", Values: []Value{
-				{Mod: 375},
-			}, Required: true},
-			{Name: ".ashift", Values: []Value{
-				{Mod: 374},
-			}},
-			{Name: ".useA", Values: []Value{
-				{Mod: 330},
-				{Mod: 331},
-				{Mod: 332},
-				{Mod: 333},
-			}},
+			{Name: ".cta", Values: values252, Required: true},
+			{Name: ".kind::i8", Values: values273, Required: true},
+			{Name: ".ashift", Values: values271},
+			{Name: ".useA", Values: values269},
 		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Inside: []Operand{
-				{Name: "a", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "b", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "idesc", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "lanes", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 3, If: []Op{
+			{Name: "d", Inside: operands173},
+			{Name: "a", ID: 2, Inside: operands174},
+			{Name: "b", ID: 4, Kinds: kinds8},
+			{Name: "idesc", ID: 5, Kinds: kinds3},
+			{Name: "lanes", ID: 6, Kinds: kinds100, Presence: 3, If: Expr{
 				{N: 84},
 			}},
-			{Name: "lanes8", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 3, If: []Op{
+			{Name: "lanes8", ID: 7, Kinds: kinds135, Presence: 3, If: Expr{
 				{N: 85},
 			}},
-			{Name: "accumulate", ID: 8, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "stray", ID: 9, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{N: -1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 2},
-				{N: 330},
-				{N: 331},
-				{Code: 6},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .ashift & (.collector::a::fill | .collector::a::use)", Why: "shifted rows of A are not kept"},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}, Notes: []string{"The assembler takes a constant at the end, where floating-point kinds have the scale of D."}},
+			{Name: "accumulate", ID: 8, Kinds: kinds44},
+			{Name: "stray", ID: 9, Kinds: kinds75, Presence: 1},
+		}, Gates: gates89, When: conditions32, Rules: rules21, Ignored: []Mod{9}, Effects: strings45, Notes: strings46},
 		{Template: "tcgen05.mma.sp.cta.kind::i8{.useA}", Section: "9.7.16.10.9.2", Slots: []Slot{
-			{Name: ".sp", Values: []Value{
-				{Mod: 272},
-			}, Required: true},
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".kind::i8", Values: []Value{
-				{Mod: 375},
-			}, Required: true},
-			{Name: ".useA", Values: []Value{
-				{Mod: 330},
-				{Mod: 331},
-				{Mod: 332},
-				{Mod: 333},
-			}},
+			{Name: ".sp", Values: values272, Required: true},
+			{Name: ".cta", Values: values252, Required: true},
+			{Name: ".kind::i8", Values: values273, Required: true},
+			{Name: ".useA", Values: values269},
 		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "meta", ID: 4, Inside: []Operand{
-				{Name: "meta", ID: 5, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "idesc", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "lanes", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 3, If: []Op{
+			{Name: "d", Inside: operands173},
+			{Name: "a", ID: 2, Kinds: kinds8},
+			{Name: "b", ID: 3, Kinds: kinds8},
+			{Name: "meta", ID: 4, Inside: operands175},
+			{Name: "idesc", ID: 6, Kinds: kinds3},
+			{Name: "lanes", ID: 7, Kinds: kinds100, Presence: 3, If: Expr{
 				{N: 84},
 			}},
-			{Name: "lanes8", ID: 8, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 3, If: []Op{
+			{Name: "lanes8", ID: 8, Kinds: kinds135, Presence: 3, If: Expr{
 				{N: 85},
 			}},
-			{Name: "accumulate", ID: 9, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "stray", ID: 10, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{N: -1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
+			{Name: "accumulate", ID: 9, Kinds: kinds44},
+			{Name: "stray", ID: 10, Kinds: kinds75, Presence: 1},
+		}, Gates: gates89, When: conditions32, Rules: []Rule{
+			{Holds: Expr{
 				{Code: 2, N: 10},
 				{Code: 2, N: 7},
 				{Code: 2, N: 8},
@@ -2199,80 +570,29 @@ var tcgen05Table = []Instruction{
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid stray & (lanes | lanes8)"},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}, Notes: []string{"The assembler takes a constant at the end, where floating-point kinds have the scale of D."}},
+		}, Ignored: []Mod{9}, Effects: strings45, Notes: strings46},
 		{Template: "tcgen05.mma.sp.cta.kind::i8{.ashift}{.useA}", Section: "9.7.16.10.9.2", Slots: []Slot{
-			{Name: ".sp", Values: []Value{
-				{Mod: 272},
-			}, Required: true},
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".kind::i8", Values: []Value{
-				{Mod: 375},
-			}, Required: true},
-			{Name: ".ashift", Values: []Value{
-				{Mod: 374},
-			}},
-			{Name: ".useA", Values: []Value{
-				{Mod: 330},
-				{Mod: 331},
-				{Mod: 332},
-				{Mod: 333},
-			}},
+			{Name: ".sp", Values: values272, Required: true},
+			{Name: ".cta", Values: values252, Required: true},
+			{Name: ".kind::i8", Values: values273, Required: true},
+			{Name: ".ashift", Values: values271},
+			{Name: ".useA", Values: values269},
 		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Inside: []Operand{
-				{Name: "a", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "b", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "meta", ID: 5, Inside: []Operand{
-				{Name: "meta", ID: 6, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "idesc", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "lanes", ID: 8, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 3, If: []Op{
+			{Name: "d", Inside: operands173},
+			{Name: "a", ID: 2, Inside: operands174},
+			{Name: "b", ID: 4, Kinds: kinds8},
+			{Name: "meta", ID: 5, Inside: operands176},
+			{Name: "idesc", ID: 7, Kinds: kinds3},
+			{Name: "lanes", ID: 8, Kinds: kinds100, Presence: 3, If: Expr{
 				{N: 84},
 			}},
-			{Name: "lanes8", ID: 9, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 3, If: []Op{
+			{Name: "lanes8", ID: 9, Kinds: kinds135, Presence: 3, If: Expr{
 				{N: 85},
 			}},
-			{Name: "accumulate", ID: 10, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "stray", ID: 11, Kinds: []Kind{
-				{Word: 2, Type: TypeRef{Slot: -1}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{N: -1},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
+			{Name: "accumulate", ID: 10, Kinds: kinds44},
+			{Name: "stray", ID: 11, Kinds: kinds75, Presence: 1},
+		}, Gates: gates89, When: conditions32, Rules: []Rule{
+			{Holds: Expr{
 				{Code: 2, N: 11},
 				{Code: 2, N: 8},
 				{Code: 2, N: 9},
@@ -2280,7 +600,7 @@ var tcgen05Table = []Instruction{
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid stray & (lanes | lanes8)"},
-			{Holds: []Op{
+			{Holds: Expr{
 				{Code: 1, N: 3},
 				{N: 330},
 				{N: 331},
@@ -2288,2290 +608,108 @@ var tcgen05Table = []Instruction{
 				{Code: 5},
 				{Code: 4},
 			}, Text: "forbid .ashift & (.collector::a::fill | .collector::a::use)", Why: "shifted rows of A are not kept"},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}, Notes: []string{"The assembler takes a constant at the end, where floating-point kinds have the scale of D."}},
+		}, Ignored: []Mod{9}, Effects: strings45, Notes: strings46},
 		{Template: "tcgen05.mma.cta.kind::ti16{.useA}{.useB}", Section: "9.4:9.7.18.10.10.1", Slots: []Slot{
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".kind::ti16", Values: []Value{
-				{Mod: 376},
-			}, Required: true},
-			{Name: ".useA", Values: []Value{
-				{Mod: 330},
-				{Mod: 331},
-				{Mod: 332},
-				{Mod: 333},
-			}},
-			{Name: ".useB", Values: []Value{
-				{Mod: 334},
-				{Mod: 335},
-				{Mod: 336},
-				{Mod: 337},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "idesc", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "lanes", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 3, If: []Op{
-				{N: 84},
-			}},
-			{Name: "lanes8", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 3, If: []Op{
-				{N: 85},
-			}},
-			{Name: "accumulate", ID: 7, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 3},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+			{Name: ".cta", Values: values252, Required: true},
+			{Name: ".kind::ti16", Values: values274, Required: true},
+			{Name: ".useA", Values: values269},
+			{Name: ".useB", Values: values270},
+		}, Operands: operands177, Gates: gates88, When: conditions29, Ignored: []Mod{9}, Effects: strings45},
 		{Template: "tcgen05.mma.cta.kind::ti16{.ashift}{.useA}{.useB}", Section: "9.4:9.7.18.10.10.1", Slots: []Slot{
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".kind::ti16", Values: []Value{
-				{Mod: 376},
-			}, Required: true},
-			{Name: ".ashift", Values: []Value{
-				{Mod: 374},
-			}},
-			{Name: ".useA", Values: []Value{
-				{Mod: 330},
-				{Mod: 331},
-				{Mod: 332},
-				{Mod: 333},
-			}},
-			{Name: ".useB", Values: []Value{
-				{Mod: 334},
-				{Mod: 335},
-				{Mod: 336},
-				{Mod: 337},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Inside: []Operand{
-				{Name: "a", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "b", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "idesc", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "lanes", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 3, If: []Op{
-				{N: 84},
-			}},
-			{Name: "lanes8", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 3, If: []Op{
-				{N: 85},
-			}},
-			{Name: "accumulate", ID: 8, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 4},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 2},
-				{N: 330},
-				{N: 331},
-				{Code: 6},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .ashift & (.collector::a::fill | .collector::a::use)", Why: "shifted rows of A are not kept"},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+			{Name: ".cta", Values: values252, Required: true},
+			{Name: ".kind::ti16", Values: values274, Required: true},
+			{Name: ".ashift", Values: values271},
+			{Name: ".useA", Values: values269},
+			{Name: ".useB", Values: values270},
+		}, Operands: operands178, Gates: gates88, When: conditions30, Rules: rules21, Ignored: []Mod{9}, Effects: strings45},
 		{Template: "tcgen05.mma.sp.cta.kind::ti16{.useA}{.useB}", Section: "9.4:9.7.18.10.10.2", Slots: []Slot{
-			{Name: ".sp", Values: []Value{
-				{Mod: 272},
-			}, Required: true},
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".kind::ti16", Values: []Value{
-				{Mod: 376},
-			}, Required: true},
-			{Name: ".useA", Values: []Value{
-				{Mod: 330},
-				{Mod: 331},
-				{Mod: 332},
-				{Mod: 333},
-			}},
-			{Name: ".useB", Values: []Value{
-				{Mod: 334},
-				{Mod: 335},
-				{Mod: 336},
-				{Mod: 337},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "meta", ID: 4, Inside: []Operand{
-				{Name: "meta", ID: 5, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "idesc", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "lanes", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 3, If: []Op{
-				{N: 84},
-			}},
-			{Name: "lanes8", ID: 8, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 3, If: []Op{
-				{N: 85},
-			}},
-			{Name: "accumulate", ID: 9, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 4},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+			{Name: ".sp", Values: values272, Required: true},
+			{Name: ".cta", Values: values252, Required: true},
+			{Name: ".kind::ti16", Values: values274, Required: true},
+			{Name: ".useA", Values: values269},
+			{Name: ".useB", Values: values270},
+		}, Operands: operands179, Gates: gates88, When: conditions30, Ignored: []Mod{9}, Effects: strings45},
 		{Template: "tcgen05.mma.sp.cta.kind::ti16{.ashift}{.useA}{.useB}", Section: "9.4:9.7.18.10.10.2", Slots: []Slot{
-			{Name: ".sp", Values: []Value{
-				{Mod: 272},
-			}, Required: true},
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".kind::ti16", Values: []Value{
-				{Mod: 376},
-			}, Required: true},
-			{Name: ".ashift", Values: []Value{
-				{Mod: 374},
-			}},
-			{Name: ".useA", Values: []Value{
-				{Mod: 330},
-				{Mod: 331},
-				{Mod: 332},
-				{Mod: 333},
-			}},
-			{Name: ".useB", Values: []Value{
-				{Mod: 334},
-				{Mod: 335},
-				{Mod: 336},
-				{Mod: 337},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Inside: []Operand{
-				{Name: "a", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "b", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "meta", ID: 5, Inside: []Operand{
-				{Name: "meta", ID: 6, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "idesc", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "lanes", ID: 8, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 3, If: []Op{
+			{Name: ".sp", Values: values272, Required: true},
+			{Name: ".cta", Values: values252, Required: true},
+			{Name: ".kind::ti16", Values: values274, Required: true},
+			{Name: ".ashift", Values: values271},
+			{Name: ".useA", Values: values269},
+			{Name: ".useB", Values: values270},
+		}, Operands: operands180, Gates: gates88, When: conditions31, Rules: rules22, Ignored: []Mod{9}, Effects: strings45},
+		{Template: "tcgen05.mma.cta.kind::f8f6f4.decompress::lut::b{.useA}{.useB}", Section: "9.4:9.7.18.10.10.1", Slots: slots94, Operands: []Operand{
+			{Name: "d", Inside: operands173},
+			{Name: "a", ID: 2, Kinds: kinds8},
+			{Name: "b", ID: 3, Kinds: kinds8},
+			{Name: "table", ID: 4, Inside: operands181},
+			{Name: "idesc", ID: 6, Kinds: kinds3},
+			{Name: "lanes", ID: 7, Kinds: kinds100, Presence: 3, If: Expr{
 				{N: 84},
 			}},
-			{Name: "lanes8", ID: 9, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 3, If: []Op{
+			{Name: "lanes8", ID: 8, Kinds: kinds135, Presence: 3, If: Expr{
 				{N: 85},
 			}},
-			{Name: "accumulate", ID: 10, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Rules: []Rule{
-			{Holds: []Op{
-				{Code: 1, N: 3},
-				{N: 330},
-				{N: 331},
-				{Code: 6},
-				{Code: 5},
-				{Code: 4},
-			}, Text: "forbid .ashift & (.collector::a::fill | .collector::a::use)", Why: "shifted rows of A are not kept"},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma.cta.kind::f8f6f4.decompress::lut::b{.useA}{.useB}", Section: "9.4:9.7.18.10.10.1", Slots: []Slot{
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".kind::f8f6f4", Values: []Value{
-				{Mod: 254},
-			}, Required: true},
-			{Name: ".decompress::lut::b", Values: []Value{
-				{Mod: 377},
-			}, Required: true},
-			{Name: ".useA", Values: []Value{
-				{Mod: 330},
-				{Mod: 331},
-				{Mod: 332},
-				{Mod: 333},
-			}},
-			{Name: ".useB", Values: []Value{
-				{Mod: 334},
-				{Mod: 335},
-				{Mod: 336},
-				{Mod: 337},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "table", ID: 4, Inside: []Operand{
-				{Name: "table", ID: 5, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "idesc", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "lanes", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 3, If: []Op{
+			{Name: "accumulate", ID: 9, Kinds: kinds44},
+		}, Gates: gates88, When: conditions30, Ignored: []Mod{9}, Effects: strings45},
+		{Template: "tcgen05.mma.cta.kind::f8f6f4.decompress::lut::b{.useA}{.useB}", Section: "9.4:9.7.18.10.10.1", Slots: slots94, Operands: []Operand{
+			{Name: "d", Inside: operands173},
+			{Name: "a", ID: 2, Inside: operands174},
+			{Name: "b", ID: 4, Kinds: kinds8},
+			{Name: "table", ID: 5, Inside: operands182},
+			{Name: "idesc", ID: 7, Kinds: kinds3},
+			{Name: "lanes", ID: 8, Kinds: kinds100, Presence: 3, If: Expr{
 				{N: 84},
 			}},
-			{Name: "lanes8", ID: 8, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 3, If: []Op{
+			{Name: "lanes8", ID: 9, Kinds: kinds135, Presence: 3, If: Expr{
 				{N: 85},
 			}},
-			{Name: "accumulate", ID: 9, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 4},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma.cta.kind::f8f6f4.decompress::lut::b{.useA}{.useB}", Section: "9.4:9.7.18.10.10.1", Slots: []Slot{
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".kind::f8f6f4", Values: []Value{
-				{Mod: 254},
-			}, Required: true},
-			{Name: ".decompress::lut::b", Values: []Value{
-				{Mod: 377},
-			}, Required: true},
-			{Name: ".useA", Values: []Value{
-				{Mod: 330},
-				{Mod: 331},
-				{Mod: 332},
-				{Mod: 333},
-			}},
-			{Name: ".useB", Values: []Value{
-				{Mod: 334},
-				{Mod: 335},
-				{Mod: 336},
-				{Mod: 337},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Inside: []Operand{
-				{Name: "a", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "b", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "table", ID: 5, Inside: []Operand{
-				{Name: "table", ID: 6, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "idesc", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "lanes", ID: 8, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 4}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 3, If: []Op{
-				{N: 84},
-			}},
-			{Name: "lanes8", ID: 9, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 4}, Count: Count{From: 1, N: 8}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 3, If: []Op{
-				{N: 85},
-			}},
-			{Name: "accumulate", ID: 10, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 4},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma.cta.kind::mxf8f6f4.block_scale{.every}{.useA}{.useB}", Section: "9.7.16.10.9.1", Slots: []Slot{
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".kind::mxf8f6f4", Values: []Value{
-				{Mod: 255},
-			}, Required: true},
-			{Name: ".block_scale", Values: []Value{
-				{Mod: 258},
-			}, Required: true},
-			{Name: ".every", Values: []Value{
-				{Mod: 259, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-					{Since: 808, Targets: 0x400000000, On: "103a"},
-					{Since: 904, Targets: 0x2000000000, On: "107a"},
-				}}},
-				{Mod: 378, Gate: Gate{Clauses: []Clause{
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-			}},
-			{Name: ".useA", Values: []Value{
-				{Mod: 330},
-				{Mod: 331},
-				{Mod: 332},
-				{Mod: 333},
-			}},
-			{Name: ".useB", Values: []Value{
-				{Mod: 334},
-				{Mod: 335},
-				{Mod: 336},
-				{Mod: 337},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "idesc", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scaleA", ID: 5, Inside: []Operand{
-				{Name: "scaleA", ID: 6, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "scaleB", ID: 7, Inside: []Operand{
-				{Name: "scaleB", ID: 8, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "accumulate", ID: 9, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma.cta.kind::mxf8f6f4.block_scale{.every}{.useA}{.useB}", Section: "9.7.16.10.9.1", Slots: []Slot{
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".kind::mxf8f6f4", Values: []Value{
-				{Mod: 255},
-			}, Required: true},
-			{Name: ".block_scale", Values: []Value{
-				{Mod: 258},
-			}, Required: true},
-			{Name: ".every", Values: []Value{
-				{Mod: 259, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-					{Since: 808, Targets: 0x400000000, On: "103a"},
-					{Since: 904, Targets: 0x2000000000, On: "107a"},
-				}}},
-				{Mod: 378, Gate: Gate{Clauses: []Clause{
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-			}},
-			{Name: ".useA", Values: []Value{
-				{Mod: 330},
-				{Mod: 331},
-				{Mod: 332},
-				{Mod: 333},
-			}},
-			{Name: ".useB", Values: []Value{
-				{Mod: 334},
-				{Mod: 335},
-				{Mod: 336},
-				{Mod: 337},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Inside: []Operand{
-				{Name: "a", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "b", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "idesc", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scaleA", ID: 6, Inside: []Operand{
-				{Name: "scaleA", ID: 7, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "scaleB", ID: 8, Inside: []Operand{
-				{Name: "scaleB", ID: 9, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "accumulate", ID: 10, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma.sp.cta.kind::mxf8f6f4.block_scale{.every}{.useA}{.useB}", Section: "9.7.16.10.9.2", Slots: []Slot{
-			{Name: ".sp", Values: []Value{
-				{Mod: 272},
-			}, Required: true},
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".kind::mxf8f6f4", Values: []Value{
-				{Mod: 255},
-			}, Required: true},
-			{Name: ".block_scale", Values: []Value{
-				{Mod: 258},
-			}, Required: true},
-			{Name: ".every", Values: []Value{
-				{Mod: 259, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-					{Since: 808, Targets: 0x400000000, On: "103a"},
-					{Since: 904, Targets: 0x2000000000, On: "107a"},
-				}}},
-				{Mod: 378, Gate: Gate{Clauses: []Clause{
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-			}},
-			{Name: ".useA", Values: []Value{
-				{Mod: 330},
-				{Mod: 331},
-				{Mod: 332},
-				{Mod: 333},
-			}},
-			{Name: ".useB", Values: []Value{
-				{Mod: 334},
-				{Mod: 335},
-				{Mod: 336},
-				{Mod: 337},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "meta", ID: 4, Inside: []Operand{
-				{Name: "meta", ID: 5, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "idesc", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scaleA", ID: 7, Inside: []Operand{
-				{Name: "scaleA", ID: 8, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "scaleB", ID: 9, Inside: []Operand{
-				{Name: "scaleB", ID: 10, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "accumulate", ID: 11, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 6},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma.sp.cta.kind::mxf8f6f4.block_scale{.every}{.useA}{.useB}", Section: "9.7.16.10.9.2", Slots: []Slot{
-			{Name: ".sp", Values: []Value{
-				{Mod: 272},
-			}, Required: true},
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".kind::mxf8f6f4", Values: []Value{
-				{Mod: 255},
-			}, Required: true},
-			{Name: ".block_scale", Values: []Value{
-				{Mod: 258},
-			}, Required: true},
-			{Name: ".every", Values: []Value{
-				{Mod: 259, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-					{Since: 808, Targets: 0x400000000, On: "103a"},
-					{Since: 904, Targets: 0x2000000000, On: "107a"},
-				}}},
-				{Mod: 378, Gate: Gate{Clauses: []Clause{
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-			}},
-			{Name: ".useA", Values: []Value{
-				{Mod: 330},
-				{Mod: 331},
-				{Mod: 332},
-				{Mod: 333},
-			}},
-			{Name: ".useB", Values: []Value{
-				{Mod: 334},
-				{Mod: 335},
-				{Mod: 336},
-				{Mod: 337},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Inside: []Operand{
-				{Name: "a", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "b", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "meta", ID: 5, Inside: []Operand{
-				{Name: "meta", ID: 6, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "idesc", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scaleA", ID: 8, Inside: []Operand{
-				{Name: "scaleA", ID: 9, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "scaleB", ID: 10, Inside: []Operand{
-				{Name: "scaleB", ID: 11, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "accumulate", ID: 12, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 6},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma.cta.kind::mxf4.block_scale{.every}{.useA}{.useB}", Section: "9.7.16.10.9.1", Slots: []Slot{
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".kind::mxf4", Values: []Value{
-				{Mod: 256},
-			}, Required: true},
-			{Name: ".block_scale", Values: []Value{
-				{Mod: 258},
-			}, Required: true},
-			{Name: ".every", Values: []Value{
-				{Mod: 262, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-					{Since: 808, Targets: 0x400000000, On: "103a"},
-					{Since: 904, Targets: 0x2000000000, On: "107a"},
-				}}},
-				{Mod: 378, Gate: Gate{Clauses: []Clause{
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-			}},
-			{Name: ".useA", Values: []Value{
-				{Mod: 330},
-				{Mod: 331},
-				{Mod: 332},
-				{Mod: 333},
-			}},
-			{Name: ".useB", Values: []Value{
-				{Mod: 334},
-				{Mod: 335},
-				{Mod: 336},
-				{Mod: 337},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "idesc", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scaleA", ID: 5, Inside: []Operand{
-				{Name: "scaleA", ID: 6, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "scaleB", ID: 7, Inside: []Operand{
-				{Name: "scaleB", ID: 8, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "accumulate", ID: 9, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma.cta.kind::mxf4.block_scale{.every}{.useA}{.useB}", Section: "9.7.16.10.9.1", Slots: []Slot{
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".kind::mxf4", Values: []Value{
-				{Mod: 256},
-			}, Required: true},
-			{Name: ".block_scale", Values: []Value{
-				{Mod: 258},
-			}, Required: true},
-			{Name: ".every", Values: []Value{
-				{Mod: 262, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-					{Since: 808, Targets: 0x400000000, On: "103a"},
-					{Since: 904, Targets: 0x2000000000, On: "107a"},
-				}}},
-				{Mod: 378, Gate: Gate{Clauses: []Clause{
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-			}},
-			{Name: ".useA", Values: []Value{
-				{Mod: 330},
-				{Mod: 331},
-				{Mod: 332},
-				{Mod: 333},
-			}},
-			{Name: ".useB", Values: []Value{
-				{Mod: 334},
-				{Mod: 335},
-				{Mod: 336},
-				{Mod: 337},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Inside: []Operand{
-				{Name: "a", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "b", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "idesc", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scaleA", ID: 6, Inside: []Operand{
-				{Name: "scaleA", ID: 7, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "scaleB", ID: 8, Inside: []Operand{
-				{Name: "scaleB", ID: 9, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "accumulate", ID: 10, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma.sp.cta.kind::mxf4.block_scale{.every}{.useA}{.useB}", Section: "9.7.16.10.9.2", Slots: []Slot{
-			{Name: ".sp", Values: []Value{
-				{Mod: 272},
-			}, Required: true},
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".kind::mxf4", Values: []Value{
-				{Mod: 256},
-			}, Required: true},
-			{Name: ".block_scale", Values: []Value{
-				{Mod: 258},
-			}, Required: true},
-			{Name: ".every", Values: []Value{
-				{Mod: 262, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-					{Since: 808, Targets: 0x400000000, On: "103a"},
-					{Since: 904, Targets: 0x2000000000, On: "107a"},
-				}}},
-				{Mod: 378, Gate: Gate{Clauses: []Clause{
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-			}},
-			{Name: ".useA", Values: []Value{
-				{Mod: 330},
-				{Mod: 331},
-				{Mod: 332},
-				{Mod: 333},
-			}},
-			{Name: ".useB", Values: []Value{
-				{Mod: 334},
-				{Mod: 335},
-				{Mod: 336},
-				{Mod: 337},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "meta", ID: 4, Inside: []Operand{
-				{Name: "meta", ID: 5, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "idesc", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scaleA", ID: 7, Inside: []Operand{
-				{Name: "scaleA", ID: 8, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "scaleB", ID: 9, Inside: []Operand{
-				{Name: "scaleB", ID: 10, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "accumulate", ID: 11, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-				{Since: 808, Targets: 0x400000000, On: "103a"},
-				{Since: 904, Targets: 0x2000000000, On: "107a"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 6},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma.sp.cta.kind::mxf4.block_scale{.every}{.useA}{.useB}", Section: "9.7.16.10.9.2", Slots: []Slot{
-			{Name: ".sp", Values: []Value{
-				{Mod: 272},
-			}, Required: true},
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".kind::mxf4", Values: []Value{
-				{Mod: 256},
-			}, Required: true},
-			{Name: ".block_scale", Values: []Value{
-				{Mod: 258},
-			}, Required: true},
-			{Name: ".every", Values: []Value{
-				{Mod: 262, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-					{Since: 808, Targets: 0x400000000, On: "103a"},
-					{Since: 904, Targets: 0x2000000000, On: "107a"},
-				}}},
-				{Mod: 378, Gate: Gate{Clauses: []Clause{
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-			}},
-			{Name: ".useA", Values: []Value{
-				{Mod: 330},
-				{Mod: 331},
-				{Mod: 332},
-				{Mod: 333},
-			}},
-			{Name: ".useB", Values: []Value{
-				{Mod: 334},
-				{Mod: 335},
-				{Mod: 336},
-				{Mod: 337},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Inside: []Operand{
-				{Name: "a", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "b", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "meta", ID: 5, Inside: []Operand{
-				{Name: "meta", ID: 6, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "idesc", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scaleA", ID: 8, Inside: []Operand{
-				{Name: "scaleA", ID: 9, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "scaleB", ID: 10, Inside: []Operand{
-				{Name: "scaleB", ID: 11, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "accumulate", ID: 12, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-				{Since: 808, Targets: 0x400000000, On: "103a"},
-				{Since: 904, Targets: 0x2000000000, On: "107a"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 6},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma.cta.kind::mxf4nvf4.block_scale.every{.useA}{.useB}", Section: "9.7.16.10.9.1", Slots: []Slot{
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".kind::mxf4nvf4", Values: []Value{
-				{Mod: 257},
-			}, Required: true},
-			{Name: ".block_scale", Values: []Value{
-				{Mod: 258},
-			}, Required: true},
-			{Name: ".every", Values: []Value{
-				{Mod: 262, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x10090000000, On: "100a 110a"},
-					{Since: 808, Targets: 0x400000000, On: "103a"},
-					{Since: 904, Targets: 0x2000000000, On: "107a"},
-				}}},
-				{Mod: 264, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x10090000000, On: "100a 110a"},
-					{Since: 808, Targets: 0x400000000, On: "103a"},
-					{Since: 904, Targets: 0x2000000000, On: "107a"},
-				}}},
-				{Mod: 379, Gate: Gate{Clauses: []Clause{
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-				{Mod: 378, Gate: Gate{Clauses: []Clause{
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-			}, Required: true},
-			{Name: ".useA", Values: []Value{
-				{Mod: 330},
-				{Mod: 331},
-				{Mod: 332},
-				{Mod: 333},
-			}},
-			{Name: ".useB", Values: []Value{
-				{Mod: 334},
-				{Mod: 335},
-				{Mod: 336},
-				{Mod: 337},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "idesc", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scaleA", ID: 5, Inside: []Operand{
-				{Name: "scaleA", ID: 6, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "scaleB", ID: 7, Inside: []Operand{
-				{Name: "scaleB", ID: 8, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "accumulate", ID: 9, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma.cta.kind::mxf4nvf4.block_scale.every{.useA}{.useB}", Section: "9.7.16.10.9.1", Slots: []Slot{
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".kind::mxf4nvf4", Values: []Value{
-				{Mod: 257},
-			}, Required: true},
-			{Name: ".block_scale", Values: []Value{
-				{Mod: 258},
-			}, Required: true},
-			{Name: ".every", Values: []Value{
-				{Mod: 262, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x10090000000, On: "100a 110a"},
-					{Since: 808, Targets: 0x400000000, On: "103a"},
-					{Since: 904, Targets: 0x2000000000, On: "107a"},
-				}}},
-				{Mod: 264, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x10090000000, On: "100a 110a"},
-					{Since: 808, Targets: 0x400000000, On: "103a"},
-					{Since: 904, Targets: 0x2000000000, On: "107a"},
-				}}},
-				{Mod: 379, Gate: Gate{Clauses: []Clause{
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-				{Mod: 378, Gate: Gate{Clauses: []Clause{
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-			}, Required: true},
-			{Name: ".useA", Values: []Value{
-				{Mod: 330},
-				{Mod: 331},
-				{Mod: 332},
-				{Mod: 333},
-			}},
-			{Name: ".useB", Values: []Value{
-				{Mod: 334},
-				{Mod: 335},
-				{Mod: 336},
-				{Mod: 337},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Inside: []Operand{
-				{Name: "a", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "b", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "idesc", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scaleA", ID: 6, Inside: []Operand{
-				{Name: "scaleA", ID: 7, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "scaleB", ID: 8, Inside: []Operand{
-				{Name: "scaleB", ID: 9, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "accumulate", ID: 10, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 5},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma.sp.cta.kind::mxf4nvf4.block_scale.every{.useA}{.useB}", Section: "9.7.16.10.9.2", Slots: []Slot{
-			{Name: ".sp", Values: []Value{
-				{Mod: 272},
-			}, Required: true},
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".kind::mxf4nvf4", Values: []Value{
-				{Mod: 257},
-			}, Required: true},
-			{Name: ".block_scale", Values: []Value{
-				{Mod: 258},
-			}, Required: true},
-			{Name: ".every", Values: []Value{
-				{Mod: 262, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x10090000000, On: "100a 110a"},
-					{Since: 808, Targets: 0x400000000, On: "103a"},
-					{Since: 904, Targets: 0x2000000000, On: "107a"},
-				}}},
-				{Mod: 264, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x10090000000, On: "100a 110a"},
-					{Since: 808, Targets: 0x400000000, On: "103a"},
-					{Since: 904, Targets: 0x2000000000, On: "107a"},
-				}}},
-				{Mod: 379, Gate: Gate{Clauses: []Clause{
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-				{Mod: 378, Gate: Gate{Clauses: []Clause{
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-			}, Required: true},
-			{Name: ".useA", Values: []Value{
-				{Mod: 330},
-				{Mod: 331},
-				{Mod: 332},
-				{Mod: 333},
-			}},
-			{Name: ".useB", Values: []Value{
-				{Mod: 334},
-				{Mod: 335},
-				{Mod: 336},
-				{Mod: 337},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "meta", ID: 4, Inside: []Operand{
-				{Name: "meta", ID: 5, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "idesc", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scaleA", ID: 7, Inside: []Operand{
-				{Name: "scaleA", ID: 8, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "scaleB", ID: 9, Inside: []Operand{
-				{Name: "scaleB", ID: 10, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "accumulate", ID: 11, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-				{Since: 808, Targets: 0x400000000, On: "103a"},
-				{Since: 904, Targets: 0x2000000000, On: "107a"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 6},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma.sp.cta.kind::mxf4nvf4.block_scale.every{.useA}{.useB}", Section: "9.7.16.10.9.2", Slots: []Slot{
-			{Name: ".sp", Values: []Value{
-				{Mod: 272},
-			}, Required: true},
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".kind::mxf4nvf4", Values: []Value{
-				{Mod: 257},
-			}, Required: true},
-			{Name: ".block_scale", Values: []Value{
-				{Mod: 258},
-			}, Required: true},
-			{Name: ".every", Values: []Value{
-				{Mod: 262, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x10090000000, On: "100a 110a"},
-					{Since: 808, Targets: 0x400000000, On: "103a"},
-					{Since: 904, Targets: 0x2000000000, On: "107a"},
-				}}},
-				{Mod: 264, Gate: Gate{Clauses: []Clause{
-					{Since: 807, Targets: 0x10090000000, On: "100a 110a"},
-					{Since: 808, Targets: 0x400000000, On: "103a"},
-					{Since: 904, Targets: 0x2000000000, On: "107a"},
-				}}},
-				{Mod: 379, Gate: Gate{Clauses: []Clause{
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-				{Mod: 378, Gate: Gate{Clauses: []Clause{
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-			}, Required: true},
-			{Name: ".useA", Values: []Value{
-				{Mod: 330},
-				{Mod: 331},
-				{Mod: 332},
-				{Mod: 333},
-			}},
-			{Name: ".useB", Values: []Value{
-				{Mod: 334},
-				{Mod: 335},
-				{Mod: 336},
-				{Mod: 337},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Inside: []Operand{
-				{Name: "a", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "b", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "meta", ID: 5, Inside: []Operand{
-				{Name: "meta", ID: 6, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "idesc", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scaleA", ID: 8, Inside: []Operand{
-				{Name: "scaleA", ID: 9, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "scaleB", ID: 10, Inside: []Operand{
-				{Name: "scaleB", ID: 11, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "accumulate", ID: 12, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-				{Since: 808, Targets: 0x400000000, On: "103a"},
-				{Since: 904, Targets: 0x2000000000, On: "107a"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 6},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma.cta.kind::mxf8f6f4.block_scale.decompress::lut::b{.every}{.useA}{.useB}", Section: "9.4:9.7.18.10.10.1", Slots: []Slot{
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".kind::mxf8f6f4", Values: []Value{
-				{Mod: 255},
-			}, Required: true},
-			{Name: ".block_scale", Values: []Value{
-				{Mod: 258},
-			}, Required: true},
-			{Name: ".decompress::lut::b", Values: []Value{
-				{Mod: 377},
-			}, Required: true},
-			{Name: ".every", Values: []Value{
-				{Mod: 259, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-					{Since: 808, Targets: 0x400000000, On: "103a"},
-					{Since: 904, Targets: 0x2000000000, On: "107a"},
-				}}},
-				{Mod: 378, Gate: Gate{Clauses: []Clause{
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-			}},
-			{Name: ".useA", Values: []Value{
-				{Mod: 330},
-				{Mod: 331},
-				{Mod: 332},
-				{Mod: 333},
-			}},
-			{Name: ".useB", Values: []Value{
-				{Mod: 334},
-				{Mod: 335},
-				{Mod: 336},
-				{Mod: 337},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "table", ID: 4, Inside: []Operand{
-				{Name: "table", ID: 5, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "idesc", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scaleA", ID: 7, Inside: []Operand{
-				{Name: "scaleA", ID: 8, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "scaleB", ID: 9, Inside: []Operand{
-				{Name: "scaleB", ID: 10, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "accumulate", ID: 11, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 6},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma.cta.kind::mxf8f6f4.block_scale.decompress::lut::b{.every}{.useA}{.useB}", Section: "9.4:9.7.18.10.10.1", Slots: []Slot{
-			{Name: ".cta", Values: []Value{
-				{Mod: 84},
-				{Mod: 85},
-			}, Required: true},
-			{Name: ".kind::mxf8f6f4", Values: []Value{
-				{Mod: 255},
-			}, Required: true},
-			{Name: ".block_scale", Values: []Value{
-				{Mod: 258},
-			}, Required: true},
-			{Name: ".decompress::lut::b", Values: []Value{
-				{Mod: 377},
-			}, Required: true},
-			{Name: ".every", Values: []Value{
-				{Mod: 259, Gate: Gate{Clauses: []Clause{
-					{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-					{Since: 808, Targets: 0x400000000, On: "103a"},
-					{Since: 904, Targets: 0x2000000000, On: "107a"},
-				}}},
-				{Mod: 378, Gate: Gate{Clauses: []Clause{
-					{Since: 808, Targets: 0x1b6d8000000, On: "100f 110f"},
-				}}},
-			}},
-			{Name: ".useA", Values: []Value{
-				{Mod: 330},
-				{Mod: 331},
-				{Mod: 332},
-				{Mod: 333},
-			}},
-			{Name: ".useB", Values: []Value{
-				{Mod: 334},
-				{Mod: 335},
-				{Mod: 336},
-				{Mod: 337},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Inside: []Operand{
-				{Name: "a", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "b", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "table", ID: 5, Inside: []Operand{
-				{Name: "table", ID: 6, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "idesc", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "scaleA", ID: 8, Inside: []Operand{
-				{Name: "scaleA", ID: 9, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "scaleB", ID: 10, Inside: []Operand{
-				{Name: "scaleB", ID: 11, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "accumulate", ID: 12, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, When: []Condition{
-			{If: []Op{
-				{Code: 1, N: 6},
-			}, Gate: Gate{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+			{Name: "accumulate", ID: 10, Kinds: kinds44},
+		}, Gates: gates88, When: conditions30, Ignored: []Mod{9}, Effects: strings45},
+		{Template: "tcgen05.mma.cta.kind::mxf8f6f4.block_scale{.every}{.useA}{.useB}", Section: "9.7.16.10.9.1", Slots: slots95, Operands: operands183, Gates: gates85, When: conditions31, Ignored: []Mod{9}, Effects: strings45},
+		{Template: "tcgen05.mma.cta.kind::mxf8f6f4.block_scale{.every}{.useA}{.useB}", Section: "9.7.16.10.9.1", Slots: slots95, Operands: operands184, Gates: gates85, When: conditions31, Ignored: []Mod{9}, Effects: strings45},
+		{Template: "tcgen05.mma.sp.cta.kind::mxf8f6f4.block_scale{.every}{.useA}{.useB}", Section: "9.7.16.10.9.2", Slots: slots96, Operands: operands185, Gates: gates85, When: conditions33, Ignored: []Mod{9}, Effects: strings45},
+		{Template: "tcgen05.mma.sp.cta.kind::mxf8f6f4.block_scale{.every}{.useA}{.useB}", Section: "9.7.16.10.9.2", Slots: slots96, Operands: operands186, Gates: gates85, When: conditions33, Ignored: []Mod{9}, Effects: strings45},
+		{Template: "tcgen05.mma.cta.kind::mxf4.block_scale{.every}{.useA}{.useB}", Section: "9.7.16.10.9.1", Slots: slots97, Operands: operands183, Gates: gates85, When: conditions31, Ignored: []Mod{9}, Effects: strings45},
+		{Template: "tcgen05.mma.cta.kind::mxf4.block_scale{.every}{.useA}{.useB}", Section: "9.7.16.10.9.1", Slots: slots97, Operands: operands184, Gates: gates85, When: conditions31, Ignored: []Mod{9}, Effects: strings45},
+		{Template: "tcgen05.mma.sp.cta.kind::mxf4.block_scale{.every}{.useA}{.useB}", Section: "9.7.16.10.9.2", Slots: slots98, Operands: operands185, Gates: gates90, When: conditions33, Ignored: []Mod{9}, Effects: strings45},
+		{Template: "tcgen05.mma.sp.cta.kind::mxf4.block_scale{.every}{.useA}{.useB}", Section: "9.7.16.10.9.2", Slots: slots98, Operands: operands186, Gates: gates90, When: conditions33, Ignored: []Mod{9}, Effects: strings45},
+		{Template: "tcgen05.mma.cta.kind::mxf4nvf4.block_scale.every{.useA}{.useB}", Section: "9.7.16.10.9.1", Slots: slots99, Operands: operands183, Gates: gates85, When: conditions31, Ignored: []Mod{9}, Effects: strings45},
+		{Template: "tcgen05.mma.cta.kind::mxf4nvf4.block_scale.every{.useA}{.useB}", Section: "9.7.16.10.9.1", Slots: slots99, Operands: operands184, Gates: gates85, When: conditions31, Ignored: []Mod{9}, Effects: strings45},
+		{Template: "tcgen05.mma.sp.cta.kind::mxf4nvf4.block_scale.every{.useA}{.useB}", Section: "9.7.16.10.9.2", Slots: slots100, Operands: operands185, Gates: gates90, When: conditions33, Ignored: []Mod{9}, Effects: strings45},
+		{Template: "tcgen05.mma.sp.cta.kind::mxf4nvf4.block_scale.every{.useA}{.useB}", Section: "9.7.16.10.9.2", Slots: slots100, Operands: operands186, Gates: gates90, When: conditions33, Ignored: []Mod{9}, Effects: strings45},
+		{Template: "tcgen05.mma.cta.kind::mxf8f6f4.block_scale.decompress::lut::b{.every}{.useA}{.useB}", Section: "9.4:9.7.18.10.10.1", Slots: slots101, Operands: []Operand{
+			{Name: "d", Inside: operands173},
+			{Name: "a", ID: 2, Kinds: kinds8},
+			{Name: "b", ID: 3, Kinds: kinds8},
+			{Name: "table", ID: 4, Inside: operands181},
+			{Name: "idesc", ID: 6, Kinds: kinds3},
+			{Name: "scaleA", ID: 7, Inside: operands187},
+			{Name: "scaleB", ID: 9, Inside: operands188},
+			{Name: "accumulate", ID: 11, Kinds: kinds44},
+		}, Gates: gates88, When: conditions33, Ignored: []Mod{9}, Effects: strings45},
+		{Template: "tcgen05.mma.cta.kind::mxf8f6f4.block_scale.decompress::lut::b{.every}{.useA}{.useB}", Section: "9.4:9.7.18.10.10.1", Slots: slots101, Operands: []Operand{
+			{Name: "d", Inside: operands173},
+			{Name: "a", ID: 2, Inside: operands174},
+			{Name: "b", ID: 4, Kinds: kinds8},
+			{Name: "table", ID: 5, Inside: operands182},
+			{Name: "idesc", ID: 7, Kinds: kinds3},
+			{Name: "scaleA", ID: 8, Inside: operands189},
+			{Name: "scaleB", ID: 10, Inside: operands190},
+			{Name: "accumulate", ID: 12, Kinds: kinds44},
+		}, Gates: gates88, When: conditions33, Ignored: []Mod{9}, Effects: strings45},
 	}},
 	{Name: "tcgen05.mma.ws", Family: "tcgen05", What: "the same with B kept still while A moves past it", Forms: []Form{
-		{Template: "tcgen05.mma.ws.cta_group::1.kind{.bufferB}", Section: "9.7.16.10.9.3", Slots: []Slot{
-			{Name: ".cta_group::1", Values: []Value{
-				{Mod: 84},
-			}, Required: true},
-			{Name: ".kind", Values: []Value{
-				{Mod: 372},
-				{Mod: 373},
-				{Mod: 254},
-			}, Required: true},
-			{Name: ".bufferB", Values: []Value{
-				{Mod: 338},
-				{Mod: 339},
-				{Mod: 340},
-				{Mod: 341},
-				{Mod: 342},
-				{Mod: 343},
-				{Mod: 344},
-				{Mod: 345},
-				{Mod: 346},
-				{Mod: 347},
-				{Mod: 348},
-				{Mod: 349},
-				{Mod: 350},
-				{Mod: 351},
-				{Mod: 352},
-				{Mod: 353},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "idesc", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "accumulate", ID: 5, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "zeroes", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma.ws.cta_group::1.kind{.bufferB}", Section: "9.7.16.10.9.3", Slots: []Slot{
-			{Name: ".cta_group::1", Values: []Value{
-				{Mod: 84},
-			}, Required: true},
-			{Name: ".kind", Values: []Value{
-				{Mod: 372},
-				{Mod: 373},
-				{Mod: 254},
-			}, Required: true},
-			{Name: ".bufferB", Values: []Value{
-				{Mod: 338},
-				{Mod: 339},
-				{Mod: 340},
-				{Mod: 341},
-				{Mod: 342},
-				{Mod: 343},
-				{Mod: 344},
-				{Mod: 345},
-				{Mod: 346},
-				{Mod: 347},
-				{Mod: 348},
-				{Mod: 349},
-				{Mod: 350},
-				{Mod: 351},
-				{Mod: 352},
-				{Mod: 353},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Inside: []Operand{
-				{Name: "a", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "b", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "idesc", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "accumulate", ID: 6, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "zeroes", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma.ws.sp.cta_group::1.kind{.bufferB}", Section: "9.7.16.10.9.4", Slots: []Slot{
-			{Name: ".sp", Values: []Value{
-				{Mod: 272},
-			}, Required: true},
-			{Name: ".cta_group::1", Values: []Value{
-				{Mod: 84},
-			}, Required: true},
-			{Name: ".kind", Values: []Value{
-				{Mod: 372},
-				{Mod: 373},
-				{Mod: 254},
-			}, Required: true},
-			{Name: ".bufferB", Values: []Value{
-				{Mod: 338},
-				{Mod: 339},
-				{Mod: 340},
-				{Mod: 341},
-				{Mod: 342},
-				{Mod: 343},
-				{Mod: 344},
-				{Mod: 345},
-				{Mod: 346},
-				{Mod: 347},
-				{Mod: 348},
-				{Mod: 349},
-				{Mod: 350},
-				{Mod: 351},
-				{Mod: 352},
-				{Mod: 353},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "meta", ID: 4, Inside: []Operand{
-				{Name: "meta", ID: 5, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "idesc", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "accumulate", ID: 7, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "zeroes", ID: 8, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma.ws.sp.cta_group::1.kind{.bufferB}", Section: "9.7.16.10.9.4", Slots: []Slot{
-			{Name: ".sp", Values: []Value{
-				{Mod: 272},
-			}, Required: true},
-			{Name: ".cta_group::1", Values: []Value{
-				{Mod: 84},
-			}, Required: true},
-			{Name: ".kind", Values: []Value{
-				{Mod: 372},
-				{Mod: 373},
-				{Mod: 254},
-			}, Required: true},
-			{Name: ".bufferB", Values: []Value{
-				{Mod: 338},
-				{Mod: 339},
-				{Mod: 340},
-				{Mod: 341},
-				{Mod: 342},
-				{Mod: 343},
-				{Mod: 344},
-				{Mod: 345},
-				{Mod: 346},
-				{Mod: 347},
-				{Mod: 348},
-				{Mod: 349},
-				{Mod: 350},
-				{Mod: 351},
-				{Mod: 352},
-				{Mod: 353},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Inside: []Operand{
-				{Name: "a", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "b", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "meta", ID: 5, Inside: []Operand{
-				{Name: "meta", ID: 6, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "idesc", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "accumulate", ID: 8, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "zeroes", ID: 9, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma.ws.cta_group::1.kind::i8{.bufferB}", Section: "9.7.16.10.9.3", Slots: []Slot{
-			{Name: ".cta_group::1", Values: []Value{
-				{Mod: 84},
-			}, Required: true},
-			{Name: ".kind::i8", Values: []Value{
-				{Mod: 375},
-			}, Required: true},
-			{Name: ".bufferB", Values: []Value{
-				{Mod: 338},
-				{Mod: 339},
-				{Mod: 340},
-				{Mod: 341},
-				{Mod: 342},
-				{Mod: 343},
-				{Mod: 344},
-				{Mod: 345},
-				{Mod: 346},
-				{Mod: 347},
-				{Mod: 348},
-				{Mod: 349},
-				{Mod: 350},
-				{Mod: 351},
-				{Mod: 352},
-				{Mod: 353},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "idesc", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "accumulate", ID: 5, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "zeroes", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma.ws.cta_group::1.kind::i8{.bufferB}", Section: "9.7.16.10.9.3", Slots: []Slot{
-			{Name: ".cta_group::1", Values: []Value{
-				{Mod: 84},
-			}, Required: true},
-			{Name: ".kind::i8", Values: []Value{
-				{Mod: 375},
-			}, Required: true},
-			{Name: ".bufferB", Values: []Value{
-				{Mod: 338},
-				{Mod: 339},
-				{Mod: 340},
-				{Mod: 341},
-				{Mod: 342},
-				{Mod: 343},
-				{Mod: 344},
-				{Mod: 345},
-				{Mod: 346},
-				{Mod: 347},
-				{Mod: 348},
-				{Mod: 349},
-				{Mod: 350},
-				{Mod: 351},
-				{Mod: 352},
-				{Mod: 353},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Inside: []Operand{
-				{Name: "a", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "b", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "idesc", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "accumulate", ID: 6, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "zeroes", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma.ws.sp.cta_group::1.kind::i8{.bufferB}", Section: "9.7.16.10.9.4", Slots: []Slot{
-			{Name: ".sp", Values: []Value{
-				{Mod: 272},
-			}, Required: true},
-			{Name: ".cta_group::1", Values: []Value{
-				{Mod: 84},
-			}, Required: true},
-			{Name: ".kind::i8", Values: []Value{
-				{Mod: 375},
-			}, Required: true},
-			{Name: ".bufferB", Values: []Value{
-				{Mod: 338},
-				{Mod: 339},
-				{Mod: 340},
-				{Mod: 341},
-				{Mod: 342},
-				{Mod: 343},
-				{Mod: 344},
-				{Mod: 345},
-				{Mod: 346},
-				{Mod: 347},
-				{Mod: 348},
-				{Mod: 349},
-				{Mod: 350},
-				{Mod: 351},
-				{Mod: 352},
-				{Mod: 353},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "meta", ID: 4, Inside: []Operand{
-				{Name: "meta", ID: 5, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "idesc", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "accumulate", ID: 7, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "zeroes", ID: 8, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma.ws.sp.cta_group::1.kind::i8{.bufferB}", Section: "9.7.16.10.9.4", Slots: []Slot{
-			{Name: ".sp", Values: []Value{
-				{Mod: 272},
-			}, Required: true},
-			{Name: ".cta_group::1", Values: []Value{
-				{Mod: 84},
-			}, Required: true},
-			{Name: ".kind::i8", Values: []Value{
-				{Mod: 375},
-			}, Required: true},
-			{Name: ".bufferB", Values: []Value{
-				{Mod: 338},
-				{Mod: 339},
-				{Mod: 340},
-				{Mod: 341},
-				{Mod: 342},
-				{Mod: 343},
-				{Mod: 344},
-				{Mod: 345},
-				{Mod: 346},
-				{Mod: 347},
-				{Mod: 348},
-				{Mod: 349},
-				{Mod: 350},
-				{Mod: 351},
-				{Mod: 352},
-				{Mod: 353},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Inside: []Operand{
-				{Name: "a", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "b", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "meta", ID: 5, Inside: []Operand{
-				{Name: "meta", ID: 6, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "idesc", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "accumulate", ID: 8, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "zeroes", ID: 9, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x10090000000, On: "100a 110a"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma.ws.cta_group::1.kind::ti16{.bufferB}", Section: "9.4:9.7.18.10.10.3", Slots: []Slot{
-			{Name: ".cta_group::1", Values: []Value{
-				{Mod: 84},
-			}, Required: true},
-			{Name: ".kind::ti16", Values: []Value{
-				{Mod: 376},
-			}, Required: true},
-			{Name: ".bufferB", Values: []Value{
-				{Mod: 338},
-				{Mod: 339},
-				{Mod: 340},
-				{Mod: 341},
-				{Mod: 342},
-				{Mod: 343},
-				{Mod: 344},
-				{Mod: 345},
-				{Mod: 346},
-				{Mod: 347},
-				{Mod: 348},
-				{Mod: 349},
-				{Mod: 350},
-				{Mod: 351},
-				{Mod: 352},
-				{Mod: 353},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "idesc", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "accumulate", ID: 5, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "zeroes", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma.ws.cta_group::1.kind::ti16{.bufferB}", Section: "9.4:9.7.18.10.10.3", Slots: []Slot{
-			{Name: ".cta_group::1", Values: []Value{
-				{Mod: 84},
-			}, Required: true},
-			{Name: ".kind::ti16", Values: []Value{
-				{Mod: 376},
-			}, Required: true},
-			{Name: ".bufferB", Values: []Value{
-				{Mod: 338},
-				{Mod: 339},
-				{Mod: 340},
-				{Mod: 341},
-				{Mod: 342},
-				{Mod: 343},
-				{Mod: 344},
-				{Mod: 345},
-				{Mod: 346},
-				{Mod: 347},
-				{Mod: 348},
-				{Mod: 349},
-				{Mod: 350},
-				{Mod: 351},
-				{Mod: 352},
-				{Mod: 353},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Inside: []Operand{
-				{Name: "a", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "b", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "idesc", ID: 5, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "accumulate", ID: 6, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "zeroes", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma.ws.sp.cta_group::1.kind::ti16{.bufferB}", Section: "9.4:9.7.18.10.10.4", Slots: []Slot{
-			{Name: ".sp", Values: []Value{
-				{Mod: 272},
-			}, Required: true},
-			{Name: ".cta_group::1", Values: []Value{
-				{Mod: 84},
-			}, Required: true},
-			{Name: ".kind::ti16", Values: []Value{
-				{Mod: 376},
-			}, Required: true},
-			{Name: ".bufferB", Values: []Value{
-				{Mod: 338},
-				{Mod: 339},
-				{Mod: 340},
-				{Mod: 341},
-				{Mod: 342},
-				{Mod: 343},
-				{Mod: 344},
-				{Mod: 345},
-				{Mod: 346},
-				{Mod: 347},
-				{Mod: 348},
-				{Mod: 349},
-				{Mod: 350},
-				{Mod: 351},
-				{Mod: 352},
-				{Mod: 353},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "b", ID: 3, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "meta", ID: 4, Inside: []Operand{
-				{Name: "meta", ID: 5, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "idesc", ID: 6, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "accumulate", ID: 7, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "zeroes", ID: 8, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
-		{Template: "tcgen05.mma.ws.sp.cta_group::1.kind::ti16{.bufferB}", Section: "9.4:9.7.18.10.10.4", Slots: []Slot{
-			{Name: ".sp", Values: []Value{
-				{Mod: 272},
-			}, Required: true},
-			{Name: ".cta_group::1", Values: []Value{
-				{Mod: 84},
-			}, Required: true},
-			{Name: ".kind::ti16", Values: []Value{
-				{Mod: 376},
-			}, Required: true},
-			{Name: ".bufferB", Values: []Value{
-				{Mod: 338},
-				{Mod: 339},
-				{Mod: 340},
-				{Mod: 341},
-				{Mod: 342},
-				{Mod: 343},
-				{Mod: 344},
-				{Mod: 345},
-				{Mod: 346},
-				{Mod: 347},
-				{Mod: 348},
-				{Mod: 349},
-				{Mod: 350},
-				{Mod: 351},
-				{Mod: 352},
-				{Mod: 353},
-			}},
-		}, Operands: []Operand{
-			{Name: "d", Inside: []Operand{
-				{Name: "d", ID: 1, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "a", ID: 2, Inside: []Operand{
-				{Name: "a", ID: 3, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "b", ID: 4, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "meta", ID: 5, Inside: []Operand{
-				{Name: "meta", ID: 6, Kinds: []Kind{
-					{Word: 12, Type: TypeRef{Slot: -1, Type: 4}, Space: SpaceRef{Slot: -1, Space: 13}},
-				}},
-			}},
-			{Name: "idesc", ID: 7, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 17}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "accumulate", ID: 8, Kinds: []Kind{
-				{Word: 3, Type: TypeRef{Slot: -1, Type: 1}, Space: SpaceRef{Slot: -1}},
-			}},
-			{Name: "zeroes", ID: 9, Kinds: []Kind{
-				{Type: TypeRef{Slot: -1, Type: 18}, Space: SpaceRef{Slot: -1}},
-			}, Presence: 1},
-		}, Gates: []Gate{
-			{Clauses: []Clause{
-				{Since: 806, Targets: 0x1b6d8000000, On: "100f 110f"},
-			}},
-			{Clauses: []Clause{
-				{Since: 904, Targets: 0x3000000000, On: "107f"},
-			}},
-		}, Ignored: []Mod{9}, Effects: []string{"async", "tensor"}},
+		{Template: "tcgen05.mma.ws.cta_group::1.kind{.bufferB}", Section: "9.7.16.10.9.3", Slots: slots102, Operands: operands191, Gates: gates85, Ignored: []Mod{9}, Effects: strings45},
+		{Template: "tcgen05.mma.ws.cta_group::1.kind{.bufferB}", Section: "9.7.16.10.9.3", Slots: slots102, Operands: operands192, Gates: gates85, Ignored: []Mod{9}, Effects: strings45},
+		{Template: "tcgen05.mma.ws.sp.cta_group::1.kind{.bufferB}", Section: "9.7.16.10.9.4", Slots: slots103, Operands: operands193, Gates: gates85, Ignored: []Mod{9}, Effects: strings45},
+		{Template: "tcgen05.mma.ws.sp.cta_group::1.kind{.bufferB}", Section: "9.7.16.10.9.4", Slots: slots103, Operands: operands194, Gates: gates85, Ignored: []Mod{9}, Effects: strings45},
+		{Template: "tcgen05.mma.ws.cta_group::1.kind::i8{.bufferB}", Section: "9.7.16.10.9.3", Slots: slots104, Operands: operands191, Gates: gates89, Ignored: []Mod{9}, Effects: strings45},
+		{Template: "tcgen05.mma.ws.cta_group::1.kind::i8{.bufferB}", Section: "9.7.16.10.9.3", Slots: slots104, Operands: operands192, Gates: gates89, Ignored: []Mod{9}, Effects: strings45},
+		{Template: "tcgen05.mma.ws.sp.cta_group::1.kind::i8{.bufferB}", Section: "9.7.16.10.9.4", Slots: slots105, Operands: operands193, Gates: gates89, Ignored: []Mod{9}, Effects: strings45},
+		{Template: "tcgen05.mma.ws.sp.cta_group::1.kind::i8{.bufferB}", Section: "9.7.16.10.9.4", Slots: slots105, Operands: operands194, Gates: gates89, Ignored: []Mod{9}, Effects: strings45},
+		{Template: "tcgen05.mma.ws.cta_group::1.kind::ti16{.bufferB}", Section: "9.4:9.7.18.10.10.3", Slots: slots106, Operands: operands191, Gates: gates88, Ignored: []Mod{9}, Effects: strings45},
+		{Template: "tcgen05.mma.ws.cta_group::1.kind::ti16{.bufferB}", Section: "9.4:9.7.18.10.10.3", Slots: slots106, Operands: operands192, Gates: gates88, Ignored: []Mod{9}, Effects: strings45},
+		{Template: "tcgen05.mma.ws.sp.cta_group::1.kind::ti16{.bufferB}", Section: "9.4:9.7.18.10.10.4", Slots: slots107, Operands: operands193, Gates: gates88, Ignored: []Mod{9}, Effects: strings45},
+		{Template: "tcgen05.mma.ws.sp.cta_group::1.kind::ti16{.bufferB}", Section: "9.4:9.7.18.10.10.4", Slots: slots107, Operands: operands194, Gates: gates88, Ignored: []Mod{9}, Effects: strings45},
 	}},
 }

@@ -16,6 +16,7 @@ import (
 // Emit writes the table as Go: file names to sources, for the folder of package isa.
 func (s *Spec) Emit() (map[string][]byte, error) {
 	files := map[string]*jen.File{"ztypes.go": s.typesFile(), "zwords.go": s.wordsFile()}
+	lists := shareOf(s.Instructions)
 	var tables []jen.Code
 	for _, family := range s.Families {
 		var list []isa.Instruction
@@ -30,7 +31,7 @@ func (s *Spec) Emit() (map[string][]byte, error) {
 		f := newFile(false)
 		name := family.Name + "Table"
 		f.Comment(name + " is the family " + family.Name + ": " + family.What + ".")
-		f.Var().Id(name).Op("=").Add(literal(reflect.ValueOf(list)))
+		f.Var().Id(name).Op("=").Add(lists.literal(reflect.ValueOf(list)))
 		files["ztable_"+family.Name+".go"] = f
 		tables = append(tables, jen.Id(name))
 	}
@@ -39,6 +40,7 @@ func (s *Spec) Emit() (map[string][]byte, error) {
 	f.Func().Id("instructions").Params().Index().Id("Instruction").Block(
 		jen.Return(jen.Qual("slices", "Concat").Types(jen.Index().Id("Instruction")).Call(tables...)))
 	files["ztable.go"] = f
+	files["zshared.go"] = lists.file()
 	return rendered(files)
 }
 
@@ -71,7 +73,7 @@ func (s *Spec) typesFile() *jen.File {
 	for i, t := range s.Types {
 		infos[i] = t.Info
 	}
-	f.Var().Id("typeTable").Op("=").Add(literal(reflect.ValueOf(infos)))
+	f.Var().Id("typeTable").Op("=").Add((*shared)(nil).literal(reflect.ValueOf(infos)))
 	return f
 }
 
@@ -91,7 +93,7 @@ func (s *Spec) wordsFile() *jen.File {
 		{"ignoredMods", "ignoredMods are modifiers that the assembler ignores on every instruction.", s.Ignored},
 	} {
 		f.Comment(v.what)
-		f.Var().Id(v.name).Op("=").Add(literal(reflect.ValueOf(v.value)))
+		f.Var().Id(v.name).Op("=").Add((*shared)(nil).literal(reflect.ValueOf(v.value)))
 	}
 	return f
 }
@@ -106,82 +108,4 @@ func newFile(always bool) *jen.File {
 		f.HeaderComment("//go:build !isagen")
 	}
 	return f
-}
-
-// literal writes a value of the model as a Go literal, zero fields left out.
-func literal(v reflect.Value) *jen.Statement {
-	switch v.Kind() {
-	case reflect.String:
-		return jen.Lit(v.String())
-	case reflect.Bool:
-		return jen.Lit(v.Bool())
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return jen.Lit(int(v.Int()))
-	case reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return number(v)
-	case reflect.Pointer:
-		return jen.Op("&").Add(typeOf(v.Elem().Type())).Values(fields(v.Elem())...)
-	case reflect.Slice:
-		if v.IsNil() {
-			return jen.Index().Add(typeOf(v.Type().Elem())).Values()
-		}
-		return typeOf(v.Type()).Values(elements(v)...)
-	case reflect.Struct:
-		return typeOf(v.Type()).Values(fields(v)...)
-	}
-	panic("bug: literal of " + v.Kind().String())
-}
-
-// elements are the elements of a slice, one line each where they are structs; Go infers their
-// types.
-func elements(v reflect.Value) []jen.Code {
-	var out []jen.Code
-	for i := range v.Len() {
-		e := v.Index(i)
-		switch {
-		case e.Kind() == reflect.Struct:
-			out = append(out, jen.Line().Values(fields(e)...))
-		case e.Kind() == reflect.Slice && e.IsNil():
-			out = append(out, jen.Nil())
-		case e.Kind() == reflect.Slice:
-			out = append(out, jen.Values(elements(e)...))
-		default:
-			out = append(out, literal(e))
-		}
-	}
-	if len(out) > 0 && v.Index(0).Kind() == reflect.Struct {
-		out = append(out, jen.Line())
-	}
-	return out
-}
-
-func fields(v reflect.Value) []jen.Code {
-	var out []jen.Code
-	for i := range v.NumField() {
-		if f := v.Field(i); !f.IsZero() {
-			out = append(out, jen.Id(v.Type().Field(i).Name).Op(":").Add(literal(f)))
-		}
-	}
-	return out
-}
-
-func typeOf(t reflect.Type) *jen.Statement {
-	if t.Kind() == reflect.Slice {
-		return jen.Index().Add(typeOf(t.Elem()))
-	}
-	return jen.Id(t.Name())
-}
-
-// number writes an unsigned number: target sets in hexadecimal, suffixes of targets as letters.
-func number(v reflect.Value) *jen.Statement {
-	switch x := v.Interface().(type) {
-	case isa.TargetSet:
-		if x == isa.AllTargets {
-			return jen.Id("AllTargets")
-		}
-		return jen.Id(fmt.Sprintf("%#x", uint64(x)))
-	case byte:
-		return jen.LitRune(rune(x))
-	}
-	return jen.Lit(int(v.Uint()))
 }
