@@ -43,6 +43,7 @@ type Kernel struct {
 	rolled     bool // the next loop is not unrolled
 	shared     sharedMemory
 	instrs     slab.Of[ir.Instr]
+	lists      slab.Of[*ir.Instr]
 	args       slab.Of[ir.Operand]
 	mores      slab.Of[ir.More]
 	regs       slab.Of[ir.Reg]
@@ -234,14 +235,14 @@ func (k *Kernel) ins(op string, args ...ir.Operand) *ir.Instr {
 
 // append puts in at the end of the kernel.
 func (k *Kernel) append(in *ir.Instr) {
-	if k.doc != nil && in.Said == nil {
+	if k.doc != nil && in.Said == nil && k.cur != k.head && (k.role == nil || k.cur != k.role.head) {
 		in.Comment(k.doc, "")
 		k.doc = nil
 	}
 	if k.cur == nil {
 		k.place(&ir.Block{}) // nothing leads here
 	}
-	k.cur.Instrs = append(k.cur.Instrs, in)
+	k.cur.Instrs = k.lists.Append(k.cur.Instrs, in)
 	k.tally(in)
 	for _, p := range k.m.binder.Bind(in) {
 		k.problem(in, &p)

@@ -24,6 +24,7 @@ var wrongFiles = map[string][]wrongKernel{
 	"wrong_protocols_test.go": wrongProtocols,
 	"wrong_features_test.go":  wrongFeatures,
 	"wrong_values_test.go":    wrongValues,
+	"wrong_grids_test.go":     wrongGrids,
 }
 
 var bless = flag.Bool("bless", false, "print what wrong kernels say at lines that want nothing")

@@ -24,6 +24,7 @@ import (
 	attention "github.com/ptxdsl/ptxdsl/examples/18_attention"
 	w4a16 "github.com/ptxdsl/ptxdsl/examples/19_matmul_w4a16"
 	fp8 "github.com/ptxdsl/ptxdsl/examples/20_matmul_fp8"
+	grouped "github.com/ptxdsl/ptxdsl/examples/21_matmul_grouped"
 	"github.com/ptxdsl/ptxdsl/internal/trial"
 )
 
@@ -57,6 +58,8 @@ func exampleChecks() []Check {
 		{"19_matmul_w4a16, speed", w4a16.Speed},
 		{"20_matmul_fp8", fp8.Check},
 		{"20_matmul_fp8, speed", fp8.Speed},
+		{"21_matmul_grouped", grouped.Check},
+		{"21_matmul_grouped, speed", grouped.Speed},
 	} {
 		list = append(list, Check{"examples", e.name, func(t *T) error { return e.check(t.T) }})
 	}

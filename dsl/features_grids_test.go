@@ -1,0 +1,26 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl_test
+
+import "github.com/ptxdsl/ptxdsl/dsl"
+
+// gridFeatures are kernels with what blocks of a grid share out among them, and what reads well in their PTX.
+var gridFeatures = []feature{
+	// A comment stands where the author wrote it, though the instruction behind it reads what is read once at the start.
+	{"comment", "sm_80", func(m *dsl.Module) {
+		k := m.Kernel("k", dsl.Threads(32))
+		out := dsl.Global[dsl.U32](k, "out")
+		k.Sync()
+		k.Comment("each thread its own")
+		out.Store(k.TID().X, k.Lane())
+	}, "0;\n\t// each thread its own\n\tmad.wide.u32"},
+	{"groups", "sm_80", func(m *dsl.Module) {
+		k := m.Kernel("k", dsl.Threads(32))
+		out, starts := dsl.Global[dsl.U32](k, "out"), dsl.Global[dsl.U32](k, "starts")
+		for at := range k.PersistentGroups(starts, dsl.Param[dsl.U32](k, "n"), 64, k.U32(3), 8).Each() {
+			k.ContinueIf(at.Col.EqI(1))
+			out.Store(at.Row, at.Group)
+		}
+	}, "// a lane for each of the next 32 groups"},
+}

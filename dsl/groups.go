@@ -1,0 +1,86 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import "iter"
+
+// A GroupSchedule deals the tiles of several products of different heights out to the blocks of a grid that stays on the machine until all
+// are done: of a grouped matrix multiplication, as a mixture of experts is. How high each is stands in memory, so that no host need know it.
+type GroupSchedule struct {
+	k        *Kernel
+	starts   Array[U32]
+	groups   Reg[U32]
+	height   int
+	cols     Reg[U32] // tiles
+	together int
+}
+
+// A GroupTile is where a tile of a group stands: its first row, counted from the first row of the first group, the row where the group ends,
+// which may lie within the tile, and its column, counted in tiles.
+type GroupTile struct{ Group, Row, End, Col Reg[U32] }
+
+// PersistentGroups is a schedule over groups of rows that lie one behind the other: group i has those from starts[i] up to starts[i+1], in
+// tiles of so many rows and cols columns of tiles. Within a group tiles are dealt as Persistent deals them. A group may be empty. Whole warps
+// go over the tiles.
+//
+//	tiles := k.PersistentGroups(starts, experts, 128, n.CeilDiv(256), 8)
+//	for at := range tiles.Each() {
+//		...
+//	}
+func (k *Kernel) PersistentGroups(starts Array[U32], groups Reg[U32], height int, cols Reg[U32], together int) *GroupSchedule {
+	if height < 1 || together < 1 {
+		k.fault(&ruleProtocol, "tiles of %d rows in groups of %d; positive numbers are expected", height, together)
+		height, together = max(1, height), max(1, together)
+	}
+	if n := k.clusterSize(); n > 1 {
+		k.fault(&ruleProtocol, "tiles of groups are dealt to blocks, one by one, and not to clusters of %d", n)
+	}
+	if starts.at.k == nil {
+		k.fault(&ruleValue, "the rows where groups start are in an array that no builder call made")
+		return nil
+	}
+	return &GroupSchedule{k: k, starts: starts, groups: groups, height: height, cols: cols, together: together}
+}
+
+// Each is the tiles of the block, one a turn. A lane of the warp looks after each of 32 groups, so that the group of a tile is found in a few
+// instructions, however many there are.
+func (s *GroupSchedule) Each() iter.Seq[GroupTile] {
+	return func(yield func(GroupTile) bool) {
+		if s == nil || s.k == nil {
+			return
+		}
+		k := s.k
+		id, next, before := k.CTAID().X.Var(), k.U32(0).Var(), k.U32(0).Var()
+		start, end, upto, total := k.U32(0).Var(), k.U32(0).Var(), k.U32(0).Var(), k.U32(0).Var()
+		top, l := k.newBlock("tiles"), k.newLoop()
+		k.place(top)
+		k.inside("a loop over tiles", func() {
+			k.While(func() Reg[Pred] { return id.Sub(before).Ge(total).And(next.Lt(s.groups)) }, func() {
+				k.Comment("a lane for each of the next 32 groups: its rows, and the tiles up to its end")
+				before.Set(before.Add(total))
+				group := next.Add(k.Lane())
+				start.Set(s.starts.Load(group.Min(s.groups)))
+				end.Set(s.starts.Load(group.AddI(1).Min(s.groups)))
+				tiles := end.Sub(start).CeilDiv(int64(s.height)).Mul(s.cols)
+				upto.Set(tiles.WarpScan(func(a, b Reg[U32]) Reg[U32] { return a.Add(b) }))
+				total.Set(upto.ShuffleFrom(k.U32(31)))
+				next.Set(next.AddI(32))
+			})
+			in := id.Sub(before)
+			k.BreakIf(in.Ge(total))
+			lane := k.Ballot(upto.Gt(in)).TrailingZeros()
+			first, last := start.ShuffleFrom(lane), end.ShuffleFrom(lane)
+			rows := last.Sub(first).CeilDiv(int64(s.height))
+			in = in.Sub(upto.ShuffleFrom(lane).Sub(rows.Mul(s.cols)))
+			at := grouped(in, rows, s.cols, s.together)
+			if !yield(GroupTile{Group: next.SubI(32).Add(lane), Row: at.Row.MadI(int64(s.height), first), End: last, Col: at.Col}) {
+				k.fault(&ruleLoop, "a Go break or return left the body of Each, which is built once")
+			}
+		})
+		k.closeLoop(l, func() {
+			id.Set(id.Add(k.NCTAID().X))
+			k.branch(top)
+		})
+	}
+}

@@ -1,0 +1,70 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package grouped is the matrix multiplication of a mixture of experts on Hopper: rows that were sorted by the expert that they go to, each
+// expert's times its own weights, in one launch. How many rows an expert got stands in memory, and no host waits for it.
+package grouped
+
+import (
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// A Tiling is the shape of the work of one block.
+type Tiling struct {
+	M, N, K int // of a tile; M is shared by two warpgroups
+	Stages  int
+	Group   int // rows of tiles that are dealt together
+}
+
+// Tilings are for experts with many rows, and with few: the wider tile multiplies faster, and the narrower leaves fewer multiprocessors without work.
+var (
+	Large = Tiling{M: 128, N: 256, K: 64, Stages: 3, Group: 8}
+	Small = Tiling{M: 128, N: 128, K: 64, Stages: 5, Group: 8}
+)
+
+// Build makes rows starts[i] to starts[i+1] of D those of A, times the transpose of the i-th matrix of B, for each of so many experts: bfloat16
+// matrices A (all rows x k), B (experts x n x k) and D (all rows x n), with sums in F32. The tensor map d and the pointer out lead to the same
+// matrix: tiles go through the TMA, but where an expert's rows end within one, which the next expert's share, rows are stored one by one. N and k
+// are multiples of 8.
+func Build(m *dsl.Module, t Tiling) {
+	k := m.Kernel("matmul_grouped", dsl.Warpgroups(3))
+	a := k.Tensor("a", isa.Bf16, []int{t.M, t.K}, dsl.Swizzle128)
+	b := k.Tensor("b", isa.Bf16, []int{1, t.N, t.K}, dsl.Swizzle128)
+	d := k.TensorMap("d", isa.Bf16, dsl.Box{Rows: 64, Cols: t.N}, dsl.Swizzle128)
+	out := k.Matrix("out", isa.Bf16)
+	starts := dsl.Global[dsl.U32](k, "starts")
+	experts, cols, depth := dsl.Param[dsl.U32](k, "experts"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
+
+	ab := k.Pipeline("ab", t.Stages, a.Feed(), b.Feed())
+	through := k.Output("tile", d, 2)
+	tiles := k.PersistentGroups(starts, experts, t.M, cols.CeilDiv(int64(t.N)), t.Group)
+	steps := depth.CeilDiv(int64(t.K))
+
+	k.Roles(
+		dsl.OnWarpgroup(0, "load", func() {
+			for at := range tiles.Each() {
+				for s := range ab.Produce(steps) {
+					step := s.Index().MulI(int64(t.K))
+					a.Fill(s, at.Row, step)
+					b.Fill(s, at.Group, at.Col.MulI(int64(t.N)), step)
+				}
+			}
+		}).Regs(40),
+		dsl.OnWarpgroups(1, 2, "math", func(half dsl.Reg[dsl.U32]) {
+			for at := range tiles.Each() {
+				acc := k.Accumulator(64, t.N, isa.F32)
+				for s := range ab.Consume(steps) {
+					acc.MMA(a.In(s).Part(half, 2), b.In(s))
+				}
+				row, col := half.MadI(64, at.Row), at.Col.MulI(int64(t.N))
+				k.If(row.AddI(64).Le(at.End), func() {
+					through.Store(acc, 0, half, row, col)
+				}, func() {
+					acc.Store(out.Sized(at.End, cols), row, col)
+				})
+			}
+			through.Drain()
+		}).Regs(232),
+	)
+}
