@@ -97,17 +97,17 @@ func (b Barrier) Arrive() {
 	if k := b.at.k; k != nil {
 		if !k.m.Has(90) {
 			d := fresh[U64](k) // the sink came with sm_90
-			k.ins("mbarrier.arrive.shared::cta.b64", k.arg(d), k.arg(b.at))
+			k.ins("mbarrier.arrive.shared::cta.b64", d.in(k), b.at.in(k))
 			return
 		}
-		k.ins("mbarrier.arrive.shared::cta.b64", ir.Operand{Kind: ir.Sink}, k.arg(b.at))
+		k.ins("mbarrier.arrive.shared::cta.b64", ir.Operand{Kind: ir.Sink}, b.at.in(k))
 	}
 }
 
 // Expect counts the thread as arrived and makes the phase wait for bytes that asynchronous copies will bring.
 func (b Barrier) Expect(bytes Reg[U32]) {
 	if k := b.at.k; k != nil {
-		k.ins("mbarrier.arrive.expect_tx.shared::cta.b64", ir.Operand{Kind: ir.Sink}, k.arg(b.at), k.arg(bytes))
+		k.ins("mbarrier.arrive.expect_tx.shared::cta.b64", ir.Operand{Kind: ir.Sink}, b.at.in(k), bytes.in(k))
 	}
 }
 
@@ -124,7 +124,7 @@ func (b Barrier) arriveAt(rank Reg[U32], order string) {
 	}
 	k.checkRank(rank)
 	far := fresh[U32](k)
-	k.ins("mapa.shared::cluster.u32", k.arg(far), k.arg(b.at.Value()), k.arg(rank))
+	k.ins("mapa.shared::cluster.u32", far.in(k), b.at.Value().in(k), rank.in(k))
 	k.ins("mbarrier.arrive"+order+".cluster.shared::cluster.b64", ir.Operand{Kind: ir.Sink},
 		k.arg(Addr{k: k, space: isa.SharedCluster, reg: far.r, scope: far.scope}))
 }
@@ -159,7 +159,7 @@ func (b Barrier) wait(parity Reg[U32], order string) {
 	if k.m.Has(90) {
 		how = "try"
 	}
-	k.ins("mbarrier."+how+"_wait.parity"+order+".shared::cta.b64", k.arg(done), k.arg(b.at), k.arg(parity))
+	k.ins("mbarrier."+how+"_wait.parity"+order+".shared::cta.b64", done.in(k), b.at.in(k), parity.in(k))
 	k.branchIf(done, true, again)
 }
 
@@ -177,12 +177,12 @@ func (k *Kernel) emitSetup() {
 		k.Comment("one thread initialises the barriers")
 		k.If(tid.EqI(0), func() {
 			for _, m := range k.maps {
-				k.ins("prefetch.tensormap", k.arg(m.addr()))
+				k.ins("prefetch.tensormap", m.addr().in(k))
 			}
 			for _, b := range s.barriers {
 				for i := range b.n {
 					at := Addr{k: k, space: isa.SharedCTA, v: s.store, off: int64(8 * (b.first + i))}
-					k.ins("mbarrier.init.shared::cta.b64", k.arg(at), number(int64(b.count)))
+					k.ins("mbarrier.init.shared::cta.b64", at.in(k), number(int64(b.count)))
 				}
 			}
 			if k.m.Has(90) {

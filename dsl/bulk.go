@@ -26,9 +26,9 @@ func (a Array[T]) BulkLoad(to Array[T], n Reg[U32], full Barrier, mask ...Reg[U1
 	if len(mask) > 0 {
 		op += ".multicast::cluster"
 	}
-	args := []ir.Operand{k.arg(to.at), k.arg(a.at), k.arg(bytes), k.arg(full.at)}
+	args := []ir.Operand{to.at.in(k), a.at.in(k), bytes.in(k), full.at.in(k)}
 	for _, m := range mask {
-		args = append(args, k.arg(m))
+		args = append(args, m.in(k))
 	}
 	k.ins(op, args...)
 }
@@ -37,7 +37,7 @@ func (a Array[T]) BulkLoad(to Array[T], n Reg[U32], full Barrier, mask ...Reg[U1
 // of the thread's next CommitStores.
 func (a Array[T]) BulkStore(from Array[T], n Reg[U32]) {
 	if k, bytes, ok := a.bulk("BulkStore", isa.Global, from, isa.Shared, n); ok {
-		k.ins("cp.async.bulk.global.shared::cta.bulk_group", k.arg(a.at), k.arg(from.at), k.arg(bytes))
+		k.ins("cp.async.bulk.global.shared::cta.bulk_group", a.at.in(k), from.at.in(k), bytes.in(k))
 	}
 }
 
@@ -57,7 +57,7 @@ func (a Array[T]) BulkReduce(how Mod, from Array[T], n Reg[U32]) {
 	case how == "add" && t == isa.S64:
 		t = isa.U64 // the same bits
 	}
-	k.ins("cp.reduce.async.bulk.global.shared::cta.bulk_group."+string(how)+t.String(), k.arg(a.at), k.arg(from.at), k.arg(bytes))
+	k.ins("cp.reduce.async.bulk.global.shared::cta.bulk_group."+string(how)+t.String(), a.at.in(k), from.at.in(k), bytes.in(k))
 }
 
 // BulkSend starts the copy of n numbers from shared memory to that of a block of the cluster, at the place that to is there, and makes the same
@@ -69,13 +69,13 @@ func (a Array[T]) BulkSend(to Array[T], n, rank Reg[U32], full Barrier) {
 	}
 	far, signal := to.In(rank), Array[B64]{at: full.at}
 	signal.at.space = isa.Shared
-	k.ins("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes", k.arg(far.at), k.arg(a.at), k.arg(bytes), k.arg(signal.In(rank).at))
+	k.ins("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes", far.at.in(k), a.at.in(k), bytes.in(k), signal.In(rank).at.in(k))
 }
 
 // BulkPrefetch asks for n numbers of global memory to be in the L2 cache soon. One thread does this.
 func (a Array[T]) BulkPrefetch(n Reg[U32]) {
 	if k, bytes, ok := a.bulk("BulkPrefetch", isa.Global, a, isa.Global, n); ok {
-		k.ins("cp.async.bulk.prefetch.L2.global", k.arg(a.at), k.arg(bytes))
+		k.ins("cp.async.bulk.prefetch.L2.global", a.at.in(k), bytes.in(k))
 	}
 }
 

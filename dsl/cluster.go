@@ -21,7 +21,7 @@ func (a Addr) In(rank Reg[U32]) Addr {
 	}
 	k.checkRank(rank)
 	far := fresh[U32](k)
-	k.ins("mapa.shared::cluster.u32", k.arg(far), k.arg(a.Value()), k.arg(rank))
+	k.ins("mapa.shared::cluster.u32", far.in(k), a.Value().in(k), rank.in(k))
 	return Addr{k: k, space: isa.SharedCluster, reg: far.r, scope: far.scope, align: a.align}
 }
 

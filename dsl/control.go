@@ -34,7 +34,7 @@ func (k *Kernel) branch(to *ir.Block) {
 // branchIf goes to a block where p holds, or where it does not.
 func (k *Kernel) branchIf(p Reg[Pred], not bool, to *ir.Block) {
 	p = p.register()
-	o := k.arg(p)
+	o := p.in(k)
 	was := k.guard
 	if was.Reg != nil {
 		k.fault(&ruleOperand, "a branch inside When, which guards single instructions; use If")
@@ -79,7 +79,7 @@ func (k *Kernel) If(p Reg[Pred], then func(), otherwise ...func()) {
 // When guards the instructions of body by p, without a branch: @p. Branches and loops cannot stand in it.
 func (k *Kernel) When(p Reg[Pred], body func()) {
 	p = p.register()
-	o := k.arg(p)
+	o := p.in(k)
 	if k.guard.Reg != nil {
 		k.fault(&ruleOperand, "When inside When: one predicate guards an instruction; join them with And")
 	}
@@ -92,7 +92,7 @@ func (k *Kernel) When(p Reg[Pred], body func()) {
 // Unless guards the instructions of body by the contrary of p: @!p.
 func (k *Kernel) Unless(p Reg[Pred], body func()) {
 	p = p.register()
-	o := k.arg(p)
+	o := p.in(k)
 	if k.guard.Reg != nil {
 		k.fault(&ruleOperand, "Unless inside When: one predicate guards an instruction; join them with And")
 	}
@@ -161,8 +161,8 @@ func Count[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
 		})
 		k.leave()
 		k.closeLoop(l, func() {
-			o := k.arg(i)
-			k.ins(k.spelled("add", i.Type(), nil), o, o, k.arg(step))
+			o := i.in(k)
+			k.ins(k.spelled("add", i.Type(), nil), o, o, step.in(k))
 			k.branchIf(i.Lt(hi), false, top)
 		})
 	}
@@ -286,7 +286,7 @@ func (k *Kernel) choose(x Reg[U32], other, end *ir.Block, cases []func()) {
 		list.Blocks = append(list.Blocks, k.newBlock(fmt.Sprintf("case%d", i)))
 	}
 	k.f.Targets = append(k.f.Targets, list)
-	k.ins("brx.idx", k.arg(x.register()), ir.Operand{Kind: ir.List, Ref: list})
+	k.ins("brx.idx", x.register().in(k), ir.Operand{Kind: ir.List, Ref: list})
 	for i, body := range cases {
 		k.place(list.Blocks[i])
 		k.inside("a case", body)

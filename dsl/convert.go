@@ -141,8 +141,8 @@ func PackRandom[D Scalar](a, b, c, d Reg[F32], random Reg[U32]) Reg[D] {
 		return Reg[D]{}
 	}
 	out := fresh[D](k)
-	k.ins("cvt.rs.satfinite"+TypeOf[D]().String()+".f32", k.arg(out),
-		k.vector(k.arg(d.register()), k.arg(c.register()), k.arg(b.register()), k.arg(a.register())), k.arg(random.register()))
+	k.ins("cvt.rs.satfinite"+TypeOf[D]().String()+".f32", out.in(k),
+		k.vector(d.register().in(k), c.register().in(k), b.register().in(k), a.register().in(k)), random.register().in(k))
 	return out
 }
 

@@ -199,7 +199,7 @@ func (r *asyncRun) ahead(step Reg[U32]) {
 func (r *asyncRun) next() {
 	k := r.k
 	for _, n := range []Reg[U32]{r.read, r.write} {
-		o := k.arg(n)
+		o := n.in(k)
 		k.ins("add.u32", o, o, number(1))
 		k.When(n.EqI(int64(r.stages)), func() { n.Set(k.U32(0)) })
 	}
@@ -261,9 +261,9 @@ func (k *Kernel) copyAsync(to SharedTile, from Addr, pitch Reg[U64], c *clip, mo
 		if !even {
 			here = place(row.AddI(int64(i)))
 		}
-		args := []ir.Operand{k.arg(here), {}, number(16)}
+		args := []ir.Operand{here.in(k), {}, number(16)}
 		if c != nil {
-			args = append(args, k.arg(c.of(row.AddI(int64(i)), left)))
+			args = append(args, c.of(row.AddI(int64(i)), left).in(k))
 			if c.m.last {
 				there = line(c.row(row.AddI(int64(i))))
 			}

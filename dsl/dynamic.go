@@ -51,7 +51,7 @@ func (d *Dynamic) Deal() {
 		full, empty := d.barriers(state)
 		at := d.answer(state)
 		ask := func() {
-			k.ins("clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128", k.arg(at), k.arg(full.at))
+			k.ins("clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128", at.in(k), full.at.in(k))
 		}
 		if k.clusterSize() == 1 {
 			empty.Wait(state.parity)
@@ -62,7 +62,7 @@ func (d *Dynamic) Deal() {
 			})
 		} else {
 			ask = func() {
-				k.ins("clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.multicast::cluster::all.b128", k.arg(at), k.arg(full.at))
+				k.ins("clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.multicast::cluster::all.b128", at.in(k), full.at.in(k))
 			}
 			k.SyncWarp()
 			k.Comment("the first block asks for the cluster; each gets the answer")
@@ -149,11 +149,11 @@ func (d *Dynamic) answer(at *place) Addr { return d.answers.add(at.stage.ShlI(4)
 func (d *Dynamic) read(at Addr) (first Reg[U32], more Reg[Pred]) {
 	k := d.k
 	answer := ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B128)}
-	k.ins("ld.shared.b128", answer, k.arg(at))
+	k.ins("ld.shared.b128", answer, at.in(k))
 	more, first = fresh[Pred](k), fresh[U32](k)
-	k.ins("clusterlaunchcontrol.query_cancel.is_canceled.pred.b128", k.arg(more), answer)
+	k.ins("clusterlaunchcontrol.query_cancel.is_canceled.pred.b128", more.in(k), answer)
 	k.When(more, func() {
-		k.ins("clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128", k.arg(first), answer)
+		k.ins("clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128", first.in(k), answer)
 	})
 	return first, more
 }

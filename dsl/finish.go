@@ -89,6 +89,7 @@ func (k *Kernel) finish() {
 	k.prologue()
 	k.settleShared()
 	k.dropUnread()
+	k.settleRegs()
 }
 
 // checkRings reports rings that nobody empties.
@@ -145,7 +146,22 @@ func (k *Kernel) dropUnread() {
 	}
 	slices.Reverse(kept)
 	first.Instrs = append(kept, first.Instrs[head:]...)
-	k.f.Regs = slices.DeleteFunc(k.f.Regs, func(r *ir.Reg) bool { return r.Number == 0 })
+}
+
+// settleRegs lists the registers that stand in instructions.
+func (k *Kernel) settleRegs() {
+	n := 0
+	for r := range k.regs.All() {
+		if r.Number != 0 {
+			n++
+		}
+	}
+	k.f.Regs = make([]*ir.Reg, 0, n)
+	for r := range k.regs.All() {
+		if r.Number != 0 {
+			k.f.Regs = append(k.f.Regs, r)
+		}
+	}
 }
 
 // count adds to how often each register stands in instructions, and reports whether in names variables. Until a kernel is finished

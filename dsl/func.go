@@ -47,7 +47,7 @@ func Give[T Scalar](f *Func, x Reg[T]) {
 		k.fault(&ruleFunction, "%s gives a %s here and a %s elsewhere", k.Name(), t, f.result)
 		return
 	}
-	k.ins(k.op("st.param", memory(t)), k.address(k.f.Results[0]), k.arg(x.register()))
+	k.ins(k.op("st.param", memory(t)), k.address(k.f.Results[0]), x.register().in(k))
 	k.Return()
 }
 
@@ -65,7 +65,7 @@ func Call[T Scalar](k *Kernel, f *Func, args ...Operand) Reg[T] {
 	}
 	out := k.slot("result", t)
 	if k.call(f, []ir.Operand{{Kind: ir.Variable, Ref: out}}, args) {
-		k.ins(k.op("ld.param", memory(t)), k.arg(d), k.address(out))
+		k.ins(k.op("ld.param", memory(t)), d.in(k), k.address(out))
 	}
 	return d
 }

@@ -37,10 +37,10 @@ func (t SharedTile) PutMatrices(row, unit Reg[U32], fragments [4]Reg[B32], mods 
 		regs[i] = f.register().in(k)
 	}
 	r := t.reader(row, unit)
-	k.ins("stmatrix.sync.aligned.m8n8.x4"+dotted(mods)+".shared.b16", k.arg(r.row.add(r.unit)), k.list(ir.Vector, regs))
+	k.ins("stmatrix.sync.aligned.m8n8.x4"+dotted(mods)+".shared.b16", r.row.add(r.unit).in(k), k.list(ir.Vector, regs))
 }
 
 // ldmatrix reads four 8x8 matrices of 16 bits, of which each lane gives the address of a row, into four registers.
 func (k *Kernel) ldmatrix(into []ir.Operand, at Addr, mods ...Mod) {
-	k.ins("ldmatrix.sync.aligned.m8n8.x4"+dotted(mods)+".shared.b16", k.vector(into...), k.arg(at))
+	k.ins("ldmatrix.sync.aligned.m8n8.x4"+dotted(mods)+".shared.b16", k.vector(into...), at.in(k))
 }

@@ -204,7 +204,7 @@ func (m *Matrix) StoreRow(row, col Reg[U32], x []Reg[F32]) {
 	e := m.edge(row, col)
 	e.line(func() {
 		for i := 0; i < len(x); i += 2 {
-			e.put(i, m.k.arg(x[i]), m.k.arg(x[i+1]))
+			e.put(i, x[i].in(m.k), x[i+1].in(m.k))
 		}
 	})
 }
@@ -260,7 +260,7 @@ func (e *edge) put(col int, sums ...ir.Operand) {
 			return
 		}
 		to.space = isa.Global
-		k.ins("st.global.b32", k.arg(to), sums[0])
+		k.ins("st.global.b32", to.in(k), sums[0])
 	})
 }
 
@@ -269,10 +269,10 @@ func (m *Matrix) put(at Addr, x, y ir.Operand) {
 	k := m.k
 	at.space = isa.Global
 	if m.typ.Class() != isa.Half {
-		k.ins(k.access("st", isa.Global, nil, 2, m.typ), k.arg(at), k.vector(x, y))
+		k.ins(k.access("st", isa.Global, nil, 2, m.typ), at.in(k), k.vector(x, y))
 		return
 	}
 	pair := ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B32)}
 	k.ins("cvt.rn"+packedPair(m.typ).String()+".f32", pair, y, x)
-	k.ins("st.global.b32", k.arg(at), pair)
+	k.ins("st.global.b32", at.in(k), pair)
 }

@@ -69,7 +69,7 @@ func (k *Kernel) start(v *ir.Var) Reg[U32] {
 	d.scope = 0
 	k.starts[v] = d.r
 	was, guard := k.toHead()
-	k.ins("mov.u32", k.arg(d), ir.Operand{Kind: ir.Variable, Ref: v})
+	k.ins("mov.u32", d.in(k), ir.Operand{Kind: ir.Variable, Ref: v})
 	k.back(was, guard)
 	d.r.Name = k.regName(v.Name)
 	return d
@@ -82,6 +82,12 @@ func (a Addr) add(n Reg[U32]) Addr { return Array[B8]{at: a}.At(n).at }
 func (a Addr) operand(k *Kernel) (ir.Operand, bool) {
 	o, ok := a.inner(k)
 	return k.bracket(o), ok
+}
+
+// in is a as an operand of an instruction of k.
+func (a Addr) in(k *Kernel) ir.Operand {
+	o, _ := a.operand(k)
+	return o
 }
 
 // inner is what stands in the bracket.
@@ -325,7 +331,7 @@ func (a Array[T]) Get(mods ...Mod) Reg[T] {
 		return Reg[T]{}
 	}
 	d := fresh[T](k)
-	k.ins(k.access("ld", a.at.space, mods, 1, memory(TypeOf[T]())), d.in(k), k.arg(a.at))
+	k.ins(k.access("ld", a.at.space, mods, 1, memory(TypeOf[T]())), d.in(k), a.at.in(k))
 	return d
 }
 
@@ -345,7 +351,7 @@ func (a Array[T]) Put(x Reg[T], mods ...Mod) {
 	if floating(TypeOf[T]()) && TypeOf[T]().Class() == isa.Half {
 		x = x.register()
 	}
-	k.ins(k.access("st", a.at.space, mods, 1, memory(TypeOf[T]())), k.arg(a.at), x.in(k))
+	k.ins(k.access("st", a.at.space, mods, 1, memory(TypeOf[T]())), a.at.in(k), x.in(k))
 }
 
 // As is the memory of an array taken for elements of another type: pairs of BF16, say, for BF16. Indices count the new elements.

@@ -193,7 +193,7 @@ func (w *WarpTile[C]) apart() (join func()) {
 		for i, line := range all {
 			for j, cell := range line {
 				for n, sum := range cell {
-					w.k.ins("add.rn.f32", w.k.arg(sum), w.k.arg(sum), w.k.arg(part[i][j][n]))
+					w.k.ins("add.rn.f32", sum.in(w.k), sum.in(w.k), part[i][j][n].in(w.k))
 				}
 			}
 		}

@@ -57,7 +57,7 @@ func (o *Output) sync(group Reg[U32]) {
 		o.barrier[0].Sync()
 		return
 	}
-	k.ins("bar.sync", k.arg(group.AddI(int64(o.barrier[0].id)).register()), number(128))
+	k.ins("bar.sync", group.AddI(int64(o.barrier[0].id)).register().in(k), number(128))
 }
 
 // tile is the tile of a warpgroup.
@@ -161,7 +161,7 @@ func (o *Output) StoreRows(row, col Reg[U32], numbers func(col, n int) []Reg[F32
 			}
 			b := (c + q) * 2
 			to := at.Plus(int64(b / 128 * tile.SlabBytes())).add(unit.XorI(int64(b % 128)))
-			k.ins("st.shared.v4.b32", k.arg(to), k.list(ir.Vector, regs))
+			k.ins("st.shared.v4.b32", to.in(k), k.list(ir.Vector, regs))
 		}
 	}
 	k.FenceAsync()
@@ -193,10 +193,10 @@ func (o *Output) put(acc *Accumulator, part int, tile SharedTile) {
 		for i := range regs {
 			lo, hi := acc.At(part, c/8+i/2, i%2 == 1)
 			r := ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B32)}
-			k.ins(pair, r, k.arg(hi), k.arg(lo))
+			k.ins(pair, r, hi.in(k), lo.in(k))
 			regs[i] = r
 		}
-		k.ins("stmatrix.sync.aligned.m8n8.x4.shared.b16", k.arg(to), k.list(ir.Vector, regs))
+		k.ins("stmatrix.sync.aligned.m8n8.x4.shared.b16", to.in(k), k.list(ir.Vector, regs))
 	}
 }
 

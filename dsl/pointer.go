@@ -36,8 +36,8 @@ func (k *Kernel) pointer(name string, t isa.Type) Addr {
 // loadPointer reads a generic address from parameter memory and makes it one in global memory.
 func (k *Kernel) loadPointer(from ir.Operand) Addr {
 	generic, p := fresh[U64](k), fresh[U64](k)
-	k.ins("ld.param.u64", k.arg(generic), from)
-	k.ins("cvta.to.global.u64", k.arg(p), k.arg(generic))
+	k.ins("ld.param.u64", generic.in(k), from)
+	k.ins("cvta.to.global.u64", p.in(k), generic.in(k))
 	return Addr{k: k, space: isa.Global, reg: p.r, scope: p.scope}
 }
 
@@ -96,7 +96,7 @@ func (a Array[T]) generic(k *Kernel) Operand {
 	case a.at.space != isa.Global:
 		k.fault(&ruleFunction, "an array in %s as an argument; functions take pointers to global memory", describeSpace(a.at.space))
 	default:
-		k.ins("cvta.global.u64", k.arg(p), k.arg(a.at.Value64()))
+		k.ins("cvta.global.u64", p.in(k), a.at.Value64().in(k))
 	}
 	return p
 }

@@ -247,7 +247,7 @@ func (w *WarpTile[C]) elements(x SharedTile, fromX Reg[U32], y SharedTile, fromY
 			at := r.at((step*s.K/4 + four) * 32).add(odd)
 			for i, cell := range into {
 				for eight := range rows / 8 {
-					k.ins("ld.shared.f64", cell[four*rows/8+eight], k.arg(at.Plus(int64((i*rows+eight*8)*t.Pitch()))))
+					k.ins("ld.shared.f64", cell[four*rows/8+eight], at.Plus(int64((i*rows+eight*8)*t.Pitch())).in(k))
 				}
 			}
 		}

@@ -162,10 +162,10 @@ func (a *Accumulator) MMALeft(x *Fragments, y SharedTile) {
 			for i, r := range cell {
 				fa[i] = r.in(k)
 			}
-			k.ins(op, a.vector(part), k.list(ir.Vector, fa), k.arg(dy.AddI(int64(y.along(16*step)>>4))), k.arg(a.used), number(1), number(1), y.turn())
+			k.ins(op, a.vector(part), k.list(ir.Vector, fa), dy.AddI(int64(y.along(16*step)>>4)).in(k), a.used.in(k), number(1), number(1), y.turn())
 		}
 		if step == 0 {
-			k.ins("setp.eq.b32", k.arg(a.used), number(0), number(0))
+			k.ins("setp.eq.b32", a.used.in(k), number(0), number(0))
 		}
 	}
 }

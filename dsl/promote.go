@@ -32,7 +32,7 @@ func (a *Accumulator) Clear() {
 			a.k.ins("mov"+bits(r.Type.Bits()).String(), a.k.arg(Reg[B32]{k: a.k, r: r, scope: a.used.scope}), number(0))
 		}
 	}
-	a.k.ins("setp.eq.b32", a.k.arg(a.used), number(0), number(0))
+	a.k.ins("setp.eq.b32", a.used.in(a.k), number(0), number(0))
 }
 
 // Promote goes over sums of few products, and puts what f makes of each and of the one at its place in total there: scaled sums of integers or

@@ -63,7 +63,6 @@ func fresh[T Scalar](k *Kernel) Reg[T] {
 func (k *Kernel) newReg(t isa.Type) *ir.Reg {
 	r := k.regs.One()
 	r.Type = t
-	k.f.Regs = append(k.f.Regs, r)
 	return r
 }
 

@@ -60,14 +60,14 @@ func (r *ring) barriers(at *place) (full, empty Barrier) {
 func (s *place) next(r *ring) {
 	k := r.k
 	flip := func() {
-		o := k.arg(s.parity)
+		o := s.parity.in(k)
 		k.ins("xor.b32", o, o, number(1))
 	}
 	if r.stages == 1 {
 		flip()
 		return
 	}
-	step := k.arg(s.stage)
+	step := s.stage.in(k)
 	k.ins("add.u32", step, step, number(1))
 	k.When(s.stage.EqI(int64(r.stages)), func() {
 		flip()

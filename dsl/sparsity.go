@@ -115,7 +115,7 @@ func (a *AccumulatorStage) fitsPlaces(x, places SharedTile) bool {
 func (k *Kernel) copyPlaces(from SharedTile, to Reg[U32]) {
 	d := k.atomDescriptor(from)
 	for atom := range from.Bytes() / (placeRows * placeBytes) {
-		k.ins("tcgen05.cp."+k.tmem.group()+".128x128b", tensorAddress(k, to.AddI(int64(4*atom))), k.arg(d.AddI(int64(placeRows*placeBytes*atom>>4))))
+		k.ins("tcgen05.cp."+k.tmem.group()+".128x128b", tensorAddress(k, to.AddI(int64(4*atom))), d.AddI(int64(placeRows*placeBytes*atom>>4)).in(k))
 	}
 }
 

@@ -9,30 +9,32 @@ import "github.com/ptxdsl/ptxdsl/ir"
 type Dim3 struct{ X, Y, Z Reg[U32] }
 
 // TID is the index of the thread in its block.
-func (k *Kernel) TID() Dim3 { return k.dim3("%tid") }
+func (k *Kernel) TID() Dim3 { return k.dim3("%tid.x", "%tid.y", "%tid.z") }
 
 // NTID is the size of the block in threads. Where Threads told it, it is a constant.
 func (k *Kernel) NTID() Dim3 {
 	if k.threads[0] != 0 {
 		return Dim3{k.U32(k.threads[0]), k.U32(k.threads[1]), k.U32(k.threads[2])}
 	}
-	return k.dim3("%ntid")
+	return k.dim3("%ntid.x", "%ntid.y", "%ntid.z")
 }
 
 // CTAID is the index of the block in the grid.
-func (k *Kernel) CTAID() Dim3 { return k.dim3("%ctaid") }
+func (k *Kernel) CTAID() Dim3 { return k.dim3("%ctaid.x", "%ctaid.y", "%ctaid.z") }
 
 // NCTAID is the size of the grid in blocks.
-func (k *Kernel) NCTAID() Dim3 { return k.dim3("%nctaid") }
+func (k *Kernel) NCTAID() Dim3 { return k.dim3("%nctaid.x", "%nctaid.y", "%nctaid.z") }
 
 // ClusterID is the index of the cluster in the grid.
-func (k *Kernel) ClusterID() Dim3 { return k.dim3("%clusterid") }
+func (k *Kernel) ClusterID() Dim3 { return k.dim3("%clusterid.x", "%clusterid.y", "%clusterid.z") }
 
 // NClusterID is the size of the grid in clusters.
-func (k *Kernel) NClusterID() Dim3 { return k.dim3("%nclusterid") }
+func (k *Kernel) NClusterID() Dim3 { return k.dim3("%nclusterid.x", "%nclusterid.y", "%nclusterid.z") }
 
 // ClusterCTAID is the index of the block in its cluster.
-func (k *Kernel) ClusterCTAID() Dim3 { return k.dim3("%cluster_ctaid") }
+func (k *Kernel) ClusterCTAID() Dim3 {
+	return k.dim3("%cluster_ctaid.x", "%cluster_ctaid.y", "%cluster_ctaid.z")
+}
 
 // ClusterRank is the number of the block in its cluster.
 func (k *Kernel) ClusterRank() Reg[U32] { return Special[U32](k, "%cluster_ctarank") }
@@ -73,19 +75,19 @@ func (k *Kernel) WarpIndex() Reg[U32] {
 // Clock is the cycle counter of the multiprocessor. Every call reads it anew.
 func (k *Kernel) Clock() Reg[U64] {
 	d := fresh[U64](k)
-	k.ins("mov.u64", k.arg(d), k.special("%clock64"))
+	k.ins("mov.u64", d.in(k), k.special("%clock64"))
 	return d
 }
 
 // GlobalTimer is the time in nanoseconds. Every call reads it anew.
 func (k *Kernel) GlobalTimer() Reg[U64] {
 	d := fresh[U64](k)
-	k.ins("mov.u64", k.arg(d), k.special("%globaltimer"))
+	k.ins("mov.u64", d.in(k), k.special("%globaltimer"))
 	return d
 }
 
-func (k *Kernel) dim3(name string) Dim3 {
-	return Dim3{Special[U32](k, name+".x"), Special[U32](k, name+".y"), Special[U32](k, name+".z")}
+func (k *Kernel) dim3(x, y, z string) Dim3 {
+	return Dim3{Special[U32](k, x), Special[U32](k, y), Special[U32](k, z)}
 }
 
 // Special is a special register that does not change while the kernel runs. It is read once, at the start of the kernel,
@@ -100,7 +102,7 @@ func Special[T Scalar](k *Kernel, name string) Reg[T] {
 	k.specials[name] = d.r
 	was, guard := k.cur, k.guard
 	k.cur, k.guard = k.head, ir.Guard{}
-	k.ins(k.op("mov", moved(held(TypeOf[T]()))), k.arg(d), k.special(name))
+	k.ins(k.op("mov", moved(held(TypeOf[T]()))), d.in(k), k.special(name))
 	k.cur, k.guard = was, guard
 	return d
 }

@@ -161,10 +161,10 @@ func (x *Tensor) load(mode string, to SharedTile, at []Reg[U32], offsets []Reg[U
 		more = append(more, o)
 	}
 	for _, m := range mask {
-		more = append(more, k.arg(m))
+		more = append(more, m.in(k))
 	}
 	for from, place := range x.parts(to, at) {
-		k.ins(op, append([]ir.Operand{k.arg(place), x.m.bracket(from...), k.arg(signal)}, more...)...)
+		k.ins(op, append([]ir.Operand{place.in(k), x.m.bracket(from...), signal.in(k)}, more...)...)
 	}
 }
 
@@ -191,7 +191,7 @@ func (x *Tensor) store(op string, from SharedTile, at []Reg[U32]) {
 		return
 	}
 	for to, place := range x.parts(from, at) {
-		x.m.k.ins(fmt.Sprintf(op, len(x.box), mode), x.m.bracket(to...), x.m.k.arg(place))
+		x.m.k.ins(fmt.Sprintf(op, len(x.box), mode), x.m.bracket(to...), place.in(x.m.k))
 	}
 }
 
@@ -215,7 +215,7 @@ func (x *Tensor) Gather(to SharedTile, first int, rows [4]Reg[U32], col Reg[U32]
 	if k := x.kernel(); x.four("gathered into", to, first) && k.known(full) {
 		signal, group := k.signal(full)
 		k.ins("cp.async.bulk.tensor.2d."+k.copySpace(nil, full)+".global.tile::gather4.mbarrier::complete_tx::bytes"+group,
-			k.arg(to.at.Plus(int64(first*to.Pitch()))), x.m.bracket(col, rows[0], rows[1], rows[2], rows[3]), k.arg(signal))
+			to.at.Plus(int64(first*to.Pitch())).in(k), x.m.bracket(col, rows[0], rows[1], rows[2], rows[3]), signal.in(k))
 	}
 }
 
@@ -223,7 +223,7 @@ func (x *Tensor) Gather(to SharedTile, first int, rows [4]Reg[U32], col Reg[U32]
 func (x *Tensor) Scatter(from SharedTile, first int, rows [4]Reg[U32], col Reg[U32]) {
 	if k := x.kernel(); x.four("scattered from", from, first) {
 		k.ins("cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group",
-			x.m.bracket(col, rows[0], rows[1], rows[2], rows[3]), k.arg(from.at.Plus(int64(first*from.Pitch()))))
+			x.m.bracket(col, rows[0], rows[1], rows[2], rows[3]), from.at.Plus(int64(first*from.Pitch())).in(k))
 	}
 }
 

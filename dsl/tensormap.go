@@ -168,9 +168,9 @@ func (m *TensorMap) load(to SharedTile, first, n int, row, col Reg[U32], full Ba
 		c := col.AddI(int64(part * m.box))
 		for at := 0; at < n; at += m.high {
 			place := to.at.Plus(int64(part*m.tile.Bytes()/parts + (first+at)*m.tile.Pitch()))
-			args := []ir.Operand{k.arg(place), m.bracket(c, row.AddI(int64(at))), k.arg(signal)}
+			args := []ir.Operand{place.in(k), m.bracket(c, row.AddI(int64(at))), signal.in(k)}
 			for _, x := range mask {
-				args = append(args, k.arg(x))
+				args = append(args, x.in(k))
 			}
 			k.ins(op, args...)
 		}
@@ -219,7 +219,7 @@ func (m *TensorMap) store(op string, from SharedTile, row, col Reg[U32]) {
 	parts := m.tile.Cols / m.box
 	for part := range parts {
 		c := col.AddI(int64(part * m.box))
-		k.ins(op, m.bracket(c, row), k.arg(from.at.Plus(int64(part*m.tile.Bytes()/parts))))
+		k.ins(op, m.bracket(c, row), from.at.Plus(int64(part*m.tile.Bytes()/parts)).in(k))
 	}
 }
 

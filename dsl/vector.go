@@ -42,7 +42,7 @@ func (a Array[T]) GetVec(n int, mods ...Mod) []Reg[T] {
 			regs[i] = ir.Operand{Kind: ir.Register, Ref: k.newReg(w.typ)}
 		}
 	}
-	k.ins(k.access("ld", a.at.space, mods, w.count, w.typ), k.oneOrMany(regs), k.arg(a.at))
+	k.ins(k.access("ld", a.at.space, mods, w.count, w.typ), k.oneOrMany(regs), a.at.in(k))
 	for i, r := range regs {
 		switch w.each {
 		case 2:
@@ -107,7 +107,7 @@ func (a Array[T]) PutVec(x []Reg[T], mods ...Mod) {
 		}
 		k.ins("mov.b32", regs[i], k.vector(x[2*i].register().in(k), x[2*i+1].register().in(k)))
 	}
-	k.ins(k.access("st", a.at.space, mods, w.count, w.typ), k.arg(a.at), k.oneOrMany(regs))
+	k.ins(k.access("st", a.at.space, mods, w.count, w.typ), a.at.in(k), k.oneOrMany(regs))
 }
 
 func (k *Kernel) oneOrMany(regs []ir.Operand) ir.Operand {
@@ -160,7 +160,7 @@ func (a Array[T]) Atomic(how Mod, i Reg[U32], x Reg[T], mods ...Mod) Reg[T] {
 	}
 	d := fresh[T](k)
 	at := a.At(i).at
-	k.ins(a.atomic("atom", how, mods), d.in(k), k.arg(at), x.register().in(k))
+	k.ins(a.atomic("atom", how, mods), d.in(k), at.in(k), x.register().in(k))
 	return d
 }
 
@@ -168,7 +168,7 @@ func (a Array[T]) Atomic(how Mod, i Reg[U32], x Reg[T], mods ...Mod) Reg[T] {
 func (a Array[T]) Reduce(how Mod, i Reg[U32], x Reg[T], mods ...Mod) {
 	if k := a.at.k; k != nil {
 		at := a.At(i).at
-		k.ins(a.atomic("red", how, mods), k.arg(at), x.register().in(k))
+		k.ins(a.atomic("red", how, mods), at.in(k), x.register().in(k))
 	}
 }
 
@@ -212,7 +212,7 @@ func (a Array[T]) vectorAtomic(head string, how Mod, i Reg[U32], x []Reg[T], mod
 		in[n] = v.register().in(k)
 	}
 	at := a.At(i).at
-	k.ins(op, append(out, k.arg(at), k.list(ir.Vector, in))...)
+	k.ins(op, append(out, at.in(k), k.list(ir.Vector, in))...)
 }
 
 // CompareAndSwap writes x to element i if it holds expected, and returns what was there.
@@ -223,7 +223,7 @@ func (a Array[T]) CompareAndSwap(i Reg[U32], expected, x Reg[T], mods ...Mod) Re
 	}
 	d := fresh[T](k)
 	at := a.At(i).at
-	k.ins(a.atomic("atom", "cas", mods), d.in(k), k.arg(at), expected.in(k), x.in(k))
+	k.ins(a.atomic("atom", "cas", mods), d.in(k), at.in(k), expected.in(k), x.in(k))
 	return d
 }
 

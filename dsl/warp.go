@@ -16,7 +16,7 @@ func number(n int64) ir.Operand { return ir.Operand{Kind: ir.Int, Value: n} }
 // shuffle moves 32 bits between the lanes of a warp.
 func (k *Kernel) shuffle(how string, x Reg[U32], n, clamp int64) Reg[U32] {
 	d := fresh[U32](k)
-	k.ins("shfl.sync."+how+".b32", k.arg(d), k.arg(x.register()), number(n), number(clamp), number(fullWarp))
+	k.ins("shfl.sync."+how+".b32", d.in(k), x.register().in(k), number(n), number(clamp), number(fullWarp))
 	return d
 }
 
@@ -34,25 +34,25 @@ func shuffled[T Scalar](x Reg[T], how string, n Operand, clamp int64) Reg[T] {
 	d := fresh[T](k)
 	switch t.Bits() {
 	case 32:
-		send(k.arg(d), k.arg(x))
+		send(d.in(k), x.in(k))
 	case 16:
 		in, out := fresh[B32](k), fresh[B32](k)
-		k.ins("cvt.u32.u16", k.arg(in), k.half(k.arg(x), t))
-		send(k.arg(out), k.arg(in))
+		k.ins("cvt.u32.u16", in.in(k), k.half(x.in(k), t))
+		send(out.in(k), in.in(k))
 		if t.Class() == isa.Half {
 			low := fresh[B16](k)
-			k.ins("cvt.u16.u32", k.arg(low), k.arg(out))
-			k.ins("mov.b16", k.arg(d), k.arg(low))
+			k.ins("cvt.u16.u32", low.in(k), out.in(k))
+			k.ins("mov.b16", d.in(k), low.in(k))
 		} else {
-			k.ins("cvt.u16.u32", k.arg(d), k.arg(out))
+			k.ins("cvt.u16.u32", d.in(k), out.in(k))
 		}
 	case 64:
 		a, b := fresh[B32](k), fresh[B32](k)
-		k.ins("mov.b64", k.vector(k.arg(a), k.arg(b)), k.arg(x))
+		k.ins("mov.b64", k.vector(a.in(k), b.in(k)), x.in(k))
 		c, e := fresh[B32](k), fresh[B32](k)
-		send(k.arg(c), k.arg(a))
-		send(k.arg(e), k.arg(b))
-		k.ins("mov.b64", k.arg(d), k.vector(k.arg(c), k.arg(e)))
+		send(c.in(k), a.in(k))
+		send(e.in(k), b.in(k))
+		k.ins("mov.b64", d.in(k), k.vector(c.in(k), e.in(k)))
 	default:
 		k.fault(&ruleOperand, "a %s cannot be shuffled between lanes; 16, 32 and 64 bits can", t)
 	}
@@ -65,8 +65,8 @@ func (k *Kernel) half(o ir.Operand, t isa.Type) ir.Operand {
 		return o
 	}
 	d := fresh[B16](k)
-	k.ins("mov.b16", k.arg(d), o)
-	return k.arg(d)
+	k.ins("mov.b16", d.in(k), o)
+	return d.in(k)
 }
 
 // ShuffleXor is x of the lane whose number differs in the bits of mask.
@@ -140,14 +140,14 @@ func (x Reg[T]) Redux(how Mod) Reg[T] {
 		t = isa.B32
 	}
 	d := fresh[T](x.k)
-	x.k.ins("redux.sync."+string(how)+t.String(), x.k.arg(d), x.k.arg(x.register()), number(fullWarp))
+	x.k.ins("redux.sync."+string(how)+t.String(), d.in(x.k), x.register().in(x.k), number(fullWarp))
 	return d
 }
 
 // Ballot is a bit for each lane of the warp: whether p holds there.
 func (k *Kernel) Ballot(p Reg[Pred]) Reg[U32] {
 	d := fresh[U32](k)
-	k.ins("vote.sync.ballot.b32", k.arg(d), k.arg(p.register()), number(fullWarp))
+	k.ins("vote.sync.ballot.b32", d.in(k), p.register().in(k), number(fullWarp))
 	return d
 }
 
@@ -159,14 +159,14 @@ func (k *Kernel) AllLanes(p Reg[Pred]) Reg[Pred] { return k.vote("all", p) }
 
 func (k *Kernel) vote(how string, p Reg[Pred]) Reg[Pred] {
 	d := fresh[Pred](k)
-	k.ins("vote.sync."+how+".pred", k.arg(d), k.arg(p.register()), number(fullWarp))
+	k.ins("vote.sync."+how+".pred", d.in(k), p.register().in(k), number(fullWarp))
 	return d
 }
 
 // ActiveLanes is a bit for each lane of the warp that is here.
 func (k *Kernel) ActiveLanes() Reg[U32] {
 	d := fresh[U32](k)
-	k.ins("activemask.b32", k.arg(d))
+	k.ins("activemask.b32", d.in(k))
 	return d
 }
 
@@ -176,7 +176,7 @@ func (x Reg[T]) MatchAny() Reg[U32] {
 		return Reg[U32]{}
 	}
 	d := fresh[U32](x.k)
-	x.k.ins(x.k.op("match.any.sync", bits(x.Type().Bits())), x.k.arg(d), x.k.arg(x.register()), number(fullWarp))
+	x.k.ins(x.k.op("match.any.sync", bits(x.Type().Bits())), d.in(x.k), x.register().in(x.k), number(fullWarp))
 	return d
 }
 
@@ -186,7 +186,7 @@ func (k *Kernel) Elect() Reg[Pred] {
 		return k.Lane().EqI(0)
 	}
 	p := fresh[Pred](k)
-	k.ins("elect.sync", k.both(ir.Operand{Kind: ir.Sink}, k.arg(p)), number(fullWarp))
+	k.ins("elect.sync", k.both(ir.Operand{Kind: ir.Sink}, p.in(k)), number(fullWarp))
 	return p
 }
 

@@ -52,7 +52,7 @@ func (k *Kernel) Accumulator(rows, cols int, t isa.Type) *Accumulator {
 		a.regs = append(a.regs, list)
 	}
 	a.used = fresh[Pred](k)
-	k.ins("setp.ne.b32", k.arg(a.used), number(0), number(0))
+	k.ins("setp.ne.b32", a.used.in(k), number(0), number(0))
 	return a
 }
 
@@ -122,7 +122,7 @@ func (k *Kernel) accumulate(op string, a *Accumulator, x, y SharedTile, dx, dy R
 	for step := range steps {
 		fx, fy := x.Offset0(step*depth), y.along(step*depth)
 		for part := range a.parts {
-			args := []ir.Operand{a.vector(part), k.arg(dx.AddI(int64((fx + part*64*x.Pitch()) >> 4))), k.arg(dy.AddI(int64(fy >> 4))), k.arg(a.used)}
+			args := []ir.Operand{a.vector(part), dx.AddI(int64((fx + part*64*x.Pitch()) >> 4)).in(k), dy.AddI(int64(fy >> 4)).in(k), a.used.in(k)}
 			if t.Class() != isa.Signed && t.Class() != isa.Unsigned {
 				args = append(args, number(1), number(1)) // neither is negated
 			}
@@ -132,7 +132,7 @@ func (k *Kernel) accumulate(op string, a *Accumulator, x, y SharedTile, dx, dy R
 			k.ins(op, args...)
 		}
 		if step == 0 {
-			k.ins("setp.eq.b32", k.arg(a.used), number(0), number(0))
+			k.ins("setp.eq.b32", a.used.in(k), number(0), number(0))
 		}
 	}
 }

@@ -5,12 +5,15 @@
 // or until all of them are taken back at once.
 package slab
 
+import "iter"
+
 // An Of hands out values of one type from arrays that grow, so that little is too much for a small module, and there are few
 // for a large one. The zero Of is ready for use.
 type Of[T any] struct {
 	free   []T   // of the array in use
 	arrays [][]T // all that were made
 	used   int   // how many of them were in use since the last Reset
+	last   []T   // the list that Append made longer last, and all that is free behind it
 }
 
 const (
@@ -42,12 +45,45 @@ func (s *Of[T]) array(n int) []T {
 	return s.arrays[s.used-1]
 }
 
+// Append is list with v behind it. The list that it made longer last grows where it stands.
+func (s *Of[T]) Append(list []T, v T) []T {
+	n := len(list)
+	switch {
+	case n < cap(list):
+		return append(list, v)
+	case n > 0 && n < len(s.last) && &list[0] == &s.last[0] && len(s.free) > 0 && &s.last[n] == &s.free[0]: // nothing was handed out since
+		list = s.last[: n+1 : n+1]
+		s.free = s.last[n+1:]
+	default:
+		s.Grow(max(2*n, 1))
+		s.last = s.free
+		copy(s.last, list)
+		to := max(2*n, 1)
+		list, s.free = s.last[:n+1:to], s.last[to:]
+	}
+	list[n] = v
+	return list
+}
+
+// All visits the values that were handed out, and some that were not, which are zero.
+func (s *Of[T]) All() iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		for _, a := range s.arrays[:s.used] {
+			for i := range a {
+				if !yield(&a[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // Reset takes everything back, to hand it out again.
 func (s *Of[T]) Reset() {
 	for _, a := range s.arrays[:s.used] {
 		clear(a)
 	}
-	s.free, s.used = nil, 0
+	s.free, s.last, s.used = nil, nil, 0
 }
 
 // One is a zero value.

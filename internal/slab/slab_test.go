@@ -46,3 +46,55 @@ func TestRoom(t *testing.T) {
 		t.Errorf("a copy is %q", got)
 	}
 }
+
+// TestAppend makes several lists longer in turn, with other values handed out between: each holds what was appended to it.
+func TestAppend(t *testing.T) {
+	var s slab.Of[int]
+	lists := make([][]int, 5)
+	for n := range 20_000 {
+		which := n / 7 % len(lists)
+		if n > 15_000 {
+			which = 2 // alone
+		}
+		lists[which] = s.Append(lists[which], n*len(lists)+which)
+		if n%11 == 0 {
+			s.Many(n%3 + 1)[0] = -1
+		}
+	}
+	total := 0
+	for which, list := range lists {
+		total += len(list)
+		for i, v := range list {
+			if v%len(lists) != which || i > 0 && v <= list[i-1] {
+				t.Fatalf("list %d has %d behind %v", which, v, list[:i])
+			}
+		}
+		if grown := append(list, 7); len(lists[(which+1)%5]) > 0 && lists[(which+1)%5][0] == 7 {
+			t.Errorf("appending to %v touches its neighbour", grown)
+		}
+	}
+	if total != 20_000 {
+		t.Errorf("%d values", total)
+	}
+}
+
+// TestAll: every value that was handed out is visited once.
+func TestAll(t *testing.T) {
+	var s slab.Of[int]
+	for n := range 3000 {
+		*s.One() = n + 1
+	}
+	next := 1
+	for v := range s.All() {
+		if *v == 0 {
+			continue
+		}
+		if *v != next {
+			t.Fatalf("%d, after %d", *v, next-1)
+		}
+		next++
+	}
+	if next != 3001 {
+		t.Errorf("%d values", next-1)
+	}
+}
