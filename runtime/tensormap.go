@@ -276,7 +276,7 @@ func (m *memory) mapping(word string, sizes []int, options []MapOption) (*mappin
 		return nil, argument("tensor map: %s has none: they came with sm_90", m.dev)
 	case !ok:
 		return nil, argument("tensor map: %s is no element type of tensor maps", d.word)
-	case width >= 8 && width != 8*m.width:
+	case width >= 8 && width != 8*m.width && m.width != 1: // bytes may be anything
 		return nil, argument("tensor map: elements of %s in a buffer of %s", d.word, m.word)
 	case len(sizes) < 1 || len(sizes) > 5:
 		return nil, argument("tensor map: a tensor has one to five dimensions, not %d", len(sizes))

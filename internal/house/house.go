@@ -48,6 +48,7 @@ func Rooms() []Room {
 		{"cmd/ptxdsl", Anything, ""},
 
 		{"internal/agree", Anything, ""},
+		{"internal/blackwell", "diag ir isa lift ptx runtime/device", ""},
 		{"internal/cleanups", "form ir lift lower passes ptx internal/ptxas internal/roundtrip", ""},
 		{"internal/cleanups/cmd", Anything, ""},
 		{"internal/corpus", "", ""},

@@ -1,0 +1,31 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package blockscaled
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/internal/blackwell"
+	"github.com/ptxdsl/ptxdsl/internal/trial"
+	"github.com/ptxdsl/ptxdsl/runtime"
+)
+
+// TestModel multiplies matrices of every format on the model of an SM, on one multiprocessor and on a pair, some of which end within a tile.
+func TestModel(t *testing.T) {
+	for _, f := range Formats {
+		for _, pair := range []bool{false, true} {
+			tiling := f.Default(pair)
+			d := &trial.T{Device: runtime.On(blackwell.New("sm_100a")), Rand: rand.New(rand.NewPCG(1, 2))}
+			k, err := d.Kernel("matmul_"+f.Name, func(m *dsl.Module) { Build(m, f, tiling) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := multiply(d, k, f, tiling, trial.Product{M: 200, N: 136, K: 640}); err != nil {
+				t.Errorf("%s, pair %v: %v", f.Name, pair, err)
+			}
+		}
+	}
+}
