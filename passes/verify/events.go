@@ -173,6 +173,23 @@ func (p *Pass) Writes(e *trace.Event) []memory.Region {
 	return nil
 }
 
+// Multicast reports whether an engine works for the blocks of a mask.
+func Multicast(in *ir.Instr) bool {
+	return in.Mod("multicast::cluster") || in.Mod("multicast::cluster::16b") || in.Mod("multicast::cluster::32b")
+}
+
+// Blocks is the mask of the blocks of the cluster that an engine works for, or nil where it names none; it stands before the policy of
+// a cache.
+func Blocks(e *trace.Event) *value.Value {
+	if !Multicast(e.In) {
+		return nil
+	}
+	if e.In.Mod("L2::cache_hint") {
+		return Val(e, len(e.Vals)-2)
+	}
+	return Val(e, len(e.Vals)-1)
+}
+
 // Tensor reports whether a bulk copy is of a tensor.
 func Tensor(in *ir.Instr) bool { return in.Mod("tensor") }
 

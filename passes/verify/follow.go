@@ -4,6 +4,7 @@
 package verify
 
 import (
+	"fmt"
 	"runtime"
 	"sync"
 
@@ -77,6 +78,10 @@ func follow(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options) *sheet {
 		if len(k.Traces) > 0 && k.Needs(a.Requires...) {
 			a.Run(&Pass{Kernel: k, Analyzer: a, sheet: s})
 		}
+	}
+	if k.Unseen != nil {
+		at, _ := m.At(k.Unseen.Pos)
+		s.missed = append(s.missed, fmt.Sprintf("%s of line %d, to which no thread comes on the ways that were followed", k.Unseen.Head(), at.Line))
 	}
 	if k.Loops {
 		s.turns = k.Turns

@@ -123,8 +123,8 @@ func number(a *value.Atom, i, j int, scale int64) int64 {
 		return 0
 	}
 	n := sizes[(i*(2*j+1)+j)%len(sizes)] * scale
-	if i > 4 && i%2 != 0 {
-		n += scale / 2 // what is left over
+	if i > 4 && (i%2 != 0 || i == 8) {
+		n += scale / 2 // what is left over, of even and of odd numbers
 	}
 	return n
 }

@@ -63,6 +63,9 @@ func Follow(m *ir.Module, f *ir.Func, l Limits) *Kernel {
 	if len(p.k.Missed) > len(p.missed) || p.tangled() || p.loose() {
 		p.cases(l)
 	}
+	if len(p.k.Missed) == 0 && len(p.k.Traces) > 0 {
+		p.k.Unseen = p.unseen()
+	}
 	return p.k
 }
 

@@ -7,13 +7,14 @@ import (
 	"slices"
 
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/graph"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
 // Scenes puts traces together, one for every thread of the block, or of each block of the cluster where ranks are followed
 // apart, none of which contradicts another: at most so many
 // times, and the longest traces first, which tell most. It is whole where all that is done in some trace is done in
-// a scene too, as often as in turns of a loop around others.
+// a scene too, as often as in turns of a loop around others, and as often before its loop is left.
 func (k *Kernel) Scenes(most int) (list [][]*Trace, whole bool) {
 	if !k.together.of(k.Traces) {
 		k.together = scenes{traces: k.Traces}
@@ -58,15 +59,15 @@ func (k *Kernel) scenes() (list [][]*Trace, whole bool) {
 			list = append(list, scene)
 		}
 	}
-	all, shown := make(map[*ir.Instr]int), make(map[*ir.Instr]int)
+	all, shown := make(map[*ir.Instr]often), make(map[*ir.Instr]often)
 	for _, t := range k.Traces {
-		count(t, all)
+		k.count(t, all)
 		if used[t] {
-			count(t, shown)
+			k.count(t, shown)
 		}
 	}
 	for in, n := range all {
-		if shown[in] < min(n, around) {
+		if m := shown[in]; m.times < min(n.times, around) || m.turns < min(n.turns, around) {
 			return list, false
 		}
 	}
@@ -98,13 +99,44 @@ func Answered(a *value.Atom) bool {
 	return a.Sources&value.Answers != 0
 }
 
+// How often an instruction is done on a way, and how often before the innermost loop around it is left.
+type often struct{ times, turns int }
+
 // count notes how often each instruction is done in a trace, where that is more than was noted.
-func count(t *Trace, most map[*ir.Instr]int) {
-	n := make(map[*ir.Instr]int)
+func (k *Kernel) count(t *Trace, most map[*ir.Instr]often) {
+	type here struct {
+		often
+		visit int // of the loop, that turns are of
+	}
+	n := make(map[*ir.Instr]*here)
+	visits := make(map[*graph.Loop]int) // how often each loop was left
+	var last *graph.Loop                // innermost of what came before
+	at := func(block int) {
+		for ; last != nil && !last.Has(block); last = last.Parent {
+			visits[last]++
+		}
+		last = k.loops[block]
+	}
+	choices := t.Choices
 	for i := range t.Events {
-		in := t.Events[i].In
-		n[in]++
-		most[in] = max(most[in], n[in])
+		e := &t.Events[i]
+		for len(choices) > 0 && choices[0].At <= i {
+			at(choices[0].Block)
+			choices = choices[1:]
+		}
+		at(e.Block)
+		h := n[e.In]
+		if h == nil {
+			h = &here{}
+			n[e.In] = h
+		}
+		h.times++
+		if v := visits[last]; v != h.visit {
+			h.visit, h.turns = v, 0
+		}
+		h.turns++
+		m := most[e.In]
+		most[e.In] = often{max(m.times, h.times), max(m.turns, h.turns)}
 	}
 }
 

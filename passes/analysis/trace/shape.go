@@ -17,7 +17,7 @@ import (
 func (p *program) findLoops() {
 	dom := graph.Dominators(p.flow.Succs, p.flow.Preds)
 	list, in, whole := graph.Loops(p.flow.Succs, p.flow.Preds, dom)
-	p.loops = in
+	p.loops, p.k.loops = in, in
 	if !whole {
 		p.miss("loops that are entered at several places")
 	}
@@ -151,7 +151,7 @@ func ranks(k *Kernel) int {
 	}
 	for _, b := range k.Func.Blocks {
 		for _, in := range b.Instrs {
-			if in.Head() == "mapa" || in.Mod("multicast::cluster") || in.Mod("cta_group::2") {
+			if in.Head() == "mapa" || strings.Contains(in.Op, ".multicast::cluster") && !in.Mod("multicast::cluster::all") || in.Mod("cta_group::2") {
 				return k.Cluster
 			}
 			for i := range in.Args {

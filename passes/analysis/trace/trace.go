@@ -102,10 +102,15 @@ type Kernel struct {
 	// Guessed says that neither does .maxntid, and that they are taken to be as large as arrays in shared memory have room for.
 	Guessed bool
 
+	// Unseen is an instruction that no way which was followed comes to, where there is one that has to do with other threads
+	// or with work in the background.
+	Unseen *ir.Instr
+
 	// Spent is what was spent of Limits.Work, which analyzers that do much work add to.
 	Spent int
 
 	together scenes                  // see Scenes
+	loops    []*graph.Loop           // innermost of each block
 	work     int                     // that may be spent, or 0
 	touched  [][]*ir.Instr           // the instructions of each Touch
 	writers  map[*ir.Reg][]*ir.Instr // see Given

@@ -28,6 +28,7 @@ they have started, and for blocks that leave while others may still use theirs.`
 
 func run(p *verify.Pass) {
 	cancels(p)
+	outside(p)
 	if p.Cluster == 1 {
 		return
 	}
@@ -35,6 +36,12 @@ func run(p *verify.Pass) {
 		follow(p, t)
 	}
 	relaxed(p)
+	if !p.Told("C2") {
+		for _, t := range p.Traces {
+			leaves(p, t)
+		}
+	}
+	between(p)
 }
 
 // follow is one trace: arrive, wait, arrive, wait, and remote accesses between the first and the last.
@@ -170,9 +177,9 @@ func own(p *verify.Pass, w *trace.Trace, a *value.Atom) bool {
 
 // multicast reports whether an engine works on several blocks.
 func multicast(e *trace.Event) bool {
-	if !e.In.Mod("multicast::cluster") {
+	if !verify.Multicast(e.In) {
 		return false
 	}
-	mask := verify.Val(e, len(e.Vals)-1)
+	mask := verify.Blocks(e)
 	return mask == nil || !mask.Const() || mask.K&(mask.K-1) != 0
 }

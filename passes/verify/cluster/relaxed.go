@@ -4,9 +4,11 @@
 package cluster
 
 import (
+	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
@@ -74,6 +76,38 @@ func relaxed(p *verify.Pass) {
 					p.Report(&ruleRelaxed, arrived.In, "a relaxed arrival publishes nothing, and behind it %s works on what was stored before", e.In.Head()).
 						Also(s.e.In, "stored here").Also(e.In, "used here, %s", where).On(t, at)
 				}
+			}
+		}
+	}
+}
+
+// leaves looks for a relaxed arrival as the last thing between what threads wrote to another block's memory and their leave: blocks
+// that have left by then are what it should rule out. What threads read they have read.
+func leaves(p *verify.Pass, t *trace.Trace) {
+	var last, use, arrived *trace.Event
+	at := 0
+	for i := range t.Events {
+		e := &t.Events[i]
+		switch e.Kind {
+		case trace.Fence:
+			if !e.In.Mod("cta") {
+				last = nil
+			}
+		case trace.ClusterArrive:
+			use, arrived, at = nil, e, i
+			if e.In.Mod("relaxed") {
+				use = last
+			}
+			last = nil
+		case trace.Store, trace.Atomic, trace.Arrive:
+			if away(p, t, e) {
+				last, use = e, nil
+			}
+		case trace.Exit:
+			if use != nil && e.Threads.And(t.Threads) != (value.Set{}) {
+				p.Report(&ruleExit, arrived.In, "the arrival behind which this block leaves is relaxed: it does not put what was done to other blocks' memory before, and they may be gone").
+					As(diag.Review).Also(use.In, "what was done").On(t, at)
+				return
 			}
 		}
 	}

@@ -42,7 +42,7 @@ barrier.cluster.wait.aligned;
 	}
 	ruleEntry = diag.Rule{
 		ID: "C3", Layer: "cluster", Severity: diag.Error, Title: "another block's memory used before it has started",
-		What: "An access through mapa, a copy to several blocks, or an arrival there, with no barrier of the cluster before it.",
+		What: "An access through mapa, a copy to several blocks, or an arrival there, with no barrier of the cluster before it; or one that names a block which the cluster does not have.",
 		Why:  "The other block may not be there yet: a fault, or an arrival that is lost.",
 		Wrong: `
 mov.u32 %r1, tile;
@@ -66,7 +66,7 @@ barrier.cluster.wait.aligned;
 	}
 	ruleExit = diag.Rule{
 		ID: "C4", Layer: "cluster", Severity: diag.Error, Title: "a block that leaves while others may use its memory",
-		What: "A way out of the kernel behind the last access to another block's memory with no barrier of the cluster. For engines it is a review: a wait may have seen them to the end.",
+		What: "A way out of the kernel behind the last access to another block's memory with no barrier of the cluster. For engines it is a review: a wait may have seen them to the end; so is a relaxed arrival behind stores and arrivals there.",
 		Why:  "Shared memory of a block that has left belongs to the next: a fault, a hang, corruption.",
 		Wrong: `
 barrier.cluster.arrive.aligned;

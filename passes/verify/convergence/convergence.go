@@ -5,7 +5,6 @@
 package convergence
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
@@ -44,9 +43,11 @@ func run(p *verify.Pass) {
 					aligned(p, t, i)
 				}
 			case trace.WarpSync, trace.Collective:
-				if strings.HasPrefix(e.In.Op, "elect") {
+				switch {
+				case unnamed(p, t, i):
+				case strings.HasPrefix(e.In.Op, "elect"):
 					elect(p, t, i)
-				} else {
+				default:
 					masked(p, t, i)
 				}
 			}
@@ -299,94 +300,4 @@ func other(s *site) *ir.Instr {
 		}
 	}
 	return nil
-}
-
-// masked holds the lanes that come to a warp-wide instruction against its mask.
-func masked(p *verify.Pass, t *trace.Trace, i int) {
-	e := &t.Events[i]
-	mask, ok := verify.Number(e, len(e.Vals)-1)
-	if !ok || !strings.Contains(e.In.Op, ".sync") {
-		return
-	}
-	parts := slices.ContainsFunc(e.Parted, func(c trace.Choice) bool { return c.Splits })
-	for w := range (p.Pool.Threads + 31) / 32 {
-		if !p.Pool.Exact && !parts {
-			break // lanes that are not named may not be there
-		}
-		if strange := e.Threads.Lanes(w) &^ uint32(mask); strange != 0 {
-			p.Report(&ruleMask, e.In, "lane %d executes %s and is not in the mask %#x", low(strange), e.In.Op, uint32(mask)).On(t, i)
-			return
-		}
-	}
-	for _, c := range e.Parted {
-		if !c.Splits {
-			continue
-		}
-		for w := range (p.Pool.Threads + 31) / 32 {
-			if e.Threads.Lanes(w) == 0 {
-				continue
-			}
-			if missing := uint32(mask) & c.Away.Lanes(w); missing != 0 {
-				if all, _ := joined(p, t, i, c); all {
-					continue
-				}
-				f := p.Report(&ruleMask, e.In, "%s names lane %d in its mask %#x, which went another way", e.In.Op, low(missing), uint32(mask)).Also(c.In, "lanes part here")
-				if p.Quits(c) || elsewhere(p, e) || example(p, t, c) || folded(p) || leave(p, t, e, missing, w) {
-					f.As(diag.Review)
-				}
-				return
-			}
-		}
-	}
-}
-
-// leave reports whether lanes of a warp that went another way meet nobody before they leave the kernel: an instruction waits for those
-// alone that have not left.
-func leave(p *verify.Pass, t *trace.Trace, e *trace.Event, lanes uint32, warp int) bool {
-	for _, o := range p.Traces {
-		if o.Rank != t.Rank || o.Threads.Lanes(warp)&lanes == 0 || !o.Facts.Agree(t.Facts) {
-			continue
-		}
-		for i := range o.Events {
-			switch own := &o.Events[i]; own.Kind {
-			case trace.BarrierSync, trace.WarpSync, trace.Collective, trace.ClusterWait, trace.Wait:
-				if own.In.Pos > e.In.Pos {
-					return false
-				}
-			}
-		}
-	}
-	return true
-}
-
-// elsewhere reports whether other lanes come to the same kind of instruction at another place.
-func elsewhere(p *verify.Pass, e *trace.Event) bool {
-	for _, t := range p.Traces {
-		for i := range t.Events {
-			if o := &t.Events[i]; o.Kind == e.Kind && o.In != e.In && o.In.Op == e.In.Op && len(o.Parted) > 0 {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func low(lanes uint32) int {
-	for n := range 32 {
-		if lanes>>n&1 != 0 {
-			return n
-		}
-	}
-	return 32
-}
-
-// elect asks that elect.sync is not under another.
-func elect(p *verify.Pass, t *trace.Trace, i int) {
-	e := &t.Events[i]
-	for _, c := range e.Parted {
-		if c.Splits {
-			p.Report(&ruleElect, e.In, "elect.sync where only some lanes of its mask come").Also(c.In, "lanes part here").On(t, i)
-			return
-		}
-	}
 }

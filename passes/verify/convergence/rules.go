@@ -72,7 +72,7 @@ bar.sync 2, 64;
 	}
 	ruleMask = diag.Rule{
 		ID: "B5", Layer: "convergence", Severity: diag.Error, Title: "a mask that names lanes which do not come",
-		What: "bar.warp.sync, shfl, vote, match and redux whose constant mask names a lane that went another way at a branch on the number of the thread, or does not name the one that executes it.",
+		What: "bar.warp.sync, shfl, vote, match and redux whose constant mask names a lane that went another way at a branch on the number of the thread; these and elect.sync, where it does not name the one that executes them.",
 		Why:  "The lanes that came wait for ever, or get what is not defined.",
 		Wrong: `
 mov.u32 %r1, %tid.x;

@@ -40,6 +40,7 @@ type birth struct {
 	syncs  int  // barriers of the block before it
 	warps  int  // barriers of the warp before it
 	fenced bool // a fence comes behind it, before anything else can use it
+	narrow bool // one for memory of the block itself
 }
 
 func run(p *verify.Pass) {
@@ -62,13 +63,14 @@ func run(p *verify.Pass) {
 		}
 	}
 	peers := peerData(p)
-	looked := heeded(p)
+	looked, filled := heeded(p), filledBy(p)
 	alone := !clustered(p)
 	for _, t := range p.Traces {
 		unwritten(p, t)
 		life(p, t, births)
 		uses(p, t, births, peers, alone)
 		tries(p, t, looked)
+		relaxed(p, t, filled)
 	}
 	totals(p, births, order)
 }
@@ -125,7 +127,7 @@ func made(p *verify.Pass, t *trace.Trace, i int, behind birth, births map[verify
 		b := &birth{t: t, at: i, e: e, count: count, known: known, by: o.Threads, syncs: behind.syncs, warps: behind.warps}
 		for j := i + 1; j < len(t.Events); j++ {
 			if k := t.Events[j].Kind; k == trace.InitFence || k == trace.ProxyFence {
-				b.fenced = true
+				b.fenced, b.narrow = true, t.Events[j].In.Mod("shared::cta")
 				break
 			} else if verify.Target(&t.Events[j]) >= 0 && k != trace.Init {
 				break
@@ -253,6 +255,9 @@ func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers
 				if alone {
 					f.As(diag.Review) // CUB leaves the fence out in one block, and says that the memory model has come to allow it
 				}
+			case engine && b.narrow && !alone && (o.Rank != nil || verify.Multicast(e.In)):
+				p.Report(&ruleSeen, e.In, "%s uses barrier objects of other blocks, and the fence behind those is for memory of their own block", short(e.In)).
+					As(diag.Review).Also(b.e.In, "made here")
 			}
 		}
 	}
@@ -265,7 +270,7 @@ func clustered(p *verify.Pass) bool {
 	}
 	for _, b := range p.Func.Blocks {
 		for _, in := range b.Instrs {
-			if in.Head() == "mapa" || in.Mod("multicast::cluster") || in.Mod("multicast::cluster::all") || in.Mod("cta_group::2") {
+			if in.Head() == "mapa" || verify.Multicast(in) || in.Mod("multicast::cluster::all") || in.Mod("cta_group::2") {
 				return true
 			}
 		}
@@ -326,7 +331,10 @@ func waited(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, peers map[ver
 	}
 	if e.In.Mod("parity") {
 		if n, ok := verify.Number(e, verify.Address(e.In, 0)+1); ok && n != 0 && n != 1 {
-			p.Report(&ruleParity, e.In, "parity of a wait is %d, expected 0 or 1", n).On(t, i)
+			f := p.Report(&ruleParity, e.In, "parity of a wait is %d, expected 0 or 1", n).On(t, i)
+			if n == -1 {
+				f.As(diag.Review) // a bit that was widened with its sign: compilers make it so, and GPUs look at the lowest bit
+			}
 		}
 	}
 	if from := peers[o.Object]; from != nil && !strings.Contains(e.In.Op, "acquire.cluster") {

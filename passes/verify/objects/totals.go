@@ -140,7 +140,7 @@ func add(p *verify.Pass, e *trace.Event, o verify.Touch, s *total) {
 	threads := int64(o.Threads.Len())
 	switch e.Kind {
 	case trace.Arrive, trace.CopyArrive, trace.TensorCommit:
-		if o.Rank != nil || e.In.Mod("multicast::cluster") || p.Cluster != 1 && (e.In.Mod("shared::cluster") || e.Kind == trace.TensorCommit) {
+		if o.Rank != nil || verify.Multicast(e.In) || p.Cluster != 1 && (e.In.Mod("shared::cluster") || e.Kind == trace.TensorCommit) {
 			// Other blocks arrive here as this one arrives there.
 			threads *= int64(max(16, p.Cluster))
 		}
@@ -165,7 +165,7 @@ func add(p *verify.Pass, e *trace.Event, o verify.Touch, s *total) {
 			s.load = e
 		}
 		bytes, ok := p.Copied(e)
-		if !ok || e.In.Mod("multicast::cluster") || o.Rank != nil {
+		if !ok || verify.Multicast(e.In) || o.Rank != nil {
 			s.tensor = true
 			s.unsized = s.unsized || !ok || p.Ranks < 2
 		}
@@ -200,7 +200,7 @@ func rooms(p *verify.Pass, s *total) {
 	if p.Ranks > 1 || !s.unsized {
 		return // other blocks copy here too, or it is known
 	}
-	if s.first == nil || s.load == nil || s.vague || s.copies <= 0 || s.expects == 0 || s.load.In.Mod("multicast::cluster") {
+	if s.first == nil || s.load == nil || s.vague || s.copies <= 0 || s.expects == 0 || verify.Multicast(s.load.In) {
 		return
 	}
 	const slack = 1024                 // tiles are aligned to as much

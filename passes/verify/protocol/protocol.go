@@ -348,7 +348,7 @@ ld.shared.b32 %r1, [tile];
 	}
 	rulePlain = diag.Rule{
 		ID: "B8", Layer: "protocol", Severity: diag.Error, Title: "shared memory used by two warps with no barrier between",
-		What: "A plain load and a plain store, or two stores, or one of them and an atomic operation, by different warps to the same bytes of shared memory, and nothing that makes one come after the other.",
+		What: "A plain load and a plain store, or two stores, or one of them and an atomic operation, by different warps to the same bytes of shared memory, and nothing that makes one come after the other. A block's use of its own shared memory between its arrival at the cluster's barrier and its wait, where others work on the same variable, is a review.",
 		Why:  "Which comes first is chance. Some such races are meant, as where all write the same value: those of two stores, of a value that is the same for all threads, and of atomic operations are reviews.",
 		Wrong: `
 .reqntid 64

@@ -341,7 +341,7 @@ func (m *machine) load(a *agent, e *trace.Event) {
 		if !known {
 			n = o.unit * at.threads
 		}
-		if e.In.Mod("multicast::cluster") && o.unit == 0 && m.p.Ranks < 2 {
+		if verify.Multicast(e.In) && o.unit == 0 && m.p.Ranks < 2 {
 			n *= int64(max(1, m.p.Cluster))
 		}
 		phases := slices.Clone(a.clock.phases)
@@ -383,7 +383,7 @@ func (m *machine) commit(a *agent, e *trace.Event) {
 	a.copies = nil
 	know, from := a.clock.clone(), whole(a)
 	n := int64(1)
-	if e.In.Mod("multicast::cluster") && m.p.Ranks < 2 {
+	if verify.Multicast(e.In) && m.p.Ranks < 2 {
 		n = int64(max(1, m.p.Cluster))
 	}
 	for _, at := range m.touched(a, e) {

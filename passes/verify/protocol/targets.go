@@ -76,14 +76,14 @@ func (m *machine) goes(at verify.Touch, block int) int64 {
 
 // cast is the blocks that an engine works for: those of a mask, or its own.
 func (m *machine) cast(from int, e *trace.Event) []int {
-	if m.p.Ranks < 2 || !e.In.Mod("multicast::cluster") && !e.In.Mod("multicast::cluster::all") {
+	if m.p.Ranks < 2 || !verify.Multicast(e.In) && !e.In.Mod("multicast::cluster::all") {
 		return []int{from}
 	}
-	mask, known := verify.Number(e, len(e.Vals)-1)
-	if !known || e.Kind == trace.Answer {
+	mask := verify.Blocks(e)
+	if mask == nil || !mask.Const() {
 		return m.all()
 	}
-	return slices.DeleteFunc(m.all(), func(block int) bool { return mask>>block&1 == 0 })
+	return slices.DeleteFunc(m.all(), func(block int) bool { return mask.K>>block&1 == 0 })
 }
 
 // away is the block of the cluster whose memory an access by address is to.

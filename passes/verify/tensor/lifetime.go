@@ -120,6 +120,7 @@ func allocations(p *verify.Pass, t *trace.Trace) {
 	var last, yielded *trace.Event
 	met := false // the blocks of a pair have met
 	var used *trace.Event
+	var gone []*trace.Event // frees since the last allocation
 	for i := range t.Events {
 		e := &t.Events[i]
 		switch e.Kind {
@@ -145,12 +146,18 @@ func allocations(p *verify.Pass, t *trace.Trace) {
 			if e.In.Mod("cta_group::2") && !met {
 				p.Report(&rulePair, e.In, "an allocation for a pair of blocks, with no barrier of the cluster before it: the other block may not have started").On(t, i)
 			}
-			last = e
+			last, gone = e, nil
 		case trace.TensorYield:
 			yielded = e
 		case trace.TensorLoad, trace.TensorStore, trace.TensorMultiply, trace.TensorCopy, trace.TensorCommit:
 			used = e
 		case trace.TensorFree:
+			for _, o := range gone {
+				if v := verify.Val(e, 0); v != nil && v == verify.Val(o, 0) && o.Threads.And(e.Threads) != (value.Set{}) {
+					p.Report(&ruleFree, e.In, "tensor memory is freed that was freed before: it may be another block's by now").Also(o.In, "freed here").On(t, i)
+				}
+			}
+			gone = append(gone, e)
 			if e.Threads.Warps() > 1 && p.Pool.Exact {
 				p.Report(&ruleAlloc, e.In, "tensor memory is freed by %d warps with one instruction, expected one", e.Threads.Warps()).On(t, i)
 			}

@@ -62,7 +62,7 @@ tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 32;
 	}
 	ruleFree = diag.Rule{
 		ID: "T3", Layer: "tensor", Severity: diag.Error, Title: "tensor memory that is not freed",
-		What: "A way through the kernel on which tensor memory is allocated and not freed, or an allocation behind tcgen05.relinquish_alloc_permit, or with nothing that puts it before that of another warp.",
+		What: "A way through the kernel on which tensor memory is allocated and not freed, or freed twice; or an allocation behind tcgen05.relinquish_alloc_permit, or with nothing that puts it before that of another warp.",
 		Why:  "The next block on the multiprocessor waits for it for ever.",
 		Wrong: `
 .reqntid 32
@@ -76,7 +76,7 @@ ld.shared.b32 %r1, [slot];
 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 32;
 `,
 		Fix:     "Free on every way, early returns among them.",
-		Gaps:    "Which allocation a free is of is not followed.",
+		Gaps:    "Which allocation a free is of is not followed; of two frees, those by one warp at one address are compared.",
 		Section: "9.7.16.7 Tensor memory allocation",
 	}
 	ruleEarly = diag.Rule{
@@ -185,8 +185,8 @@ tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 32;
 	}
 	ruleCommit = diag.Rule{
 		ID: "T7", Layer: "tensor", Severity: diag.Error, Title: "a commit that tracks nothing",
-		What: "tcgen05.commit by other threads than issued the tcgen05.mma, .cp or .shift before it.",
-		Why:  "A commit tracks the operations of its own thread: the object is released at once.",
+		What: "tcgen05.commit by other threads than issued the tcgen05.mma, .cp or .shift before it; or one of these by threads that make no commit behind it, where another lane of the warp does.",
+		Why:  "A commit tracks the operations of its own thread: the object is released at once. Every thread that issues an operation makes one of its own: of those that no commit tracks nobody learns when they end.",
 		Wrong: `
 .reqntid 32
 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
@@ -215,7 +215,7 @@ mbarrier.try_wait.parity.shared.b64 %p3, [bars], 0;
 @!%p3 bra WAIT;
 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 32;
 `,
-		Fix:     "Let the thread that issues also commit.",
+		Fix:     "Let the thread that commits issue, and no other.",
 		Section: "9.7.16.10 tcgen05.commit",
 	}
 	ruleWait = diag.Rule{

@@ -37,6 +37,7 @@ func run(p *verify.Pass) {
 		fences(p, t, objects)
 		lanes(p, t)
 	}
+	lonely(p, committers(p))
 	frees(p)
 	lifetimes(p)
 	columns(p)

@@ -1,0 +1,34 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package trace
+
+import "github.com/ptxdsl/ptxdsl/ir"
+
+// unseen is the first instruction with something to do with other threads or with work in the background that no way which was
+// followed comes to, or nil: what it does was not looked at, as little as what others do because it is not done. Ways that can only
+// end in a trap are not meant to be followed.
+func (p *program) unseen() *ir.Instr {
+	seen := make(map[*ir.Instr]bool)
+	for _, t := range p.k.Traces {
+		for i := range t.Events {
+			seen[t.Events[i].In] = true
+		}
+	}
+	for b, block := range p.k.Func.Blocks {
+		if p.doomed != nil && p.doomed[b] || b > 0 && len(p.flow.Preds[b]) == 0 {
+			continue
+		}
+		for _, in := range block.Instrs {
+			if in.Directive() || seen[in] {
+				continue
+			}
+			switch p.kind(in) {
+			case Other, Load, Store, Atomic, Touch, Call, Exit:
+			default:
+				return in
+			}
+		}
+	}
+	return nil
+}

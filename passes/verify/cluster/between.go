@@ -1,0 +1,126 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// A visit is an access to a variable of another block's shared memory: whether its bytes are known, and between which of the
+// cluster's barriers it is made.
+type visit struct {
+	e      *trace.Event
+	region memory.Region
+	known  bool
+	phase  int
+	t      *trace.Trace
+}
+
+// between looks for what a block does to its own shared memory between its arrival at the cluster's barrier and its wait, where
+// other blocks work on the same variable ahead of the one or behind the other: neither puts the two in order.
+func between(p *verify.Pass) {
+	visits := make(map[*ir.Var][]visit)
+	for _, t := range p.Traces {
+		phase := 0
+		for i := range t.Events {
+			e := &t.Events[i]
+			switch e.Kind {
+			case trace.ClusterWait:
+				phase++
+			case trace.Load, trace.Store, trace.Atomic, trace.RemoteStore:
+				if v := visited(e); v != nil {
+					r, ok := p.Peer(e, memory.Bytes(e.In))
+					visits[v] = append(visits[v], visit{e, r, ok && r.Sure, phase, t})
+				}
+			}
+		}
+	}
+	if len(visits) == 0 {
+		return
+	}
+	for _, t := range p.Traces {
+		phase := 0
+		var arrived *trace.Event
+		for i := range t.Events {
+			e := &t.Events[i]
+			switch e.Kind {
+			case trace.ClusterArrive:
+				arrived = e
+			case trace.ClusterWait:
+				arrived = nil
+				phase++
+			case trace.Load, trace.Store, trace.Atomic:
+				if r, ok := p.Access(e); ok && arrived != nil && r.Shared() {
+					unordered(p, t, i, arrived, &r, visits[r.Var()], phase)
+				}
+			}
+		}
+	}
+}
+
+// visited is the variable that an access to another block's memory begins at, or nil.
+func visited(e *trace.Event) *ir.Var {
+	v := verify.Val(e, verify.Address(e.In, 0))
+	if v == nil {
+		return nil
+	}
+	for _, t := range v.Terms {
+		if t.Atom.Op != "mapa" || t.Factor != 1 {
+			continue
+		}
+		for _, u := range t.Atom.Args[0].Terms {
+			if of, ok := u.Atom.Ref.(*ir.Var); ok && u.Atom.Op == "variable" {
+				return of
+			}
+		}
+	}
+	return nil
+}
+
+// unordered holds one access between an arrival and its wait against those of other blocks.
+func unordered(p *verify.Pass, t *trace.Trace, i int, arrived *trace.Event, r *memory.Region, list []visit, phase int) {
+	e := &t.Events[i]
+	for k := range list {
+		v := &list[k]
+		if v.phase != phase && v.phase != phase+1 || e.Kind == trace.Load && v.e.Kind == trace.Load || e.Kind == trace.Atomic && v.e.Kind == trace.Atomic || !t.Facts.Agree(v.t.Facts) {
+			continue
+		}
+		if sure, _ := v.region.Meets(r); v.known && r.Sure && !sure {
+			continue
+		}
+		p.Report(&rulePlain, e.In, "shared memory is used between an arrival at the cluster's barrier and the wait for it, and other blocks work on the same variable: nothing puts the one before the other").
+			Also(arrived.In, "the arrival").Also(v.e.In, "what other blocks do").On(t, i)
+		return
+	}
+}
+
+// outside looks for blocks that the cluster does not have.
+func outside(p *verify.Pass) {
+	if p.Cluster == 0 {
+		return
+	}
+	for _, t := range p.Traces {
+		for i := range t.Events {
+			e := &t.Events[i]
+			for n := range e.In.Args {
+				if e.In.Args[n].Kind != ir.Address {
+					continue
+				}
+				if rank := verify.Rank(verify.Val(e, n)); rank != nil && rank.Const() && (rank.K < 0 || rank.K >= int64(p.Cluster)) {
+					p.Report(&ruleEntry, e.In, "memory of block %d of the cluster is used, which has %d, counted from 0", rank.K, p.Cluster).On(t, i)
+				}
+			}
+			if mask := verify.Blocks(e); mask != nil && mask.Const() && mask.K>>p.Cluster != 0 {
+				p.Report(&ruleEntry, e.In, "%s names blocks in its mask %#x that the cluster does not have: it has %d", e.In.Head(), mask.K, p.Cluster).On(t, i)
+			}
+		}
+	}
+}
+
+// The page of this is with the analyzer of the protocol.
+var rulePlain = diag.Rule{ID: "B8", Layer: "protocol", Severity: diag.Review}
