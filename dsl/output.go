@@ -26,7 +26,8 @@ func (k *Kernel) Output(name string, to *TensorMap, groups int) *Output {
 	}
 	if to == nil {
 		k.fault(&ruleValue, "output %s of a tensor map that no builder call made", name)
-		to = &TensorMap{k: k, tile: Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: Swizzle128}, box: 64, high: 64}
+		to = &TensorMap{k: k, name: name, tile: Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: Swizzle128}, box: 64, high: 64}
+		to.v = &ir.Var{Name: name, Space: isa.Param, Type: isa.B8, Dims: []int64{128}}
 	}
 	o := &Output{k: k, to: to, groups: groups}
 	t := to.tile
