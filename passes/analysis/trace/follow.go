@@ -283,7 +283,7 @@ func (w *walk) enter(s *state, block int) *state {
 	}
 	s.block, s.at = block, 0
 	if len(s.open) > 0 {
-		s.open = slices.DeleteFunc(slices.Clone(s.open), func(c Choice) bool { return w.post.Has(block, c.Block) })
+		s.open = slices.DeleteFunc(slices.Clone(s.open), func(c Choice) bool { return block != c.Block && w.post.Has(block, c.Block) })
 	}
 	return s
 }
