@@ -67,7 +67,8 @@
 //	)
 //
 // A [Schedule] deals tiles of a result to blocks that stay ([Kernel.Persistent]), or lets the hardware do it ([Kernel.Dynamic], sm_100);
-// [Kernel.PersistentGroups] deals those of several products whose heights stand in memory.
+// [Kernel.PersistentGroups] deals those of several products whose heights stand in memory, and [Kernel.StreamK] steps of tiles, as many to each
+// block. Blocks wait for one another at a [Semaphore].
 // [Kernel.Grouped] is the tile of a block that does not stay. [TensorMap.Reduce] adds tiles up in memory. [Kernel.LaunchDependents] and
 // [Kernel.WaitDependencies] let one kernel begin before another is done.
 //

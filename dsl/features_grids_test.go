@@ -23,4 +23,28 @@ var gridFeatures = []feature{
 			out.Store(at.Row, at.Group)
 		}
 	}, "// a lane for each of the next 32 groups"},
+	{"fences", "sm_90", func(m *dsl.Module) {
+		k := m.Kernel("k", dsl.Threads(32))
+		out, told := dsl.Global[dsl.U32](k, "out"), dsl.Global[dsl.U32](k, "told")
+		done := k.Semaphore(told, k.CTAID().X)
+		k.If(k.CTAID().Y.EqI(0), func() {
+			out.Store(k.CTAID().X, k.Lane())
+			k.Fence(dsl.InGPU)
+			k.Fence(dsl.InCluster)
+			k.Fence(dsl.InSystem)
+			k.SyncWarp()
+			k.If(k.Lane().EqI(0), done.Arrive)
+		}, func() {
+			k.If(k.Lane().EqI(0), func() {
+				done.Wait(k.U32(1))
+				done.Reset()
+			})
+		})
+	}, "ld.acquire.gpu.global.u32"},
+	{"old fences", "sm_60", func(m *dsl.Module) {
+		k := m.Kernel("k", dsl.Threads(32))
+		k.Fence(dsl.InCTA)
+		k.Fence(dsl.InSystem)
+		k.Fence(dsl.InGPU)
+	}, "membar.gl"},
 }

@@ -3,14 +3,19 @@
 
 package dsl_test
 
-import "github.com/ptxdsl/ptxdsl/dsl"
+import (
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+type u = dsl.U32
 
 // wrongGrids are mistakes with what blocks of a grid share out among them.
 var wrongGrids = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		starts := dsl.Global[dsl.U32](k, "starts")
-		k.PersistentGroups(starts, k.U32(4), 0, k.U32(1), 8)                // want `D501: tiles of 0 rows in groups of 8; positive numbers are expected`
-		k.PersistentGroups(dsl.Array[dsl.U32]{}, k.U32(4), 64, k.U32(1), 8) // want `D201: the rows where groups start are in an array that no builder call made`
+		k.PersistentGroups(starts, k.U32(4), 0, k.U32(1), 8)                     // want `D501: tiles of 0 rows in groups of 8; positive numbers are expected`
+		k.PersistentGroups(dsl.Array[dsl.U32]{}, k.U32(4), 64, k.U32(1), 8)      // want `D201: the rows where groups start are in an array that no builder call made`
 		for range k.PersistentGroups(starts, k.U32(4), 64, k.U32(1), 8).Each() { // want `D206: a Go break or return left the body of Each, which is built once`
 			break
 		}
@@ -18,5 +23,31 @@ var wrongGrids = []wrongKernel{
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) {
 		k := m.Kernel("clustered", dsl.Threads(128), dsl.Cluster(2))
 		k.PersistentGroups(dsl.Global[dsl.U32](k, "starts"), k.U32(4), 64, k.U32(1), 8) // want `D501: tiles of groups are dealt to blocks, one by one, and not to clusters of 2`
+	}}, {"sm_90a", func(m *dsl.Module, k *dsl.Kernel) {
+		parts, told := dsl.Global[dsl.F32](k, "parts"), dsl.Global[dsl.U32](k, "told")
+		k.StreamK(k.U32(4), k.U32(4), k.U32(8), 0, 2, parts, told)           // want `D501: tiles in groups of 0 rows for 2 warpgroups; a positive number and 1 to 4 are expected`
+		k.StreamK(k.U32(4), k.U32(4), k.U32(8), 8, 1, parts, dsl.Array[u]{}) // want `D201: the parts of shared sums are left in arrays that no builder call made`
+		acc := k.Accumulator(64, 64, isa.S32)
+		acc.Save(parts)                    // want `D401: Save of an accumulator of \.s32; sums of \.f32 are expected`
+		acc.AddSaved(dsl.Array[dsl.F32]{}) // want `D201: AddSaved of sums at an address that no builder call made`
+		for at := range k.StreamK(k.U32(4), k.U32(4), k.U32(8), 8, 1, parts, told).Each() {
+			at.Join(nil, k.U32(0), func() {}) // want `D201: Join of sums that no builder call made.* from -1`
+			at.Join(acc, k.U32(0), nil)       // want `D205: Join is given a function that is nil.* from -2`
+		}
+		dsl.StreamTile{}.Join(acc, k.U32(0), func() {}) // want `D201: Join of sums that no builder call made`
+		c := m.Kernel("clustered", dsl.Threads(128), dsl.Cluster(2))
+		c.StreamK(c.U32(4), c.U32(4), c.U32(8), 8, 1, dsl.Global[dsl.F32](c, "parts"), dsl.Global[u](c, "told")) // want `D501: steps are dealt to blocks, one by one, and not to clusters of 2`
 	}},
+	// Semaphores and fences.
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Semaphore(dsl.Array[u]{}, k.U32(0)) }},                    // want `D201: a semaphore in an array that no builder call made`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Semaphore(dsl.Shared[u](k, "s", 4), k.U32(0)).Arrive() }}, // want `D301: a semaphore in \.shared memory, which other blocks do not see; Barrier is for the threads of a block`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
+		s := k.Semaphore(dsl.Global[u](k, "s"), k.U32(0))
+		k.When(k.Lane().EqI(0), func() {
+			s.Wait(k.U32(1)) // want `D205: a wait inside When, which guards single instructions; use If.* from -1|D205: a branch inside When.* from -1`
+		})
+	}},
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Fence("block") }},       // want `D205: a fence for "block"; InCTA, InGPU, InSystem, and from sm_90 on InCluster are expected`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Fence(dsl.InCluster) }}, // want `F402: `
+	{"sm_60", func(_ *dsl.Module, k *dsl.Kernel) { k.Fence(dsl.InCluster) }}, // want `D205: a fence for "cluster"; InCTA, InGPU, InSystem, and from sm_90 on InCluster are expected`
 }

@@ -25,6 +25,7 @@ import (
 	w4a16 "github.com/ptxdsl/ptxdsl/examples/19_matmul_w4a16"
 	fp8 "github.com/ptxdsl/ptxdsl/examples/20_matmul_fp8"
 	grouped "github.com/ptxdsl/ptxdsl/examples/21_matmul_grouped"
+	streamk "github.com/ptxdsl/ptxdsl/examples/22_matmul_streamk"
 	"github.com/ptxdsl/ptxdsl/internal/trial"
 )
 
@@ -60,6 +61,8 @@ func exampleChecks() []Check {
 		{"20_matmul_fp8, speed", fp8.Speed},
 		{"21_matmul_grouped", grouped.Check},
 		{"21_matmul_grouped, speed", grouped.Speed},
+		{"22_matmul_streamk", streamk.Check},
+		{"22_matmul_streamk, speed", streamk.Speed},
 	} {
 		list = append(list, Check{"examples", e.name, func(t *T) error { return e.check(t.T) }})
 	}
