@@ -55,6 +55,7 @@ func (m *machine) rest(s []*trace.Trace) {
 		return
 	}
 	m.drained()
+	m.unheard()
 	for _, t := range s {
 		for i := range t.Events {
 			e := &t.Events[i]

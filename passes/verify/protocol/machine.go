@@ -104,9 +104,11 @@ type machine struct {
 	lanes   map[warp]int    // of a warp, its agents
 	engines []memory.Region // that operations in the background work on
 	doubts  []doubt
-	plain   bool // plain accesses are compared among themselves
-	work    *int // done on the kernel so far, in comparisons and steps
-	most    int  // of it
+	// signalled is what commits told other blocks.
+	signalled []signal
+	plain     bool // plain accesses are compared among themselves
+	work      *int // done on the kernel so far, in comparisons and steps
+	most      int  // of it
 }
 
 // A completion is what the end of something in the background does.

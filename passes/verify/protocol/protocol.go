@@ -374,7 +374,7 @@ ld.shared.b32 %r5, [tile+128];
 		Gaps:    "Threads of one warp are not compared. Nor are accesses whose place rests on data: the verdict is incomplete then.",
 		Section: "9.7.13.1 barrier",
 	}
-	// The pages of these are with the analyzers of proxies, of convergence, of tensor memory and of objects.
+	// The pages of these are with the analyzers of proxies, of convergence, of tensor memory, of objects and of clusters.
 	ruleResult  = diag.Rule{ID: "T6", Layer: "tensor", Severity: diag.Error}
 	ruleFreed   = diag.Rule{ID: "T4", Layer: "tensor", Severity: diag.Error}
 	ruleProxy   = diag.Rule{ID: "A1", Layer: "proxies", Severity: diag.Error}
@@ -384,4 +384,5 @@ ld.shared.b32 %r5, [tile+128];
 	ruleCount   = diag.Rule{ID: "M4", Layer: "objects", Severity: diag.Error}
 	ruleBytes   = diag.Rule{ID: "M5", Layer: "objects", Severity: diag.Error}
 	ruleParity  = diag.Rule{ID: "M6", Layer: "objects", Severity: diag.Error}
+	ruleExit    = diag.Rule{ID: "C4", Layer: "cluster", Severity: diag.Error}
 )

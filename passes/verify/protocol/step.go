@@ -391,6 +391,7 @@ func (m *machine) commit(a *agent, e *trace.Event) {
 			for _, op := range ops {
 				know.ended(op.id)
 			}
+			m.signals(a, at, from)
 			m.arrive(a, at.o, n*at.threads, know, from)
 		}})
 	}

@@ -14,6 +14,7 @@ import (
 type target struct {
 	o       *object
 	threads int64 // that do it
+	block   int   // that it is in
 }
 
 // touched is the objects that an event is about: in the blocks that its address names, or, where blocks are taken to do
@@ -32,7 +33,7 @@ func (m *machine) touched(a *agent, e *trace.Event) []target {
 				threads = m.goes(at, block)
 			}
 			if o := m.objects[spot{block, at.Object}]; o != nil && threads > 0 {
-				out = append(out, target{o, threads})
+				out = append(out, target{o, threads, block})
 			}
 		}
 	}

@@ -1,0 +1,46 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package protocol
+
+import (
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+)
+
+// A signal is the arrival of a commit at an object of another block, for one of its phases.
+type signal struct {
+	o     *object
+	phase int
+	block int
+	by    *agent
+	e     *trace.Event
+}
+
+// signals notes the arrival of a commit.
+func (m *machine) signals(a *agent, at target, e *trace.Event) {
+	if at.block != a.block {
+		m.signalled = append(m.signalled, signal{at.o, at.o.phases, at.block, a, e})
+	}
+}
+
+// unheard reports a commit that arrives at an object of another block where nobody ever learns of it: that block may have left by
+// then, and its memory may be another's. That later commits of the same thread were heard of says that its operations have ended, and
+// not that it has arrived: whether arrivals overtake one another the manual does not say, so that this is a note, and the verdict
+// incomplete.
+func (m *machine) unheard() {
+	if m.p.Found("M4", "M5", "M6", "M7", "M11") {
+		return
+	}
+	for _, s := range slices.Backward(m.signalled) {
+		if slices.ContainsFunc(m.agents, func(a *agent) bool { return a.block == s.block && a.clock.last(s.o) >= s.phase }) {
+			continue
+		}
+		m.p.Report(&ruleExit, s.e.In, "a commit arrives at an object of block %d too, where nobody waits for it: it may come when that block has left", s.block).
+			As(diag.Note).Also(s.o.init.In, "the object is made here").On(s.by.t, len(s.by.t.Events))
+		m.p.Missed("commits to another block that it does not wait for before it leaves (C4)")
+		return
+	}
+}
