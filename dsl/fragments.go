@@ -33,7 +33,7 @@ func (w *WarpTile[C]) Left(x SharedTile, from Reg[U32]) *Fragments {
 	case x.at.k == nil:
 		k.fault(&ruleValue, "the left factor is a tile that no builder call made")
 		return f
-	case s.Sparse || s.Split || s.A == isa.F64:
+	case s.Sparse || s.Split || s.scaled() || s.A == isa.F64:
 		k.fault(&ruleShape, "the left factor of %s %s apart from its product; MMA reads both", s, s.A)
 		return f
 	case x.Type.Bits() != s.A.Bits() || depth%s.K != 0 || rows < w.rows:
@@ -116,7 +116,7 @@ func (w *WarpTile[C]) MMALeft(x *Fragments, y SharedTile, fromY Reg[U32]) {
 		k.fault(&ruleValue, "MMALeft of a factor that no builder call made")
 	case x.k != k:
 		k.fault(&ruleForeign, "fragments of %s are used in %s", x.k.Name(), k.Name())
-	case s.Sparse || s.Split || x.typ.Bits() != s.A.Bits() || x.each != s.K || y.Type.Bits() != s.B.Bits():
+	case s.Sparse || s.Split || s.scaled() || x.typ.Bits() != s.A.Bits() || x.each != s.K || y.Type.Bits() != s.B.Bits():
 		k.fault(&ruleShape, "MMALeft of %s and %s with %s of %s: the element types differ", x.typ, y.Tile, s, s.A)
 	case x.rows != w.rows || x.cols != depth || rows < w.cols:
 		k.fault(&ruleShape, "MMALeft of %dx%d %s and %s into %dx%d: rows of one length, and at least so many rows are expected", x.rows, x.cols, x.typ, y, w.rows, w.cols)
@@ -133,7 +133,7 @@ func (w *WarpTile[C]) MMALeft(x *Fragments, y SharedTile, fromY Reg[U32]) {
 			}
 			fb := w.roomRight()
 			w.rights(read(step), fb)
-			w.multiply(fa, fb, nil)
+			w.multiply(fa, fb, nothing)
 		}
 	}
 }

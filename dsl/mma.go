@@ -18,6 +18,8 @@ type MMA struct {
 	Bit     BitOp // what single bits are multiplied by; nothing for other types
 	Sparse  bool  // half of A is zero and left out: see SparseMMAFor
 	Split   bool  // F32 as the sum of two TF32 each, multiplied in three products
+	// How numbers share scale factors, of block-scaled formats: see ScaledMMAFor.
+	Scale BlockScale
 }
 
 // A BitOp joins two bits, of which mma.sync counts those that are one (PTX ISA 9.1, section 9.7.14.5.14).
@@ -70,9 +72,12 @@ func (s MMA) op() string {
 	if s.Sparse {
 		head = "mma.sp::ordered_metadata"
 	}
-	op := head + ".sync.aligned." + s.String() + ".row.col" + s.C.String() + s.A.String() + s.B.String() + s.C.String()
+	op := head + ".sync.aligned." + s.String() + ".row.col" + s.scaling() + s.C.String() + s.A.String() + s.B.String() + s.C.String()
 	if s.Bit != "" {
 		op += "." + string(s.Bit) + ".popc"
+	}
+	if s.scaled() {
+		op += s.Scale.Type.String()
 	}
 	return op
 }
@@ -204,9 +209,9 @@ func (w *WarpTile[C]) apart() (join func()) {
 func (w *WarpTile[C]) multiplySplit(f factors) {
 	a, restA := w.k.split(f.a)
 	b, restB := w.k.split(f.b)
-	w.multiply(restA, b, nil)
-	w.multiply(a, restB, nil)
-	w.multiply(a, b, nil)
+	w.multiply(restA, b, nothing)
+	w.multiply(a, restB, nothing)
+	w.multiply(a, b, nothing)
 }
 
 // split is fragments of F32 as two of TF32 each, whose sum they are, but for the last bits.
@@ -229,8 +234,11 @@ func (k *Kernel) split(fragments [][]ir.Operand) (most, rest [][]ir.Operand) {
 	return most, rest
 }
 
-// multiply issues the multiplications of fragments. More is the operands that follow those of a row of fragments, if there are any.
-func (w *WarpTile[C]) multiply(fa, fb [][]ir.Operand, more func(row int) []ir.Operand) {
+// nothing is the operands that follow the fragments where none do.
+func nothing(_, _ int) []ir.Operand { return nil }
+
+// multiply issues the multiplications of fragments. More is the operands that follow those of rows and columns.
+func (w *WarpTile[C]) multiply(fa, fb [][]ir.Operand, more func(i, j int) []ir.Operand) {
 	k, op := w.k, w.shape.op()
 	for i := range fa {
 		for j := range fb {
@@ -239,10 +247,7 @@ func (w *WarpTile[C]) multiply(fa, fb [][]ir.Operand, more func(row int) []ir.Op
 				c[n] = r.in(k)
 			}
 			args := []ir.Operand{k.list(ir.Vector, c), k.list(ir.Vector, fa[i]), k.list(ir.Vector, fb[j]), k.list(ir.Vector, c)}
-			if more != nil {
-				args = append(args, more(i)...)
-			}
-			k.ins(op, args...)
+			k.ins(op, append(args, more(i, j)...)...)
 		}
 	}
 }

@@ -25,9 +25,9 @@ type Product struct {
 	told     bool                // there is none, and why has been said
 }
 
-// factors are fragments of both sides: of each M rows, and of each N columns; and where a sparse left one has its zeros, of each M rows. A place
-// without a register takes one that holds what is read, another place is written.
-type factors struct{ a, b, places [][]ir.Operand }
+// factors are fragments of both sides: of each M rows, and of each N columns; where a sparse left one has its zeros, of each M rows; and the scale factors
+// of both. A place without a register takes one that holds what is read, another place is written.
+type factors struct{ a, b, places, scaleA, scaleB [][]ir.Operand }
 
 // set makes f equal to other fragments.
 func (f factors) set(k *Kernel, to factors) {
@@ -38,8 +38,10 @@ func (f factors) set(k *Kernel, to factors) {
 	}
 }
 
-// all is the three kinds.
-func (f factors) all() [3][][]ir.Operand { return [3][][]ir.Operand{f.a, f.b, f.places} }
+// all is the kinds of fragments.
+func (f factors) all() [5][][]ir.Operand {
+	return [5][][]ir.Operand{f.a, f.b, f.places, f.scaleA, f.scaleB}
+}
 
 // shares reports whether a register belongs to both f and other fragments.
 func (f factors) shares(other factors) bool {
@@ -69,9 +71,14 @@ func (w *WarpTile[C]) Product(x SharedTile, fromX Reg[U32], y SharedTile, fromY 
 	if !made(w.kernel(), "Product", x.at.k, y.at.k) {
 		return Product{}
 	}
-	if !w.multiplies(x, y) {
+	if !w.unscaled() || !w.multiplies(x, y) {
 		return Product{told: true}
 	}
+	return w.dense(x, fromX, y, fromY)
+}
+
+// dense is the product of two tiles that go together.
+func (w *WarpTile[C]) dense(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32]) Product {
 	s := w.shape
 	_, depth := x.sides()
 	p := w.product(depth / s.K)
@@ -96,7 +103,7 @@ func (w *WarpTile[C]) Product(x SharedTile, fromX Reg[U32], y SharedTile, fromY 
 func (w *WarpTile[C]) product(steps int) Product {
 	return Product{
 		k: w.k, sums: w, steps: steps, room: w.room, kept: w.room,
-		multiply: func(f factors) { w.multiply(f.a, f.b, nil) },
+		multiply: func(f factors) { w.multiply(f.a, f.b, nothing) },
 		begin:    func() func() { return func() {} },
 	}
 }
@@ -123,7 +130,7 @@ func (w *WarpTile[C]) ProductWith(x SharedTile, fromX Reg[U32], right func(step 
 	case x.at.k != k:
 		k.fault(&ruleForeign, "a tile of %s is multiplied into sums of %s", x.at.k.Name(), k.Name())
 		return none
-	case s.Sparse || s.Split || s.A == isa.F64:
+	case s.Sparse || s.Split || s.scaled() || s.A == isa.F64:
 		k.fault(&ruleShape, "ProductWith of %s %s, whose fragments are read in a way of its own; Product reads both factors", s, s.A)
 		return none
 	case x.Type.Bits() != s.A.Bits() || depth%s.K != 0 || rows < w.rows:

@@ -43,9 +43,14 @@ func (w *WarpTile[C]) SparseProduct(x SharedTile, fromX Reg[U32], meta SharedTil
 	if !made(w.kernel(), "SparseProduct", x.at.k, meta.at.k) {
 		return Product{}
 	}
-	if !w.sparse(x, meta, y) {
+	if !w.unscaled() || !w.sparse(x, meta, y) {
 		return Product{told: true}
 	}
+	return w.spread(x, fromX, meta, y, fromY)
+}
+
+// spread is the product of tiles that go together, of which the left one leaves zeros out.
+func (w *WarpTile[C]) spread(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32]) Product {
 	k, s := w.k, w.shape
 	lane := k.Lane()
 	a := x.reader(fromX.Add(lane.AndI(15)), lane.ShrI(4))
@@ -88,7 +93,7 @@ func (w *WarpTile[C]) SparseProduct(x SharedTile, fromX Reg[U32], meta SharedTil
 			cell[1] = half
 		}
 	}
-	p.multiply = func(f factors) { w.multiply(f.a, f.b, func(i int) []ir.Operand { return f.places[i] }) }
+	p.multiply = func(f factors) { w.multiply(f.a, f.b, func(i, _ int) []ir.Operand { return f.places[i] }) }
 	return p
 }
 
@@ -116,8 +121,6 @@ func (w *WarpTile[C]) sparse(x, meta SharedTile, y []SharedTile) bool {
 		k.fault(&ruleShape, "MMASparse of %s and %s with %s of %s: the element types differ", x.Tile, y[0].Tile, s, s.A)
 	case cols != 2*x.Cols || y[0].RowBytes()%64 != 0 || s.units(cols)%64 != 0 || x.Rows < w.rows || y[0].Rows < w.cols:
 		k.fault(&ruleShape, "MMASparse of %s and %d tiles of %s into %dx%d: half as many columns as those together, whose rows have a multiple of 64 bytes, and at least so many rows are expected", x.Tile, len(y), y[0].Tile, w.rows, w.cols)
-	case x.Slabs() > 1 || y[0].Slabs() > 1:
-		k.fault(&ruleShape, "MMASparse of %s and %s: tiles no wider than their swizzle are expected", x.Tile, y[0].Tile)
 	case meta.RowBytes() != s.units(cols)/8 || meta.Rows != x.Rows || meta.Swizzle != NoSwizzle:
 		k.fault(&ruleShape, "MMASparse told by %s where the zeros are; %d rows of %d bytes without a swizzle are expected", meta.Tile, x.Rows, s.units(cols)/8)
 	default:

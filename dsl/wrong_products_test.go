@@ -4,6 +4,8 @@
 package dsl_test
 
 import (
+	"strings"
+
 	"github.com/ptxdsl/ptxdsl/dsl"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -52,5 +54,33 @@ var wrongProducts = []wrongKernel{
 		dsl.PromoteSums(b, a, g)                                              // want `D401: PromoteSums of an accumulator of \.s32; sums of \.f32 are expected`
 		dsl.PromoteSums(a, nil, g)                                            // want `D201: PromoteSums of sums that no builder call made`
 		dsl.PromoteSums(a, m.Kernel("third").Accumulator(64, 64, isa.F32), g) // want `D203: sums of third are promoted into those of k`
+	}},
+	{"sm_120a", func(m *dsl.Module, k *dsl.Kernel) { // scale factors of mma.sync
+		tile := func(t isa.Type, cols int) dsl.SharedTile {
+			return k.SharedTile("x"+t.String()[1:], dsl.Tile{Type: t, Rows: 128, Cols: cols, Swizzle: dsl.Swizzle128})
+		}
+		scales := func(atoms int) dsl.SharedTile {
+			return k.SharedTile("s"+strings.Repeat("i", atoms), dsl.Tile{Type: isa.U64, Rows: 1, Cols: 64 * atoms})
+		}
+		w := dsl.NewWarpTile[dsl.F32](k, dsl.ScaledMMAFor(isa.E2m1, isa.E2m1, dsl.NVFP4), 16, 16)
+		x, s, zero := tile(isa.E2m1, 256), scales(4), k.U32(0)
+		w.MMA(x, zero, x, zero)                                                 // want `D401: a product with m16n8k64 of \.e2m1 and \.e2m1, whose numbers have scale factors; ScaledProduct`
+		w.MMASparse(x, zero, s, []dsl.SharedTile{x}, zero)                      // want `D401: a product with m16n8k64 .* whose numbers have scale factors`
+		w.ScaledMMA(x, zero, x, zero, s, scales(2))                             // want `D401: scale factors 1x128 \.u64 for 128 rows of tiles 256 deep`
+		w.ScaledMMA(x, zero, x, zero, dsl.SharedTile{}, s)                      // want `D401: scale factors .* for 128 rows of tiles 256 deep`
+		w.ScaledMMA(x, zero, x, zero, m.Kernel("o").SharedTile("s", s.Tile), s) // want `D203: .*`
+		p := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.E4m3, isa.F32), 16, 16)
+		e := tile(isa.E4m3, 128)
+		p.ScaledMMA(e, zero, e, zero, s, s) // want `D401: scale factors with m16n8k32 of \.e4m3 and \.e4m3, which takes none; ScaledMMAFor`
+		q := dsl.NewWarpTile[dsl.F32](k, dsl.ScaledMMAFor(isa.E4m3, isa.E4m3, dsl.NVFP4), 16, 16)
+		q.ScaledMMA(e, zero, e, zero, s, s) // want `D401: m16n8k32 of \.e4m3 and \.e4m3 with a \.ue4m3 for 16: mma\.sync has no kind for it`
+		g := dsl.NewWarpTile[dsl.F32](k, dsl.ScaledMMAFor(isa.E4m3, isa.E5m2, dsl.MXFP8), 16, 16)
+		g.ScaledMMA(e, zero, e, zero, s, s) // want `D401: block-scaled MMA of 128x128 \.e4m3 .* and 128x128 \.e4m3 .* with m16n8k32 of \.e4m3 and \.e5m2`
+	}},
+	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) {
+		w := dsl.NewWarpTile[dsl.F32](k, dsl.ScaledMMAFor(isa.E2m1, isa.E2m1, dsl.NVFP4), 16, 16)
+		x := k.SharedTile("x", dsl.Tile{Type: isa.E2m1, Rows: 128, Cols: 256, Swizzle: dsl.Swizzle128})
+		s := k.SharedTile("s", dsl.Tile{Type: isa.U64, Rows: 1, Cols: 256})
+		w.ScaledMMA(x, k.U32(0), x, k.U32(0), s, s) // want `D102: sm_100a has no mma\.sync with scale factors, which sm_120a and its family have`
 	}},
 }

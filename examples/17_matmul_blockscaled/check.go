@@ -13,10 +13,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// Check multiplies matrices of every format on one multiprocessor and on two, in shapes of which some end within a tile.
+// Check multiplies matrices of every format on one multiprocessor and on two, in shapes of which some end within a tile; on sm_120 those formats that
+// mma.sync has.
 func Check(t *trial.T) error {
-	if err := t.Needs("tcgen05", 100, 120); err != nil {
+	if err := t.Needs("block scaling", 100, 0); err != nil {
 		return err
+	}
+	if t.Device.Info().Capability >= 120 {
+		return checkSync(t, trial.Product{M: 256, N: 256, K: 512}, trial.Product{M: 768, N: 512, K: 2048}, trial.Product{M: 333, N: 520, K: 1280})
 	}
 	for _, f := range Formats {
 		for _, pair := range []bool{false, true} {
@@ -35,8 +39,36 @@ func Check(t *trial.T) error {
 	return nil
 }
 
+// checkSync multiplies matrices of the formats of BuildSync.
+func checkSync(t *trial.T, sizes ...trial.Product) error {
+	for _, f := range SyncFormats {
+		tiling := SyncDefault
+		k, err := t.Kernel("matmul_sync_"+f.Name, func(m *dsl.Module) { BuildSync(m, f, tiling) })
+		if err != nil {
+			return err
+		}
+		for _, p := range sizes {
+			blocks := (p.M + tiling.M - 1) / tiling.M * ((p.N + tiling.N - 1) / tiling.N)
+			if err := random(t, k, f, runtime.Grid(blocks), p); err != nil {
+				return fmt.Errorf("%s: %w", f.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
 // multiply runs the kernel of a format on random matrices.
 func multiply(t *trial.T, k *runtime.Kernel, f Format, tiling Tiling, p trial.Product) error {
+	share := 1
+	if tiling.Pair {
+		share = 2
+	}
+	tiles := (p.M + 128*share - 1) / (128 * share) * share * ((p.N + tiling.N - 1) / tiling.N)
+	return random(t, k, f, runtime.Grid(min(tiles, t.Device.Info().SMs/share*share)), p)
+}
+
+// random runs a kernel on random matrices of a format.
+func random(t *trial.T, k *runtime.Kernel, f Format, grid runtime.Config, p trial.Product) error {
 	a, b := f.random(t, f.A, p.M, p.K), f.random(t, f.B, p.N, p.K)
 	more := map[string]trial.Matrix{"sfa": f.scales(a), "sfb": f.scales(b)}
 	left := a.matrix()
@@ -48,13 +80,7 @@ func multiply(t *trial.T, k *runtime.Kernel, f Format, tiling Tiling, p trial.Pr
 		atoms := len(told) / (2048 * ((p.M + 127) / 128))
 		more["e"] = trial.Bytes((p.M+127)/128, 256*atoms, told)
 	}
-	share := 1
-	if tiling.Pair {
-		share = 2
-	}
-	tiles := (p.M + 128*share - 1) / (128 * share) * share * ((p.N + tiling.N - 1) / tiling.N)
-	blocks := min(tiles, t.Device.Info().SMs/share*share)
-	return trial.Multiply(t, k, runtime.Grid(blocks), left, b.matrix(), trial.Brain, 0.1, more)
+	return trial.Multiply(t, k, grid, left, b.matrix(), trial.Brain, 0.1, more)
 }
 
 // Numbers are a matrix of a block-scaled format: the bits of each number, and of each scale factor, by rows.

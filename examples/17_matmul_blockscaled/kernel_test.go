@@ -23,6 +23,13 @@ func TestBlockScaled(t *testing.T) {
 	}
 }
 
+// TestSync holds the kernel of every format that mma.sync has.
+func TestSync(t *testing.T) {
+	for _, f := range SyncFormats {
+		exampletest.Targets(t, "sync_"+f.Name, func(m *dsl.Module) { BuildSync(m, f, SyncDefault) }, "sm_120a", "sm_121a")
+	}
+}
+
 // TestTiling: tiles that scale factors do not come for are refused.
 func TestTiling(t *testing.T) {
 	m := dsl.New("m", "sm_100a")

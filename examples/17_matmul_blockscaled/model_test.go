@@ -29,3 +29,11 @@ func TestModel(t *testing.T) {
 		}
 	}
 }
+
+// TestModelSync multiplies matrices of the formats of sm_120 on the model.
+func TestModelSync(t *testing.T) {
+	d := &trial.T{Device: runtime.On(blackwell.New("sm_120a")), Rand: rand.New(rand.NewPCG(1, 2))}
+	if err := checkSync(d, trial.Product{M: 200, N: 136, K: 640}); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,223 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// ScaledMMAFor is the shape of mma.sync that multiplies numbers of a block-scaled format, with sums in F32 (sm_120a): e2m1 by e2m1 with a factor
+// for 32 or 16 numbers, and e4m3 and e5m2 by one another with one for 32 (PTX ISA 9.1, section 9.7.14.5.14).
+func ScaledMMAFor(a, b isa.Type, s BlockScale) MMA {
+	m := MMA{M: 16, N: 8, K: 32, A: a, B: b, C: isa.F32, Scale: s}
+	if a.Bits() == 4 {
+		m.K = 64
+	}
+	return m
+}
+
+// SparseScaledMMAFor is ScaledMMAFor of a matrix A of which half is zero and left out, as SparseMMAFor says. The scaling is a Sparse one.
+func SparseScaledMMAFor(a, b isa.Type, s BlockScale) MMA {
+	m := ScaledMMAFor(a, b, s)
+	m.K *= 2
+	m.Sparse = true
+	return m
+}
+
+// scaled reports whether numbers have scale factors.
+func (s MMA) scaled() bool { return s.Scale.Vector > 0 }
+
+// factors are how many scale factors of a row an instruction takes, and what the opcode says of that; "" where there is no such instruction.
+func (s MMA) factors() (n int, kind string) {
+	numbers, depth := s.Scale.Vector, s.K
+	if s.Sparse {
+		if numbers%2 != 0 {
+			return 1, ""
+		}
+		numbers, depth = numbers/2, depth/2
+	}
+	eights := func(t isa.Type) bool { return t == isa.E4m3 || t == isa.E5m2 }
+	fours := s.A == isa.E2m1 && s.B == isa.E2m1
+	switch {
+	case s.M != 16 || s.N != 8 || s.C != isa.F32 || s.Split || s.Scale.Type != isa.Ue8m0 && s.Scale.Type != isa.Ue4m3:
+	case fours && numbers == 16 && depth == 64:
+		return 4, "mxf4nvf4.block_scale.scale_vec::4X"
+	case fours && numbers == 32 && depth == 64 && s.Scale.Type == isa.Ue8m0:
+		return 2, "mxf4.block_scale.scale_vec::2X"
+	case eights(s.A) && eights(s.B) && numbers == 32 && depth == 32 && s.Scale.Type == isa.Ue8m0:
+		return 1, "mxf8f6f4.block_scale.scale_vec::1X"
+	}
+	return 1, ""
+}
+
+// scaling is what the opcode says of scale factors.
+func (s MMA) scaling() string {
+	if !s.scaled() {
+		return ""
+	}
+	_, kind := s.factors()
+	return ".kind::" + kind
+}
+
+// unscaled reports a product without scale factors of a shape that has some.
+func (w *WarpTile[C]) unscaled() bool {
+	if w.shape.scaled() {
+		w.k.fault(&ruleShape, "a product with %s of %s and %s, whose numbers have scale factors; ScaledProduct and SparseScaledProduct are given them", w.shape, w.shape.A, w.shape.B)
+		return false
+	}
+	return true
+}
+
+// ScaledMMA adds the product of rows of x, from a row on, and the transpose of rows of y, from a row on, each number times the scale factor of its
+// block. The scale factors are tiles of a ScaleMap for the rows of x and of y; the depth of the tiles is whole atoms.
+func (w *WarpTile[C]) ScaledMMA(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32], scaleX, scaleY SharedTile) {
+	if made(w.kernel(), "ScaledMMA", x.at.k, y.at.k, scaleX.at.k, scaleY.at.k) {
+		w.ScaledProduct(x, fromX, y, fromY, scaleX, scaleY).make()
+	}
+}
+
+// ScaledProduct is what ScaledMMA adds to the sums, to be made by AsyncPipeline.Multiply.
+func (w *WarpTile[C]) ScaledProduct(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32], scaleX, scaleY SharedTile) Product {
+	if !made(w.kernel(), "ScaledProduct", x.at.k, y.at.k, scaleX.at.k, scaleY.at.k) {
+		return Product{}
+	}
+	_, depth := y.sides()
+	if !w.multiplies(x, y) || !w.scales(x, y, scaleX, scaleY, depth) {
+		return Product{told: true}
+	}
+	return w.withScales(w.dense(x, fromX, y, fromY), scaleX, fromX, scaleY, fromY)
+}
+
+// SparseScaledMMA is ScaledMMA of a matrix x of which half is zero and left out, as MMASparse has it.
+func (w *WarpTile[C]) SparseScaledMMA(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32], scaleX, scaleY SharedTile) {
+	if made(w.kernel(), "SparseScaledMMA", x.at.k, meta.at.k, scaleX.at.k, scaleY.at.k) {
+		w.SparseScaledProduct(x, fromX, meta, y, fromY, scaleX, scaleY).make()
+	}
+}
+
+// SparseScaledProduct is what SparseScaledMMA adds to the sums, to be made by AsyncPipeline.Multiply.
+func (w *WarpTile[C]) SparseScaledProduct(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32], scaleX, scaleY SharedTile) Product {
+	if !made(w.kernel(), "SparseScaledProduct", x.at.k, meta.at.k, scaleX.at.k, scaleY.at.k) {
+		return Product{}
+	}
+	if !w.sparse(x, meta, y) || !w.scales(x, y[0], scaleX, scaleY, 2*x.Cols) {
+		return Product{told: true}
+	}
+	return w.withScales(w.spread(x, fromX, meta, y, fromY), scaleX, fromX, scaleY, fromY)
+}
+
+// scales reports what keeps scale factors from being those of tiles that are so deep.
+func (w *WarpTile[C]) scales(x, y, scaleX, scaleY SharedTile, depth int) bool {
+	k, s := w.k, w.shape
+	_, kind := s.factors()
+	switch {
+	case !s.scaled():
+		k.fault(&ruleShape, "scale factors with %s of %s and %s, which takes none; ScaledMMAFor gives a shape that does", s, s.A, s.B)
+		return false
+	case kind == "":
+		k.fault(&ruleShape, "%s of %s and %s with a %s: mma.sync has no kind for it", s, s.A, s.B, s.Scale)
+		return false
+	case !k.m.Is("sm_120a", "sm_120f", "sm_121a", "sm_121f"):
+		k.fault(&ruleLacks, "%s has no mma.sync with scale factors, which sm_120a and its family have; sm_100a has ScaledMMA of tensor memory", k.m.Target())
+		return false
+	case x.Type != s.A || y.Type != s.B:
+		k.fault(&ruleShape, "block-scaled MMA of %s and %s with %s of %s and %s", x.Tile, y.Tile, s, s.A, s.B)
+		return false
+	}
+	for i, f := range []SharedTile{scaleX, scaleY} {
+		rows := []SharedTile{x, y}[i].Rows
+		if f.at.k == nil || f.Type != isa.U64 || f.Swizzle != NoSwizzle || depth%(4*s.Scale.Vector) != 0 || f.Cols != 64*depth/(4*s.Scale.Vector) || 128*f.Rows < rows {
+			k.fault(&ruleShape, "scale factors %s for %d rows of tiles %d deep; a tile of a ScaleMap of so many rows, rounded up to a multiple of 128, and that depth is expected", f.Tile, rows, depth)
+			return false
+		}
+	}
+	return true
+}
+
+// withScales is a product whose numbers have scale factors. A register holds four factors of a row, for one instruction, two or four, which name the first that
+// they take. Lane l has those of row l/4 of the left factor, and where l is odd of the row eight further down; of the right factor, those of column l/4.
+func (w *WarpTile[C]) withScales(p Product, scaleX SharedTile, fromX Reg[U32], scaleY SharedTile, fromY Reg[U32]) Product {
+	if p.k == nil {
+		return p
+	}
+	k, s := w.k, w.shape
+	each, _ := s.factors()
+	lane := k.Lane()
+	row := lane.ShrI(2)
+	readX := scaleX.factorReader(fromX.Add(row.Add(lane.AndI(1).ShlI(3))), s.M)
+	readY := scaleY.factorReader(fromY.Add(row), s.N)
+	m, n := w.rows/s.M, w.cols/s.N
+	kept := func(count int) [][]ir.Operand {
+		cells := open(count, 2)
+		for i, cell := range k.cells(count, 1, isa.B32) {
+			cells[i][0] = cell[0]
+		}
+		return cells
+	}
+	room, keep, read := p.room, p.kept, p.read
+	p.room = func() factors {
+		f := room()
+		f.scaleA, f.scaleB = open(m, 2), open(n, 2)
+		return f
+	}
+	p.kept = func() factors {
+		f := keep()
+		f.scaleA, f.scaleB = kept(m), kept(n)
+		return f
+	}
+	p.read = func(step int, before, into factors) {
+		read(step, before, into)
+		first := step * each
+		which := k.vector(number(int64(first%4)), number(0)) // the first factor, and the first of the lanes that have a row
+		side := func(into, before [][]ir.Operand, read func(i, atom int, into *ir.Operand)) {
+			for i, cell := range into {
+				if first%4 != 0 {
+					k.fill(cell, []ir.Operand{before[i][0], which})
+					continue
+				}
+				read(i, first/4, &cell[0])
+				cell[1] = which
+			}
+		}
+		side(into.scaleA, before.scaleA, readX)
+		side(into.scaleB, before.scaleB, readY)
+	}
+	more := func(f factors, i, j int) []ir.Operand {
+		return []ir.Operand{f.scaleA[i][0], f.scaleA[i][1], f.scaleB[j][0], f.scaleB[j][1]}
+	}
+	p.multiply = func(f factors) {
+		w.multiply(f.a, f.b, func(i, j int) []ir.Operand {
+			if f.places == nil {
+				return more(f, i, j)
+			}
+			return append(append([]ir.Operand{}, f.places[i]...), more(f, i, j)...)
+		})
+	}
+	return p
+}
+
+// factorReader reads four factors of a row of a tile of scale factors, of the i-th so many rows behind the lane's, into a register, a new one where
+// there is none.
+func (t SharedTile) factorReader(row Reg[U32], rows int) func(i, atom int, into *ir.Operand) {
+	k := t.at.k
+	base := t.Addr()
+	at := make(map[int]Addr)
+	return func(i, atom int, into *ir.Operand) {
+		if into.Kind != ir.Register {
+			*into = ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B32)}
+		}
+		place, ok := at[i]
+		if !ok {
+			r := row.AddI(int64(i * rows))
+			off := r.AndI(31).ShlI(4).Or(r.ShrI(3).AndI(12)) // a line of 16 bytes for four rows, 32 apart
+			if t.Rows > 1 {
+				off = r.ShrI(7).MadI(int64(t.Pitch()), off)
+			}
+			place = base.add(off)
+			at[i] = place
+		}
+		k.ins("ld.shared.b32", *into, k.arg(place.Plus(int64(512*atom))))
+	}
+}

@@ -1,0 +1,57 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package blockscaled
+
+import (
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// SyncFormats are those that BuildSync makes a kernel for.
+var SyncFormats = []Format{nvfp4, mxfp4, mxfp8}
+
+// A SyncTiling is the shape of the work of one block of eight warps that multiply, in two rows and four columns, and one that loads.
+type SyncTiling struct {
+	M, N   int
+	Stages int
+	Group  int // rows of tiles that are dealt together
+}
+
+// SyncDefault is a tiling that fits the 99 KB of shared memory that a block of sm_120 has.
+var SyncDefault = SyncTiling{M: 128, N: 128, Stages: 2, Group: 8}
+
+// BuildSync makes the kernel of Build for sm_120, which has no tensor memory: warps multiply with mma.sync, which takes scale factors from registers. They
+// lie in global memory as they do for Build.
+func BuildSync(m *dsl.Module, f Format, t SyncTiling) {
+	// Without a bound, ptxas gives each of 288 threads fewer registers than the sums and the fragments take.
+	k := m.Kernel("matmul_sync_"+f.Name, dsl.Threads(288), dsl.MaxRegs(208))
+	_, depth := f.depth()
+	a := k.TensorMap("a", f.A, f.box(f.A, t.M, depth), dsl.Swizzle128)
+	b := k.TensorMap("b", f.B, f.box(f.B, t.N, depth), dsl.Swizzle128)
+	sfa, sfb := k.ScaleMap("sfa", f.Scale, t.M, depth), k.ScaleMap("sfb", f.Scale, t.N, depth)
+	d := k.Matrix("d", isa.Bf16)
+	rows, cols, length := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
+
+	at := k.Grouped(rows.CeilDiv(int64(t.M)), cols.CeilDiv(int64(t.N)), t.Group)
+	stage := k.Pipeline("stage", t.Stages, a.Feed(), b.Feed(), sfa.Feed(), sfb.Feed())
+	steps := length.CeilDiv(int64(depth))
+	k.Roles(
+		dsl.OnWarp(8, "load", func() {
+			for s := range stage.Produce(steps) {
+				s.Load(a, at.Row, s.Index())
+				s.Load(b, at.Col, s.Index())
+				s.Load(sfa, at.Row, s.Index())
+				s.Load(sfb, at.Col, s.Index())
+			}
+		}),
+		dsl.OnWarps(0, 8, "multiply", func(warp dsl.Reg[dsl.U32]) {
+			w := dsl.NewWarpTile[dsl.F32](k, dsl.ScaledMMAFor(f.A, f.B, f.Scale), t.M/2, t.N/4)
+			fromA, fromB := w.Place(warp, 4)
+			for s := range stage.Consume(steps) {
+				w.ScaledMMA(s.Tile(a), fromA, s.Tile(b), fromB, s.Tile(sfa), s.Tile(sfb))
+			}
+			w.Store(d.Sized(rows, cols), at.Row.MadI(int64(t.M), fromA), at.Col.MadI(int64(t.N), fromB))
+		}),
+	)
+}
