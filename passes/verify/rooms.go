@@ -38,6 +38,16 @@ func (p *Pass) Extent(e *trace.Event) (bytes int64, ok bool) {
 	return n, ok
 }
 
+// Tile is how many bytes a bulk copy into shared memory is taken to overwrite: where nothing says how large its box is, what boxes
+// are aligned to that are swizzled.
+func (p *Pass) Tile(e *trace.Event) int64 {
+	const aligned = 1024
+	if n, ok := p.Extent(e); ok && (n > Least || !Tensor(e.In)) {
+		return n
+	}
+	return aligned
+}
+
 // An envelope is from where to where one instruction works, in all threads and turns.
 type envelope struct {
 	write     bool

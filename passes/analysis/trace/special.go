@@ -48,6 +48,10 @@ func (w *walk) special(s *state, name string) *value.Value {
 	if n := w.told(v); n != v {
 		return n
 	}
+	if high := furthest(name); high > 0 {
+		a := v.Single()
+		a.Bounded, a.Low, a.High = true, 0, high
+	}
 	if name == "%cluster_ctarank" && w.k.Cluster > 0 {
 		a := v.Single()
 		a.Bounded, a.Low, a.High = true, 0, int64(w.k.Cluster-1)
@@ -59,6 +63,18 @@ func (w *walk) special(s *state, name string) *value.Value {
 		return w.pool.Const(width, int64(w.k.Cluster))
 	}
 	return v
+}
+
+// furthest is the number that the last block of a grid, or its last cluster, is taken to have at most along an axis: what is counted
+// from it is taken not to overflow. It is 0 for other registers.
+func furthest(name string) int64 {
+	switch name {
+	case "%ctaid.x", "%clusterid.x":
+		return 1 << 20
+	case "%ctaid.y", "%ctaid.z", "%clusterid.y", "%clusterid.z":
+		return 1<<16 - 1
+	}
+	return 0
 }
 
 // ticks reports whether a special register holds something else each time that it is read.

@@ -99,10 +99,15 @@ func (p *Pool) Compare(op string, signed bool, a, b *Value) *Value {
 	return p.Atom(1, "lt", name, nil, Constant, a, b)
 }
 
-// equal sees through a selection that is compared with a constant.
+// equal sees through a selection that is compared with a constant, and through bits put together that are compared with zero.
 func (p *Pool) equal(a, b *Value) *Value {
 	if a.Const() {
 		a, b = b, a
+	}
+	if b.Is(0) {
+		if v := p.none(a); v != nil {
+			return v
+		}
 	}
 	s := a.Single()
 	if s == nil || s.Op != "select" || !b.Const() || !s.Args[1].Const() || !s.Args[2].Const() {
@@ -110,6 +115,37 @@ func (p *Pool) equal(a, b *Value) *Value {
 	}
 	yes, no := s.Args[1].K == b.K, s.Args[2].K == b.K
 	return p.Select(s.Args[0], p.Bool(yes), p.Bool(no))
+}
+
+// none is the predicate that a is zero where that is said of its parts, or nil: no bit is set in either side of or, both sides of xor
+// are the same, and nothing is in a sum of what is never negative.
+func (p *Pool) none(a *Value) *Value {
+	zero := p.Const(a.Width, 0)
+	if s := a.Single(); s != nil {
+		switch {
+		case a.Width == 1 || s.Nested > 0:
+		case s.Op == "or":
+			return p.Binary("and", 1, p.Compare("eq", false, s.Args[0], zero), p.Compare("eq", false, s.Args[1], zero))
+		case s.Op == "xor":
+			return p.Compare("eq", false, s.Args[0], s.Args[1])
+		}
+		return nil
+	}
+	const most = 4
+	if _, _, ok := a.Bounds(); !ok || a.K != 0 || len(a.Terms) > most {
+		return nil
+	}
+	for _, t := range a.Terms {
+		if t.Factor < 0 || t.Atom.Low < 0 {
+			return nil
+		}
+	}
+	all := p.Bool(true)
+	for _, t := range a.Terms {
+		one := p.sum(a.Width, 0, []Term{{1, t.Atom}})
+		all = p.Binary("and", 1, all, p.Compare("eq", false, one, zero))
+	}
+	return all
 }
 
 // holds compares constants.

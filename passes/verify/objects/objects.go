@@ -11,7 +11,6 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
-	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
@@ -64,10 +63,10 @@ func run(p *verify.Pass) {
 	}
 	peers := peerData(p)
 	looked, filled := heeded(p), filledBy(p)
-	alone := !clustered(p)
+	alone, used := !clustered(p), inUse(p)
 	for _, t := range p.Traces {
 		unwritten(p, t)
-		life(p, t, births)
+		life(p, t, births, used)
 		uses(p, t, births, peers, alone)
 		tries(p, t, looked)
 		relaxed(p, t, filled)
@@ -137,74 +136,6 @@ func made(p *verify.Pass, t *trace.Trace, i int, behind birth, births map[verify
 		order = append(order, o.Object)
 	}
 	return order
-}
-
-// life looks for objects that are made twice, and for memory of objects that gets another use.
-func life(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth) {
-	alive := make(map[verify.Object]*ir.Instr)
-	dead := make(map[verify.Object]*ir.Instr)
-	ends := p.Needs(trace.Inval)
-	syncs := 0
-	for i := range t.Events {
-		e := &t.Events[i]
-		switch e.Kind {
-		case trace.BarrierSync, trace.ClusterWait:
-			if p.Everyone(e) {
-				syncs++
-			}
-		case trace.Init:
-			list, _ := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
-			for _, o := range list {
-				if was := alive[o.Object]; was != nil {
-					p.Report(&ruleLife, e.In, "a barrier object is made where one is alive").Also(was, "made here, and not ended by mbarrier.inval").On(t, i)
-				}
-				alive[o.Object] = e.In
-				delete(dead, o.Object)
-			}
-		case trace.Inval:
-			list, _ := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
-			for _, o := range list {
-				delete(alive, o.Object)
-				dead[o.Object] = e.In
-			}
-		case trace.Store, trace.Clear, trace.BulkLoad, trace.Copy:
-			regions := p.Writes(e)
-			if r, ok := p.Access(e); ok && (e.Kind == trace.Store || e.Kind == trace.Clear) && r.Shared() {
-				regions = append(regions, r)
-			}
-			for k := range regions {
-				for o, in := range alive {
-					over(p, t, i, &regions[k], o, in)
-				}
-				for o, b := range births {
-					// Others made it; a thread that has come to a barrier since may have ended it.
-					if b.t.Threads.And(t.Threads) == (value.Set{}) && !ends && (e.Kind == trace.BulkLoad || syncs > b.syncs) {
-						over(p, t, i, &regions[k], o, b.e.In)
-					}
-				}
-			}
-		default:
-			n := verify.Target(e)
-			if n < 0 {
-				continue
-			}
-			list, _ := p.Objects(e, verify.Val(e, n))
-			for _, o := range list {
-				if in := dead[o.Object]; in != nil && o.Rank == nil {
-					p.Report(&ruleLife, e.In, "a barrier object is used that was ended").Also(in, "ended here").On(t, i)
-				}
-			}
-		}
-	}
-}
-
-// over reports a write to memory where an object is alive.
-func over(p *verify.Pass, t *trace.Trace, i int, r *memory.Region, o verify.Object, made *ir.Instr) {
-	if r.Root != o.Root || o.At+8 <= r.Low || r.High <= o.At || !r.Sure {
-		return
-	}
-	p.Report(&ruleLife, t.Events[i].In, "%s writes bytes %d to %d of shared memory, where a barrier object is alive at %d", t.Events[i].In.Op, r.Low, r.High-1, o.At).
-		Also(made, "the object is made here").On(t, i)
 }
 
 // uses holds what a trace does to objects against who made them, where and how. A block is alone where no other is near.

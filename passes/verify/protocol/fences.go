@@ -50,8 +50,16 @@ func (m *machine) closed(y, x *access) bool {
 // superseded reports whether something else was written over y before x.
 func (m *machine) superseded(later []*access, y, x *access) bool {
 	return slices.ContainsFunc(later, func(z *access) bool {
-		return z.e.In != y.e.In && z.region.Low <= y.region.Low && y.region.High <= z.region.High && m.ordered(z, x)
+		return z.e.In != y.e.In && z.region.Low <= y.region.Low && y.region.High <= m.end(z) && m.ordered(z, x)
 	})
+}
+
+// end is where an access ends: a copy of a box goes as far as it is taken to.
+func (m *machine) end(x *access) int64 {
+	if x.e.Kind == trace.BulkLoad {
+		return max(x.region.High, x.region.Low+m.p.Tile(x.e))
+	}
+	return x.region.High
 }
 
 func (m *machine) exposed(y, x *access) {

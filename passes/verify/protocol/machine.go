@@ -65,10 +65,15 @@ type object struct {
 	gathering *clock
 	released  []*clock // with each phase, what was done before its end
 	came      [2][]int // agents that arrived in this phase, and in the one before
-	unit      int64    // that one copy of unknown size brings of tx; 0 where there is none
-	copies    int64    // of unknown size there are in all: tx is so many times bytes
-	init      *trace.Event
-	last      *trace.Event // that arrived
+	unit
+	init *trace.Event
+	last *trace.Event // that arrived
+}
+
+// A unit is what one copy of unknown size stands for at a place where barrier objects are, one after the other perhaps.
+type unit struct {
+	unit   int64 // that it brings of tx; 0 where there is none
+	copies int64 // of unknown size there are in all: tx is so many times bytes
 }
 
 // An access is one use of memory, by an agent or by an operation in the background.
@@ -82,6 +87,7 @@ type access struct {
 	region    memory.Region
 	core      memory.Region // of it, what is certain, where that is less
 	tensor    bool
+	lanes     [2]int64 // of tensor memory, those of a load or store: from, and up to
 }
 
 // A machine runs one scene.
@@ -90,6 +96,7 @@ type machine struct {
 	agents  []*agent
 	objects map[spot]*object
 	made    int // objects, those at one place after the other too
+	shares  map[spot]unit
 	named   map[number]*meeting
 	cluster gathering
 	loads   []*operation  // copies into shared memory
@@ -118,7 +125,7 @@ type completion struct {
 }
 
 func newMachine(p *verify.Pass, s []*trace.Trace, work *int) *machine {
-	m := &machine{p: p, work: work, most: most, joints: make(map[joint]int), lanes: make(map[warp]int), objects: make(map[spot]*object), named: make(map[number]*meeting),
+	m := &machine{p: p, work: work, most: most, joints: make(map[joint]int), lanes: make(map[warp]int), objects: make(map[spot]*object), shares: make(map[spot]unit), named: make(map[number]*meeting),
 		past: make(map[room]*rack), floored: -1}
 	if !p.Needs(trace.Wait, trace.Copy, trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply) {
 		m.most /= 4 // barriers alone are seen in few turns as well as in many

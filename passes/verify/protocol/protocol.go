@@ -24,7 +24,7 @@ traces that do not contradict one another. Blocks of a cluster are taken to do a
 bring its share of the bytes that are expected.`,
 		Rules: diag.Rules{ruleHang, ruleLap, rulePlain},
 		Requires: []trace.Kind{trace.Wait, trace.Store, trace.Copy, trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply,
-			trace.RemoteStore, trace.Answer},
+			trace.RemoteStore, trace.Answer, trace.TensorStore},
 		Run: run,
 	}
 }
@@ -33,7 +33,7 @@ func run(p *verify.Pass) {
 	rules := "B8"
 	if p.Needs(trace.Wait) {
 		rules = "B8, M4, M6, M7, M11"
-	} else if !p.Shares && !p.Needs(trace.Copy, trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply, trace.RemoteStore, trace.Answer) {
+	} else if !p.Shares && !p.Needs(trace.Copy, trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply, trace.RemoteStore, trace.Answer, trace.TensorStore) {
 		return
 	}
 	missed := func(why string) { p.Missed("the order of warps among themselves (%s): %s", rules, why) }
@@ -262,7 +262,8 @@ func (m *machine) units(s []*trace.Trace) {
 		}
 	}
 	for o, n := range copies {
-		m.object(o, object{unit: expected[o], copies: n, count: 1, pending: 1, init: &trace.Event{}})
+		m.shares[o] = unit{expected[o], n}
+		m.object(o, object{unit: m.shares[o], count: 1, pending: 1, init: &trace.Event{}})
 	}
 }
 

@@ -34,36 +34,6 @@ func (m *machine) wide(x access) access {
 	return x
 }
 
-// columns notes what a tcgen05 operation does to tensor memory: the first column stands for all.
-func (m *machine) columns(a *agent, e *trace.Event, operation int, write bool) {
-	if e.Kind == trace.TensorCopy || e.Kind == trace.TensorShift {
-		return
-	}
-	at := verify.Address(e.In, 0)
-	width := int64(1)
-	if e.Kind == trace.TensorFree {
-		at = 0
-		if width, _ = verify.Number(e, 1); width < 1 {
-			return
-		}
-	}
-	v := verify.Val(e, at)
-	if v == nil {
-		return
-	}
-	root := m.p.Pool.Rest(v)
-	own := m.p.Pool.Sub(v.Width, v, root) // lane and column, which may rest on the number of the warp
-	column := m.p.Pool.Add(64, root, m.p.Pool.Const(64, m.p.Pool.At(own, e.Threads.Least())&0xffff))
-	r, ok := memory.Of(m.p.Pool, column, width, e.Threads)
-	if !ok {
-		return
-	}
-	m.note(access{e: e, by: a, when: a.at + 1, operation: operation, write: write, block: a.block, region: r, tensor: true})
-	if e.Kind == trace.TensorMultiply && e.In.Mod("cta_group::2") && m.p.Ranks > 1 {
-		m.note(access{e: e, by: a, when: a.at + 1, operation: operation, write: write, block: a.block ^ 1, region: r, tensor: true})
-	}
-}
-
 // note holds an access against those before it that it must come after, and keeps it.
 func (m *machine) note(x access) {
 	if !m.plain && !x.engine() && !m.near(&x) {
@@ -126,7 +96,7 @@ func (m *machine) against(s *shelf, x *access) bool {
 		if !x.engine() && !y.engine() && (x.by.home() == y.by.home() || !racing(x.e, y.e)) {
 			continue
 		}
-		if x.moves() && y.moves() && (x.by.home() == y.by.home() || x.by.warp%4 != y.by.warp%4) {
+		if x.moves() && y.moves() && (x.by.home() == y.by.home() || x.by.warp%4 != y.by.warp%4 || x.lanes[1] <= y.lanes[0] || y.lanes[1] <= x.lanes[0]) {
 			continue // the same warp, or other lanes of tensor memory
 		}
 		if y.by == x.by && y.e.Kind == trace.BulkStore {

@@ -96,7 +96,7 @@ func (m *machine) learns(a *agent, e *trace.Event, o *object) int {
 		return o.phases - 1
 	}
 	phase := a.clock.last(o)
-	if parity, known := verify.Number(e, n); known && int64(phase&1) != parity {
+	if parity, known := verify.Number(e, n); known && int64(phase&1) != parity&1 {
 		phase++
 	}
 	return phase
@@ -111,7 +111,7 @@ func (m *machine) pends(a *agent, e *trace.Event, o *object) bool {
 		return known && o.phases <= phase
 	}
 	parity, known := verify.Number(e, n)
-	return known && int64(o.phases&1) == parity
+	return known && int64(o.phases&1) == parity&1
 }
 
 // whole is the event that an agent is at, for all threads of its trace. What is kept of an event keeps this one.
@@ -125,11 +125,7 @@ func (m *machine) do(a *agent, e *trace.Event) {
 		list, _ := m.p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
 		for _, at := range list {
 			s := spot{a.block, at.Object}
-			was := m.objects[s]
-			o := m.object(s, object{count: n, pending: n, init: whole(a)})
-			if was != nil {
-				o.unit, o.copies = was.unit, was.copies
-			}
+			m.object(s, object{count: n, pending: n, init: whole(a), unit: m.shares[s]})
 		}
 	case trace.Inval:
 		list, _ := m.p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
@@ -339,9 +335,9 @@ func (m *machine) load(a *agent, e *trace.Event) {
 		o := at.o
 		n := bytes * at.threads * o.scale()
 		if !known {
-			n = o.unit * at.threads
+			n = o.unit.unit * at.threads
 		}
-		if verify.Multicast(e.In) && o.unit == 0 && m.p.Ranks < 2 {
+		if verify.Multicast(e.In) && o.unit.unit == 0 && m.p.Ranks < 2 {
 			n *= int64(max(1, m.p.Cluster))
 		}
 		phases := slices.Clone(a.clock.phases)
