@@ -45,6 +45,7 @@ type flight struct {
 func run(p *verify.Pass) {
 	boxes(p)
 	before(p)
+	unread(p)
 	for _, t := range p.Traces {
 		small(p, t)
 		bulk(p, t)
