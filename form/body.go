@@ -14,6 +14,20 @@ type body struct {
 	block  *ptx.Block
 	loads  []load // of .param variables, to be held against calls
 	labels bool   // one was passed, so what follows may run before what precedes
+
+	missing map[string]bool // names that were reported as not declared
+}
+
+// missed notes that a name is not declared, and reports whether that is known.
+func (b *body) missed(name string) bool {
+	if b.missing[name] {
+		return true
+	}
+	if b.missing == nil {
+		b.missing = make(map[string]bool)
+	}
+	b.missing[name] = true
+	return false
 }
 
 // A load is an ld.param of a variable that only a call can fill.
@@ -29,7 +43,7 @@ func (c *checker) readBody(b *ptx.Block, f *function) {
 	clear(c.locs)
 	c.statements(b.Stmts)
 	for _, l := range c.body.loads {
-		if !l.sym.called {
+		if !l.sym.called && !c.lostNames().named[l.sym.name] {
 			c.fault(&ruleNoCall, l.at, "%s is read and no call puts a result into it", clip(l.sym.name)).
 				related(l.sym.at, "the declaration is here")
 		}
@@ -40,8 +54,13 @@ func (c *checker) readBody(b *ptx.Block, f *function) {
 // statements checks a block in the scope that is open.
 func (c *checker) statements(list []ptx.Node) {
 	for _, n := range list {
-		if l, ok := n.(*ptx.Label); ok {
-			c.label(l.Name, label)
+		switch n := n.(type) {
+		case *ptx.Label:
+			c.label(n.Name, label)
+		case *ptx.Instr:
+			if c.labelWithoutColon(n) {
+				c.label(n.Op, label)
+			}
 		}
 	}
 	for _, n := range list {

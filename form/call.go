@@ -72,8 +72,15 @@ func (c *checker) callParts(s callSite) {
 			continue
 		}
 		for i := range list.Args {
-			if o := &list.Args[i]; o.Kind == ptx.Name && o.Text != "_" && c.find(o.Text, o.At) == nil {
+			o := &list.Args[i]
+			if o.Kind != ptx.Name || o.Text == "_" {
+				continue
+			}
+			sym := c.find(o.Text, o.At)
+			if sym == nil {
 				c.unknown(o, o.Text, passable)
+			} else if list == s.results {
+				sym.called = true
 			}
 		}
 	}

@@ -34,6 +34,8 @@ type checker struct {
 
 	dropped diag.Diagnostic // takes what is said of findings beyond the limit
 	advice  int             // names for which others were searched
+	doubts  int             // names of which nothing can be known, after a mistake that was reported
+	lost    *lost           // nil until it is asked for
 
 	header header
 	match  *isa.Matcher // nil where version or target are not known

@@ -14,6 +14,9 @@ import (
 func (c *checker) elsewhere(at ptx.Node, name string) bool {
 	if c.body != nil && c.body.block != nil {
 		if d, ok := declaration(c.body.block.Stmts, name); ok {
+			if c.torn() {
+				return true
+			}
 			word := "in a block that does not reach here"
 			if d.At > at.Pos() {
 				word = "further down"

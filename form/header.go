@@ -51,8 +51,12 @@ func (c *checker) readHeader(list []ptx.Node) []ptx.Node {
 			return nil
 		}
 		d, ok := list[0].(*ptx.Directive)
-		if !ok || d.Name.Text != name || d.Label.Text != "" {
+		if !ok || !strings.EqualFold(d.Name.Text, name) || d.Label.Text != "" {
 			return nil
+		}
+		if d.Name.Text != name {
+			c.fault(&ruleUnknownDirective, d.Name, "%s is not a directive that can stand here; did you mean %s?", clip(d.Name.Text), name).
+				fix(d.Name, name, "write %s", name)
 		}
 		list = list[1:]
 		return d
@@ -63,7 +67,7 @@ func (c *checker) readHeader(list []ptx.Node) []ptx.Node {
 	}
 	if d := next(".version"); d != nil {
 		c.readVersion(d)
-	} else {
+	} else if !c.lostNames().headed {
 		c.fault(&ruleNoVersion, at, "the module does not begin with .version").
 			fixAt(at.At, at.At, ".version "+isa.Newest().String()+"\n", "begin with .version %s", isa.Newest()).guess()
 	}

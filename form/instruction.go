@@ -4,6 +4,7 @@
 package form
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
@@ -25,6 +26,7 @@ type opcode struct {
 	fraction bool     // createpolicy.fractional
 	sampler  bool     // txq of what a sampler knows, where it is apart from the texture
 	own      bool     // txq of what samplers alone know
+	nameless bool     // one word, and no instruction has that name
 }
 
 // opcode decodes the text of an opcode; files have few different ones.
@@ -78,6 +80,10 @@ func (c *checker) opcode(text string) *opcode {
 		"vadd4", "vsub4", "vavrg4", "vabsdiff4", "vmin4", "vmax4", "vset4":
 		op.video = true
 	}
+	if rest == "" && c.match != nil {
+		_, problems := c.match.Candidates(text)
+		op.nameless = len(problems) > 0 && problems[0].Rule == "F201"
+	}
 	op.loads = head == "ld" && op.space != ""
 	op.stores = head == "st" && op.space != ""
 	c.opcodes[text] = op
@@ -90,7 +96,12 @@ func (c *checker) instruction(in *ptx.Instr) {
 	if in.Guard.Text != "" {
 		c.guard(in)
 	}
-	before := len(c.list)
+	if op.nameless && c.labelWithoutColon(in) {
+		c.add("F201", diag.Error, in.Op.At, in.Op.To, "no instruction is called "+clip(in.Op.Text)+"; a label has a colon behind it").
+			fixAt(in.Op.To, in.Op.To, ":", "write %s:", clip(in.Op.Text)).guess()
+		return
+	}
+	before, doubts := len(c.list), c.doubts
 	c.args, c.elems = c.args[:0], c.elems[:0]
 	if op.head == "call" {
 		c.call(in, op)
@@ -122,9 +133,13 @@ func (c *checker) instruction(in *ptx.Instr) {
 		return
 	}
 	problems := c.match.Check(in.Op.Text, c.args)
+	if len(problems) > 0 && problems[0].Rule == "F202" && len(c.list) < maxFindings-1 {
+		// The word may be the state space, without which an address cannot be judged.
+		c.list = append(c.list[:before], slices.DeleteFunc(c.list[before:], func(d diag.Diagnostic) bool { return d.Rule == ruleAddress32.ID })...)
+	}
 	for i := range problems {
 		// A branch to a label that is not there, and the like, is reported once.
-		if problems[i].Arg < 0 || len(c.list) == before {
+		if problems[i].Arg < 0 || len(c.list) == before && c.doubts == doubts {
 			c.problem(in, &problems[i])
 		}
 	}
@@ -152,10 +167,7 @@ func (c *checker) problem(in *ptx.Instr, p *isa.Problem) {
 		severity = diag.Warning
 	}
 	message, better := p.Message, ""
-	switch {
-	case p.Rule == "F201" && p.Want == "" && c.labelWithoutColon(in):
-		message += "; a label has a colon behind it"
-	case (p.Rule == "F302" || p.Rule == "F303") && p.Elem < 0 && p.Arg < len(in.Args):
+	if (p.Rule == "F302" || p.Rule == "F303") && p.Elem < 0 && p.Arg < len(in.Args) {
 		better = c.suggest(in, p.Arg)
 	}
 	f := c.add(p.Rule, severity, from, to, message)

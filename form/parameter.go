@@ -25,7 +25,7 @@ func (c *checker) parameterAccess(op *opcode, o *ptx.Operand) {
 		c.fault(&ruleParameterSide, o, "%s is a parameter of an .entry; .param::entry is expected", clip(sym.name))
 	case op.space == "param::entry" && sym.role == noRole:
 		c.fault(&ruleParameterSide, o, "%s is a .param variable of a call; .param::func is expected", clip(sym.name))
-	case op.loads && sym.role == noRole && !sym.called && !c.body.labels && c.header.since(2, 0):
+	case op.loads && sym.role == noRole && !sym.called && !c.body.labels && c.header.since(2, 0) && !c.lostNames().named[sym.name]:
 		c.fault(&ruleNoCall, o, "%s is read before any call puts a result into it", clip(sym.name)).
 			related(sym.at, "the declaration is here")
 	case op.loads && sym.role == noRole && c.header.since(2, 0):

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -56,6 +57,9 @@ type symbol struct {
 	arg     isa.Arg     // as an operand
 	fn      *function   // of a routine or prototype
 	targets []*function // of call targets
+	broken  bool        // its declaration is wrong in a way that leaves its type open
+	beyond  int         // of a range: one more than the place in the list where names behind its end are reported
+	most    int64       // and how many names it would have to declare
 }
 
 // A scope is a block's names. Those of name<n> are apart: no entry is made for each.
@@ -146,6 +150,9 @@ func (c *checker) find(name string, at ptx.Pos) *symbol {
 			}
 			continue
 		}
+		if sym.broken {
+			c.doubts++
+		}
 		return sym
 	}
 	return later
@@ -228,8 +235,12 @@ func (c *checker) twice(sym *symbol, name string, old *symbol) {
 func rangeName(sym *symbol) string { return sym.name + "<" + strconv.FormatInt(sym.count, 10) + ">" }
 
 // unknown reports a name that nothing declares here: one just outside a range, one that is
-// declared further down, or one much like another.
+// declared further down, or one much like another. Each is reported where a function first uses it.
 func (c *checker) unknown(at ptx.Node, name string, fits func(*symbol) bool) {
+	c.doubts++
+	if c.lostName(name) || c.body != nil && c.body.missed(name) {
+		return
+	}
 	digits := len(name)
 	for digits > 0 && name[digits-1] >= '0' && name[digits-1] <= '9' {
 		digits--
@@ -240,6 +251,9 @@ func (c *checker) unknown(at ptx.Node, name string, fits func(*symbol) bool) {
 		if sym == nil || err != nil || fits != nil && !fits(sym) {
 			continue
 		}
+		if c.again(sym, n+1) {
+			return
+		}
 		last := "nothing"
 		if sym.count > 0 {
 			last = sym.name + "0 to " + sym.name + strconv.FormatInt(sym.count-1, 10)
@@ -247,6 +261,7 @@ func (c *checker) unknown(at ptx.Node, name string, fits func(*symbol) bool) {
 		c.fault(&ruleUndeclared, at, "%s is not declared: %s declares %s", clip(name), rangeName(sym), last).
 			related(sym.at, "the declaration is here").
 			fix(sym.number, strconv.FormatInt(n+1, 10), "declare %s<%d>", sym.name, n+1)
+		sym.beyond, sym.most = len(c.list), n+1
 		return
 	}
 	if !c.advise() {
@@ -264,6 +279,23 @@ func (c *checker) unknown(at ptx.Node, name string, fits func(*symbol) bool) {
 		instead(at, diag.Nearest(name, c.visible(at.Pos(), fits)))
 }
 
+// again reports whether it was said already that sym declares too few names, and then has the fix there declare
+// as many as are used here.
+func (c *checker) again(sym *symbol, count int64) bool {
+	if sym.beyond == 0 || sym.beyond > len(c.list) {
+		return false
+	}
+	f := c.list[sym.beyond-1].Fix
+	if f == nil || count <= sym.most {
+		return true
+	}
+	before, after := strconv.FormatInt(sym.most, 10), strconv.FormatInt(count, 10)
+	f.Message = strings.TrimSuffix(f.Message, before+">") + after + ">"
+	f.Edits[0].New = strings.Replace(f.Edits[0].New, before, after, 1)
+	sym.most = count
+	return true
+}
+
 // oneOnly reports a name that would belong to a range if its beginning, which is one register, were
 // declared as one.
 func (c *checker) oneOnly(at ptx.Node, name, begin string) bool {
@@ -273,9 +305,13 @@ func (c *checker) oneOnly(at ptx.Node, name, begin string) bool {
 	}
 	for i := len(c.scopes) - 1; i >= 0; i-- {
 		if sym := c.scopes[i].names[begin]; sym != nil && sym.kind == variable && sym.shape.space == isa.Reg && sym.role == noRole {
+			if c.again(sym, n+1) {
+				return true
+			}
 			c.fault(&ruleUndeclared, at, "%s is not declared: %s is one register", clip(name), clip(begin)).
 				related(sym.at, "the declaration is here").
 				fixAt(sym.at.To, sym.at.To, "<"+strconv.FormatInt(n+1, 10)+">", "declare %s<%d>", clip(begin), n+1).guess()
+			sym.beyond, sym.most = len(c.list), n+1
 			return true
 		}
 	}

@@ -18,6 +18,7 @@ type shape struct {
 	vec   int     // 1 for a scalar
 	dims  []int64 // -1 for []
 	align int64   // as written or natural
+	open  bool    // the type is not known, after a mistake
 }
 
 func (s *shape) element() int64 { return max(1, int64(s.typ.Bits()+7)/8) * int64(max(1, s.vec)) }
@@ -85,11 +86,13 @@ func (c *checker) readType(v *ptx.Var) (s shape, ok bool) {
 	case !known:
 		c.fault(&ruleType, v.Type, "%s is not a type", clip(v.Type.Text)).
 			instead(v.Type, nearestType(v.Type.Text))
+		s.open = true
 		return s, false
 	case !t.Register() && t.Class() != isa.Opaque && v.Space.Text != "":
 		f := c.fault(&ruleType, v.Type, "%s is a type of instructions, not of variables; %s holds it", t, holder(t))
 		f.fix(v.Type, holder(t), "declare %s", holder(t))
 		ok = false
+		t, _ = isa.ParseType(holder(t))
 	}
 	s.typ = t
 	switch v.Vec.Text {

@@ -67,7 +67,7 @@ func written(o *ptx.Operand) string {
 // labelWithoutColon reports whether an opcode that nothing is called looks like a label that lacks
 // its colon: a word that is alone on its line.
 func (c *checker) labelWithoutColon(in *ptx.Instr) bool {
-	if strings.Contains(in.Op.Text, ".") {
+	if strings.IndexByte(in.Op.Text, '.') >= 0 || in.Guard.Text != "" || c.match == nil || !c.opcode(in.Op.Text).nameless {
 		return false
 	}
 	before := strings.TrimRight(c.src.Text[:in.Op.At], " \t\r")

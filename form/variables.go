@@ -175,8 +175,15 @@ func (c *checker) declarator(v *ptx.Var, d *ptx.Declarator, s shape, linkage str
 	*sym = symbol{kind: variable, name: d.Name.Text, at: d.Name.Span, linkage: linkage, set: d.Init != nil}
 	s.dims = c.dimensions(d.Dims, d.Init)
 	if len(s.dims) > 0 && s.space == isa.Reg {
-		c.fault(&ruleArray, d, "%s is an array, which a register cannot be", clip(sym.name))
+		f := c.fault(&ruleArray, d, "%s is an array, which a register cannot be", clip(sym.name))
 		ok = false
+		if n := s.dims[0]; len(s.dims) == 1 && n > 0 && n < 1<<32 && d.Count == nil && d.Init == nil {
+			f.fixAt(d.Name.To, d.To, "<"+strconv.FormatInt(n, 10)+">", "declare %s<%d>", clip(sym.name), n).guess()
+			s.dims = nil
+			sym.shape, sym.arg, sym.count, sym.number = s, argument(&s), n, d.Dims[0]
+			c.declareRange(sym)
+			return
+		}
 	}
 	c.initialiser(d, &s, linkage, ok)
 	if s.incomplete() && linkage != ".extern" && s.space != isa.Reg {
@@ -184,6 +191,7 @@ func (c *checker) declarator(v *ptx.Var, d *ptx.Declarator, s shape, linkage str
 	}
 	sym.shape = s
 	sym.arg = argument(&s)
+	sym.broken = s.open
 	if s.space == isa.Const && linkage != ".extern" {
 		c.banks.add(&s)
 	}

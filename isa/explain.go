@@ -17,16 +17,25 @@ func problem(rule string, mod int, format string, args ...any) Problem {
 func (m *Matcher) unknownName(op string) Problem {
 	head, rest, _ := strings.Cut(op, ".")
 	p := problem("F201", -1, "no instruction is called %s", head)
-	best, cost := "", 3
+	if lower := strings.ToLower(op); lower != op && m.hasForm(lower) {
+		p.Message += "; did you mean " + lower
+		p.Want = lower
+		return p
+	}
+	best, fits, cost := "", false, 3
 	lower := strings.ToLower(head)
 	for name := range m.set.names {
 		h, _, _ := strings.Cut(name, ".")
-		if h == lower {
-			best, cost = h, 0
-			break
+		d := 0
+		if h != lower {
+			if d = distance(lower, h, cost); d > cost || d == cost && best == "" {
+				continue
+			}
 		}
-		if d := distance(head, h, cost); d < cost || d == cost && best != "" && h < best {
-			best, cost = h, d
+		// Of names that are as near, the one that the modifiers go with.
+		fit := m.hasForm(h + op[len(head):])
+		if d < cost || fit && !fits || fit == fits && h < best {
+			best, fits, cost = h, fit, d
 		}
 	}
 	switch {
@@ -38,6 +47,12 @@ func (m *Matcher) unknownName(op string) Problem {
 		p.Want = best + op[len(head):]
 	}
 	return p
+}
+
+// hasForm reports whether an opcode has a form.
+func (m *Matcher) hasForm(op string) bool {
+	list, _, _ := m.set.split(op)
+	return list != nil && len(m.Opcode(op).fits) > 0
 }
 
 // wordsAfter lists the names that begin with head.
@@ -59,7 +74,11 @@ func (m *Matcher) unknownMod(list []*Instruction, word string, at int) Problem {
 	}
 	p := problem("F202", at, "%s is not a modifier of PTX", word)
 	cost := 3
+	meant := meantType(word)
 	near := func(candidate string) {
+		if candidate == meant && meant != "" {
+			p.Want, cost = candidate, 0
+		}
 		if d := distance(word, candidate, cost); d < cost {
 			p.Want, cost = candidate, d
 		}
@@ -179,6 +198,10 @@ func (m *Matcher) explainMods(list []*Instruction, name string, mods []Mod, skip
 		if len(out) > 0 {
 			break
 		}
+		if types := m.lackingTypes(list, mods, best, slot); types != nil {
+			out = append(out, problem("F204", -1, "%s lacks a type: %s", name, oneOf(types)))
+			continue
+		}
 		out = append(out, problem("F204", -1, "%s lacks %s", name, m.oneOf(slot)))
 	}
 	if out != nil {
@@ -216,6 +239,15 @@ func (m *Matcher) strangeMod(list []*Instruction, x *miss, name string, mods []M
 	p := problem("F203", skip+i, "%s has no modifier %s", name, word)
 	if len(x.lacking) == 1 {
 		slot := &x.form.Slots[x.lacking[0]]
+		if types := m.lackingTypes(list, mods, x, slot); types != nil {
+			p.Message += "; expected " + oneOf(types)
+			if t, ok := ParseType(word); ok {
+				if b := fmt.Sprintf(".b%d", t.Bits()); slices.Contains(types, b) {
+					p.Want = b
+				}
+			}
+			return p
+		}
 		p.Message += "; expected " + m.oneOf(slot)
 		if len(slot.Values) == 1 {
 			p.Want = m.set.Mods[slot.Values[0].Mod]

@@ -8,8 +8,12 @@ import "strings"
 // block reads { ... }: the body of a function or a scope inside it.
 func (p *parser) block() *Block {
 	open := p.tok
+	if open.kind == '{' {
+		p.advance()
+	} else {
+		open = token{'{', true, p.last, p.last} // reported
+	}
 	b := &Block{Span: Span{open.at, open.to}}
-	p.advance()
 	if p.depth++; p.depth > maxDepth {
 		p.fail(open.at, open.to, tooDeep, "scopes are nested more than %d deep", maxDepth)
 		p.skipBlock()
@@ -23,7 +27,9 @@ func (p *parser) block() *Block {
 		case '}':
 			p.advance()
 		case endOfFile:
-			p.fail(open.at, open.to, unclosed, "%s is not closed", quoted("{"))
+			if !p.torn {
+				p.fail(open.at, open.to, unclosed, "%s is not closed", quoted("{"))
+			}
 		default:
 			if p.tok.kind == dot && p.tok.fresh && p.opensModule() {
 				p.fail(open.at, open.to, unclosed, "%s is not closed before %s",
@@ -93,7 +99,11 @@ func (p *parser) statement() {
 		p.fail(first.at, first.to, syntax, "empty statement: %s follows nothing", quoted(";"))
 		p.advance()
 	default:
-		p.unexpected("a statement")
+		want := "a statement"
+		if ahead := p.scan; first.kind == '!' && ahead.next().kind == '@' {
+			want = "the ! behind the @, as in @!%p1"
+		}
+		p.unexpected(want)
 		p.advance()
 		p.bad(first.at, p.skip())
 	}
@@ -166,6 +176,8 @@ func (p *parser) instruction(start Pos, guard Guard, op token) {
 	ok := !reserved(in.Op.Text)
 	if !ok {
 		p.fail(op.at, op.to, syntax, "%s cannot be an instruction", quoted(in.Op.Text))
+	} else if ok = !p.misread(op, in.Op); !ok {
+		// reported
 	} else if isCall(in.Op.Text) {
 		ok = p.callOperands()
 	} else if k := p.tok.kind; k != ';' && k != '}' && k != endOfFile {
@@ -173,12 +185,34 @@ func (p *parser) instruction(start Pos, guard Guard, op token) {
 	}
 	in.Args = p.args.Copy(p.operands[base:])
 	p.operands = p.operands[:base]
+	if ok && op.kind == name && p.scan.text[op.at] == '%' && p.tok.kind == name && !p.tok.fresh {
+		p.fail(op.at, op.to, syntax, "%s is no instruction: a guard is written %s", quoted(in.Op.Text), quoted("@"+in.Op.Text))
+		ok = false
+	}
 	if ok && p.semicolon(`"," or ";"`) {
 		in.To = p.last
 		p.keep(in)
 		return
 	}
 	p.bad(in.At, p.skip())
+}
+
+// misread reports what is written as other languages have it, at the token behind the first word of a statement.
+func (p *parser) misread(op token, w Word) bool {
+	t := p.tok
+	switch {
+	case t.kind == ':' && op.kind == dotted && t.at == op.to:
+		p.fail(t.at, t.to, syntax, "unexpected %s: the parts of a modifier have %s between them, as in .shared::cta", quoted(":"), quoted("::"))
+	case t.kind == '=':
+		p.fail(t.at, t.to, syntax, "unexpected %s: PTX has no assignments; an instruction names its result first, as in mov.b32 %%r1, %%r2", quoted("="))
+	case t.kind == '(' && w.Text == "if":
+		p.fail(op.at, op.to, syntax, "PTX has no %s: an instruction is guarded by a predicate, as in @%%p1", quoted("if"))
+	case p.textOf(t) == "." && t.kind != illegal:
+		p.fail(t.at, t.to, syntax, "unexpected %s: a modifier follows its dot at once", quoted("."))
+	default:
+		return false
+	}
+	return true
 }
 
 // opcode appends modifiers that stand apart from the opcode, as in `add .u32`.

@@ -108,6 +108,13 @@ func (p *parser) buildFunction(f frame, tree *item, span Span) {
 	}
 	p.buildSignature(f, fn, t.Returns, t.Params, t.Notes)
 	if end := f.token(t.End); end.kind != '{' {
+		if end.kind == ';' && p.tok.kind == '{' && p.depth == 0 {
+			p.fail(end.at, end.to, syntax, "unexpected %s: the body of %s follows", quoted(";"), fn.Name.Text)
+			fn.Body = p.block()
+			fn.To = p.last
+			p.keep(fn)
+			return
+		}
 		if written(t.Entry) && len(t.Notes) > 0 {
 			p.fail(end.at, end.to, syntax, "unexpected %s, expected the body of %s: directives belong to its definition",
 				quoted(";"), fn.Name.Text)

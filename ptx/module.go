@@ -48,8 +48,8 @@ func (p *parser) module() {
 			p.fail(t.at, t.to, syntax, "unexpected %s: nothing stands before it that takes one", quoted(";"))
 		case illegal:
 		default:
-			p.fail(t.at, t.to, structure, "unexpected %s outside of a function, expected a declaration or a directive",
-				quoted(p.textOf(t)))
+			p.fail(t.at, t.to, structure, "unexpected %s outside of a function, expected a declaration or a directive%s",
+				quoted(p.textOf(t)), p.withDot(t))
 			p.skipStray()
 			p.bad(t.at, p.last)
 			continue
@@ -60,17 +60,43 @@ func (p *parser) module() {
 	p.file.Decls = p.taken(0)
 }
 
+// withDot is the question whether a word was meant to begin with a dot.
+func (p *parser) withDot(t token) string {
+	if t.kind == name {
+		if w := "." + p.textOf(t); opensItem(w) || w == ".version" || w == ".target" || w == ".address_size" {
+			return "; did you mean " + quoted(w) + "?"
+		}
+	}
+	return ""
+}
+
 // skipStray steps over what stands outside of functions and cannot: to a line that begins a
 // declaration there.
 func (p *parser) skipStray() {
+	depth := 0 // of braces: what stands in a body that has lost its header is skipped with it
 	for p.advance(); p.tok.kind != endOfFile; p.advance() {
+		switch p.tok.kind {
+		case '{':
+			depth++
+			continue
+		case '}':
+			if depth--; depth == 0 {
+				p.advance()
+				return
+			}
+			if depth < 0 {
+				return // closes nothing
+			}
+		}
 		if p.tok.kind != dot || !p.tok.fresh {
 			continue
 		}
 		switch w := p.textOf(p.tok); w {
 		case ".reg", ".param", ".local", ".loc", ".pragma":
 		case ".global", ".shared", ".const":
-			return
+			if depth == 0 {
+				return
+			}
 		default:
 			if opensStatement(w) {
 				return
@@ -89,7 +115,7 @@ func (p *parser) item(label Word) {
 	base := len(p.frame.tokens)
 	lists, initials := len(p.frame.lists), len(p.frame.initials)
 	ok := p.collect(base)
-	open := ok && p.tok.kind == '{' && p.frame.tokens[len(p.frame.tokens)-1].kind == '{'
+	open := ok && p.frame.tokens[len(p.frame.tokens)-1].kind == '{'
 	if ok {
 		f := frame{p, p.frame.tokens[base:], base}
 		if tree := p.matchItem(f); tree != nil {
@@ -124,6 +150,7 @@ func (p *parser) collect(base int) bool {
 		return p.collectArgs(base, false)
 	}
 	function, callable := false, false // .entry or .func was seen, .func was
+	listed := false                    // and the parameters behind its name
 	declared := false                  // a .func has its name
 	header := base                     // where that is
 	for {
@@ -154,6 +181,10 @@ func (p *parser) collect(base int) bool {
 		case '{':
 			p.frame.tokens = append(p.frame.tokens, t)
 			return true
+		case dotted:
+			if listed && t.fresh && p.bodyFollows() {
+				return true
+			}
 		case '=':
 			p.push(t)
 			if !p.collectInitial() {
@@ -162,6 +193,7 @@ func (p *parser) collect(base int) bool {
 			continue
 		case '(':
 			if p.opensParams(base) {
+				listed = function && p.frame.tokens[len(p.frame.tokens)-1].kind == name
 				if !p.collectParams() {
 					return false
 				}
@@ -171,6 +203,9 @@ func (p *parser) collect(base int) bool {
 			w := p.textOf(t)
 			if declared && opensItem(w) {
 				p.unwritten()
+				return true
+			}
+			if listed && t.fresh && w == ".reg" && p.bodyFollows() {
 				return true
 			}
 			if w == ".entry" || w == ".func" {
@@ -183,6 +218,17 @@ func (p *parser) collect(base int) bool {
 		}
 		p.push(t)
 	}
+}
+
+// bodyFollows reports that a function whose statements begin has no "{" before them, and frames one. Declarations
+// inside of functions have no body.
+func (p *parser) bodyFollows() bool {
+	if p.depth > 0 {
+		return false
+	}
+	p.fail(p.last, p.last, syntax, "expected %s before the body", quoted("{"))
+	p.frame.tokens = append(p.frame.tokens, token{'{', true, p.last, p.last})
+	return true
 }
 
 // unwritten ends the frame of a declared .func: before another declaration the assembler wants no ";" behind it.
@@ -315,59 +361,5 @@ func (p *parser) collectInitial() bool {
 	}
 	p.frame.initials = append(p.frame.initials, initialValue{len(p.frame.tokens), x})
 	p.frame.tokens = append(p.frame.tokens, token{initial, false, start, p.last})
-	return true
-}
-
-// opensParams tells whether the current "(" opens a parameter list, not the arguments of an
-// attribute.
-func (p *parser) opensParams(base int) bool {
-	if len(p.frame.tokens) == base {
-		return false
-	}
-	before := p.frame.tokens[len(p.frame.tokens)-1]
-	if before.kind != dot {
-		return before.kind != '('
-	}
-	w := p.textOf(before)
-	return w == ".func" || w == ".callprototype"
-}
-
-// collectParams reads a parameter list and frames it as one token. A parameter that is wrong is
-// reported and left out.
-func (p *parser) collectParams() bool {
-	open := p.tok
-	p.advance()
-	base := len(p.frame.tokens)
-	var vars []*Var
-	for p.tok.kind != ')' || len(vars) > 0 {
-		for depth := 0; ; {
-			t := p.tok
-			if t.kind == '(' {
-				depth++
-			} else if t.kind == ')' {
-				depth--
-			}
-			if t.kind == endOfFile || t.kind == '{' || t.kind == '}' || t.kind == ';' ||
-				depth < 0 || depth == 0 && t.kind == ',' {
-				break
-			}
-			p.push(t)
-		}
-		f := frame{p, p.frame.tokens[base:], base}
-		if tree := p.matchParam(f); tree != nil {
-			vars = append(vars, p.buildParam(f, tree))
-		}
-		p.frame.tokens = p.frame.tokens[:base]
-		if !p.accept(',') {
-			break
-		}
-	}
-	if !p.accept(')') {
-		p.unexpected(`"," or ")" of the parameters`)
-		p.skip()
-		return false
-	}
-	p.frame.lists = append(p.frame.lists, paramList{base, vars})
-	p.frame.tokens = append(p.frame.tokens, token{params, false, open.at, p.last})
 	return true
 }

@@ -24,6 +24,9 @@ func (p *parser) operand(first bool) (Operand, bool) {
 		return p.signed()
 	case '(', '~', '+', number:
 		return p.constant()
+	case '*':
+		p.unexpected("an operand; an address stands in brackets, as in [%rd1]")
+		return x, false
 	default:
 		p.unexpected("an operand")
 		return x, false
@@ -89,6 +92,10 @@ func (p *parser) field(t token) (Operand, bool) {
 // offset reads `+ constant` behind x.
 func (p *parser) offset(x Operand) (Operand, bool) {
 	p.advance()
+	if p.tok.kind == name && p.scan.text[p.tok.at] == '%' {
+		p.unexpected("a constant: an address is one register or variable and an offset that is known")
+		return x, false
+	}
 	y, ok := p.constant()
 	return p.node(Binary, "+", x, y), ok
 }

@@ -78,8 +78,9 @@ type parser struct {
 	tok    token // the current one
 	last   Pos   // end of the one before
 	errors diag.List
-	depth  int // of open scopes
-	nest   int // of open parentheses and unary operators in an expression
+	depth  int  // of open scopes
+	torn   bool // a comment or a string is not closed and took the rest of the file with it
+	nest   int  // of open parentheses and unary operators in an expression
 
 	// Stacks on which lists grow until their length is known.
 	nodes    []Node
@@ -101,7 +102,7 @@ type parser struct {
 func (p *parser) reset() {
 	clear(p.scan.comments)
 	p.scan = scanner{comments: p.scan.comments[:0]}
-	p.file, p.errors, p.tok, p.last, p.depth, p.nest = nil, nil, token{}, 0, 0, 0
+	p.file, p.errors, p.tok, p.last, p.depth, p.nest, p.torn = nil, nil, token{}, 0, 0, 0, false
 	p.nodes, p.operands = emptied(p.nodes), emptied(p.operands)
 	p.frame.reset()
 	p.instrs.Reset()
@@ -206,12 +207,24 @@ func (p *parser) close(open token, want string) bool {
 // unfinished one before it can be given up without skipping anything.
 func (p *parser) resumable() bool {
 	switch p.tok.kind {
-	case endOfFile, '}':
+	case endOfFile:
 		return true
+	case '}':
+		return !p.strayBrace()
 	case name, dotted, '@', dot, dwarf:
 		return p.tok.fresh
 	}
 	return false
+}
+
+// strayBrace tells whether the current "}" stands among operands: what it closes was not opened, and the scope goes on.
+func (p *parser) strayBrace() bool {
+	if p.tok.fresh {
+		return false
+	}
+	ahead := p.scan // a copy: the comments it meets are met again
+	next := ahead.next()
+	return (next.kind == ',' || next.kind == ';') && !next.fresh
 }
 
 // semicolon steps over the ";" that ends what began at start. Without one it reports that, and
@@ -248,10 +261,11 @@ func (p *parser) skip() Pos {
 		case '{':
 			depth++
 		case '}':
-			if depth == 0 {
+			if depth > 0 {
+				depth--
+			} else if !p.strayBrace() {
 				return p.last
 			}
-			depth--
 		case dot:
 			if p.tok.fresh && depth == 0 && opensStatement(p.textOf(p.tok)) {
 				return p.last

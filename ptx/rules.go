@@ -74,8 +74,10 @@ func (p *parser) reportIllegal(t token) {
 	switch {
 	case c == '"':
 		p.fail(t.at, t.at+1, unclosed, "string is not closed")
+		p.torn = true
 	case c == '/':
 		p.fail(t.at, t.at+2, unclosed, "comment is not closed")
+		p.torn = true
 	case classes[c]&digit != 0:
 		p.fail(t.at, t.to, literal, "%s is no number%s", quoted(s), numberHint(s))
 	case t.at == 0 && strings.HasPrefix(s, "\ufeff"):

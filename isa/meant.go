@@ -1,0 +1,83 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package isa
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// meantType is the type that another language calls by a word with a dot before it; "" where there is none.
+func meantType(word string) string {
+	switch strings.TrimSuffix(strings.TrimPrefix(strings.ToLower(word), "."), "_t") {
+	case "i8", "int8", "char":
+		return ".s8"
+	case "i16", "int16", "short":
+		return ".s16"
+	case "i32", "int32", "int":
+		return ".s32"
+	case "i64", "int64", "long":
+		return ".s64"
+	case "uint8", "uchar", "byte":
+		return ".u8"
+	case "uint16", "ushort":
+		return ".u16"
+	case "uint32", "uint", "unsigned":
+		return ".u32"
+	case "uint64", "ulong", "size":
+		return ".u64"
+	case "half", "float16", "fp16":
+		return ".f16"
+	case "bfloat16", "bfloat":
+		return ".bf16"
+	case "float", "float32", "fp32", "single":
+		return ".f32"
+	case "double", "float64", "fp64":
+		return ".f64"
+	case "bool", "predicate":
+		return ".pred"
+	}
+	return ""
+}
+
+// lackingTypes are the types of all forms that miss the modifiers as little as best does, if what best lacks is a type
+// and some other form lacks another one.
+func (m *Matcher) lackingTypes(list []*Instruction, mods []Mod, best *miss, slot *Slot) []string {
+	var out []string
+	forms := 0
+	add := func(s *Slot) bool {
+		for _, v := range s.Values {
+			w := m.set.Mods[v.Mod]
+			if _, ok := ParseType(w); !ok {
+				return false
+			}
+			if !slices.Contains(out, w) {
+				out = append(out, w)
+			}
+		}
+		return true
+	}
+	if len(best.lacking) != 1 || !add(slot) {
+		return nil
+	}
+	for _, ins := range list {
+		for i := range ins.Forms {
+			f := &ins.Forms[i]
+			x := nearly(f, mods)
+			if x.cost == best.cost && len(x.strange) == len(best.strange) && len(x.lacking) == 1 && f != best.form && add(&f.Slots[x.lacking[0]]) {
+				forms++
+			}
+		}
+	}
+	if forms == 0 {
+		return nil
+	}
+	slices.Sort(out)
+	const most = 16
+	if n := len(out); n > most {
+		out = append(out[:most], fmt.Sprintf("or %d more", n-most))
+	}
+	return out
+}

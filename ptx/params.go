@@ -1,0 +1,103 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ptx
+
+// nextParam steps over the comma between parameters, or reports that there is none where another parameter follows.
+func (p *parser) nextParam() bool {
+	switch {
+	case p.accept(','):
+		return true
+	case p.tok.kind == dot && p.tok.fresh && opensParam(p.textOf(p.tok)):
+		p.fail(p.last, p.last, syntax, "expected %s before the next parameter", quoted(","))
+		return true
+	case p.tok.kind == ';':
+		ahead := p.scan // a copy: the comments it meets are met again
+		if next := ahead.next(); next.kind == dot && opensParam(p.textOf(next)) {
+			p.fail(p.tok.at, p.tok.to, syntax, "unexpected %s, expected %s between parameters", quoted(";"), quoted(","))
+			p.advance()
+			return true
+		}
+	}
+	return false
+}
+
+// opensParam tells whether a parameter can begin with a dot-word.
+func opensParam(word string) bool { return word == ".param" || word == ".reg" }
+
+// headerGoesOn tells whether the current token can only stand behind the parameters of a function.
+func (p *parser) headerGoesOn() bool {
+	switch p.tok.kind {
+	case '{':
+		return p.tok.fresh
+	case dot:
+		switch p.textOf(p.tok) {
+		case ".maxntid", ".reqntid", ".minnctapersm", ".maxnctapersm", ".maxnreg", ".maxclusterrank", ".reqnctapercluster",
+			".explicitcluster", ".blocksareclusters", ".noreturn":
+			return p.tok.fresh
+		}
+	}
+	return false
+}
+
+// opensParams tells whether the current "(" opens a parameter list, not the arguments of an
+// attribute.
+func (p *parser) opensParams(base int) bool {
+	if len(p.frame.tokens) == base {
+		return false
+	}
+	before := p.frame.tokens[len(p.frame.tokens)-1]
+	if before.kind != dot {
+		return before.kind != '('
+	}
+	w := p.textOf(before)
+	return w == ".func" || w == ".callprototype"
+}
+
+// collectParams reads a parameter list and frames it as one token. A parameter that is wrong is
+// reported and left out.
+func (p *parser) collectParams() bool {
+	open := p.tok
+	p.advance()
+	base := len(p.frame.tokens)
+	var vars []*Var
+	for p.tok.kind != ')' || len(vars) > 0 {
+		for depth := 0; ; {
+			t := p.tok
+			if t.kind == '(' {
+				depth++
+			} else if t.kind == ')' {
+				depth--
+			}
+			if t.kind == endOfFile || t.kind == '{' || t.kind == '}' || t.kind == ';' ||
+				depth < 0 || depth == 0 && t.kind == ',' {
+				break
+			}
+			if t.kind == dot && t.fresh && depth == 0 && len(p.frame.tokens) > base &&
+				(opensParam(p.textOf(t)) || p.headerGoesOn()) {
+				break // the comma or the parenthesis was lost
+			}
+			p.push(t)
+		}
+		f := frame{p, p.frame.tokens[base:], base}
+		if tree := p.matchParam(f); tree != nil {
+			vars = append(vars, p.buildParam(f, tree))
+		} else if len(f.tokens) > 0 {
+			p.bad(f.tokens[0].at, p.last) // its name is declared, though nothing is known of it
+		}
+		p.frame.tokens = p.frame.tokens[:base]
+		if !p.nextParam() {
+			break
+		}
+	}
+	if p.headerGoesOn() {
+		p.fail(p.last, p.last, syntax, "expected %s behind the parameters", quoted(")"))
+	} else if !p.accept(')') {
+		p.unexpected(`"," or ")" of the parameters`)
+		p.skip()
+		return false
+	}
+	p.frame.lists = append(p.frame.lists, paramList{base, vars})
+	p.frame.tokens = append(p.frame.tokens, token{params, false, open.at, p.last})
+	return true
+}
