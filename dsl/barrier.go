@@ -39,6 +39,7 @@ func (k *Kernel) Barrier(name string, count int) Barrier { return k.Barriers(nam
 
 // Barriers is a row of n barriers; Nth tells them apart.
 func (k *Kernel) Barriers(name string, n, count int) Barrier {
+	k = k.sound()
 	if count < 1 || count > 1<<20-1 {
 		k.fault(&ruleProtocol, "barrier %s waits for %d arrivals; 1 to %d are possible", name, count, 1<<20-1)
 		count = 1
@@ -213,6 +214,7 @@ type NamedBarrier struct {
 
 // NamedBarrier is a barrier for so many threads, whole warps.
 func (k *Kernel) NamedBarrier(threads int) NamedBarrier {
+	k = k.sound()
 	k.named++
 	if k.named > 15 {
 		k.fault(&ruleProtocol, "a block has 15 named barriers besides the one of Sync; this is the 16th")

@@ -13,6 +13,7 @@ import (
 // Argument is a place in which a call passes a value: a variable in .param memory, which st.param writes before the call and ld.param
 // reads after it.
 func Argument[T Scalar](k *Kernel, name string) Addr {
+	k = k.sound()
 	if !identifier(name) {
 		k.fault(&ruleKernel, "%q is no name for an argument", name)
 		name = "arg"
@@ -32,6 +33,7 @@ func (g group) operand(k *Kernel) (ir.Operand, bool) {
 
 // BranchTargets is where brx.idx may go: a .branchtargets list.
 func (k *Kernel) BranchTargets(labels ...*Label) Operand {
+	k = k.sound()
 	list := k.targets("cases")
 	for _, l := range labels {
 		if k.mine(l) {
@@ -46,13 +48,14 @@ func (k *Kernel) BranchTargets(labels ...*Label) Operand {
 
 // CallTargets is what an indirect call may call: a .calltargets list.
 func (k *Kernel) CallTargets(functions ...*Func) Operand {
+	k = k.sound()
 	list := k.targets("callees")
 	for _, f := range functions {
 		switch {
-		case f == nil:
+		case !f.made():
 			k.fault(&ruleFunction, "a call of no function")
 		case f.m != k.m:
-			k.fault(&ruleForeign, "%s is a function of another module", f.Name())
+			k.alien(f.m, "%s is a function of another module", f.Name())
 		default:
 			list.Funcs = append(list.Funcs, f.f)
 		}
@@ -66,6 +69,7 @@ func (k *Kernel) CallTargets(functions ...*Func) Operand {
 // Prototype is how the function looks that an indirect call calls: a .callprototype with the types of its arguments and, unless it is
 // zero, of its result.
 func (k *Kernel) Prototype(result isa.Type, arguments ...isa.Type) Operand {
+	k = k.sound()
 	list := k.targets("prototype")
 	list.Proto = &ir.Func{Name: "_", HasParams: true, Pos: list.Pos}
 	if result != 0 {
@@ -103,7 +107,7 @@ type listed struct {
 
 func (l listed) operand(k *Kernel) (ir.Operand, bool) {
 	if l.k != k {
-		k.fault(&ruleForeign, "a list of %s is used in %s", l.k.Name(), k.Name())
+		k.foreign("a list", l.k)
 		return ir.Operand{}, false
 	}
 	return ir.Operand{Kind: ir.List, Ref: l.list}, true
@@ -112,11 +116,11 @@ func (l listed) operand(k *Kernel) (ir.Operand, bool) {
 // function is f as an operand of an instruction of k.
 func (k *Kernel) function(f *Func) (ir.Operand, bool) {
 	switch {
-	case f == nil:
+	case !f.made():
 		k.fault(&ruleFunction, "a call of no function")
 		return ir.Operand{}, true
 	case f.m != k.m:
-		k.fault(&ruleForeign, "%s is a function of another module", f.Name())
+		k.alien(f.m, "%s is a function of another module", f.Name())
 		return ir.Operand{}, true
 	}
 	return ir.Operand{Kind: ir.Function, Ref: f.f}, true

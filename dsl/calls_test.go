@@ -104,6 +104,8 @@ func (c *stranger) seed(k *dsl.Kernel) {
 		k.Barriers("b", 2, 1), k.NamedBarrier(64), shared, shared.Transposed(), a, x, k.Matrix("m", isa.F32).Sized(k.U32(64), k.U32(64)), k.Matrix("n", isa.F16),
 		k.Pipeline("ab", 2, a.Feed(), x.Feed()), p, k.Accumulator(64, 64, isa.F32), w, w.Left(shared, k.U32(0)), w.Product(shared, k.U32(0), shared, k.U32(0)),
 		k.TMEM("t", 128, 64, 2), k.Factor("f", isa.Bf16, 64, 2), k.Output("o", a, 1), k.Persistent(k.U32(3), k.U32(3), 2), k.Dynamic(k.U32(3), k.U32(3), 2), k.NewLabel("l"), tile,
+		k.Semaphore(dsl.Global[dsl.U32](k, "told"), k.U32(1)), k.PersistentGroups(dsl.Global[dsl.U32](k, "starts"), k.U32(2), 64, k.U32(3), 2),
+		k.StreamK(k.U32(2), k.U32(3), k.U32(4), 2, 1, dsl.Global[dsl.F32](k, "parts"), dsl.Global[dsl.U32](k, "done")),
 		dsl.MMAFor(isa.F16, isa.F32), dsl.MXFP8,
 	} {
 		c.know(x)

@@ -58,6 +58,7 @@ func ClusterReduce[T Scalar](x Reg[T], name string, combine func(a, b Reg[T]) Re
 // (griddepcontrol.launch_dependents, sm_90). They are launched with runtime.Config.Programmatic. It says nothing of what this kernel has
 // written: WaitDependencies does. Before sm_90 kernels begin one behind the other, and neither call makes an instruction.
 func (k *Kernel) LaunchDependents() {
+	k = k.sound()
 	if k.m.Has(90) {
 		k.ins("griddepcontrol.launch_dependents")
 	}
@@ -66,6 +67,7 @@ func (k *Kernel) LaunchDependents() {
 // WaitDependencies waits until the kernels before this one in its stream are done, and what they wrote can be read
 // (griddepcontrol.wait, sm_90). What a kernel does before it may not rest on them. Where the launch is not programmatic it returns at once.
 func (k *Kernel) WaitDependencies() {
+	k = k.sound()
 	if k.m.Has(90) {
 		k.ins("griddepcontrol.wait")
 	}

@@ -58,6 +58,7 @@ func (k *Kernel) inside(what string, body func()) {
 
 // If runs then where p holds, and otherwise the function after it, if there is one.
 func (k *Kernel) If(p Reg[Pred], then func(), otherwise ...func()) {
+	k = k.sound()
 	end := k.newBlock("endif")
 	to := end
 	if len(otherwise) > 0 {
@@ -78,6 +79,7 @@ func (k *Kernel) If(p Reg[Pred], then func(), otherwise ...func()) {
 
 // When guards the instructions of body by p, without a branch: @p. Branches and loops cannot stand in it.
 func (k *Kernel) When(p Reg[Pred], body func()) {
+	k = k.sound()
 	p = p.register()
 	o := p.in(k)
 	if k.guard.Reg != nil {
@@ -91,6 +93,7 @@ func (k *Kernel) When(p Reg[Pred], body func()) {
 
 // Unless guards the instructions of body by the contrary of p: @!p.
 func (k *Kernel) Unless(p Reg[Pred], body func()) {
+	k = k.sound()
 	p = p.register()
 	o := p.in(k)
 	if k.guard.Reg != nil {
@@ -116,6 +119,7 @@ func (k *Kernel) RangeStep(lo, hi, step Reg[U32]) iter.Seq[Reg[U32]] { return Co
 // Rolled is a loop that the assembler is told not to unroll: for i := range k.Rolled(k.Range(lo, hi)). Without it the assembler
 // decides; a loop of Go unrolls whatever it says.
 func (k *Kernel) Rolled(loop iter.Seq[Reg[U32]]) iter.Seq[Reg[U32]] {
+	k = k.sound()
 	return func(yield func(Reg[U32]) bool) {
 		if !k.runs("Rolled", loop != nil) {
 			return
@@ -170,6 +174,7 @@ func Count[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
 
 // While runs body as long as cond, which is computed before each turn, holds.
 func (k *Kernel) While(cond func() Reg[Pred], body func()) {
+	k = k.sound()
 	if !k.runs("While", cond != nil, body != nil) {
 		return
 	}
@@ -184,6 +189,7 @@ func (k *Kernel) While(cond func() Reg[Pred], body func()) {
 
 // Loop runs body again and again, until Break or Return leaves it.
 func (k *Kernel) Loop(body func()) {
+	k = k.sound()
 	top, l := k.newBlock("loop"), k.newLoop()
 	k.place(top)
 	k.inside("a loop", body)
@@ -222,6 +228,7 @@ func (k *Kernel) innermost(what string) *loop {
 
 // Break leaves the innermost loop of the kernel.
 func (k *Kernel) Break() {
+	k = k.sound()
 	if l := k.innermost("Break"); l != nil {
 		k.branch(l.end)
 	}
@@ -229,6 +236,7 @@ func (k *Kernel) Break() {
 
 // BreakIf leaves the innermost loop of the kernel where p holds.
 func (k *Kernel) BreakIf(p Reg[Pred]) {
+	k = k.sound()
 	if l := k.innermost("BreakIf"); l != nil {
 		k.branchIf(p, false, l.end)
 	}
@@ -236,6 +244,7 @@ func (k *Kernel) BreakIf(p Reg[Pred]) {
 
 // Continue goes on with the next turn of the innermost loop.
 func (k *Kernel) Continue() {
+	k = k.sound()
 	if l := k.innermost("Continue"); l != nil {
 		k.branch(l.again(k))
 	}
@@ -243,6 +252,7 @@ func (k *Kernel) Continue() {
 
 // ContinueIf goes on with the next turn of the innermost loop where p holds.
 func (k *Kernel) ContinueIf(p Reg[Pred]) {
+	k = k.sound()
 	if l := k.innermost("ContinueIf"); l != nil {
 		k.branchIf(p, false, l.again(k))
 	}
@@ -257,6 +267,7 @@ func (l *loop) again(k *Kernel) *ir.Block {
 
 // Switch runs the case of the number x, with a jump table, and nothing where there is none.
 func (k *Kernel) Switch(x Reg[U32], cases ...func()) {
+	k = k.sound()
 	if len(cases) > 0 {
 		end := k.newBlock("endswitch")
 		k.choose(x, end, end, cases)
@@ -266,6 +277,7 @@ func (k *Kernel) Switch(x Reg[U32], cases ...func()) {
 
 // SwitchElse is Switch that runs otherwise for numbers that have no case.
 func (k *Kernel) SwitchElse(x Reg[U32], otherwise func(), cases ...func()) {
+	k = k.sound()
 	end, other := k.newBlock("endswitch"), k.newBlock("default")
 	if len(cases) > 0 {
 		k.choose(x, other, end, cases)
@@ -297,16 +309,16 @@ func (k *Kernel) choose(x Reg[U32], other, end *ir.Block, cases []func()) {
 }
 
 // Return ends the thread, or leaves the device function.
-func (k *Kernel) Return() { k.ins("ret") }
+func (k *Kernel) Return() { k.sound().ins("ret") }
 
 // ReturnIf ends the thread where p holds.
 func (k *Kernel) ReturnIf(p Reg[Pred]) { k.When(p, k.Return) }
 
 // Exit ends the thread, from within a device function too.
-func (k *Kernel) Exit() { k.ins("exit") }
+func (k *Kernel) Exit() { k.sound().ins("exit") }
 
 // Trap stops the kernel with an error.
-func (k *Kernel) Trap() { k.ins("trap") }
+func (k *Kernel) Trap() { k.sound().ins("trap") }
 
 // A Label is a place that branches lead to, for code that is carried over from PTX.
 type Label struct {
@@ -317,6 +329,7 @@ type Label struct {
 
 // NewLabel is a label that Place puts somewhere.
 func (k *Kernel) NewLabel(name string) *Label {
+	k = k.sound()
 	if !identifier(name) {
 		k.fault(&ruleKernel, "%q is no name for a label", name)
 		name = "label"
@@ -328,6 +341,7 @@ func (k *Kernel) NewLabel(name string) *Label {
 
 // Place puts a label here.
 func (k *Kernel) Place(l *Label) {
+	k = k.sound()
 	switch {
 	case l == nil || l.k != k:
 		k.fault(&ruleForeign, "a label of another kernel cannot be placed in %s", k.Name())
@@ -341,6 +355,7 @@ func (k *Kernel) Place(l *Label) {
 
 // Branch goes to a label.
 func (k *Kernel) Branch(l *Label) {
+	k = k.sound()
 	if k.mine(l) {
 		k.branch(l.block)
 	}
@@ -348,6 +363,7 @@ func (k *Kernel) Branch(l *Label) {
 
 // BranchIf goes to a label where p holds.
 func (k *Kernel) BranchIf(p Reg[Pred], l *Label) {
+	k = k.sound()
 	if k.mine(l) {
 		k.branchIf(p, false, l.block)
 	}

@@ -22,6 +22,7 @@ type AsyncPipeline struct {
 
 // AsyncPipeline is a ring of so many stages, each of which holds the tiles.
 func (k *Kernel) AsyncPipeline(name string, stages int, tiles ...Tile) *AsyncPipeline {
+	k = k.sound()
 	p := &AsyncPipeline{k: k, name: name, stages: stages, tiles: tiles}
 	if !k.m.Has(80) {
 		k.fault(&ruleLacks, "%s has no cp.async; it came with sm_80", k.m.Target())
@@ -215,6 +216,7 @@ func (p *AsyncPipeline) drain() {
 // address of the tile's first element, and pitch the bytes from a row of the matrix to the next. The whole tile is there; a Matrix copies
 // tiles that reach over its edges.
 func (k *Kernel) CopyAsync(to SharedTile, from Addr, pitch Reg[U64], mods ...Mod) {
+	k = k.sound()
 	k.copyAsync(to, from, pitch, nil, mods)
 }
 
@@ -281,7 +283,7 @@ func (k *Kernel) copyAsync(to SharedTile, from Addr, pitch Reg[U64], c *clip, mo
 }
 
 // CommitCopies makes one group of the copies that the thread has started with CopyAsync, for those that are in no AsyncPipeline.
-func (k *Kernel) CommitCopies() { k.ins("cp.async.commit_group") }
+func (k *Kernel) CommitCopies() { k.sound().ins("cp.async.commit_group") }
 
 // WaitCopies waits until at most n groups of the thread's copies are under way. What other threads copied is there behind a Sync.
-func (k *Kernel) WaitCopies(n int) { k.ins("cp.async.wait_group", number(int64(n))) }
+func (k *Kernel) WaitCopies(n int) { k.sound().ins("cp.async.wait_group", number(int64(n))) }

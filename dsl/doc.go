@@ -78,8 +78,8 @@
 //
 // # Mistakes
 //
-// No builder call returns an error or panics, on values that no builder call made either; Go itself stops at a [Module], [Kernel] or [Func] that is
-// nil, without which there is nowhere to keep anything. What is wrong is kept with the line of the call and of those that called it, and
+// No builder call returns an error or panics, on values, kernels and modules that no builder call made either: a zero [Module] or [Kernel] can be built
+// on and tells what it is, and a nil one makes nothing. Go itself stops at what is asked of a [Func] that is nil. What is wrong is kept with the line of the call and of those that called it, and
 // [Module.Build] returns all of it: types, shapes, byte counts, swizzles against boxes, roles that overlap, values used outside of
 // the branch that computes them, forms that the target does not have, with what it has instead.
 package dsl

@@ -23,6 +23,7 @@ type Dynamic struct {
 // Dynamic is a schedule over so many rows and columns of tiles, in the order of Persistent. A role of one warp does nothing but Deal; every
 // role that works on tiles goes over Each. The launch has as many blocks along x as there are tiles, rows rounded up to the cluster.
 func (k *Kernel) Dynamic(rows, cols Reg[U32], group int) *Dynamic {
+	k = k.sound()
 	if !k.m.Has(100) {
 		k.fault(&ruleLacks, "%s cannot take over blocks that have not started; that came with sm_100, and Persistent deals tiles everywhere", k.m.Target())
 	}

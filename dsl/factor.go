@@ -20,6 +20,7 @@ type Factor struct {
 
 // Factor is a ring of left factors with so many columns of a type of 8 or 16 bits.
 func (k *Kernel) Factor(name string, t isa.Type, cols, stages int) *Factor {
+	k = k.sound()
 	f := &Factor{ring: k.newRing(name, stages), tile: Tile{Type: t, Rows: 128, Cols: cols}}
 	f.full.spec.count = 0 // threads arrive
 	switch {

@@ -25,6 +25,7 @@ func (m *Module) faultAt(pos ir.Pos, r *diag.Rule, format string, args ...any) {
 
 // Fault records what a generator of kernels finds wrong with what it was asked for, at the line that called it.
 func (k *Kernel) Fault(format string, args ...any) {
+	k = k.sound()
 	k.m.faultAt(k.m.calls.here(), &ruleAuthor, format, args...)
 }
 

@@ -77,6 +77,11 @@ func (k *Kernel) finish() {
 		}
 	}
 	k.checkRings()
+	for _, a := range k.sums {
+		if a.empty {
+			k.emptySums(a)
+		}
+	}
 	k.checkShared()
 	if k.m.faults.Errors() > 0 {
 		return // the rest would speak of the same mistakes in other words

@@ -29,6 +29,7 @@ func (w Wide) F32() []Reg[F32] {
 
 // FloatParam is a pointer parameter to numbers of a type.
 func FloatParam(k *Kernel, name string, t isa.Type) Floats {
+	k = k.sound()
 	switch t {
 	case isa.F32:
 		return singles(k, Global[F32](k, name))

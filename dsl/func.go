@@ -23,6 +23,7 @@ type Func struct {
 
 // Func starts a device function of m.
 func (m *Module) Func(name string) *Func {
+	m = m.sound()
 	k := m.function(name)
 	k.f.HasParams = true
 	return &Func{Kernel: k}
@@ -30,11 +31,17 @@ func (m *Module) Func(name string) *Func {
 
 // Arg declares the next parameter of a device function.
 func Arg[T Scalar](f *Func, name string) Reg[T] {
-	return Param[T](f.Kernel, name)
+	return Param[T](f.body(), name)
 }
 
 // Give leaves a device function with a result.
 func Give[T Scalar](f *Func, x Reg[T]) {
+	if !f.made() {
+		if x.k != nil {
+			x.k.fault(&ruleFunction, "Give of a function that no module made")
+		}
+		return
+	}
 	k, t := f.Kernel, TypeOf[T]()
 	switch {
 	case f.result == 0:
@@ -53,9 +60,10 @@ func Give[T Scalar](f *Func, x Reg[T]) {
 
 // Call calls a device function and returns its result.
 func Call[T Scalar](k *Kernel, f *Func, args ...Operand) Reg[T] {
+	k = k.sound()
 	t := TypeOf[T]()
 	d := fresh[T](k)
-	if f == nil {
+	if !f.made() {
 		k.fault(&ruleFunction, "a call of no function")
 		return d
 	}
@@ -72,7 +80,8 @@ func Call[T Scalar](k *Kernel, f *Func, args ...Operand) Reg[T] {
 
 // Call calls a device function that has no result, or whose result is not wanted.
 func (k *Kernel) Call(f *Func, args ...Operand) {
-	if f == nil {
+	k = k.sound()
+	if !f.made() {
 		k.fault(&ruleFunction, "a call of no function")
 		return
 	}
@@ -101,7 +110,7 @@ func (k *Kernel) slot(name string, t isa.Type) *ir.Var {
 // call passes the arguments and calls f.
 func (k *Kernel) call(f *Func, results []ir.Operand, args []Operand) bool {
 	if f.m != k.m {
-		k.fault(&ruleForeign, "%s is a function of another module", f.Name())
+		k.alien(f.m, "%s is a function of another module", f.Name())
 		return false
 	}
 	if len(args) != len(f.arguments) {

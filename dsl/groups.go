@@ -29,6 +29,7 @@ type GroupTile struct{ Group, Row, End, Col Reg[U32] }
 //		...
 //	}
 func (k *Kernel) PersistentGroups(starts Array[U32], groups Reg[U32], height int, cols Reg[U32], together int) *GroupSchedule {
+	k = k.sound()
 	if height < 1 || together < 1 {
 		k.fault(&ruleProtocol, "tiles of %d rows in groups of %d; positive numbers are expected", height, together)
 		height, together = max(1, height), max(1, together)

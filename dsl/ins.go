@@ -20,6 +20,7 @@ import (
 //	k.Ins("wgmma.fence.sync.aligned")
 //	k.Ins("ld.global.v4.f32", []dsl.Operand{a, b, c, d}, dsl.At(p, 16))
 func (k *Kernel) Ins(op string, operands ...any) {
+	k = k.sound()
 	args := make([]ir.Operand, 0, 8)
 	for i, x := range operands {
 		if x == nil {
@@ -38,6 +39,7 @@ func (k *Kernel) Ins(op string, operands ...any) {
 //
 //	y := dsl.Result[dsl.U32](k, "lop3.b32", x, 0x000f000f, 0x64006400, 0xea) // (x & 0x000f000f) | 0x64006400
 func Result[T Scalar](k *Kernel, op string, operands ...any) Reg[T] {
+	k = k.sound()
 	d := fresh[T](k)
 	k.Ins(op, append([]any{d}, operands...)...)
 	return d

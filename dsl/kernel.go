@@ -48,7 +48,8 @@ type Kernel struct {
 	mores      slab.Of[ir.More]
 	regs       slab.Of[ir.Reg]
 	doc        []string
-	arguments  []isa.Type // of a device function
+	arguments  []isa.Type     // of a device function
+	sums       []*Accumulator // read before anything is multiplied into them, as the kernel is written
 }
 
 // A KernelOption says something of a kernel's launch.
@@ -57,6 +58,7 @@ type KernelOption func(*Kernel)
 // Threads is the block that a launch must have: .reqntid.
 func Threads(x int, yz ...int) KernelOption {
 	return func(k *Kernel) {
+		k = k.sound()
 		k.threads = [3]int{x, 1, 1}
 		copy(k.threads[1:], yz)
 		n := k.threads[0] * k.threads[1] * k.threads[2]
@@ -77,6 +79,7 @@ func Warpgroups(n int) KernelOption { return Threads(128 * n) }
 // MaxThreads is the largest block that a launch may have: .maxntid.
 func MaxThreads(x int) KernelOption {
 	return func(k *Kernel) {
+		k = k.sound()
 		if x < 1 || x > 1024 {
 			k.fault(&ruleKernel, "at most %d threads: a block has 1 to 1024", x)
 			return
@@ -88,6 +91,7 @@ func MaxThreads(x int) KernelOption {
 // MinBlocks is how many blocks should fit on a multiprocessor at once: .minnctapersm.
 func MinBlocks(n int) KernelOption {
 	return func(k *Kernel) {
+		k = k.sound()
 		if n < 1 || n > 32 {
 			k.fault(&ruleKernel, "%d blocks on a multiprocessor: 1 to 32 fit", n)
 			return
@@ -99,6 +103,7 @@ func MinBlocks(n int) KernelOption {
 // MaxRegs bounds the registers of a thread: .maxnreg.
 func MaxRegs(n int) KernelOption {
 	return func(k *Kernel) {
+		k = k.sound()
 		if n < 16 || n > 255 {
 			k.fault(&ruleKernel, "at most %d registers: a thread has 16 to 255", n)
 			return
@@ -110,6 +115,7 @@ func MaxRegs(n int) KernelOption {
 // Cluster is the cluster that a launch must have, in blocks: .reqnctapercluster. It needs sm_90.
 func Cluster(x int, yz ...int) KernelOption {
 	return func(k *Kernel) {
+		k = k.sound()
 		c := [3]int{x, 1, 1}
 		copy(c[1:], yz)
 		n := c[0] * c[1] * c[2]
@@ -133,6 +139,7 @@ func (k *Kernel) attr(name, text string) {
 
 // Kernel starts a kernel of m. Its parameters and body follow by calls on what it returns.
 func (m *Module) Kernel(name string, options ...KernelOption) *Kernel {
+	m = m.sound()
 	k := m.function(name)
 	k.f.Kernel = true
 	k.f.Linkage = ".visible"
@@ -191,16 +198,20 @@ func unique(name string, taken map[string]bool) string {
 }
 
 // Name is the name of the kernel.
-func (k *Kernel) Name() string { return k.f.Name }
+func (k *Kernel) Name() string { return k.sound().f.Name }
 
 // Module is the module that k belongs to.
-func (k *Kernel) Module() *Module { return k.m }
+func (k *Kernel) Module() *Module { return k.sound().m }
 
 // BlockThreads is the number of threads of a block, where Threads gave it, and 0 otherwise.
-func (k *Kernel) BlockThreads() int { return k.threads[0] * k.threads[1] * k.threads[2] }
+func (k *Kernel) BlockThreads() int {
+	k = k.sound()
+	return k.threads[0] * k.threads[1] * k.threads[2]
+}
 
 // Comment puts a comment before the next instruction.
 func (k *Kernel) Comment(format string, args ...any) {
+	k = k.sound()
 	for _, line := range strings.Split(fmt.Sprintf(format, args...), "\n") {
 		k.doc = append(k.doc, "// "+line)
 	}
@@ -208,6 +219,7 @@ func (k *Kernel) Comment(format string, args ...any) {
 
 // Pragma puts a .pragma before the next instruction.
 func (k *Kernel) Pragma(text string) {
+	k = k.sound()
 	in := k.room(k.m.calls.here(), ".pragma", 1)
 	in.Args[0] = ir.Operand{Kind: ir.Raw, More: &ir.More{Text: `"` + text + `"`}}
 	k.append(in)

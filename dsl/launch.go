@@ -16,6 +16,7 @@ import (
 
 // Place is the Go line that a line of the module's text comes from, and its callers. It is ok if that is known.
 func (m *Module) Place(line int) (at diag.Place, from []diag.Place, ok bool) {
+	m = m.sound()
 	text, err := m.Text()
 	if err != nil {
 		return diag.Place{}, nil, false
@@ -25,6 +26,7 @@ func (m *Module) Place(line int) (at diag.Place, from []diag.Place, ok bool) {
 
 // DynamicShared is the bytes of dynamic shared memory that a launch of a kernel needs.
 func (m *Module) DynamicShared(kernel string) (bytes int, ok bool) {
+	m = m.sound()
 	if k := m.kernel(kernel); k != nil {
 		return k.DynamicShared(), true
 	}
@@ -33,6 +35,7 @@ func (m *Module) DynamicShared(kernel string) (bytes int, ok bool) {
 
 // Element is the type that a pointer parameter of a kernel points to: "bf16".
 func (m *Module) Element(kernel, param string) (ptx string, ok bool) {
+	m = m.sound()
 	k := m.kernel(kernel)
 	if k == nil {
 		return "", false
@@ -44,6 +47,7 @@ func (m *Module) Element(kernel, param string) (ptx string, ok bool) {
 // Box is the element type of a tensor map parameter of a kernel, what one copy through it moves, outermost first, and the bytes of its swizzle. Of
 // images for im2col the sizes are zero but for the channels, which are last, and so many pixels are copied; of anything else no pixels.
 func (m *Module) Box(kernel, param string) (ptx string, sizes []int, pixels, swizzle int, ok bool) {
+	m = m.sound()
 	k := m.kernel(kernel)
 	if k == nil {
 		return "", nil, 0, 0, false

@@ -24,6 +24,7 @@ type Matrix struct {
 // Matrix is a kernel parameter that points to a matrix. Sized says how large it is. Numbers of fewer than eight bits are packed, the first in
 // the lowest bits.
 func (k *Kernel) Matrix(name string, t isa.Type) *Matrix {
+	k = k.sound()
 	element := t
 	switch {
 	case t.Bits() < 1 || t.Bits() > 64 || t == isa.Predicate || 8%t.Bits() != 0 && t.Bits()%8 != 0:
@@ -171,6 +172,7 @@ func (a *Accumulator) Store(d *Matrix, row, col Reg[U32]) {
 	if !made(a.kernel(), "Store", d.kernel()) || !d.takes(a.k, a.typ) {
 		return
 	}
+	a.holds()
 	k := a.k
 	lane := k.Lane()
 	top, left := row.Add(k.WarpIndex().AndI(3).MadI(16, lane.ShrI(2))), col.Add(lane.AndI(3).ShlI(1))

@@ -97,7 +97,7 @@ func (a Addr) inner(k *Kernel) (ir.Operand, bool) {
 		k.fault(&ruleValue, "an address that no builder call made is used")
 		return ir.Operand{}, false
 	case a.k != k:
-		k.fault(&ruleForeign, "an address of %s is used in %s", a.k.Name(), k.Name())
+		k.foreign("an address", a.k)
 		return ir.Operand{}, false
 	case a.v != nil:
 		return ir.Operand{Kind: ir.Variable, Ref: a.v, Value: a.off}, true
@@ -127,6 +127,7 @@ type Array[T Scalar] struct {
 
 // Param is a kernel parameter that is a number.
 func Param[T Scalar](k *Kernel, name string) Reg[T] {
+	k = k.sound()
 	t := TypeOf[T]()
 	v := k.param(name, t, 0)
 	d := fresh[T](k)

@@ -56,6 +56,7 @@ func MMAFor(t, sums isa.Type) MMA {
 // MMAFor is the shape that multiplies numbers of a type fastest on the module's target: that of MMAFor, but sixteen rows and as deep for F64
 // from sm_90 on, where the small shape that sm_80 has is slow.
 func (m *Module) MMAFor(t, sums isa.Type) MMA {
+	m = m.sound()
 	s := MMAFor(t, sums)
 	if t == isa.F64 && m.Has(90) {
 		s.M, s.K = 16, 16
@@ -104,6 +105,7 @@ type WarpTile[C Scalar] struct {
 
 // NewWarpTile is a matrix of sums, all zero.
 func NewWarpTile[C Scalar](k *Kernel, shape MMA, rows, cols int) *WarpTile[C] {
+	k = k.sound()
 	if shape.M < 1 || shape.N < 1 || shape.K < 1 {
 		k.fault(&ruleShape, "a warp's tile of %dx%d for an MMA of %s; MMAFor gives shapes", rows, cols, shape)
 		shape = MMA{M: 16, N: 8, K: 16, A: isa.F16, B: isa.F16, C: TypeOf[C]()}

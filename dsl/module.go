@@ -24,6 +24,7 @@ type Module struct {
 	verify  bool
 	kernels []*Kernel
 	built   bool
+	stray   bool // New did not make it
 	// spellings are the opcodes that were written out.
 	spellings spellings
 }
@@ -32,15 +33,16 @@ type Module struct {
 type Option func(*Module)
 
 // Lines asks for .file and .loc lines that lead debuggers and profilers to the Go source.
-func Lines() Option { return func(m *Module) { m.lines = true } }
+func Lines() Option { return func(m *Module) { m.sound().lines = true } }
 
 // Verify makes Build follow the ways that threads take through each kernel, and hold barriers, copies, fences and tensor memory against the
 // rules of the PTX manual, as ptxdsl verify does for text. It takes some tenths of a second for a large kernel.
-func Verify() Option { return func(m *Module) { m.verify = true } }
+func Verify() Option { return func(m *Module) { m.sound().verify = true } }
 
 // Version asks for a PTX version, such as "8.6", instead of the smallest that holds what the module uses.
 func Version(version string) Option {
 	return func(m *Module) {
+		m = m.sound()
 		v, err := isa.ParseVersion(version)
 		if err != nil || !v.Known() {
 			m.fault(&ruleTarget, "%q is no PTX version that the instruction set knows; the newest is %s", version, isa.Newest())
@@ -55,7 +57,14 @@ func Version(version string) Option {
 
 // New starts a module for a target, such as "sm_90a".
 func New(name, target string, options ...Option) *Module {
-	m := &Module{ir: &ir.Module{Name: name, Bits: 64}, names: make(map[string]bool)}
+	m := new(Module)
+	m.start(name, target, options)
+	return m
+}
+
+// start makes m a module for a target.
+func (m *Module) start(name, target string, options []Option) {
+	m.ir, m.names = &ir.Module{Name: name, Bits: 64}, make(map[string]bool)
 	m.ir.Source = &m.calls
 	t, ok := isa.ParseTarget(target)
 	if !ok {
@@ -77,7 +86,6 @@ func New(name, target string, options ...Option) *Module {
 		}
 	}
 	m.binder = ir.NewBinder(m.version(), t)
-	return m
 }
 
 // version is the newest PTX version whose forms the module may use.
@@ -89,20 +97,21 @@ func (m *Module) version() isa.Version {
 }
 
 // Name is the name that New was given.
-func (m *Module) Name() string { return m.ir.Name }
+func (m *Module) Name() string { return m.sound().ir.Name }
 
 // Target is the target of the module: "sm_90a".
-func (m *Module) Target() string { return m.ir.Target.String() }
+func (m *Module) Target() string { return m.sound().ir.Target.String() }
 
 // Has reports whether the module's target has what came with an architecture: Has(80) for cp.async,
 // Has(90) for bulk copies. One kernel source can serve several targets so.
-func (m *Module) Has(number int) bool { return m.ir.Target.Info().Number >= number }
+func (m *Module) Has(number int) bool { return m.sound().ir.Target.Info().Number >= number }
 
 // atLeast reports whether the module may use forms that came with a PTX version.
 func (m *Module) atLeast(v isa.Version) bool { return m.version() >= v }
 
 // Is reports whether the module is for one of the targets named.
 func (m *Module) Is(targets ...string) bool {
+	m = m.sound()
 	for _, t := range targets {
 		if t == m.Target() {
 			return true
@@ -114,6 +123,7 @@ func (m *Module) Is(targets ...string) bool {
 // Build ends the module and returns it in the terms of package ir, with everything that was found
 // wrong. A module with errors must not be lowered.
 func (m *Module) Build() (*ir.Module, diag.List) {
+	m = m.sound()
 	if !m.built {
 		m.built = true
 		m.finish()
@@ -123,6 +133,7 @@ func (m *Module) Build() (*ir.Module, diag.List) {
 
 // Text is the module as PTX. The error, an *Error, holds every finding of Build if one is an error.
 func (m *Module) Text() (string, error) {
+	m = m.sound()
 	built, faults := m.Build()
 	if faults.Errors() > 0 {
 		return "", &Error{Name: m.Name(), List: faults}
@@ -135,6 +146,7 @@ func (m *Module) Text() (string, error) {
 
 // Places tells where the lines of text come from, which is what Text gave: the author's line of Go, and those that called it.
 func (m *Module) Places(text string) func(line int) (at diag.Place, from []diag.Place, ok bool) {
+	m = m.sound()
 	return lower.MapOf(m.ir, text).Place
 }
 

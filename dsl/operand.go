@@ -71,7 +71,10 @@ func (p partOf[T]) operand(k *Kernel) (ir.Operand, bool) {
 
 // NewByte is a register of 8 bits, for the few instructions that take no wider one, such as cvt to and from E2M1x2. Values of 8 bits
 // are otherwise in registers of 16.
-func NewByte(k *Kernel) Operand { return loose{k, k.newReg(isa.B8), k.scope()} }
+func NewByte(k *Kernel) Operand {
+	k = k.sound()
+	return loose{k, k.newReg(isa.B8), k.scope()}
+}
 
 // A loose register is not a value of the layers above.
 type loose struct {
@@ -83,7 +86,7 @@ type loose struct {
 func (l loose) operand(k *Kernel) (ir.Operand, bool) {
 	switch {
 	case l.k != k:
-		k.fault(&ruleForeign, "a value of %s is used in %s", l.k.Name(), k.Name())
+		k.foreign("a value", l.k)
 		return ir.Operand{}, false
 	case !k.reaches(l.scope):
 		k.fault(&ruleScope, "this register is made inside %s, which is over: here it may not have been written", k.scopeName(l.scope))

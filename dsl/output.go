@@ -20,6 +20,7 @@ type Output struct {
 
 // Output is room for the tiles of a tensor map, one for each of so many warpgroups.
 func (k *Kernel) Output(name string, to *TensorMap, groups int) *Output {
+	k = k.sound()
 	if groups < 1 || groups > 4 {
 		k.fault(&ruleShape, "an output for %d warpgroups; 1 to 4 are expected", groups)
 		groups = 1

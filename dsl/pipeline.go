@@ -38,6 +38,7 @@ func (f Feed) Multicast() Feed {
 
 // Pipeline is a ring of so many stages. The tiles of a stage lie one behind the other, each at its own alignment.
 func (k *Kernel) Pipeline(name string, stages int, feeds ...Feed) *Pipeline {
+	k = k.sound()
 	p := &Pipeline{ring: k.newRing(name, stages)}
 	p.pair = k.tmem.pair
 	p.full.spec.pair = p.pair

@@ -11,6 +11,7 @@ import (
 // Global is a kernel parameter that points to numbers in global memory. Of a device function it is an argument, for which a Call is given an
 // array in global memory.
 func Global[T Scalar](k *Kernel, name string) Array[T] {
+	k = k.sound()
 	return Array[T]{at: k.pointer(name, TypeOf[T]())}
 }
 

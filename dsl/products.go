@@ -42,6 +42,7 @@ func (a *Accumulator) visit(what string, do func(c Cell, regs []*ir.Reg)) {
 		a.k.fault(&ruleShape, "%s of an accumulator of %s; sums of .f32 are expected", what, a.typ)
 		return
 	}
+	a.holds()
 	lane, warp := a.k.Lane(), a.k.WarpIndex()
 	for part, regs := range a.regs {
 		for i := 0; i < len(regs); i += 2 {
@@ -109,6 +110,7 @@ func (a *Accumulator) As(t isa.Type) *Fragments {
 		k.fault(&ruleShape, "sums of 64x%d %s as a left factor of %s; a multiple of 16 columns of .f32 becomes .f16 or .bf16", a.cols, a.typ, t)
 		return f
 	}
+	a.holds()
 	pair := "cvt.rn" + packedPair(t).String() + ".f32"
 	for i := 0; i < len(a.regs[0]); i += 8 {
 		var step [][]Reg[B32]
@@ -133,6 +135,7 @@ func (a *Accumulator) MMALeft(x *Fragments, y SharedTile) {
 		return
 	}
 	k := a.k
+	a.empty = false
 	rows, depth := y.sides()
 	switch {
 	case x == nil || x.k == nil || y.at.k == nil:

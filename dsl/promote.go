@@ -27,6 +27,7 @@ func (a *Accumulator) Clear() {
 	if !made(a.kernel(), "Clear") {
 		return
 	}
+	a.empty = false
 	for _, regs := range a.regs {
 		for _, r := range regs {
 			a.k.ins("mov"+bits(r.Type.Bits()).String(), a.k.arg(Reg[B32]{k: a.k, r: r, scope: a.used.scope}), number(0))
@@ -80,6 +81,9 @@ func PromoteSums[T Scalar](total, part *Accumulator, f func(c Cell, sum Reg[F32]
 	case total.rows != part.rows || total.cols != part.cols:
 		k.fault(&ruleShape, "sums of %dx%d are promoted into %dx%d; the same rows and columns are expected", part.rows, part.cols, total.rows, total.cols)
 		return
+	}
+	if total.typ == isa.F32 {
+		part.holds()
 	}
 	total.visit("PromoteSums", func(c Cell, regs []*ir.Reg) {
 		from := part.regs[c.Line/2][c.col/8*4+c.Line%2*2:]

@@ -67,7 +67,7 @@ func (k *Kernel) newReg(t isa.Type) *ir.Reg {
 }
 
 // NewReg is a register that nothing was written to yet, for instructions that are written out with Ins.
-func NewReg[T Scalar](k *Kernel) Reg[T] { return fresh[T](k) }
+func NewReg[T Scalar](k *Kernel) Reg[T] { return fresh[T](k.sound()) }
 
 // operand is x as an operand of an instruction of k. Where it is none, that is recorded, and the
 // operand is a constant so that building can go on.
@@ -77,7 +77,7 @@ func (x Reg[T]) operand(k *Kernel) (ir.Operand, bool) {
 		k.fault(&ruleValue, "a %s value that no builder call made is used", TypeOf[T]())
 		return ir.Operand{}, false
 	case x.k != k:
-		k.fault(&ruleForeign, "a value of %s is used in %s", x.k.Name(), k.Name())
+		k.foreign("a value", x.k)
 		return ir.Operand{}, false
 	case x.r == nil:
 		return ir.Operand{Kind: x.c.kind, Value: x.c.bits}, true
@@ -223,6 +223,7 @@ func wholeConstant(t isa.Type, n int64) (constant, bool) {
 
 // Const is the Go integer n as a value of type T.
 func Const[T Scalar](k *Kernel, n int64) Reg[T] {
+	k = k.sound()
 	t := TypeOf[T]()
 	if floating(t) || t == isa.Tf32 {
 		return ConstF[T](k, float64(n))
@@ -236,6 +237,7 @@ func Const[T Scalar](k *Kernel, n int64) Reg[T] {
 
 // ConstF is the Go number v as a value of type T, rounded to the nearest; of a pair of numbers, both of them.
 func ConstF[T Scalar](k *Kernel, v float64) Reg[T] {
+	k = k.sound()
 	t := TypeOf[T]()
 	c, ok := constantOf(t, v)
 	switch {

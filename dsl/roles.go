@@ -72,6 +72,7 @@ type role struct {
 
 // Roles splits the warps of the block. What the roles do runs at the same time; behind Roles all warps go on together.
 func (k *Kernel) Roles(roles ...Role) {
+	k = k.sound()
 	if k.role != nil {
 		k.fault(&ruleRole, "roles inside role %s", k.role.name)
 		return
@@ -210,6 +211,7 @@ func (k *Kernel) atHead(build func()) {
 
 // Leader is a predicate that one thread of the warp alone has, worked out once.
 func (k *Kernel) Leader() Reg[Pred] {
+	k = k.sound()
 	if k.role == nil {
 		if k.leader.k == nil {
 			k.atHead(func() { k.leader = k.Elect() })

@@ -42,6 +42,7 @@ func (b BlockScale) Bytes(rows, cols int) int {
 
 // ScaleMap is a parameter for the scale factors of a tile of rows and columns: the tensor map moves whole atoms, as bytes.
 func (k *Kernel) ScaleMap(name string, b BlockScale, rows, cols int) *TensorMap {
+	k = k.sound()
 	atoms := cols / (4 * max(1, b.Vector))
 	if rows%128 != 0 || b.Vector < 1 || cols%(4*b.Vector) != 0 || atoms > 4 {
 		k.fault(&ruleShape, "scale factors for %dx%d with one for %d numbers; a multiple of 128 rows and of %d columns, at most %d, is expected", rows, cols, b.Vector, 4*b.Vector, 16*b.Vector)

@@ -24,6 +24,7 @@ type TileAt struct{ Row, Col Reg[U32] }
 // column, so that blocks that run at the same time share what they read through the L2 cache. The blocks of a cluster get tiles
 // of neighbouring rows and the same column; rows must be a multiple of the cluster then.
 func (k *Kernel) Persistent(rows, cols Reg[U32], group int) *Schedule {
+	k = k.sound()
 	if group < 1 {
 		k.fault(&ruleProtocol, "groups of %d rows of tiles; a positive number is expected", group)
 		group = 1
@@ -61,6 +62,7 @@ func (s *Schedule) Each() iter.Seq[TileAt] {
 // Grouped is the tile of the block in a grid with a block for each tile, numbered along x: as Persistent deals them, in groups of
 // so many rows.
 func (k *Kernel) Grouped(rows, cols Reg[U32], group int) TileAt {
+	k = k.sound()
 	if group < 1 {
 		k.fault(&ruleProtocol, "groups of %d rows of tiles; a positive number is expected", group)
 		group = 1

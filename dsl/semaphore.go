@@ -10,6 +10,7 @@ type Semaphore struct{ at Array[U32] }
 
 // Semaphore is the i-th of an array of counters in global memory.
 func (k *Kernel) Semaphore(counters Array[U32], i Reg[U32]) Semaphore {
+	k = k.sound()
 	switch {
 	case counters.at.k == nil:
 		k.fault(&ruleValue, "a semaphore in an array that no builder call made")
@@ -53,6 +54,7 @@ func (s Semaphore) Reset() {
 // InCluster (sm_90), InGPU, InSystem. It is __threadfence of CUDA for InGPU. Other threads see that order by a flag that they read, and have a
 // fence behind; a Semaphore does both.
 func (k *Kernel) Fence(scope Mod) {
+	k = k.sound()
 	old, ok := map[Mod]string{InCTA: "cta", InCluster: "", InGPU: "gl", InSystem: "sys"}[scope]
 	switch {
 	case !ok || old == "" && !k.m.Has(70):

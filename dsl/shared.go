@@ -41,6 +41,7 @@ func sharedLimit(number int) int64 {
 
 // Shared is a variable in the shared memory of the block, with its dimensions, the last one densest.
 func Shared[T Scalar](k *Kernel, name string, dims ...int) Array[T] {
+	k = k.sound()
 	v := k.newShared(name, memory(TypeOf[T]()), 16, dims)
 	return Array[T]{at: Addr{k: k, space: isa.Shared, v: v, align: v.Align}, dims: dims}
 }
@@ -48,6 +49,7 @@ func Shared[T Scalar](k *Kernel, name string, dims ...int) Array[T] {
 // DynamicShared is what a launch gives of shared memory beyond Kernel.DynamicShared: as many numbers as its bytes hold. The kernel is told
 // their count in another way, a parameter for instance. A kernel has one such variable.
 func DynamicShared[T Scalar](k *Kernel, name string) Array[T] {
+	k = k.sound()
 	if k.shared.rest != nil {
 		k.fault(&ruleMemory, "%s is the second variable whose size the launch gives; all of them would begin at one address", name)
 	}
@@ -63,6 +65,7 @@ func DynamicShared[T Scalar](k *Kernel, name string) Array[T] {
 
 // SharedBytes is room in the shared memory of the block, aligned as asked.
 func (k *Kernel) SharedBytes(name string, bytes, align int) Addr {
+	k = k.sound()
 	if align < 1 || align&(align-1) != 0 || align > 1<<15 {
 		k.fault(&ruleMemory, "an alignment of %d; a power of two is expected", align)
 		align = 16
@@ -100,6 +103,7 @@ func (k *Kernel) newShared(name string, t isa.Type, align int, dims []int) *ir.V
 
 // Local is a variable in memory of each thread's own, with its dimensions.
 func Local[T Scalar](k *Kernel, name string, dims ...int) Array[T] {
+	k = k.sound()
 	n := int64(1)
 	for _, d := range dims {
 		n *= int64(max(1, d))
@@ -189,4 +193,4 @@ func settle(list []ir.Operand, offset map[*ir.Var]int64, array *ir.Var) {
 }
 
 // DynamicShared is the bytes of shared memory that a launch of k must give, and where what it gives more begins; known after Module.Build.
-func (k *Kernel) DynamicShared() int { return int(k.shared.bytes) }
+func (k *Kernel) DynamicShared() int { return int(k.sound().shared.bytes) }

@@ -51,6 +51,7 @@ func SparsityBytes(rows, bytes int) int {
 // SparsityMap is a parameter for what tells the zeros of the tiles of a: the tensor map moves whole atoms, as bytes. Its rows count 128 rows
 // of a, its columns eight bytes.
 func (k *Kernel) SparsityMap(name string, a *TensorMap) *TensorMap {
+	k = k.sound()
 	atoms := 1
 	switch {
 	case a == nil || a.k == nil:

@@ -9,10 +9,11 @@ import "github.com/ptxdsl/ptxdsl/ir"
 type Dim3 struct{ X, Y, Z Reg[U32] }
 
 // TID is the index of the thread in its block.
-func (k *Kernel) TID() Dim3 { return k.dim3("%tid.x", "%tid.y", "%tid.z") }
+func (k *Kernel) TID() Dim3 { return k.sound().dim3("%tid.x", "%tid.y", "%tid.z") }
 
 // NTID is the size of the block in threads. Where Threads told it, it is a constant.
 func (k *Kernel) NTID() Dim3 {
+	k = k.sound()
 	if k.threads[0] != 0 {
 		return Dim3{k.U32(k.threads[0]), k.U32(k.threads[1]), k.U32(k.threads[2])}
 	}
@@ -20,19 +21,24 @@ func (k *Kernel) NTID() Dim3 {
 }
 
 // CTAID is the index of the block in the grid.
-func (k *Kernel) CTAID() Dim3 { return k.dim3("%ctaid.x", "%ctaid.y", "%ctaid.z") }
+func (k *Kernel) CTAID() Dim3 { return k.sound().dim3("%ctaid.x", "%ctaid.y", "%ctaid.z") }
 
 // NCTAID is the size of the grid in blocks.
-func (k *Kernel) NCTAID() Dim3 { return k.dim3("%nctaid.x", "%nctaid.y", "%nctaid.z") }
+func (k *Kernel) NCTAID() Dim3 { return k.sound().dim3("%nctaid.x", "%nctaid.y", "%nctaid.z") }
 
 // ClusterID is the index of the cluster in the grid.
-func (k *Kernel) ClusterID() Dim3 { return k.dim3("%clusterid.x", "%clusterid.y", "%clusterid.z") }
+func (k *Kernel) ClusterID() Dim3 {
+	return k.sound().dim3("%clusterid.x", "%clusterid.y", "%clusterid.z")
+}
 
 // NClusterID is the size of the grid in clusters.
-func (k *Kernel) NClusterID() Dim3 { return k.dim3("%nclusterid.x", "%nclusterid.y", "%nclusterid.z") }
+func (k *Kernel) NClusterID() Dim3 {
+	return k.sound().dim3("%nclusterid.x", "%nclusterid.y", "%nclusterid.z")
+}
 
 // ClusterCTAID is the index of the block in its cluster.
 func (k *Kernel) ClusterCTAID() Dim3 {
+	k = k.sound()
 	return k.dim3("%cluster_ctaid.x", "%cluster_ctaid.y", "%cluster_ctaid.z")
 }
 
@@ -45,12 +51,19 @@ func (k *Kernel) Lane() Reg[U32] { return Special[U32](k, "%laneid") }
 // Thread is the number of the thread in its block, as warps are cut from it: along x first, then y and z. In a block that Threads declares along
 // x alone it is TID().X.
 func (k *Kernel) Thread() Reg[U32] {
+	k = k.sound()
 	if k.threads[0] != 0 && k.threads[1] == 1 && k.threads[2] == 1 {
 		return k.TID().X
 	}
 	if k.thread.k == nil {
 		tid, n := k.TID(), k.NTID()
-		k.first(func() { k.thread = tid.Z.Mad(n.Y, tid.Y).Mad(n.X, tid.X) })
+		k.first(func() {
+			if k.threads[2] == 1 {
+				k.thread = tid.Y.Mad(n.X, tid.X)
+			} else {
+				k.thread = tid.Z.Mad(n.Y, tid.Y).Mad(n.X, tid.X)
+			}
+		})
 	}
 	return k.thread
 }
@@ -65,6 +78,7 @@ func (k *Kernel) first(build func()) {
 
 // WarpIndex is the number of the thread's warp in its block, and the same in all lanes as the compiler sees it.
 func (k *Kernel) WarpIndex() Reg[U32] {
+	k = k.sound()
 	if k.warp.k == nil {
 		thread := k.Thread()
 		k.first(func() { k.warp = k.shuffle("idx", thread.ShrI(5), 0, 31) })
@@ -74,6 +88,7 @@ func (k *Kernel) WarpIndex() Reg[U32] {
 
 // Clock is the cycle counter of the multiprocessor. Every call reads it anew.
 func (k *Kernel) Clock() Reg[U64] {
+	k = k.sound()
 	d := fresh[U64](k)
 	k.ins("mov.u64", d.in(k), k.special("%clock64"))
 	return d
@@ -81,6 +96,7 @@ func (k *Kernel) Clock() Reg[U64] {
 
 // GlobalTimer is the time in nanoseconds. Every call reads it anew.
 func (k *Kernel) GlobalTimer() Reg[U64] {
+	k = k.sound()
 	d := fresh[U64](k)
 	k.ins("mov.u64", d.in(k), k.special("%globaltimer"))
 	return d
@@ -93,6 +109,7 @@ func (k *Kernel) dim3(x, y, z string) Dim3 {
 // Special is a special register that does not change while the kernel runs. It is read once, at the start of the kernel,
 // and not at all where nothing uses it.
 func Special[T Scalar](k *Kernel, name string) Reg[T] {
+	k = k.sound()
 	if r := k.specials[name]; r != nil {
 		return Reg[T]{k: k, r: r}
 	}

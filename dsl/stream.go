@@ -44,6 +44,7 @@ type StreamTile struct {
 //		at.Join(acc, half, func() { out.Store(acc, 0, half, row, col) })
 //	}
 func (k *Kernel) StreamK(rows, cols, steps Reg[U32], together, groups int, parts Array[F32], told Array[U32]) *StreamSchedule {
+	k = k.sound()
 	s := &StreamSchedule{k: k, rows: rows, cols: cols, steps: steps, together: together, parts: parts, told: told, groups: groups}
 	if together < 1 || groups < 1 || groups > 4 {
 		k.fault(&ruleProtocol, "tiles in groups of %d rows for %d warpgroups; a positive number and 1 to 4 are expected", together, groups)
@@ -189,6 +190,7 @@ func (a *Accumulator) saved(what string, at Array[F32], do func(at Array[F32], s
 		k.fault(&ruleShape, "%s of an accumulator of %s; sums of .f32 are expected", what, a.typ)
 		return
 	}
+	a.holds()
 	at = at.At(k.Thread().AndI(127).ShlI(2))
 	n := int64(0)
 	for _, regs := range a.regs {

@@ -26,6 +26,7 @@ import (
 //
 // A launch gives the bytes of a Go struct with fields of the same sizes: a [32]byte here, or a slice of so many.
 func Struct[S any](k *Kernel, name string) S {
+	k = k.sound()
 	var s S
 	p := structure{k: k}
 	value := reflect.ValueOf(&s).Elem()

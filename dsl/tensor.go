@@ -26,6 +26,7 @@ type Tensor struct {
 // elements lie side by side. What a box has beyond the tensor's edges is read as zeros and not written. A box that is wider than its
 // swizzle takes a copy for each part as wide as that, and is a tile of as many slabs.
 func (k *Kernel) Tensor(name string, t isa.Type, box []int, s Swizzle) *Tensor {
+	k = k.sound()
 	b := slices.Clone(box)
 	problem := ""
 	if len(b) < 1 || len(b) > 5 {
@@ -49,6 +50,7 @@ func (k *Kernel) Tensor(name string, t isa.Type, box []int, s Swizzle) *Tensor {
 // Im2col is a parameter for images: a tensor of three to five dimensions, images first and channels last, of which a copy brings so
 // many channels of so many pixels, those that a filter goes over. The launch says where its corners are.
 func (k *Kernel) Im2col(name string, t isa.Type, dimensions, pixels, channels int, s Swizzle) *Tensor {
+	k = k.sound()
 	problem := ""
 	switch {
 	case dimensions < 3 || dimensions > 5:
@@ -66,6 +68,7 @@ func (k *Kernel) Im2col(name string, t isa.Type, dimensions, pixels, channels in
 
 // Rows is a parameter for a matrix of which a copy gathers or scatters four rows from anywhere, each with so many columns (sm_100).
 func (k *Kernel) Rows(name string, t isa.Type, cols int, s Swizzle) *Tensor {
+	k = k.sound()
 	x := k.Tensor(name, t, []int{1, cols}, s)
 	if x.m.tile.Slabs() > 1 {
 		k.fault(&ruleShape, "tensor %s: %s: rows that are gathered are no wider than the swizzle", name, x.m.tile)

@@ -30,6 +30,7 @@ type Box struct {
 // TensorMap is a parameter for a matrix of rows whose neighbours lie side by side, to be moved in tiles. A tile that is wider than
 // its swizzle takes a copy for each part as wide as that, and a single row of more than 256 elements one for each 256.
 func (k *Kernel) TensorMap(name string, t isa.Type, box Box, s Swizzle) *TensorMap {
+	k = k.sound()
 	m := &TensorMap{k: k, name: name, tile: Tile{Type: t, Rows: box.Rows, Cols: box.Cols, Swizzle: s, Padded: box.Padded}}
 	problem := m.tile.check()
 	m.box = box.Cols
@@ -224,14 +225,16 @@ func (m *TensorMap) store(op string, from SharedTile, row, col Reg[U32]) {
 }
 
 // CommitStores makes one group of the stores that the thread has started.
-func (k *Kernel) CommitStores() { k.ins("cp.async.bulk.commit_group") }
+func (k *Kernel) CommitStores() { k.sound().ins("cp.async.bulk.commit_group") }
 
 // WaitStores waits until at most n groups of the thread's stores have not been written.
-func (k *Kernel) WaitStores(n int) { k.ins("cp.async.bulk.wait_group", number(int64(n))) }
+func (k *Kernel) WaitStores(n int) { k.sound().ins("cp.async.bulk.wait_group", number(int64(n))) }
 
 // WaitStoresRead waits until at most n groups of the thread's stores still read shared memory.
-func (k *Kernel) WaitStoresRead(n int) { k.ins("cp.async.bulk.wait_group.read", number(int64(n))) }
+func (k *Kernel) WaitStoresRead(n int) {
+	k.sound().ins("cp.async.bulk.wait_group.read", number(int64(n)))
+}
 
 // FenceAsync makes the thread's writes to shared memory visible to the TMA and the tensor cores. Every thread that wrote does
 // this, before the barrier behind which one thread starts the copy.
-func (k *Kernel) FenceAsync() { k.ins("fence.proxy.async.shared::cta") }
+func (k *Kernel) FenceAsync() { k.sound().ins("fence.proxy.async.shared::cta") }

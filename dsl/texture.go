@@ -13,14 +13,18 @@ import (
 // IndependentSamplers keeps textures and samplers apart: .texmode_independent. Without it a texture has its sampler with it, and Sampler
 // cannot be used.
 func IndependentSamplers() Option {
-	return func(m *Module) { m.ir.Options = append(m.ir.Options, "texmode_independent") }
+	return func(m *Module) {
+		m = m.sound()
+		m.ir.Options = append(m.ir.Options, "texmode_independent")
+	}
 }
 
 // Texture is a texture of the module that host code binds by its name.
-func (m *Module) Texture(name string) Operand { return m.opaque(name, isa.Texref) }
+func (m *Module) Texture(name string) Operand { return m.sound().opaque(name, isa.Texref) }
 
 // Sampler is a sampler of the module that host code binds by its name. The module is made with IndependentSamplers.
 func (m *Module) Sampler(name string) Operand {
+	m = m.sound()
 	if len(m.ir.Options) == 0 {
 		m.fault(&ruleOperand, "a sampler apart from its texture needs the option IndependentSamplers")
 	}
@@ -28,7 +32,7 @@ func (m *Module) Sampler(name string) Operand {
 }
 
 // Surface is a surface of the module that host code binds by its name.
-func (m *Module) Surface(name string) Operand { return m.opaque(name, isa.Surfref) }
+func (m *Module) Surface(name string) Operand { return m.sound().opaque(name, isa.Surfref) }
 
 func (m *Module) opaque(name string, t isa.Type) Operand {
 	if since := isa.MakeVersion(1, 5); !m.atLeast(since) {
@@ -55,7 +59,7 @@ type handle struct {
 
 func (h handle) operand(k *Kernel) (ir.Operand, bool) {
 	if h.m != k.m {
-		k.fault(&ruleForeign, "%s of another module is used in %s", h.v.Name, k.Name())
+		k.alien(h.m, "%s of another module is used in %s", h.v.Name, k.Name())
 		return ir.Operand{}, false
 	}
 	return ir.Operand{Kind: ir.Variable, Ref: h.v}, true

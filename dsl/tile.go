@@ -198,6 +198,7 @@ func (t SharedTile) rows(at Addr, n int) SharedTile {
 
 // SharedTile is room for a tile in the shared memory of the block.
 func (k *Kernel) SharedTile(name string, t Tile) SharedTile {
+	k = k.sound()
 	if problem := t.check(); problem != "" {
 		k.fault(&ruleShape, "%s", problem)
 		t = Tile{Type: isa.B32, Rows: 1, Cols: 4}
@@ -285,6 +286,7 @@ func (t SharedTile) Part(i Reg[U32], n int) SharedTile {
 
 // SharedTiles is room for n tiles, one behind the other; Stage tells them apart.
 func (k *Kernel) SharedTiles(name string, t Tile, n int) SharedTile {
+	k = k.sound()
 	if problem := t.check(); problem != "" || n < 1 {
 		k.fault(&ruleShape, "%d tiles of %s %s", n, t, problem)
 		t, n = Tile{Type: isa.B32, Rows: 1, Cols: 4}, 1

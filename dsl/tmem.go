@@ -117,6 +117,7 @@ func (t *TMEM) kernel() *Kernel {
 
 // TMEM is a ring of accumulators of rows (64 or 128; 256 for a pair of blocks) and columns.
 func (k *Kernel) TMEM(name string, rows, cols, stages int) *TMEM {
+	k = k.sound()
 	t := &TMEM{ring: k.newRing(name, stages), rows: rows, cols: cols}
 	switch {
 	case k.tmem.pair && rows != 256 || !k.tmem.pair && rows != 64 && rows != 128:
@@ -134,6 +135,7 @@ func (k *Kernel) TMEM(name string, rows, cols, stages int) *TMEM {
 
 // Pair makes the two blocks of a cluster work as one: the even one multiplies for both, on tiles of which each holds a half.
 func (k *Kernel) Pair() {
+	k = k.sound()
 	if k.clusterSize() != 2 {
 		k.fault(&ruleProtocol, "a pair of blocks in clusters of %d; Cluster(2) is expected", k.clusterSize())
 	}

@@ -23,6 +23,7 @@ type Variable[T Scalar] struct {
 
 // Table is constants of a module, in .const memory. That is fast where all threads of a warp read the same one.
 func Table[T Scalar](m *Module, name string, values ...float64) Variable[T] {
+	m = m.sound()
 	v := m.variable(name, isa.Const, TypeOf[T](), len(values))
 	list := make([]ir.Operand, len(values))
 	for i, x := range values {
@@ -47,17 +48,19 @@ func Table[T Scalar](m *Module, name string, values ...float64) Variable[T] {
 
 // GlobalVariable is n numbers of a module in global memory, zero when it is loaded. They stay from launch to launch.
 func GlobalVariable[T Scalar](m *Module, name string, n int) Variable[T] {
+	m = m.sound()
 	return Variable[T]{m: m, v: m.variable(name, isa.Global, TypeOf[T](), n), dims: []int{n}}
 }
 
 // In is the variable as an array of a kernel.
 func (x Variable[T]) In(k *Kernel) Array[T] {
+	k = k.sound()
 	switch {
 	case x.m == nil:
 		k.fault(&ruleValue, "a variable that no builder call made is used")
 		return Array[T]{}
 	case x.m != k.m:
-		k.fault(&ruleForeign, "variable %s of another module is used in %s", x.v.Name, k.Name())
+		k.alien(x.m, "variable %s of another module is used in %s", x.v.Name, k.Name())
 		return Array[T]{}
 	}
 	at := Addr{k: k, space: x.v.Space, v: x.v, align: x.v.Align}

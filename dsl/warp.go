@@ -146,16 +146,17 @@ func (x Reg[T]) Redux(how Mod) Reg[T] {
 
 // Ballot is a bit for each lane of the warp: whether p holds there.
 func (k *Kernel) Ballot(p Reg[Pred]) Reg[U32] {
+	k = k.sound()
 	d := fresh[U32](k)
 	k.ins("vote.sync.ballot.b32", d.in(k), p.register().in(k), number(fullWarp))
 	return d
 }
 
 // AnyLane is whether p holds in a lane of the warp.
-func (k *Kernel) AnyLane(p Reg[Pred]) Reg[Pred] { return k.vote("any", p) }
+func (k *Kernel) AnyLane(p Reg[Pred]) Reg[Pred] { return k.sound().vote("any", p) }
 
 // AllLanes is whether p holds in every lane of the warp.
-func (k *Kernel) AllLanes(p Reg[Pred]) Reg[Pred] { return k.vote("all", p) }
+func (k *Kernel) AllLanes(p Reg[Pred]) Reg[Pred] { return k.sound().vote("all", p) }
 
 func (k *Kernel) vote(how string, p Reg[Pred]) Reg[Pred] {
 	d := fresh[Pred](k)
@@ -165,6 +166,7 @@ func (k *Kernel) vote(how string, p Reg[Pred]) Reg[Pred] {
 
 // ActiveLanes is a bit for each lane of the warp that is here.
 func (k *Kernel) ActiveLanes() Reg[U32] {
+	k = k.sound()
 	d := fresh[U32](k)
 	k.ins("activemask.b32", d.in(k))
 	return d
@@ -182,6 +184,7 @@ func (x Reg[T]) MatchAny() Reg[U32] {
 
 // Elect picks one lane of the warp, which alone gets true. On targets before sm_90 it is lane 0.
 func (k *Kernel) Elect() Reg[Pred] {
+	k = k.sound()
 	if !k.m.Has(90) {
 		return k.Lane().EqI(0)
 	}
@@ -191,13 +194,14 @@ func (k *Kernel) Elect() Reg[Pred] {
 }
 
 // Sync waits for all threads of the block.
-func (k *Kernel) Sync() { k.ins("bar.sync", number(0)) }
+func (k *Kernel) Sync() { k.sound().ins("bar.sync", number(0)) }
 
 // SyncWarp waits for all threads of the warp.
-func (k *Kernel) SyncWarp() { k.ins("bar.warp.sync", number(fullWarp)) }
+func (k *Kernel) SyncWarp() { k.sound().ins("bar.warp.sync", number(fullWarp)) }
 
 // SyncCluster waits for all threads of the cluster (sm_90).
 func (k *Kernel) SyncCluster() {
+	k = k.sound()
 	if !k.m.Has(90) {
 		k.fault(&ruleLacks, "%s has no clusters; they came with sm_90, and Sync is for the threads of a block", k.m.Target())
 		return

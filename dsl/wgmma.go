@@ -20,12 +20,16 @@ type Accumulator struct {
 	regs  [][]*ir.Reg // for each 64 rows
 	used  Reg[Pred]   // whether it holds a result that the next multiplication adds to
 	parts int
+	empty bool   // nothing was multiplied into it so far
+	loops int    // around where it was made
+	asked ir.Pos // where its sums were read while it was empty
 }
 
 // Accumulator is a matrix of rows and columns for wgmma (sm_90a), empty: the first multiplication writes it, the others add to it.
 // A thread holds rows*cols/128 of its numbers.
 func (k *Kernel) Accumulator(rows, cols int, t isa.Type) *Accumulator {
-	a := &Accumulator{k: k, rows: rows, cols: cols, typ: t, parts: rows / 64}
+	k = k.sound()
+	a := &Accumulator{k: k, rows: rows, cols: cols, typ: t, parts: rows / 64, empty: true, loops: len(k.loops)}
 	switch {
 	case !k.m.Is("sm_90a"):
 		k.fault(&ruleLacks, "%s has no wgmma, which sm_90a alone has; sm_100a has tcgen05 (TMEM), and every target from sm_80 on mma.sync (MMA)", k.m.Target())
@@ -79,6 +83,7 @@ func (a *Accumulator) MMA(x, y SharedTile) {
 		return
 	}
 	k := a.k
+	a.empty = false
 	t := x.Type
 	depth := 32 * 8 / max(1, t.Bits()) // a row of 32 bytes
 	cols, deep := y.sides()
@@ -169,6 +174,26 @@ func (k *Kernel) descriptor(at Addr, fixed uint64) Reg[U64] {
 	return To[U64](a).Or(k.U64(fixed))
 }
 
+// holds records that the sums are read, which is wrong where nothing was multiplied yet. Within a loop around the place where the accumulator was
+// made, what comes later may have been done in the turn before: that is judged at the end.
+func (a *Accumulator) holds() {
+	if !a.empty || a.asked != ir.NoPos {
+		return
+	}
+	k := a.k
+	a.asked = k.m.calls.here()
+	if len(k.loops) > a.loops || len(k.marks) > 0 {
+		k.sums = append(k.sums, a)
+		return
+	}
+	k.emptySums(a)
+}
+
+// emptySums records that sums of nothing are read.
+func (k *Kernel) emptySums(a *Accumulator) {
+	k.m.faultAt(a.asked, &ruleValue, "the sums of an accumulator into which nothing is multiplied; Clear makes them zero")
+}
+
 // value is a number of the accumulator that a thread holds.
 func (a *Accumulator) value(part, i int) Reg[F32] {
 	return Reg[F32]{k: a.k, r: a.regs[part][i], scope: a.used.scope}
@@ -187,20 +212,26 @@ func EachSum[T Scalar](a *Accumulator, visit func(row, col Reg[U32], x, y Reg[T]
 	case !k.runs("EachSum", visit != nil):
 		return
 	}
+	a.holds()
 	lane := k.Lane()
 	top, left := k.WarpIndex().AndI(3).ShlI(4).Add(lane.ShrI(2)), lane.AndI(3).ShlI(1)
 	each := 2 // registers of two neighbours
 	if a.typ == isa.F16 {
 		each = 1
 	}
+	cols := make([]Reg[U32], a.cols/8)
+	for i := range cols {
+		cols[i] = left.AddI(int64(8 * i))
+	}
 	for part, regs := range a.regs {
+		rows := [2]Reg[U32]{top.AddI(int64(64 * part)), top.AddI(int64(64*part + 8))}
 		for i := 0; i < len(regs); i += each {
 			n := i / each // of pairs: an upper and a lower row in turn, eight columns further on after both
 			x, y := Reg[T]{k: k, r: regs[i], scope: a.used.scope}, Reg[T]{k: k, r: regs[i+each-1], scope: a.used.scope}
 			if each == 1 {
 				x, y = Unpack[T](Reg[B32]{k: k, r: regs[i], scope: a.used.scope})
 			}
-			visit(top.AddI(int64(64*part+n%2*8)), left.AddI(int64(n/2*8)), x, y)
+			visit(rows[n%2], cols[n/2], x, y)
 		}
 	}
 }
@@ -219,5 +250,6 @@ func (a *Accumulator) At(part, group int, lower bool) (x, y Reg[F32]) {
 		a.k.fault(&ruleShape, "part %d, columns %d to %d of an accumulator of %dx%d %s", part, 8*group, 8*group+7, a.rows, a.cols, a.typ)
 		return a.k.F32(0), a.k.F32(0)
 	}
+	a.holds()
 	return a.value(part, i), a.value(part, i+1)
 }

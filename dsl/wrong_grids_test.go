@@ -8,7 +8,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-type u = dsl.U32
+type (
+	u = dsl.U32
+	f = dsl.Reg[dsl.F32]
+)
 
 // wrongGrids are mistakes with what blocks of a grid share out among them.
 var wrongGrids = []wrongKernel{
@@ -50,4 +53,27 @@ var wrongGrids = []wrongKernel{
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Fence("block") }},       // want `D205: a fence for "block"; InCTA, InGPU, InSystem, and from sm_90 on InCluster are expected`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Fence(dsl.InCluster) }}, // want `F402: `
 	{"sm_60", func(_ *dsl.Module, k *dsl.Kernel) { k.Fence(dsl.InCluster) }}, // want `D205: a fence for "cluster"; InCTA, InGPU, InSystem, and from sm_90 on InCluster are expected`
+	// Sums of nothing.
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
+		k.Accumulator(64, 64, isa.F32).Map(func(_ dsl.Cell, x f) f { return x.Exp() }) // want `D201: the sums of an accumulator into which nothing is multiplied; Clear makes them zero`
+	}},
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
+		d := k.Matrix("d", isa.F32).Sized(k.U32(64), k.U32(64))
+		for i := range k.RangeI(0, 4) {
+			acc := k.Accumulator(64, 64, isa.F32)
+			acc.Store(d, i, i) // want `D201: the sums of an accumulator into which nothing is multiplied.* from -2`
+		}
+	}},
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
+		acc := k.Accumulator(64, 64, isa.S32)
+		for range k.RangeI(0, 4) {
+			dsl.EachSum(acc, func(_, _ dsl.Reg[u], _, _ dsl.Reg[dsl.S32]) {}) // want `D201: the sums of an accumulator into which nothing is multiplied.*`
+		}
+	}},
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
+		acc := k.Accumulator(64, 64, isa.F32)
+		acc.RowReduce(func(a, b f) f { return a.Max(b) }) // want `D201: the sums of an accumulator into which nothing is multiplied.*`
+		acc.Clear()
+		acc.As(isa.Bf16)
+	}},
 }
