@@ -108,7 +108,9 @@ func (o *Output) Store(acc *Accumulator, part int, group, row, col Reg[U32]) {
 	})
 }
 
-// StoreTMEM writes an accumulator of 128 rows in tensor memory to the matrix, converted to its type. It belongs to the body of Drain.
+// StoreTMEM writes an accumulator of 128 rows in tensor memory to the matrix, converted to its type. It belongs to the body of Drain, and is the last to read
+// the sums: they are handed back as soon as all are read, outside of conditions. (Not in a pair: what tells the other block would have to wait for what is
+// written to shared memory.) Where more reads the sums, StoreRows with Load does the same and hands nothing back.
 func (o *Output) StoreTMEM(a *AccumulatorStage, row, col Reg[U32]) {
 	k := o.kernel()
 	if !made(k, "StoreTMEM", a.kernel(), row.k) {
@@ -120,7 +122,13 @@ func (o *Output) StoreTMEM(a *AccumulatorStage, row, col Reg[U32]) {
 	case a.t.rows < 128 || t.Cols != a.t.cols:
 		k.fault(&ruleShape, "%d rows of %d columns do not fit an output of %s; 128 rows are expected", min(a.t.rows, 128), a.t.cols, t)
 	default:
-		o.StoreRows(row, col, a.Load)
+		o.StoreRows(row, col, func(from, n int) []Reg[F32] {
+			x := a.Load(from, n)
+			if from+n == a.t.cols && k.scope() == a.scope && !a.t.pair {
+				a.Release()
+			}
+			return x
+		})
 	}
 }
 

@@ -152,6 +152,9 @@ type AccumulatorStage struct {
 	used  Reg[Pred] // whether it holds something to add to
 	fills bool
 	row   Reg[U32] // where the thread's row begins, while it is read
+	empty Barrier  // that it is handed back by
+	scope int      // of the body that reads it
+	gone  bool     // it is handed back
 }
 
 // kernel is the kernel that a is of, nil where no builder call made it.
@@ -195,8 +198,8 @@ func (t *TMEM) Fill(body func(*AccumulatorStage)) {
 	state.next(&t.ring)
 }
 
-// Drain waits until the next accumulator is full, runs body, which reads it, and hands it back. It belongs to a role of four warps
-// whose first is a multiple of four: each reads a quarter of the rows.
+// Drain waits until the next accumulator is full, runs body, which reads it, and hands it back, where the body has not done that itself (Release). It
+// belongs to a role of four warps whose first is a multiple of four: each reads a quarter of the rows.
 func (t *TMEM) Drain(body func(*AccumulatorStage)) {
 	k := t.kernel()
 	if k == nil || !k.runs("Drain", body != nil) {
@@ -207,9 +210,34 @@ func (t *TMEM) Drain(body func(*AccumulatorStage)) {
 	full, empty := t.barriers(state)
 	full.Wait(state.parity)
 	k.ins("tcgen05.fence::after_thread_sync")
-	a := &AccumulatorStage{t: t, place: state}
+	a := &AccumulatorStage{t: t, place: state, empty: empty, scope: k.scope()}
 	a.row = a.address().Add(k.quarter())
 	body(a)
+	if !a.gone {
+		a.Release()
+	}
+	state.next(&t.ring)
+}
+
+// Release hands the accumulator back before the body of Drain ends: behind the last Load, so that products go on while the rest of the body works with
+// what was read. All threads of the role do this, outside of conditions and loops of the body.
+func (a *AccumulatorStage) Release() {
+	k := a.kernel()
+	switch {
+	case k == nil:
+		return
+	case a.fills:
+		k.fault(&ruleProtocol, "Release of sums that products are added to; Drain gives sums that are handed back")
+		return
+	case a.gone:
+		k.fault(&ruleProtocol, "sums of %s are handed back twice", a.t.name)
+		return
+	case k.scope() != a.scope:
+		k.fault(&ruleProtocol, "Release in a condition or a loop; the body of Drain hands sums back once, on every way through it")
+		return
+	}
+	a.gone = true
+	t, empty := a.t, a.empty
 	k.ins("tcgen05.fence::before_thread_sync")
 	k.SyncWarp()
 	if t.pair {
@@ -220,7 +248,6 @@ func (t *TMEM) Drain(body func(*AccumulatorStage)) {
 		k.When(k.Leader(), empty.Arrive)
 		t.arrives(t.empty, k.roleWarps())
 	}
-	state.next(&t.ring)
 }
 
 // commit makes a barrier count the end of all multiplications that the thread has started; in a pair, the barriers of both blocks.
@@ -262,6 +289,10 @@ func Sums[T Scalar](a *AccumulatorStage, col, n int) []Reg[T] {
 	}
 	if a.fills {
 		k.fault(&ruleProtocol, "sums are read while products are added to them; Drain gives them to read")
+		return make([]Reg[T], min(max(n, 0), 128))
+	}
+	if a.gone {
+		k.fault(&ruleProtocol, "sums are read after they were handed back (Release, Output.StoreTMEM): products may be added to them already")
 		return make([]Reg[T], min(max(n, 0), 128))
 	}
 	if col < 0 || n < 1 || n > 128 || n&(n-1) != 0 || col+n > a.t.cols {

@@ -83,4 +83,21 @@ var wrongProducts = []wrongKernel{
 		s := k.SharedTile("s", dsl.Tile{Type: isa.U64, Rows: 1, Cols: 256})
 		w.ScaledMMA(x, k.U32(0), x, k.U32(0), s, s) // want `D102: sm_100a has no mma\.sync with scale factors, which sm_120a and its family have`
 	}},
+	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { // sums in tensor memory that are handed back
+		acc := k.TMEM("acc", 128, 64, 2)
+		k.Roles(
+			dsl.OnWarp(0, "multiply", func() {
+				acc.Fill(func(d *dsl.AccumulatorStage) { d.Release() }) // want `D501: Release of sums that products are added to`
+			}),
+			dsl.OnWarpgroup(1, "write", func() {
+				acc.Drain(func(d *dsl.AccumulatorStage) {
+					k.If(d.Row().LtI(4), func() { d.Release() }) // want `D501: Release in a condition or a loop`
+					d.Load(0, 32)
+					d.Release()
+					d.Load(32, 32) // want `D501: sums are read after they were handed back`
+					d.Release()    // want `D501: sums of acc are handed back twice`
+				})
+			}),
+		)
+	}},
 }
