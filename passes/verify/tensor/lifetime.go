@@ -4,6 +4,7 @@
 package tensor
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
@@ -195,6 +196,7 @@ func freed(p *verify.Pass, t *trace.Trace, frees bool) {
 		return
 	}
 	var alloc *trace.Event
+	taken, given := 0, 0
 	for i := range t.Events {
 		e := &t.Events[i]
 		if e.Threads.And(t.Threads) == (value.Set{}) {
@@ -203,11 +205,19 @@ func freed(p *verify.Pass, t *trace.Trace, frees bool) {
 		switch e.Kind {
 		case trace.TensorAlloc:
 			alloc = e
+			taken++
 		case trace.TensorFree:
-			return
+			given++
 		}
 	}
 	if alloc == nil {
+		return
+	}
+	if given > 0 {
+		// Others may free the rest.
+		if taken > given && !slices.ContainsFunc(p.Traces, func(o *trace.Trace) bool { return o.Threads != t.Threads && has(o, trace.TensorFree) }) {
+			p.Report(&ruleFree, alloc.In, "tensor memory is allocated %d times on a way, and freed %d times", taken, given).On(t, 0)
+		}
 		return
 	}
 	if !frees {
