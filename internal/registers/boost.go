@@ -20,11 +20,12 @@ type Boost struct {
 	Least  float64 // weight of the samples of a leaf, at least
 	Share  float64 // of the features that each tree may ask for
 	Rows   float64 // of the samples that each tree is made of
+	Own    int     // so many trees more correct the targets before sm_80 only
 	Seed   uint64  // for the lots by which features and samples are drawn
 }
 
 // Standard is the Boost that model.txt is made with.
-var Standard = Boost{Trees: 900, Leaves: 96, Rate: 0.12, Least: 0.1, Share: 0.5, Rows: 0.8}
+var Standard = Boost{Trees: 1560, Leaves: 96, Rate: 0.06, Least: 0.1, Share: 0.5, Rows: 0.8, Own: 240}
 
 // bins is how many values of a feature are told apart.
 const bins = 64
@@ -73,10 +74,11 @@ func (o Boost) Fit(features [][]float64, targets, weights []float64) *pressure.M
 	}
 	g := &grower{Boost: o, columns: columns, weights: weights, rest: slices.Clone(targets)}
 	m := &pressure.Model{}
-	for range o.Trees {
+	for n := range o.Trees + o.Own {
+		own := n >= o.Trees
 		var rows []int32
 		for i := range features {
-			if random.Float64() < o.Rows {
+			if random.Float64() < o.Rows && (!own || features[i][0] < ownLimit) {
 				rows = append(rows, int32(i))
 			}
 		}
@@ -87,12 +89,32 @@ func (o Boost) Fit(features [][]float64, targets, weights []float64) *pressure.M
 			}
 		}
 		t := g.grow(rows)
+		if own {
+			t = only(t)
+		}
 		for i, x := range features {
 			g.rest[i] -= valueOf(t, x)
 		}
 		m.Trees = append(m.Trees, t)
 	}
 	return m
+}
+
+// ownLimit is the first target that no trees of its own are grown for. What came before takes addresses and gives registers out in
+// ways of its own.
+const ownLimit = 80
+
+// only is a tree that is asked for the targets before ownLimit, and changes nothing for others.
+func only(t pressure.Tree) pressure.Tree {
+	list := pressure.Tree{{Feature: 0, Limit: ownLimit - 0.5, Less: 1, More: len(t) + 1}}
+	for _, n := range t {
+		if n.Feature >= 0 {
+			n.Less++
+			n.More++
+		}
+		list = append(list, n)
+	}
+	return append(list, pressure.Node{Feature: -1})
 }
 
 func valueOf(t pressure.Tree, x []float64) float64 {
@@ -113,6 +135,7 @@ type grower struct {
 	columns []column
 	weights []float64
 	rest    []float64 // what is not explained so far
+	signs   []float64 // the weight of each sample, negative where it must shrink
 	use     []int     // the features that may be asked for
 }
 
@@ -123,11 +146,19 @@ type leaf struct {
 	gain    float64
 	feature int
 	at      int // the last bin on the left
+	tallies []tally
 }
+
+// A tally is the samples of a leaf by the bin of a feature that they are in: the sums of their signs and of their weights.
+type tally struct{ signs, weights [bins]float64 }
 
 func (g *grower) grow(rows []int32) pressure.Tree {
 	t := pressure.Tree{{Feature: -1}}
-	leaves := []leaf{g.best(rows, 0)}
+	g.signs = g.signs[:0]
+	for r := range g.rest {
+		g.signs = append(g.signs, g.sign(int32(r)))
+	}
+	leaves := []leaf{g.best(rows, 0, g.tally(rows))}
 	for len(leaves) < g.Leaves {
 		i := 0
 		for j := range leaves {
@@ -150,8 +181,18 @@ func (g *grower) grow(rows []int32) pressure.Tree {
 		}
 		t[l.node] = pressure.Node{Feature: l.feature, Limit: c.limits[l.at], Less: len(t), More: len(t) + 1}
 		t = append(t, pressure.Node{Feature: -1}, pressure.Node{Feature: -1})
-		leaves[i] = g.best(less, len(t)-2)
-		leaves = append(leaves, g.best(more, len(t)-1))
+		// The shorter list is gone through, the rest is in the other.
+		short := less
+		if len(more) < len(less) {
+			short = more
+		}
+		first, second := g.tally(short), l.tallies
+		subtract(second, first)
+		if len(more) < len(less) {
+			first, second = second, first
+		}
+		leaves[i] = g.best(less, len(t)-2, first)
+		leaves = append(leaves, g.best(more, len(t)-1, second))
 	}
 	for _, l := range leaves {
 		v := g.Rate * g.median(l.rows)
@@ -160,32 +201,47 @@ func (g *grower) grow(rows []int32) pressure.Tree {
 	return t
 }
 
+// tally counts samples by the bins of the features that may be asked for.
+func (g *grower) tally(rows []int32) []tally {
+	list := make([]tally, len(g.use))
+	for i, f := range g.use {
+		t, bin := &list[i], g.columns[f].bin
+		for _, r := range rows {
+			t.signs[bin[r]] += g.signs[r]
+			t.weights[bin[r]] += g.weights[r]
+		}
+	}
+	return list
+}
+
+// subtract takes some samples away from others.
+func subtract(from, part []tally) {
+	for i := range from {
+		for b := range bins {
+			from[i].signs[b] -= part[i].signs[b]
+			from[i].weights[b] -= part[i].weights[b]
+		}
+	}
+}
+
 // best finds the question that tells best what must grow from what must shrink.
-func (g *grower) best(rows []int32, node int) leaf {
-	l := leaf{rows: rows, node: node}
+func (g *grower) best(rows []int32, node int, tallies []tally) leaf {
+	l := leaf{rows: rows, node: node, tallies: tallies}
 	sum, weight := 0.0, 0.0
 	for _, r := range rows {
-		sum += g.sign(r)
+		sum += g.signs[r]
 		weight += g.weights[r]
 	}
 	if weight < 2*g.Least {
 		return l
 	}
 	whole := sum * sum / weight
-	var sums, weights [bins]float64
-	for _, f := range g.use {
-		c := &g.columns[f]
-		clear(sums[:])
-		clear(weights[:])
-		for _, r := range rows {
-			b := c.bin[r]
-			sums[b] += g.sign(r)
-			weights[b] += g.weights[r]
-		}
+	for i, f := range g.use {
+		t := &tallies[i]
 		s, w := 0.0, 0.0
-		for b := range c.limits {
-			s += sums[b]
-			w += weights[b]
+		for b := range g.columns[f].limits {
+			s += t.signs[b]
+			w += t.weights[b]
 			if w < g.Least || weight-w < g.Least {
 				continue
 			}

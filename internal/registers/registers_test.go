@@ -77,7 +77,7 @@ func TestBoost(t *testing.T) {
 	}
 	features, targets, weights := make(1000)
 	boost := registers.Standard
-	boost.Leaves = 40 // there is less to tell apart than among kernels
+	boost.Trees, boost.Leaves, boost.Own = 500, 40, 60 // there is less to tell apart than among kernels
 	m := boost.Fit(features, targets, weights)
 	if d := cmp.Diff(m.String(), boost.Fit(features, targets, weights).String()); d != "" {
 		t.Error("not the same the second time")
@@ -89,6 +89,37 @@ func TestBoost(t *testing.T) {
 	}
 	if mean := sum / 200; mean > 0.1 {
 		t.Errorf("%.3f off in the mean", mean)
+	}
+}
+
+// TestOwn fits what only the targets before sm_80 have: the trees that these have of their own learn it, and leave the others alone.
+func TestOwn(t *testing.T) {
+	var features [][]float64
+	var targets, weights []float64
+	for i := range 400 {
+		x := make([]float64, len(pressure.Names()))
+		x[0], x[2] = 90, float64(i)
+		y := 0.0
+		if i%2 == 0 {
+			x[0], y = 75, 0.5
+		}
+		features, targets, weights = append(features, x), append(targets, y), append(weights, 1)
+	}
+	boost := registers.Boost{Trees: 1, Leaves: 2, Rate: 0.1, Least: 1, Share: 1, Rows: 1}
+	common := boost.Fit(features, targets, weights)
+	boost.Own = 60
+	all := boost.Fit(features, targets, weights)
+	if len(common.Trees) != 1 || len(all.Trees) != 61 {
+		t.Fatal(len(common.Trees), len(all.Trees))
+	}
+	if got := math.Log(all.Factor(features[0])); math.Abs(got-0.5) > 0.01 {
+		t.Errorf("sm_75: %.3f", got)
+	}
+	if got, want := all.Factor(features[1]), common.Factor(features[1]); got != want {
+		t.Errorf("sm_90: %.3f, want %.3f", got, want)
+	}
+	if _, err := pressure.ParseModel(all.String()); err != nil {
+		t.Error(err)
 	}
 }
 

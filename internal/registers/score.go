@@ -113,6 +113,7 @@ func (o Boost) Model(list []Sample) *pressure.Model {
 	}
 	half := o
 	half.Trees /= len(bases[0])
+	half.Own /= len(bases[0])
 	w := weights(list)
 	targets := make([]float64, len(list))
 	both := &pressure.Model{}

@@ -61,7 +61,7 @@ func (s *words) bases(number int) {
 	}
 	for _, b := range s.f.Blocks {
 		for _, in := range b.Instrs {
-			if number >= constantFree && sum64s(in) && len(in.Args) == 3 && in.Args[2].Kind == ir.Register && !(number < wideSums && (s.extended(&in.Args[1]) || s.extended(&in.Args[2]))) {
+			if number >= constantFree && sum64s(in) && len(in.Args) == 3 && in.Args[2].Kind == ir.Register && (pairSums(number) || !s.extended(&in.Args[1]) && !s.extended(&in.Args[2])) {
 				need(&in.Args[1], reloaded)
 				need(&in.Args[2], reloaded)
 			}
@@ -69,7 +69,7 @@ func (s *words) bases(number int) {
 				continue
 			}
 			for i := range in.Args {
-				if o := &in.Args[i]; o.Kind == ir.Address && len(o.Args()) == 1 {
+				if o := &in.Args[i]; o.Kind == ir.Address && len(o.Args()) == 1 && number >= threadAddresses {
 					need(&o.Args()[0], held)
 				}
 			}

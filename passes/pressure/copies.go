@@ -217,7 +217,7 @@ func (s *words) converted(in *ir.Instr, d, from *ir.Operand) bool {
 		if !s.copyWord(s.first[i], s.first[j]) {
 			return false
 		}
-		if s.target < wideSums && s.reads[i] == s.summed[i] {
+		if !pairSums(s.target) && s.reads[i] == s.summed[i] {
 			s.alias[s.first[i]+1] = nothing
 			return true
 		}

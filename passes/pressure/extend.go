@@ -5,8 +5,8 @@ package pressure
 
 import "github.com/ptxdsl/ptxdsl/ir"
 
-// wideSums is the first target that adds pairs of registers in one instruction.
-const wideSums = 120
+// pairSums reports whether a target adds pairs of registers in one instruction.
+func pairSums(number int) bool { return number >= 120 || number >= 107 && number < 110 }
 
 // extends is the upper half that a load of at most 32 bits into a register of 64 leaves to an instruction of its own; nothing
 // if there is none.

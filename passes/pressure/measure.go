@@ -153,7 +153,7 @@ func (r *measurer) measure(f *ir.Func) *measure {
 		}
 		x.crossing = max(x.crossing, n)
 	}
-	x.limit, x.threads = limits(f)
+	x.limit, x.threads = limits(f, machineOf(x.number))
 	for _, v := range f.Vars {
 		if v.Space == isa.Local {
 			x.local += int(v.Size())
@@ -257,8 +257,8 @@ func (x *measure) block(b int) {
 }
 
 // limits are the most registers that the directives of a kernel allow each thread, and the threads of a
-// block; 0 where they say nothing.
-func limits(f *ir.Func) (registers, threads int) {
+// block; 0 where they say nothing. More blocks at once than the machine can run are no wish that the assembler heeds.
+func limits(f *ir.Func, m machine) (registers, threads int) {
 	blocks := 1
 	for i := range f.Attrs {
 		a := &f.Attrs[i]
@@ -270,6 +270,9 @@ func limits(f *ir.Func) (registers, threads int) {
 		case ".minnctapersm":
 			blocks = max(1, product(a.Text))
 		}
+	}
+	if blocks > m.blocks || threads*blocks > m.warps*warpThreads {
+		blocks = 1
 	}
 	if threads > 0 {
 		warps := (threads + 31) / 32

@@ -141,6 +141,9 @@ func (s *words) held(in *ir.Instr) int {
 		if i < from {
 			continue
 		}
+		if s.target < threadAddresses && in.Args[i].Kind == ir.Address {
+			continue
+		}
 		in.Args[i].Walk(func(o *ir.Operand) {
 			switch o.Kind {
 			case ir.Int, ir.Single, ir.Double, ir.Variable:

@@ -89,3 +89,7 @@ func warpWide(in *ir.Instr, number int) bool {
 
 // special reports whether an instruction reads a special register into another.
 func special(in *ir.Instr) bool { return len(in.Args) > 1 && in.Args[1].Kind == ir.Special }
+
+// threadAddresses is the first target on which the address of an access must be in registers of the thread. Before, registers
+// of the warp will do.
+const threadAddresses = 80

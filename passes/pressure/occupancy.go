@@ -35,8 +35,10 @@ func machineOf(number int) machine {
 		return machine{48, 16, 164 * k}
 	case number < 90:
 		return machine{48, 24, 100 * k}
-	case number < 110:
+	case number < 107:
 		return machine{64, 32, 228 * k}
+	case number < 110:
+		return machine{32, 16, 228 * k} // ptxas takes .minnctapersm for no more warps and blocks
 	case number < 120:
 		return machine{48, 24, 228 * k}
 	}

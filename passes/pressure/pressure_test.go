@@ -34,7 +34,11 @@ func module(t testing.TB, name, text string) *ir.Module {
 
 // kernel is a kernel with some registers and a body.
 func kernel(target, attributes, body string) string {
-	return ".version 8.7\n.target " + target + "\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 n)\n" + attributes + `
+	version := "8.7"
+	if strings.HasPrefix(target, "sm_107") {
+		version = "9.4" // the first that has it
+	}
+	return ".version " + version + "\n.target " + target + "\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 n)\n" + attributes + `
 {
 	.reg .pred %p<9>;
 	.reg .b16 %h<9>;
@@ -155,6 +159,8 @@ func TestLimits(t *testing.T) {
 		{".maxntid 32, 4, 2", 255, 256},
 		{".reqntid 256\n.minnctapersm 4", 64, 256},
 		{".maxntid 384", 168, 384},
+		{".maxntid 1024\n.minnctapersm 4", 64, 1024}, // more threads than there can be: ptxas warns and goes on without
+		{".maxntid 32\n.minnctapersm 33", 255, 32},
 		{".maxnreg 32\n.maxntid 128", 32, 128},
 	} {
 		k := pressure.Of(module(t, test.attributes, kernel("sm_90", test.attributes, "ret;")))[0]

@@ -118,7 +118,7 @@ func (a *seats) count(o *ir.Operand) int {
 func (a *seats) halves(list []word) {
 	for i := 0; i < len(list); {
 		j := i + 1
-		for j < len(list) && (a.s.owner[list[j]] == a.s.owner[list[i]] || a.s.target >= wideSums && a.s.lower(list[j]) == list[j-1]) {
+		for j < len(list) && (a.s.owner[list[j]] == a.s.owner[list[i]] || pairSums(a.s.target) && a.s.lower(list[j]) == list[j-1]) {
 			j++
 		}
 		a.join(list[i:j])

@@ -58,6 +58,13 @@ ld.global.f32 %f2, [%rd3+128];
 div.rn.f32 %f3, %f1, %f2;
 st.global.f32 [%rd3], %f3;
 ret;`
+	direct = `
+ld.param.u64 %rd1, [p];
+ld.global.u32 %r1, [%rd1];
+ld.global.u32 %r2, [%rd1+4];
+add.s32 %r3, %r1, %r2;
+st.global.u32 [%rd1+8], %r3;
+ret;`
 	bytes = `
 ld.param.u64 %rd1, [p];
 mov.u32 %r1, %ctaid.x;
@@ -135,11 +142,15 @@ func TestSeats(t *testing.T) {
 		{"triad", "sm_120", triad},
 		{"vectors", "sm_90", vectors},
 		{"vectors", "sm_75", vectors},
+		{"direct", "sm_75", direct},
+		{"direct", "sm_80", direct},
 		{"divisions", "sm_90", divisions},
 		{"bytes", "sm_75", bytes},
 		{"bytes", "sm_100", bytes},
+		{"bytes", "sm_107", bytes},
 		{"bytes", "sm_120", bytes},
 		{"widened", "sm_86", widened},
+		{"widened", "sm_107", widened},
 		{"widened", "sm_120", widened},
 		{"sums", "sm_80", sums},
 		{"sums", "sm_100", sums},
