@@ -38,7 +38,7 @@ var scopes = [][2]string{
 type line struct {
 	at        int
 	text, op  string // op has no space around it
-	add       func(kind string, line, taken int, what string, edited ...string)
+	add       adder
 	following string
 }
 
@@ -47,7 +47,7 @@ func (l *line) with(kind, what string, from, to int, text string) {
 	l.add(kind, l.at, 1, what+": "+l.op, l.text[:from]+text+l.text[to:])
 }
 
-func mutate(lines []string, i int, text string, add func(kind string, line, taken int, what string, edited ...string)) {
+func mutate(lines []string, i int, text string, add adder) {
 	l := &line{at: i, text: text, op: strings.TrimSpace(text), add: add}
 	if strings.HasPrefix(l.op, "//") || l.op == "" {
 		return

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package mutants breaks kernels that are right, one line at a time, to see what the analyzers say: a
-// fence, an arrival, a wait or a commit is dropped, a count, a parity, a number of bytes, a scope, a place or a
-// predicate is changed, two lines are swapped. The choice of mutants follows from a seed.
+// fence, an arrival, a wait or a commit is dropped, done twice, moved past a wait or out of a loop; a count, a parity, a number of
+// bytes, a scope, an object or a predicate is changed; lanes leave; two lines are swapped. The choice of mutants follows from a seed.
 package mutants
 
 import (
@@ -12,44 +12,74 @@ import (
 	"strings"
 )
 
+// An adder takes a mutant: so many lines from one on are replaced by others.
+type adder func(kind string, line, taken int, what string, edited ...string)
+
 // A Mutant is a text with one thing wrong.
 type Mutant struct {
-	Kind string // one of Kinds
+	Kind string // one of Plain or of Further
 	Line int    // where, counted from 1
 	What string // what was done
 	Text string
 }
 
-// Kinds is what mutants there are. Of those that drop something there are three times as many as of others.
-func Kinds() []string {
+// Plain is the kinds of mutants of one line. Of those that drop something there are three times as many as of others.
+func Plain() []string {
 	return []string{"drop", "count", "parity", "bytes", "scope", "place", "predicate", "swap"}
 }
 
-// Of is up to n mutants of a text, spread over the kinds.
-func Of(text string, seed uint64, n int) []Mutant {
+// Further is kinds of mutants that take what is around a line into account: neighbours with other instructions between change
+// places, something moves past a barrier or a wait or out of a loop or into one, some lanes or warps leave early, something is
+// done twice or to the object of a neighbour; masks, ranks of blocks, the depth of rings, the bit of a parity, bounds, elections
+// and branches change, and words and numbers that the plain kinds leave alone.
+func Further() []string {
+	return []string{"order", "past", "loop", "return", "double", "object", "mask", "rank", "ring", "bit", "bound", "elect", "branch", "word", "number"}
+}
+
+// Of is up to n mutants of a text, spread over some kinds.
+func Of(text string, seed uint64, n int, kinds []string) []Mutant {
 	lines := strings.Split(text, "\n")
 	byKind := make(map[string][]Mutant)
+	plain := Plain()
+	seen := map[string]bool{text: true} // what further kinds need not make again
 	add := func(kind string, line, taken int, what string, edited ...string) {
-		out := slices.Concat(lines[:line], edited, lines[line+taken:])
-		byKind[kind] = append(byKind[kind], Mutant{kind, line + 1, what, strings.Join(out, "\n")})
+		out := strings.Join(slices.Concat(lines[:line], edited, lines[line+taken:]), "\n")
+		again := seen[out] && !slices.Contains(plain, kind)
+		seen[out] = true
+		if !again && slices.Contains(kinds, kind) {
+			byKind[kind] = append(byKind[kind], Mutant{kind, line + 1, what, out})
+		}
 	}
 	for i, line := range lines {
 		mutate(lines, i, line, add)
 	}
-	return choose(byKind, seed, n)
+	b := &body{lines, joined(statements(lines)), add}
+	b.orders()
+	b.loops()
+	b.returns()
+	b.doubles()
+	b.objects()
+	for _, s := range b.list {
+		b.words(s)
+	}
+	return choose(byKind, seed, n, kinds)
 }
 
-// choose takes mutants of each kind in turn, in an order that the seed gives.
-func choose(byKind map[string][]Mutant, seed uint64, n int) []Mutant {
+// choose takes mutants of each kind in turn, in an order that the seed gives; of further kinds it begins with another one each time.
+func choose(byKind map[string][]Mutant, seed uint64, n int, kinds []string) []Mutant {
+	if !slices.Equal(kinds, Plain()) {
+		at := int(4 * seed % uint64(len(kinds)))
+		kinds = slices.Concat(kinds[at:], kinds[:at])
+	}
 	r := rand.New(rand.NewPCG(seed, 1))
-	for _, k := range Kinds() {
+	for _, k := range kinds {
 		list := byKind[k]
 		r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 	}
 	var out []Mutant
 	for left := true; left && len(out) < n; {
 		left = false
-		for _, k := range Kinds() {
+		for _, k := range kinds {
 			take := 1
 			if k == "drop" {
 				take = 3

@@ -133,7 +133,8 @@ func TestMutants(t *testing.T) {
 			continue
 		}
 		fmt.Fprintf(&b, "%s\n", pattern)
-		for _, j := range judgeAll(mutants.Of(string(text), uint64(i), 32)) {
+		list := append(mutants.Of(string(text), uint64(i), 32, mutants.Plain()), mutants.Of(string(text), uint64(i), 8, mutants.Further())...)
+		for _, j := range judgeAll(list) {
 			m, list, full := j.mutant, j.list, j.full
 			if !j.ok {
 				continue
@@ -172,7 +173,7 @@ func TestMutants(t *testing.T) {
 			fmt.Fprintf(&b, "  %-10s %-9s %4d %s %s\n", verdict, m.Kind, m.Line, m.What, said)
 		}
 	}
-	for _, k := range mutants.Kinds() {
+	for _, k := range append(mutants.Plain(), mutants.Further()...) {
 		fmt.Fprintf(&b, "%-9s %s\n", k, byKind[k])
 	}
 	fmt.Fprintf(&b, "all       %s\n", counts)

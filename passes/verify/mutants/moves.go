@@ -1,0 +1,187 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package mutants
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A body is the statements of a text, with the text.
+type body struct {
+	lines []string
+	list  []*statement
+	add   adder
+}
+
+// moved adds the mutant in which a statement stands elsewhere: before the line at.
+func (b *body) moved(kind string, s *statement, at int, what string) {
+	text := b.lines[s.from:s.to]
+	if at <= s.from {
+		b.add(kind, at, s.to-at, what+": "+s.op, slices.Concat(text, b.lines[at:s.from])...)
+	} else {
+		b.add(kind, s.from, at-s.from, what+": "+s.op, slices.Concat(b.lines[s.to:at], text)...)
+	}
+}
+
+// mover reports whether a statement is one that has to do with memory or threads and may be moved.
+func (s *statement) mover() bool { return s.straight() && !s.plain }
+
+// orders lets neighbours change places, where registers allow it: with instructions on registers alone between.
+func (b *body) orders() {
+	for i, s := range b.list {
+		if !s.mover() {
+			continue
+		}
+		for j := i + 1; j < len(b.list) && j < i+12; j++ {
+			o := b.list[j]
+			if !s.passes(o) || !o.straight() {
+				break
+			}
+			if o.plain {
+				continue
+			}
+			if j == i+1 && s.op == o.op {
+				break
+			}
+			kind := "order"
+			if s.barrier != o.barrier {
+				kind = "past"
+			}
+			if droppable.MatchString(s.op) || droppable.MatchString(o.op) || s.barrier || o.barrier {
+				b.moved(kind, s, o.to, "behind "+o.head)
+			}
+			break
+		}
+		// The other way, as the above moves the first of the two and with it leaves those between behind.
+		for j := i - 1; j >= 0 && j > i-12; j-- {
+			o := b.list[j]
+			if !s.passes(o) || !o.straight() {
+				break
+			}
+			if o.plain {
+				continue
+			}
+			if o.barrier && !s.barrier && j < i-1 {
+				b.moved("past", s, o.from, "ahead of "+o.head)
+			}
+			break
+		}
+	}
+}
+
+// loops moves instructions out of loops and into them.
+func (b *body) loops() {
+	at := make(map[string]int)
+	for i, s := range b.list {
+		if s.label != "" {
+			at[s.label] = i
+		}
+		if s.head != "bra" && !strings.HasPrefix(s.head, "bra.") {
+			continue
+		}
+		label := strings.TrimSuffix(s.op[strings.LastIndexAny(s.op, " \t")+1:], ";")
+		start, back := at[label]
+		if !back {
+			continue
+		}
+		if slices.ContainsFunc(b.list[start+1:i], func(o *statement) bool { return strings.HasPrefix(o.head, "bra") && at[target(o)] > start }) {
+			// Another loop is inside of it.
+			continue
+		}
+		head := b.list[start]
+		for _, o := range b.list[start+1 : i] {
+			if !o.mover() || !droppable.MatchString(o.op) && !o.wait {
+				continue
+			}
+			b.moved("loop", o, head.from, "out of the loop, ahead")
+			b.moved("loop", o, s.to, "out of the loop, behind")
+		}
+		for j := start - 1; j >= 0 && j > start-4; j-- {
+			if o := b.list[j]; o.straight() && droppable.MatchString(o.op) {
+				b.moved("loop", o, head.to, "into the loop behind")
+			}
+		}
+		for j := i + 1; j < len(b.list) && j < i+4; j++ {
+			if o := b.list[j]; o.straight() && droppable.MatchString(o.op) {
+				b.moved("loop", o, s.from, "into the loop ahead")
+			}
+		}
+	}
+}
+
+// target is the label of a branch.
+func target(s *statement) string {
+	return strings.TrimSuffix(s.op[strings.LastIndexAny(s.op, " \t")+1:], ";")
+}
+
+// returns lets some threads leave ahead of where threads meet.
+func (b *body) returns() {
+	for _, s := range b.list {
+		if s.head == "" || s.label != "" || !(s.barrier || s.wait || strings.Contains(s.head, "arrive") || strings.Contains(s.head, "commit")) {
+			continue
+		}
+		for _, who := range []struct{ what, set string }{
+			{"a lane leaves ahead of", "and.b32 %mutant_r, %mutant_r, 31;|setp.eq.u32 %mutant_p, %mutant_r, 5;"},
+			{"odd warps leave ahead of", "and.b32 %mutant_r, %mutant_r, 32;|setp.ne.u32 %mutant_p, %mutant_r, 0;"},
+		} {
+			if strings.HasPrefix(who.what, "odd") && !s.wait && !strings.Contains(s.head, "mbarrier") && !counts.MatchString(s.op) {
+				continue // what the others do without them is theirs
+			}
+			set := strings.Split(who.set, "|")
+			b.add("return", s.from, s.to-s.from, who.what+": "+s.op, slices.Concat([]string{"\t{", "\t.reg .pred %mutant_p;", "\t.reg .b32 %mutant_r;", "\tmov.u32 %mutant_r, %tid.x;",
+				"\t" + set[0], "\t" + set[1], "\t@%mutant_p ret;", "\t}"}, b.lines[s.from:s.to])...)
+		}
+	}
+}
+
+// once is what counts each time that it is done.
+var once = regexp.MustCompile(`^(mbarrier\.(arrive|init|expect|inval)|barrier\.cluster|cp\.async\.(commit|mbarrier)|bar\.arrive|wgmma\.commit|tcgen05\.(commit|alloc|dealloc)|setmaxnreg)`)
+
+// doubles repeats what may be done once.
+func (b *body) doubles() {
+	for _, s := range b.list {
+		if s.head == "" || s.label != "" || s.wait || !once.MatchString(s.head) {
+			continue
+		}
+		text := b.lines[s.from:s.to]
+		b.add("double", s.from, s.to-s.from, "twice: "+s.op, slices.Concat(text, text)...)
+	}
+}
+
+// objects lets instructions use the barrier object of another one nearby.
+func (b *body) objects() {
+	var last []string
+	list := slices.Clone(b.list)
+	for _, backward := range []bool{false, true} {
+		last = nil
+		if backward {
+			slices.Reverse(list)
+		}
+		for _, s := range list {
+			at := object.FindStringSubmatch(s.op)
+			if at != nil && at[1] == "" {
+				at[1] = at[2]
+			}
+			if at == nil || s.label != "" || strings.Contains(s.op, "mbarrier.init") && backward {
+				continue
+			}
+			for _, o := range last {
+				if o == at[1] {
+					continue
+				}
+				edited := slices.Clone(b.lines[s.from:s.to])
+				for i := range edited {
+					edited[i] = strings.Replace(edited[i], at[1], o, 1)
+				}
+				b.add("object", s.from, s.to-s.from, "of "+o+": "+s.op, edited...)
+				break
+			}
+			if len(last) == 0 || last[0] != at[1] {
+				last = append([]string{at[1]}, last[:min(len(last), 3)]...)
+			}
+		}
+	}
+}
