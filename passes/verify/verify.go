@@ -27,6 +27,7 @@ type Analyzer struct {
 	Name  string // also the layer of its rules
 	Doc   string // what it looks for, and what it does not see
 	Rules diag.Rules
+	Tells []string // rules of other analyzers that it finds broken too
 	// Requires are kinds of instruction of which a kernel must have one to be looked at.
 	Requires []trace.Kind
 	Run      func(*Pass)
@@ -274,7 +275,7 @@ func (r *Report) add(m *ir.Module, f *ir.Func, s *sheet, opt Options, notes *not
 
 // wanted reports whether a rule of a is selected.
 func wanted(a *Analyzer, rules map[string]bool) bool {
-	return rules == nil || slices.ContainsFunc(a.Rules, func(r diag.Rule) bool { return rules[r.ID] })
+	return rules == nil || slices.ContainsFunc(a.Rules, func(r diag.Rule) bool { return rules[r.ID] }) || slices.ContainsFunc(a.Tells, func(id string) bool { return rules[id] })
 }
 
 // shown is how many findings of one rule and severity a kernel shows; the last says how many more there are. A loop that

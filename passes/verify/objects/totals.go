@@ -4,6 +4,8 @@
 package objects
 
 import (
+	"slices"
+
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
@@ -197,7 +199,7 @@ func bytes(p *verify.Pass, t *trace.Trace, s *total) {
 // rooms compares what is expected with what copies of tensors seem to bring: the box is not in PTX, but
 // tiles mostly lie side by side.
 func rooms(p *verify.Pass, s *total) {
-	if p.Ranks > 1 || !s.unsized {
+	if p.Ranks > 1 || !s.unsized || cast(p) {
 		return // other blocks copy here too, or it is known
 	}
 	if s.first == nil || s.load == nil || s.vague || s.copies <= 0 || s.expects == 0 || verify.Multicast(s.load.In) {
@@ -209,6 +211,13 @@ func rooms(p *verify.Pass, s *total) {
 		p.Report(&ruleBytes, s.first.In, "%d bytes are expected for each %d copies, which seem to have room for %d", s.expected/s.expects, s.copies/s.expects, s.room/s.expects).
 			As(diag.Review).Also(s.load.In, "a copy")
 	}
+}
+
+// cast reports whether some block copies into others.
+func cast(p *verify.Pass) bool {
+	return slices.ContainsFunc(p.Traces, func(t *trace.Trace) bool {
+		return slices.ContainsFunc(t.Events, func(e trace.Event) bool { return e.Kind == trace.BulkLoad && verify.Multicast(e.In) })
+	})
 }
 
 // crowds looks for copies to one place that many threads make and one thread expects.

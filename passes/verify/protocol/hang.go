@@ -155,6 +155,9 @@ func (m *machine) stuckAt(a *agent, e *trace.Event, stuck []*agent) {
 		if f.Severity == diag.Error {
 			f.As(m.severity())
 		}
+		if m.foreign(o) {
+			f.As(diag.Review) // blocks whose number the launch says may not do alike
+		}
 		f.Also(o.init.In, "the object is made here, for %d arrivals", o.count)
 		if o.last != nil {
 			f.Also(o.last.In, "the last arrival")
@@ -168,6 +171,26 @@ func (m *machine) stuckAt(a *agent, e *trace.Event, stuck []*agent) {
 		f.On(a.t, a.at)
 		return
 	}
+}
+
+// foreign reports whether blocks of a cluster that is not laid down arrive at one another's objects here.
+func (m *machine) foreign(o *object) bool {
+	if m.p.Cluster != 0 {
+		return false
+	}
+	for _, a := range m.agents {
+		for i := range a.t.Events {
+			e := &a.t.Events[i]
+			if e.Kind != trace.Arrive {
+				continue
+			}
+			list, _ := m.p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
+			if slices.ContainsFunc(list, func(at verify.Touch) bool { return at.Rank != nil && m.objects[spot{a.block, at.Object}] == o }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // comes reports whether somebody who is stuck would arrive at an object later.

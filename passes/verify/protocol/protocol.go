@@ -23,6 +23,7 @@ func Analyzer() *verify.Analyzer {
 traces that do not contradict one another. Blocks of a cluster are taken to do alike. A copy of a tensor is taken to
 bring its share of the bytes that are expected.`,
 		Rules: diag.Rules{ruleHang, ruleLap, rulePlain},
+		Tells: []string{"A1", "B1", "M4", "M5", "M6", "T4", "T6", "W3"},
 		Requires: []trace.Kind{trace.Wait, trace.Store, trace.Copy, trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply,
 			trace.RemoteStore, trace.Answer, trace.TensorStore},
 		Run: run,

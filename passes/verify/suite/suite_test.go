@@ -129,6 +129,25 @@ func TestSelection(t *testing.T) {
 	}
 }
 
+// TestSelected finds what several analyzers look for, if its rule alone is selected.
+func TestSelected(t *testing.T) {
+	for _, rule := range []string{"A1", "M4", "M5", "M6", "T4"} {
+		names, err := filepath.Glob("../zoo/testdata/" + rule + "/*.bad.ptx")
+		if err != nil || len(names) == 0 {
+			t.Fatalf("no kernels for %s: %v", rule, err)
+		}
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r := suite.Run(module(t, name, string(text)), verify.Options{Rules: map[string]bool{rule: true}}); len(r.Findings) == 0 {
+				t.Errorf("%s: %s is not found if it alone is looked for", name, rule)
+			}
+		}
+	}
+}
+
 // TestRepeats wants the same report twice.
 func TestRepeats(t *testing.T) {
 	text, err := os.ReadFile("../zoo/testdata/M4/20_too_few.sm_90a.bad.ptx")
