@@ -370,7 +370,14 @@ func folded[T Scalar](head string, x, y Reg[T]) (Reg[T], bool) {
 
 // cheaper is unsigned division by a power of two as a shift, and its remainder as a mask.
 func cheaper[T Scalar](head string, x, y Reg[T]) (Reg[T], bool) {
-	if head != "div" && head != "rem" || TypeOf[T]().Class() != isa.Unsigned || !y.Constant() || x.r == nil {
+	if head != "div" && head != "rem" || !y.Constant() {
+		return x, false
+	}
+	if y.c.bits == 0 && integer(TypeOf[T]()) {
+		y.k.fault(&ruleConstant, "%s of a %s by 0", head, TypeOf[T]())
+		return x, true
+	}
+	if TypeOf[T]().Class() != isa.Unsigned || x.r == nil {
 		return x, false
 	}
 	n := uint64(y.c.bits)

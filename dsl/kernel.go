@@ -220,6 +220,10 @@ func (k *Kernel) Comment(format string, args ...any) {
 // Pragma puts a .pragma before the next instruction.
 func (k *Kernel) Pragma(text string) {
 	k = k.sound()
+	if strings.ContainsAny(text, "\"\n\r") {
+		k.fault(&ruleOperand, "%q is no text for .pragma, which is one line without quotation marks", text)
+		return
+	}
 	in := k.room(k.m.calls.here(), ".pragma", 1)
 	in.Args[0] = ir.Operand{Kind: ir.Raw, More: &ir.More{Text: `"` + text + `"`}}
 	k.append(in)

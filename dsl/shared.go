@@ -81,7 +81,11 @@ func (k *Kernel) newShared(name string, t isa.Type, align int, dims []int) *ir.V
 			k.fault(&ruleMemory, "%s has a dimension of %d; a positive number is expected", name, d)
 			d = 1
 		}
-		total *= int64(d)
+		if total *= int64(d); total > 1<<31 || d > 1<<31 {
+			k.fault(&ruleSize, "%s has a size of more than 2^31 bytes", name)
+			total = size(t)
+			break
+		}
 	}
 	switch {
 	case !identifier(name):
@@ -105,8 +109,17 @@ func (k *Kernel) newShared(name string, t isa.Type, align int, dims []int) *ir.V
 func Local[T Scalar](k *Kernel, name string, dims ...int) Array[T] {
 	k = k.sound()
 	n := int64(1)
+	const most = 512 << 10 // bytes of a thread
 	for _, d := range dims {
-		n *= int64(max(1, d))
+		if d < 1 {
+			k.fault(&ruleMemory, "%s has a dimension of %d; a positive number is expected", name, d)
+			d = 1
+		}
+		if d > most || n*int64(d)*size(TypeOf[T]()) > most {
+			k.fault(&ruleSize, "%s has a size of more than 512 KB, which is what a thread has of local memory", name)
+			break
+		}
+		n *= int64(d)
 	}
 	if !identifier(name) || k.names[name] {
 		k.fault(&ruleKernel, "%q is no name for a variable, or taken", name)

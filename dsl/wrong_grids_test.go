@@ -4,6 +4,8 @@
 package dsl_test
 
 import (
+	"math"
+
 	"github.com/ptxdsl/ptxdsl/dsl"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -76,4 +78,11 @@ var wrongGrids = []wrongKernel{
 		acc.Clear()
 		acc.As(isa.Bf16)
 	}},
+	// Sizes, divisions and texts.
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "s", math.MaxInt64, 8) }}, // want `D302: s has a size of more than 2\^31 bytes`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Local[dsl.F64](k, "l", 1<<40) }},             // want `D302: l has a size of more than 512 KB, which is what a thread has of local memory`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Local[dsl.F64](k, "l", -4) }},                // want `D301: l has a dimension of -4; a positive number is expected`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Lane().DivI(0) }},                              // want `D204: div of a \.u32 by 0`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.S64(7).Rem(k.S64(0)) }},                        // want `D204: rem of a \.s64 by 0`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Pragma("nounroll\";\nret") }},                  // want `D205: ".*" is no text for \.pragma, which is one line without quotation marks`
 }
