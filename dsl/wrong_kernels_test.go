@@ -34,14 +34,14 @@ var wrongKernels = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(7).Var().AddI(1 << 33) }},                           // want `D204: 8589934592 is no \.u32`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(7).Var().ShlI(70) }},                                // want `D204: a shift by 70; 0 to 31 is expected`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(7).Var().CeilDiv(0) }},                              // want `D204: CeilDiv by 0; a positive number is expected`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F32(7).Var().And(k.F32(1)) }},                           // want `F203: and has no modifier \.f32; expected \.pred`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F32(7).Var().And(k.F32(1)) }},                           // want `F203: and has no modifier \.f32; expected one of \.b16 \.b32 \.b64 \.pred`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F32(7).Var().ShlI(1) }},                                 // want `F203: shl has no modifier \.f32; expected one of \.b16 \.b32 \.b64`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F32(7).Var().Rem(k.F32(2)) }},                           // want `F203: rem has no modifier \.f32; expected one of \.u16 \.u32 \.u64 \.s16 \.s32 \.s`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(7).Var().Sqrt() }},                                  // want `F203: sqrt has no modifier \.u32; expected \.f32`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(7).Var().Neg() }},                                   // want `F203: neg has no modifier \.u32; expected one of \.s16 \.s32 \.s64`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F64(7).Var().Exp2() }},                                  // want `F203: ex2 has no modifier \.f64; expected \.f32`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(7).Var().Sqrt() }},                                  // want `F203: sqrt has no modifier \.u32; expected one of \.f32 \.f64`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(7).Var().Neg() }},                                   // want `F203: neg has no modifier \.u32; expected one of \.bf16 \.bf16x2 \.f16 .*\.s16 \.s32 \.s64`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F64(7).Var().Exp2() }},                                  // want `F203: ex2 has no modifier \.f64; expected one of \.f16 \.f16x2 \.f32`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F32(7).Var().Add(k.F32(1), dsl.Relu) }},                 // want `F203: add has no modifier \.relu`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F16(7).Div(k.F16(2)) }},                                 // want `F203: div has no modifier \.f16; expected \.f32`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F16(7).Div(k.F16(2)) }},                                 // want `F203: div has no modifier \.f16; expected one of \.f32 \.f64`
 	{"sm_75", func(_ *dsl.Module, k *dsl.Kernel) { k.BF16(7).Add(k.BF16(2)) }},                               // want `F402: fma needs PTX 7\.0 on sm_80 or later; this file says PTX 9\.5, sm_75`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Bits[dsl.U64](k.F32(1).Var()) }},                      // want `D205: the bits of a \.f32 are no \.u64: 32 bits against 64`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Unpack[dsl.F16](k.U64(1)) }},                          // want `D205: a \.u64 has no two halves of type \.f16`
