@@ -99,6 +99,9 @@ func (c *checker) name(op *opcode, o *ptx.Operand) isa.Arg {
 	if s, ok := isa.SpecialRegister(text); ok {
 		c.specialUse(o, s)
 		a := isa.Arg{Kind: isa.ArgSreg, Type: s.Type}
+		if w := op.width; s.Name == "%gridid" && w != 0 && w.Bits() < s.Type.Bits() && w.Class() != isa.Float && w.Class() != isa.Half && w.Class() != isa.Pred {
+			a.Type = w // it had 32 bits before PTX 3.0, and mov still takes as many of them as it is asked for
+		}
 		if s.Vector {
 			a.Count = 4
 			if !op.vector {
