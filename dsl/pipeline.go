@@ -153,7 +153,7 @@ func (s *Stage) Tile(m *TensorMap) SharedTile {
 		p.k.fault(&ruleProtocol, "pipeline %s carries no tiles of %s", p.name, m.Name())
 		return SharedTile{Tile: m.Tile(), at: p.store}
 	}
-	return SharedTile{Tile: m.tile, at: s.base.Plus(int64(p.offsets[i])), stage: s}
+	return SharedTile{Tile: m.tile, at: s.base.Plus(int64(p.offsets[i])), stage: s, halved: m.halves > 0}
 }
 
 // turn is the stage that a role is at.
@@ -244,6 +244,9 @@ func (s *Stage) Load(m *TensorMap, row, col Reg[U32]) {
 	p := s.p
 	k := p.k
 	r, c := row.MulI(int64(m.tile.Rows)), col.MulI(int64(m.tile.Cols))
+	if m.halves > 0 {
+		r = row.MulI(int64(m.halves)).ShrI(1)
+	}
 	if !p.feeds[p.feed(m)].multicast || k.clusterSize() == 1 {
 		k.When(k.Leader(), func() { m.Load(to, r, c, s.Full()) })
 		return

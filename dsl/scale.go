@@ -40,15 +40,33 @@ func (b BlockScale) Bytes(rows, cols int) int {
 	return b.Offset((rows-1)/128*128+127, cols-1, cols)/512*512 + 512
 }
 
-// ScaleMap is a parameter for the scale factors of a tile of rows and columns: the tensor map moves whole atoms, as bytes.
+// ScaleMap is a parameter for the scale factors of a tile of rows and columns: the tensor map moves whole atoms, as bytes. The rows are a multiple
+// of 128; or 64 or 192, of which every other tile begins in the middle of an atom (Half).
 func (k *Kernel) ScaleMap(name string, b BlockScale, rows, cols int) *TensorMap {
 	k = k.sound()
 	atoms := cols / (4 * max(1, b.Vector))
-	if rows%128 != 0 || b.Vector < 1 || cols%(4*b.Vector) != 0 || atoms > 4 {
-		k.fault(&ruleShape, "scale factors for %dx%d with one for %d numbers; a multiple of 128 rows and of %d columns, at most %d, is expected", rows, cols, b.Vector, 4*b.Vector, 16*b.Vector)
+	if rows%128 != 0 && rows != 64 && rows != 192 || rows < 1 || b.Vector < 1 || cols%(4*b.Vector) != 0 || atoms > 4 {
+		k.fault(&ruleShape, "scale factors for %dx%d with one for %d numbers; a multiple of 128 rows, or 64 or 192, and a multiple of %d columns, at most %d, are expected", rows, cols, b.Vector, 4*b.Vector, 16*b.Vector)
 		rows, atoms = 128, 1
 	}
-	return k.TensorMap(name, isa.U64, Box{Rows: rows / 128, Cols: 64 * atoms}, NoSwizzle)
+	m := k.TensorMap(name, isa.U64, Box{Rows: (rows + 127) / 128, Cols: 64 * atoms}, NoSwizzle)
+	if rows%128 != 0 {
+		m.halves = rows / 64
+	}
+	return m
+}
+
+// Half is scale factors for 64 or 192 columns of ScaledMMA, those of the n-th tile: where n is odd, they begin in the middle of an atom of 128.
+func (t SharedTile) Half(n Reg[U32]) SharedTile {
+	k := t.at.k
+	switch {
+	case !made(k, "Half", n.k):
+	case !t.halved:
+		k.fault(&ruleShape, "Half of %s; scale factors of a ScaleMap for 64 or 192 rows are expected", t)
+	default:
+		t.half = n.AndI(1).ShlI(1) // 64 rows of an atom are two columns
+	}
+	return t
 }
 
 // scaledKind is the kind of tcgen05.mma for block-scaled types. A sparse product counts zeros too, so that a scale factor is for twice
@@ -153,7 +171,12 @@ func (s *scales) copy(t *TMEM) {
 // at is where the factors of a step begin.
 func (s *scales) at(t *TMEM, step int) []ir.Operand {
 	base, column := Reg[U32]{k: t.k, r: t.k.tmem.base}, 4*(step*s.each/4)
-	return []ir.Operand{tensorAddress(t.k, base.AddI(int64(t.scaleA+column))), tensorAddress(t.k, base.AddI(int64(t.scaleB+column*t.scaleRows())))}
+	atA := base.AddI(int64(t.scaleA + column))
+	atB := base.AddI(int64(t.scaleB + column*t.scaleRows()))
+	if s.y.half.k != nil {
+		atB = atB.Add(s.y.half)
+	}
+	return []ir.Operand{tensorAddress(t.k, atA), tensorAddress(t.k, atB)}
 }
 
 // fitsScales reports what keeps scale factors from being those of tiles that are so deep.
@@ -164,6 +187,9 @@ func (a *AccumulatorStage) fitsScales(s *scales, depth int) bool {
 		switch {
 		case f.at.k == nil || f.Type != isa.U64 || f.Cols != 64*depth/(4*s.Vector) || f.Rows != rows:
 			k.fault(&ruleShape, "scale factors %s for tiles %d deep; a ScaleMap of %d rows and that depth is expected", f.Tile, depth, 128*rows)
+			return false
+		case f.halved && (i == 0 || f.half.k == nil || a.t.cols%128 == 0):
+			k.fault(&ruleShape, "scale factors for %d columns of sums; those for 64 and 192 are of a ScaleMap for as many rows, and Half says which tile they are of", a.t.cols)
 			return false
 		case f.stage == nil:
 			k.fault(&ruleProtocol, "scale factors that belong to no stage of a pipeline: nothing would wait for them")

@@ -18,7 +18,9 @@ type TensorMap struct {
 	box  int  // columns that one copy moves
 	of   *Tensor
 	high int // rows that one copy moves: fewer than the tile has where the blocks of a cluster share the work
-	reg  *ir.Reg
+	// Of scale factors for 64 or 192 rows: how many times 64 of them; else 0. Every other tile begins in the middle of an atom.
+	halves int
+	reg    *ir.Reg
 }
 
 // Box is the rows and columns of a tile, as TensorMap takes them.

@@ -173,6 +173,9 @@ type SharedTile struct {
 	stage  *Stage // that it belongs to; nil for one outside of pipelines
 	turned bool   // see Transposed
 	slab   int    // bytes from a slab to the next, where the tile is rows of a larger one
+	// Of scale factors for 64 or 192 rows: whether they are, and the columns of tensor memory that the tile's are behind its atom's (see Half).
+	halved bool
+	half   Reg[U32]
 }
 
 // SlabBytes is the bytes from a slab to the next.

@@ -64,6 +64,7 @@ var wrongProducts = []wrongKernel{
 		}
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.ScaledMMAFor(isa.E2m1, isa.E2m1, dsl.NVFP4), 16, 16)
 		x, s, zero := tile(isa.E2m1, 256), scales(4), k.U32(0)
+		s.Half(zero)                                                            // want `D401: Half of 1x256 \.u64; scale factors of a ScaleMap for 64 or 192 rows`
 		w.MMA(x, zero, x, zero)                                                 // want `D401: a product with m16n8k64 of \.e2m1 and \.e2m1, whose numbers have scale factors; ScaledProduct`
 		w.MMASparse(x, zero, s, []dsl.SharedTile{x}, zero)                      // want `D401: a product with m16n8k64 .* whose numbers have scale factors`
 		w.ScaledMMA(x, zero, x, zero, s, scales(2))                             // want `D401: scale factors 1x128 \.u64 for 128 rows of tiles 256 deep`

@@ -100,8 +100,8 @@ func Build(m *dsl.Module, f Format, t Tiling) {
 	if t.Pair {
 		k.Pair()
 	}
-	if t.N%128 != 0 {
-		k.Fault("tiles of %d columns; a multiple of 128 is expected, as many as scale factors come for", t.N)
+	if t.N%64 != 0 {
+		k.Fault("tiles of %d columns; a multiple of 64 is expected, half as many as scale factors come for", t.N)
 	}
 	a := k.TensorMap("a", f.A, f.box(f.A, 128, kept), dsl.Swizzle128)
 	b := k.TensorMap("b", f.B, f.box(f.B, t.N/share, depth), dsl.Swizzle128)
@@ -148,13 +148,17 @@ func Build(m *dsl.Module, f Format, t Tiling) {
 			}
 		}),
 		dsl.OnWarp(1, "multiply", func() {
-			for range tiles.Each() {
+			for at := range tiles.Each() {
 				acc.Fill(func(d *dsl.AccumulatorStage) {
 					for s := range stage.Consume(steps) {
+						scales := s.Tile(sfb)
+						if t.N%128 != 0 {
+							scales = scales.Half(at.Col)
+						}
 						if f.Sparse {
-							d.SparseScaledMMA(f.Scale, s.Tile(a), s.Tile(e), s.Tile(b), s.Tile(sfa), s.Tile(sfb))
+							d.SparseScaledMMA(f.Scale, s.Tile(a), s.Tile(e), s.Tile(b), s.Tile(sfa), scales)
 						} else {
-							d.ScaledMMA(f.Scale, s.Tile(a), s.Tile(b), s.Tile(sfa), s.Tile(sfb))
+							d.ScaledMMA(f.Scale, s.Tile(a), s.Tile(b), s.Tile(sfa), scales)
 						}
 					}
 				})

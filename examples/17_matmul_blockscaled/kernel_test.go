@@ -33,8 +33,8 @@ func TestSync(t *testing.T) {
 // TestTiling: tiles that scale factors do not come for are refused.
 func TestTiling(t *testing.T) {
 	m := dsl.New("m", "sm_100a")
-	Build(m, Formats[0], Tiling{N: 192, Stages: 2, Group: 8})
-	if _, err := m.Text(); err == nil || !strings.Contains(err.Error(), "a multiple of 128 is expected") {
+	Build(m, Formats[0], Tiling{N: 160, Stages: 2, Group: 8})
+	if _, err := m.Text(); err == nil || !strings.Contains(err.Error(), "a multiple of 64 is expected") {
 		t.Error(err)
 	}
 }

@@ -37,3 +37,19 @@ func TestModelSync(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestModelHalves multiplies with tiles of 64 and 192 columns, every other of which begins in the middle of an atom of scale factors.
+func TestModelHalves(t *testing.T) {
+	for _, f := range []Format{nvfp4, mxfp8} {
+		for _, tiling := range []Tiling{{N: 64, Stages: 2, Group: 8}, {N: 192, Stages: 2, Group: 8}, {N: 192, Stages: 2, Group: 8, Pair: true}} {
+			d := &trial.T{Device: runtime.On(blackwell.New("sm_100a")), Rand: rand.New(rand.NewPCG(1, 2))}
+			k, err := d.Kernel("matmul_"+f.Name, func(m *dsl.Module) { Build(m, f, tiling) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := multiply(d, k, f, tiling, trial.Product{M: 128, N: 456, K: 512}); err != nil {
+				t.Errorf("%s, %+v: %v", f.Name, tiling, err)
+			}
+		}
+	}
+}
