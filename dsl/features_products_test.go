@@ -29,12 +29,57 @@ var productFeatures = []feature{
 		total.Store(d.Sized(k.U32(16), k.U32(16)), k.U32(0), k.U32(0))
 	}, "cvt.rn.f32.s32"},
 	{"sums of wgmma promoted", "sm_90a", promoted, "fma.rn.f32"},
+	{"scores of one stage beside the values of the last", "sm_90a", behind, "wgmma.wait_group.sync.aligned 1;"},
 	{"pairs of one number", "sm_100", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Threads(32))
 		out := dsl.Global[dsl.F32x2](k, "out")
 		i := k.TID().X
 		out.Store(i, out.Load(i).FMA(dsl.ConstF[dsl.F32x2](k, 1.5), dsl.Const[dsl.F32x2](k, -2)))
 	}, "0x3fc000003fc00000"},
+}
+
+// behind multiplies by one tile of a stage at once, and by the other when what came of the first is ready as a left factor, beside the product
+// of the next stage.
+func behind(m *dsl.Module) {
+	k := m.Kernel("k", dsl.Warpgroups(2))
+	a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle128)
+	b := k.TensorMap("b", isa.Bf16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle128)
+	d, n := k.Matrix("d", isa.F32), dsl.Param[dsl.U32](k, "n")
+	p := k.Pipeline("p", 2, a.Feed(), b.Feed())
+	k.Roles(
+		dsl.OnWarp(4, "load", func() {
+			for s := range p.Produce(n.AddI(2)) {
+				s.Load(a, k.U32(0), s.Index())
+				s.Load(b, k.U32(0), s.Index())
+			}
+		}),
+		dsl.OnWarpgroup(0, "multiply", func() {
+			total := k.Accumulator(64, 64, isa.F32)
+			first := func(s *dsl.Stage) *dsl.Accumulator {
+				part := k.Accumulator(64, 64, isa.F32)
+				part.MMA(s.Tile(a), s.Tile(a))
+				k.CommitProducts()
+				return part
+			}
+			var left *dsl.Fragments
+			p.ConsumeOne(func(s *dsl.Stage) {
+				part := first(s)
+				k.WaitProducts(0)
+				left = part.As(isa.Bf16)
+			})
+			for s := range p.Consume(n) {
+				part := first(s)
+				total.MMALeft(left, s.Tile(b).Transposed())
+				k.CommitProducts()
+				k.WaitProducts(1)
+				part.Map(func(_ dsl.Cell, x f32) f32 { return x.Exp2() })
+				k.WaitProducts(0)
+				left.Set(part.As(isa.Bf16))
+			}
+			p.ConsumeOne(func(s *dsl.Stage) { total.MMALeft(left, s.Tile(b).Transposed()) })
+			total.Store(d.Sized(k.U32(64), k.U32(64)), k.U32(0), k.U32(0))
+		}),
+	)
 }
 
 // promoted multiplies with wgmma, and scales the sums of each stage by numbers that come with it: the threads read a part of what the tensor

@@ -54,6 +54,31 @@ func (w *WarpTile[C]) Left(x SharedTile, from Reg[U32]) *Fragments {
 	return f
 }
 
+// Set puts the numbers of x in the place of those of f, which are as many of the same type: what a turn of a loop leaves for the next.
+func (f *Fragments) Set(x *Fragments) {
+	if f == nil || f.k == nil {
+		return
+	}
+	switch {
+	case x == nil || x.k == nil:
+		f.k.fault(&ruleValue, "fragments are set to some that no builder call made")
+		return
+	case x.k != f.k:
+		f.k.fault(&ruleForeign, "fragments of %s are used in %s", x.k.Name(), f.k.Name())
+		return
+	case x.typ != f.typ || x.rows != f.rows || x.cols != f.cols || x.each != f.each || len(x.regs) != len(f.regs):
+		f.k.fault(&ruleShape, "fragments of %dx%d %s are set to some of %dx%d %s", f.rows, f.cols, f.typ, x.rows, x.cols, x.typ)
+		return
+	}
+	for i, step := range f.regs {
+		for j, cell := range step {
+			for n, r := range cell {
+				r.Set(x.regs[i][j][n])
+			}
+		}
+	}
+}
+
 // values are registers as values that are known from here on.
 func values(k *Kernel, cell []ir.Operand) []Reg[B32] {
 	list := make([]Reg[B32], len(cell))

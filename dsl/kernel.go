@@ -40,7 +40,8 @@ type Kernel struct {
 	scopeNames []string
 	loops      []*loop
 	guard      ir.Guard
-	rolled     bool // the next loop is not unrolled
+	rolled     bool             // the next loop is not unrolled
+	started    []startedProduct // of wgmma, which nothing waits for yet
 	shared     sharedMemory
 	instrs     slab.Of[ir.Instr]
 	lists      slab.Of[*ir.Instr]

@@ -293,11 +293,7 @@ func (p *Pipeline) Consume(n Reg[U32]) iter.Seq[*Stage] {
 		k := p.k
 		state := p.state(0)
 		for i := range k.Range(k.U32(0), n) {
-			s := p.turn(i, state)
-			s.Full().Wait(state.parity)
-			if r := k.role; r != nil && (r.single || r.n == 1) {
-				k.SyncWarp() // one thread goes on for the warp, and the others must not miss the phase
-			}
+			s := p.take(i, state)
 			if !yield(s) {
 				k.fault(&ruleLoop, "a Go break or return left the body of Consume, which is built once")
 				break
@@ -306,6 +302,29 @@ func (p *Pipeline) Consume(n Reg[U32]) iter.Seq[*Stage] {
 			state.next(&p.ring)
 		}
 	}
+}
+
+// take waits until the stage that the role is at is full.
+func (p *Pipeline) take(i Reg[U32], state *place) *Stage {
+	s := p.turn(i, state)
+	s.Full().Wait(state.parity)
+	if r := p.k.role; r != nil && (r.single || r.n == 1) {
+		p.k.SyncWarp() // one thread goes on for the warp, and the others must not miss the phase
+	}
+	return s
+}
+
+// ConsumeOne takes the next stage, as one turn of Consume does, before a loop over others or behind it. There is no loop, so that what the body
+// computes can be used behind it. The Index of the stage is 0.
+func (p *Pipeline) ConsumeOne(body func(s *Stage)) {
+	if p == nil || p.k == nil || !p.k.runs("ConsumeOne", body != nil) {
+		return
+	}
+	state := p.state(0)
+	s := p.take(p.k.U32(0), state)
+	p.k.m.calls.run(func() { body(s) })
+	s.release()
+	state.next(&p.ring)
 }
 
 // A reader is what reads a stage besides the threads of the role, which may too: what release waits for.
@@ -368,8 +387,7 @@ func (s *Stage) settle() {
 
 // finish waits for wgmma.
 func (s *Stage) finish() {
-	if k := s.p.k; s.by == wgmma {
-		k.ins("wgmma.commit_group.sync.aligned")
-		k.ins("wgmma.wait_group.sync.aligned", number(0))
+	if s.by == wgmma {
+		s.p.k.endProducts()
 	}
 }

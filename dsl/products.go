@@ -5,6 +5,7 @@ package dsl
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -16,8 +17,62 @@ func (a *Accumulator) Wait() {
 	if !made(a.kernel(), "Wait") {
 		return
 	}
-	a.k.ins("wgmma.commit_group.sync.aligned")
-	a.k.ins("wgmma.wait_group.sync.aligned", number(0))
+	a.k.CommitProducts()
+	a.k.WaitProducts(0)
+}
+
+// A startedProduct is one of wgmma that nothing has waited for.
+type startedProduct struct {
+	scope     int
+	committed bool
+}
+
+// startProducts begins products of wgmma, whose registers are as they were written from here on.
+func (k *Kernel) startProducts() {
+	k.ins("wgmma.fence.sync.aligned")
+	if p := (startedProduct{scope: k.scope()}); !slices.Contains(k.started, p) {
+		k.started = append(k.started, p)
+	}
+}
+
+// endProducts waits for the products that nothing has waited for yet.
+func (k *Kernel) endProducts() {
+	if slices.ContainsFunc(k.started, func(p startedProduct) bool { return !p.committed }) {
+		k.CommitProducts()
+	}
+	if len(k.started) > 0 {
+		k.WaitProducts(0)
+	}
+}
+
+// CommitProducts makes one group of the products that the warpgroup has started since the last.
+func (k *Kernel) CommitProducts() {
+	k = k.sound()
+	k.ins("wgmma.commit_group.sync.aligned")
+	for i := range k.started {
+		p := &k.started[i]
+		p.committed = p.committed || p.scope >= k.scope() // what was started outside may come here later, or not
+	}
+}
+
+// WaitProducts waits until at most so many groups of the warpgroup's products, the latest, are still under way: what reads the sums of an earlier
+// one runs beside them.
+//
+//	scores.MMA(queries, keys)
+//	k.CommitProducts()
+//	out.MMALeft(weights, values)
+//	k.CommitProducts()
+//	k.WaitProducts(1) // the scores are there, while out is still under way
+func (k *Kernel) WaitProducts(pending int) {
+	k = k.sound()
+	if pending < 0 || pending > 7 {
+		k.fault(&ruleProtocol, "%d groups of products under way; 0 to 7 are expected", pending)
+		pending = 0
+	}
+	k.ins("wgmma.wait_group.sync.aligned", number(int64(pending)))
+	if pending == 0 {
+		k.started = slices.DeleteFunc(k.started, func(p startedProduct) bool { return p.committed && p.scope >= k.scope() })
+	}
 }
 
 // Lines is the number of rows that a thread has a part of; four threads share each.
@@ -158,7 +213,7 @@ func (a *Accumulator) MMALeft(x *Fragments, y SharedTile) {
 	op := "wgmma.mma_async.sync.aligned." + fmt.Sprintf("m64n%dk16", a.cols) + a.typ.String() + x.typ.String() + y.Type.String()
 	dy := k.wgmmaDescriptor(y)
 	y.stage.reads(wgmma)
-	k.ins("wgmma.fence.sync.aligned")
+	k.startProducts()
 	for step, line := range x.regs {
 		for part, cell := range line {
 			fa := make([]ir.Operand, len(cell))

@@ -125,7 +125,7 @@ func (k *Kernel) buildRole(r Role, warp Reg[U32], done *ir.Block) {
 	k.enter("role " + r.name)
 	b := &role{Role: r, head: k.newBlock(label(r.name)), end: done, scope: k.scope(), places: make(map[*ring]*place)}
 	b.open = append([]scope(nil), k.open...)
-	k.role = b
+	k.role, k.started = b, nil
 	b.head.Labels[0].Doc = []string{fmt.Sprintf("// role %s: %s", r.name, r.who())}
 	k.place(b.head)
 	if r.regs != 0 {

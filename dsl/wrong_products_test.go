@@ -35,6 +35,17 @@ var wrongProducts = []wrongKernel{
 		s := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F32, isa.F32), 16, 16)
 		s.ProductWith(x, k.U32(0), none) // want `D401: ProductWith of m16n8k8 \.tf32, whose fragments are read in a way of its own`
 	}},
+	{"sm_90a", func(m *dsl.Module, k *dsl.Kernel) { // groups of products, and what they leave for the next
+		k.WaitProducts(-1) // want `D501: -1 groups of products under way; 0 to 7 are expected`
+		k.WaitProducts(8)  // want `D501: 8 groups of products under way`
+		x := k.SharedTile("x", dsl.Tile{Type: isa.F16, Rows: 32, Cols: 64, Swizzle: dsl.Swizzle128})
+		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 16)
+		left := w.Left(x, k.U32(0))
+		left.Set(nil)                                                                                 // want `D201: fragments are set to some that no builder call made`
+		left.Set(dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 32, 16).Left(x, k.U32(0))) // want `D401: fragments of 16x64 \.f16 are set to some of 32x64 \.f16`
+		other := m.Kernel("other")
+		left.Set(dsl.NewWarpTile[dsl.F32](other, dsl.MMAFor(isa.F16, isa.F32), 16, 16).Left(other.SharedTile("x", x.Tile), other.U32(0))) // want `D203: fragments of other are used in k`
+	}},
 	{"sm_90a", func(m *dsl.Module, k *dsl.Kernel) { // sums that are promoted
 		total := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 16)
 		part := dsl.NewWarpTile[dsl.S32](k, dsl.MMAFor(isa.S8, isa.S32), 16, 32)

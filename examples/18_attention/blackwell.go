@@ -29,7 +29,7 @@ func BuildBlackwell(m *dsl.Module, s Shape) {
 	queries, keys := dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "m")
 	head, first, zero, one := k.CTAID().Y, k.CTAID().X.MulI(BlackwellQueries), k.U32(0), k.U32(1)
 	o = o.Sized(queries, k.U32(s.Width)).Nth(head)
-	number := first.Add(keys.Sub(queries)) // of the first query, counted as keys are
+	number := s.number(first, queries, keys)
 	steps := s.steps(keys, number, BlackwellQueries, BlackwellKeys)
 
 	own := k.Pipeline("own", 1, q.Feed())

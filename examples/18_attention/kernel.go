@@ -48,6 +48,9 @@ func (s Shape) known(k *dsl.Kernel) bool {
 	return true
 }
 
+// number is the first query of a block as keys are counted: with more keys than queries, the last of both stand side by side.
+func (s Shape) number(first, queries, keys u32) u32 { return first.Add(keys.Sub(queries)) }
+
 // steps is how many tiles of so many keys the queries of a block see, of which the first is number first.
 func (s Shape) steps(keys, first u32, queries, tile int) u32 {
 	steps := keys.CeilDiv(int64(tile))
@@ -84,7 +87,7 @@ func Build(m *dsl.Module, s Shape) {
 	left := out.Left(own, row)
 
 	rows := newSoftmax(k, out.Lines(), s.Width)
-	number := first.Add(keys.Sub(queries)) // of the first query, counted as keys are
+	number := s.number(first, queries, keys)
 	kv := k.AsyncPipeline("kv", 2, tile, tile)
 	kv.Run(s.steps(keys, number, Queries, Keys),
 		func(step u32, to dsl.AsyncStage) {

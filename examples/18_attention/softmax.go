@@ -46,20 +46,28 @@ func newSoftmax(k *dsl.Kernel, lines, width int) *softmax {
 	return r
 }
 
-// Take makes weights of scores. What was gathered so far shrinks where a row has a larger maximum now.
-func (r *softmax) Take(scores, out sums) {
-	shrink := scores.RowReduce(func(a, b f32) f32 { return a.Max(b) })
+// Take makes weights of scores, and shrinks what was gathered so far where a row has a larger maximum now.
+func (r *softmax) Take(scores, out sums) { r.Shrink(out, r.Weigh(scores)) }
+
+// Weigh makes weights of scores, and tells by how much what was gathered so far has to shrink: each line has a factor.
+func (r *softmax) Weigh(scores sums) (shrink []f32) {
+	shrink = scores.RowReduce(func(a, b f32) f32 { return a.Max(b) })
 	for i, x := range shrink {
 		now := x.Mul(r.scale).Max(r.most[i])
-		shrink[i] = r.most[i].Sub(now).Exp2()
+		shrink[i] = r.most[i].Sub(now).Exp2(dsl.Approx, dsl.FTZ)
 		r.most[i].Set(now)
 		r.sum[i].Set(r.sum[i].Mul(shrink[i]))
 	}
 	scores.Map(func(c dsl.Cell, x f32) f32 {
-		weight := x.FMA(r.scale, r.most[c.Line].Neg()).Exp2()
+		weight := x.FMA(r.scale, r.most[c.Line].Neg()).Exp2(dsl.Approx, dsl.FTZ)
 		r.sum[c.Line].Set(r.sum[c.Line].Add(weight))
 		return weight
 	})
+	return shrink
+}
+
+// Shrink multiplies what was gathered so far by the factors of its lines.
+func (r *softmax) Shrink(out sums, shrink []f32) {
 	out.Map(func(c dsl.Cell, x f32) f32 { return x.Mul(shrink[c.Line]) })
 }
 

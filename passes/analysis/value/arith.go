@@ -262,6 +262,10 @@ func (p *Pool) bound(v *Value, op string, width int, a, b *Value) {
 		limit(v, 0, ah/b.K)
 	case op == "min" && b.Const() && b.K >= 0:
 		limit(v, 0, b.K)
+	case op == "max" && b.Const() && b.K >= 0 && aok:
+		limit(v, b.K, max(ah, b.K))
+	case op == "smax" && b.Const() && b.K >= 0 && width <= 32:
+		limit(v, b.K, 1<<(width-1)-1)
 	case (op == "or" || op == "xor") && aok:
 		if _, bh, ok := b.Bounds(); ok {
 			limit(v, 0, 1<<bits.Len64(uint64(ah|bh))-1)
