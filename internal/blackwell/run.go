@@ -52,7 +52,6 @@ type warp struct {
 	alive   uint32
 	waiting func() bool // whether what it waits for has happened
 	at      int         // the cluster's barrier that it arrived at
-	stores  int         // groups of stores
 }
 
 // most is how many instructions a warp executes at most, so that a mistake ends.

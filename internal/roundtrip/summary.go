@@ -11,7 +11,7 @@ import (
 // Summary writes what went wrong, which modules ptxas refuses, and the counts. It reports whether
 // anything went wrong.
 func Summary(w io.Writer, reports []Report) (bad bool) {
-	var size, code, same, rewritten, refused, wrong int
+	var size, code, same, rewritten, refused, unsteady, wrong int
 	for _, r := range reports {
 		size += r.Bytes
 		code += r.Compared
@@ -27,6 +27,10 @@ func Summary(w io.Writer, reports []Report) (bad bool) {
 		for _, p := range r.Problems {
 			fmt.Fprintf(w, "%s: %s\n", r.Name, p)
 		}
+		if r.Unsteady {
+			unsteady++
+			fmt.Fprintf(w, "%s: ptxas makes other code of the same text from time to time: not compared\n", r.Name)
+		}
 		if !r.Accepted {
 			refused++
 			if len(r.Problems) == 0 {
@@ -34,7 +38,7 @@ func Summary(w io.Writer, reports []Report) (bad bool) {
 			}
 		}
 	}
-	fmt.Fprintf(w, "roundtrip: %d modules, %.1f MB of PTX, %.1f MB of code and tables compared; %d with their tokens as they were; %d through the intermediate representation; %d refused by both; %d with problems\n",
-		len(reports), float64(size)/1e6, float64(code)/1e6, same, rewritten, refused, wrong)
+	fmt.Fprintf(w, "roundtrip: %d modules, %.1f MB of PTX, %.1f MB of code and tables compared; %d with their tokens as they were; %d through the intermediate representation; %d refused by both; %d of which ptxas makes other code from time to time; %d with problems\n",
+		len(reports), float64(size)/1e6, float64(code)/1e6, same, rewritten, refused, unsteady, wrong)
 	return wrong > 0
 }
