@@ -286,4 +286,4 @@ func (k *Kernel) copyAsync(to SharedTile, from Addr, pitch Reg[U64], c *clip, mo
 func (k *Kernel) CommitCopies() { k.sound().ins("cp.async.commit_group") }
 
 // WaitCopies waits until at most n groups of the thread's copies are under way. What other threads copied is there behind a Sync.
-func (k *Kernel) WaitCopies(n int) { k.sound().ins("cp.async.wait_group", number(int64(n))) }
+func (k *Kernel) WaitCopies(n int) { k.sound().waitGroups("cp.async.wait_group", n) }

@@ -165,6 +165,12 @@ func (x Reg[T]) Set(y Reg[T]) {
 		k.fault(&ruleValue, "Set of a constant; begin with Var")
 		return
 	}
+	for name, r := range k.specials {
+		if r == x.r {
+			k.fault(&ruleValue, "Set of %s, which is read once for the whole kernel; begin with Var", name)
+			return
+		}
+	}
 	compute(k, k.op("mov", moved(x.r.Type)), x, y)
 }
 

@@ -230,11 +230,18 @@ func (m *TensorMap) store(op string, from SharedTile, row, col Reg[U32]) {
 func (k *Kernel) CommitStores() { k.sound().ins("cp.async.bulk.commit_group") }
 
 // WaitStores waits until at most n groups of the thread's stores have not been written.
-func (k *Kernel) WaitStores(n int) { k.sound().ins("cp.async.bulk.wait_group", number(int64(n))) }
+func (k *Kernel) WaitStores(n int) { k.sound().waitGroups("cp.async.bulk.wait_group", n) }
 
 // WaitStoresRead waits until at most n groups of the thread's stores still read shared memory.
-func (k *Kernel) WaitStoresRead(n int) {
-	k.sound().ins("cp.async.bulk.wait_group.read", number(int64(n)))
+func (k *Kernel) WaitStoresRead(n int) { k.sound().waitGroups("cp.async.bulk.wait_group.read", n) }
+
+// waitGroups waits until at most n groups of copies are under way.
+func (k *Kernel) waitGroups(op string, n int) {
+	if n < 0 {
+		k.fault(&ruleProtocol, "%d groups under way; 0 or more are expected", n)
+		n = 0
+	}
+	k.ins(op, number(int64(n)))
 }
 
 // FenceAsync makes the thread's writes to shared memory visible to the TMA and the tensor cores. Every thread that wrote does

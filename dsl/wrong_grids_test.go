@@ -25,6 +25,13 @@ var wrongGrids = []wrongKernel{
 			break
 		}
 	}},
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
+		k.Lane().Set(k.U32(1))    // want `D201: Set of %laneid, which is read once for the whole kernel; begin with Var`
+		k.CTAID().X.Set(k.U32(1)) // want `D201: Set of %ctaid.x, which is read once`
+		k.WaitCopies(-1)          // want `D501: -1 groups under way; 0 or more are expected`
+		k.WaitStores(-2)          // want `D501: -2 groups under way`
+		k.WaitStoresRead(-3)      // want `D501: -3 groups under way`
+	}},
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) {
 		k := m.Kernel("clustered", dsl.Threads(128), dsl.Cluster(2))
 		k.PersistentGroups(dsl.Global[dsl.U32](k, "starts"), k.U32(4), 64, k.U32(1), 8) // want `D501: tiles of groups are dealt to blocks, one by one, and not to clusters of 2`
