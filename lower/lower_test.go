@@ -72,7 +72,7 @@ func TestNames(t *testing.T) {
 	f.Blocks = []*ir.Block{{Instrs: []*ir.Instr{
 		{Op: "ld.param.u32", Args: []ir.Operand{reg(limit), address(ir.Operand{Kind: ir.Variable, Ref: n})}},
 		{Op: "ld.param.u64", Args: []ir.Operand{reg(p1), address(ir.Operand{Kind: ir.Variable, Ref: p})}},
-		mov(p3, reg(p1)), mov(g0, integer(3)), mov(g2, integer(1<<20)), mov(r9, integer(100)), mov(i, integer(0)),
+		mov(p3, reg(p1)), {Op: "or.b64", Args: []ir.Operand{reg(p3), reg(p3), integer(-1<<63 + 1<<14)}}, mov(g0, integer(3)), mov(g2, integer(1<<20)), mov(r9, integer(100)), mov(i, integer(0)),
 		{Op: "mov.b16", Args: []ir.Operand{reg(half), integer(0x3c00)}},
 		{Op: "st.global.b32", Args: []ir.Operand{address(ir.Operand{Kind: ir.Variable, Ref: global}), reg(g2)}},
 		{Op: "st.global.b64", Args: []ir.Operand{address(ir.Operand{Kind: ir.Register, Ref: p1, Value: -8}), reg(p3)}},
@@ -101,6 +101,7 @@ func TestNames(t *testing.T) {
 	ld.param.u32  %r_1, [n];
 	ld.param.u64  p1, [p2];
 	mov.b64       p3, p1;
+	or.b64        p3, p3, 0x8000000000004000;
 	mov.b32       g0, 3;
 	mov.b32       g2, 0x100000;
 	mov.b32       %r9, 100;

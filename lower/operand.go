@@ -122,8 +122,8 @@ func bits(to []byte, v uint64, n int) []byte {
 	return to
 }
 
-// A base says how the whole numbers of an instruction are written: the largest that is decimal. Negative numbers always are: in
-// hexadecimal they would read as others.
+// A base says how the whole numbers of an instruction are written: the largest that is decimal. Negative numbers are too, since in
+// hexadecimal they would read as others; but not those of 64 bits that are sets of bits.
 type base int64
 
 // decimal is for numbers that count something; those beyond are addresses, or bits.
@@ -165,8 +165,8 @@ func appendWhole(to []byte, v int64, b base) []byte {
 	if v >= 0 && v < 10 {
 		return append(to, '0'+byte(v))
 	}
-	if v > int64(b) {
-		return strconv.AppendInt(append(to, "0x"...), v, 16)
+	if v > int64(b) || v < -1<<52 && b != decimal {
+		return strconv.AppendUint(append(to, "0x"...), uint64(v), 16)
 	}
 	return strconv.AppendInt(to, v, 10)
 }
