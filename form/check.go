@@ -36,6 +36,7 @@ type checker struct {
 	advice  int             // names for which others were searched
 	doubts  int             // names of which nothing can be known, after a mistake that was reported
 	lost    *lost           // nil until it is asked for
+	trying  bool            // what is found now is not reported: it is how something else would do
 
 	header header
 	match  *isa.Matcher // nil where version or target are not known

@@ -58,8 +58,8 @@ type symbol struct {
 	fn      *function   // of a routine or prototype
 	targets []*function // of call targets
 	broken  bool        // its declaration is wrong in a way that leaves its type open
-	beyond  int         // of a range: one more than the place in the list where names behind its end are reported
-	most    int64       // and how many names it would have to declare
+	more    *diag.Fix   // of a range of which names behind its end are reported: that it declares more
+	most    int64       // and how many that are
 }
 
 // A scope is a block's names. Those of name<n> are apart: no entry is made for each.
@@ -238,7 +238,7 @@ func rangeName(sym *symbol) string { return sym.name + "<" + strconv.FormatInt(s
 // declared further down, or one much like another. Each is reported where a function first uses it.
 func (c *checker) unknown(at ptx.Node, name string, fits func(*symbol) bool) {
 	c.doubts++
-	if c.lostName(name) || c.body != nil && c.body.missed(name) {
+	if c.lostName(name) || !c.trying && c.body != nil && c.body.missed(name) {
 		return
 	}
 	digits := len(name)
@@ -258,10 +258,9 @@ func (c *checker) unknown(at ptx.Node, name string, fits func(*symbol) bool) {
 		if sym.count > 0 {
 			last = sym.name + "0 to " + sym.name + strconv.FormatInt(sym.count-1, 10)
 		}
-		c.fault(&ruleUndeclared, at, "%s is not declared: %s declares %s", clip(name), rangeName(sym), last).
+		c.widen(sym, n+1, c.fault(&ruleUndeclared, at, "%s is not declared: %s declares %s", clip(name), rangeName(sym), last).
 			related(sym.at, "the declaration is here").
-			fix(sym.number, strconv.FormatInt(n+1, 10), "declare %s<%d>", sym.name, n+1)
-		sym.beyond, sym.most = len(c.list), n+1
+			fix(sym.number, strconv.FormatInt(n+1, 10), "declare %s<%d>", sym.name, n+1))
 		return
 	}
 	if !c.advise() {
@@ -279,20 +278,26 @@ func (c *checker) unknown(at ptx.Node, name string, fits func(*symbol) bool) {
 		instead(at, diag.Nearest(name, c.visible(at.Pos(), fits)))
 }
 
+// widen remembers the finding that says that sym declares too few names, with the fix that it declare count.
+func (c *checker) widen(sym *symbol, count int64, f finding) {
+	if !c.trying {
+		sym.more, sym.most = f.d.Fix, count
+	}
+}
+
 // again reports whether it was said already that sym declares too few names, and then has the fix there declare
 // as many as are used here.
 func (c *checker) again(sym *symbol, count int64) bool {
-	if sym.beyond == 0 || sym.beyond > len(c.list) {
+	f := sym.more
+	if f == nil || c.trying {
 		return false
 	}
-	f := c.list[sym.beyond-1].Fix
-	if f == nil || count <= sym.most {
-		return true
+	if count > sym.most {
+		before, after := strconv.FormatInt(sym.most, 10), strconv.FormatInt(count, 10)
+		f.Message = strings.TrimSuffix(f.Message, before+">") + after + ">"
+		f.Edits[0].New = strings.Replace(f.Edits[0].New, before, after, 1)
+		sym.most = count
 	}
-	before, after := strconv.FormatInt(sym.most, 10), strconv.FormatInt(count, 10)
-	f.Message = strings.TrimSuffix(f.Message, before+">") + after + ">"
-	f.Edits[0].New = strings.Replace(f.Edits[0].New, before, after, 1)
-	sym.most = count
 	return true
 }
 
@@ -308,10 +313,9 @@ func (c *checker) oneOnly(at ptx.Node, name, begin string) bool {
 			if c.again(sym, n+1) {
 				return true
 			}
-			c.fault(&ruleUndeclared, at, "%s is not declared: %s is one register", clip(name), clip(begin)).
+			c.widen(sym, n+1, c.fault(&ruleUndeclared, at, "%s is not declared: %s is one register", clip(name), clip(begin)).
 				related(sym.at, "the declaration is here").
-				fixAt(sym.at.To, sym.at.To, "<"+strconv.FormatInt(n+1, 10)+">", "declare %s<%d>", clip(begin), n+1).guess()
-			sym.beyond, sym.most = len(c.list), n+1
+				fixAt(sym.at.To, sym.at.To, "<"+strconv.FormatInt(n+1, 10)+">", "declare %s<%d>", clip(begin), n+1).guess())
 			return true
 		}
 	}

@@ -18,7 +18,8 @@ func (c *checker) suggest(in *ptx.Instr, at int) string {
 		return ""
 	}
 	was, found := c.args[at], len(c.list)
-	defer func() { c.args[at], c.list = was, c.list[:found] }()
+	c.trying = true
+	defer func() { c.args[at], c.list, c.trying = was, c.list[:found], false }()
 	for _, o := range otherwise(&in.Args[at]) {
 		c.args[at] = c.operand(op, &o)
 		if len(c.list) == found && c.match.Check(in.Op.Text, c.args) == nil {

@@ -31,11 +31,7 @@ func (p *parser) headerGoesOn() bool {
 	case '{':
 		return p.tok.fresh
 	case dot:
-		switch p.textOf(p.tok) {
-		case ".maxntid", ".reqntid", ".minnctapersm", ".maxnctapersm", ".maxnreg", ".maxclusterrank", ".reqnctapercluster",
-			".explicitcluster", ".blocksareclusters", ".noreturn":
-			return p.tok.fresh
-		}
+		return p.tok.fresh && framing(p.textOf(p.tok)) == toLastArg
 	}
 	return false
 }
