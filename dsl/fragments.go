@@ -66,8 +66,8 @@ func (f *Fragments) Set(x *Fragments) {
 	case x.k != f.k:
 		f.k.fault(&ruleForeign, "fragments of %s are used in %s", x.k.Name(), f.k.Name())
 		return
-	case x.typ != f.typ || x.rows != f.rows || x.cols != f.cols || x.each != f.each || len(x.regs) != len(f.regs):
-		f.k.fault(&ruleShape, "fragments of %dx%d %s are set to some of %dx%d %s", f.rows, f.cols, f.typ, x.rows, x.cols, x.typ)
+	case x.typ != f.typ || x.rows != f.rows || x.cols != f.cols || x.each != f.each || !sameShape(x.regs, f.regs):
+		f.k.fault(&ruleShape, "fragments of %dx%d %s are set to some of %dx%d %s, or of a warp to some of a warpgroup", f.rows, f.cols, f.typ, x.rows, x.cols, x.typ)
 		return
 	}
 	for i, step := range f.regs {
@@ -77,6 +77,13 @@ func (f *Fragments) Set(x *Fragments) {
 			}
 		}
 	}
+}
+
+// sameShape reports whether lists of registers are as long, at every step.
+func sameShape(a, b [][][]Reg[B32]) bool {
+	return slices.EqualFunc(a, b, func(a, b [][]Reg[B32]) bool {
+		return slices.EqualFunc(a, b, func(a, b []Reg[B32]) bool { return len(a) == len(b) })
+	})
 }
 
 // values are registers as values that are known from here on.

@@ -261,6 +261,9 @@ func (k *Kernel) append(in *ir.Instr) {
 	}
 	k.cur.Instrs = k.lists.Append(k.cur.Instrs, in)
 	k.tally(in)
+	if strings.HasPrefix(in.Op, "wgmma.") {
+		k.followProducts(in)
+	}
 	for _, p := range k.m.binder.Bind(in) {
 		k.problem(in, &p)
 	}

@@ -6,6 +6,7 @@ package dsl
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -27,11 +28,23 @@ type startedProduct struct {
 	committed bool
 }
 
-// startProducts begins products of wgmma, whose registers are as they were written from here on.
-func (k *Kernel) startProducts() {
-	k.ins("wgmma.fence.sync.aligned")
-	if p := (startedProduct{scope: k.scope()}); !slices.Contains(k.started, p) {
-		k.started = append(k.started, p)
+// followProducts takes note of an instruction of wgmma, whoever wrote it. What is committed or waited for in a scope are products that were started in
+// it or in scopes inside of it; those that were started outside may come here later, or not at all.
+func (k *Kernel) followProducts(in *ir.Instr) {
+	here := k.scope()
+	switch {
+	case strings.HasPrefix(in.Op, "wgmma.mma_async"):
+		if p := (startedProduct{scope: here}); !slices.Contains(k.started, p) {
+			k.started = append(k.started, p)
+		}
+	case in.Guard.Reg != nil: // may not happen
+	case strings.HasPrefix(in.Op, "wgmma.commit_group"):
+		for i := range k.started {
+			p := &k.started[i]
+			p.committed = p.committed || p.scope >= here
+		}
+	case strings.HasPrefix(in.Op, "wgmma.wait_group") && len(in.Args) == 1 && in.Args[0].Kind == ir.Int && in.Args[0].Value == 0:
+		k.started = slices.DeleteFunc(k.started, func(p startedProduct) bool { return p.committed && p.scope >= here })
 	}
 }
 
@@ -46,14 +59,7 @@ func (k *Kernel) endProducts() {
 }
 
 // CommitProducts makes one group of the products that the warpgroup has started since the last.
-func (k *Kernel) CommitProducts() {
-	k = k.sound()
-	k.ins("wgmma.commit_group.sync.aligned")
-	for i := range k.started {
-		p := &k.started[i]
-		p.committed = p.committed || p.scope >= k.scope() // what was started outside may come here later, or not
-	}
-}
+func (k *Kernel) CommitProducts() { k.sound().ins("wgmma.commit_group.sync.aligned") }
 
 // WaitProducts waits until at most so many groups of the warpgroup's products, the latest, are still under way: what reads the sums of an earlier
 // one runs beside them.
@@ -70,9 +76,6 @@ func (k *Kernel) WaitProducts(pending int) {
 		pending = 0
 	}
 	k.ins("wgmma.wait_group.sync.aligned", number(int64(pending)))
-	if pending == 0 {
-		k.started = slices.DeleteFunc(k.started, func(p startedProduct) bool { return p.committed && p.scope >= k.scope() })
-	}
 }
 
 // Lines is the number of rows that a thread has a part of; four threads share each.
@@ -213,7 +216,7 @@ func (a *Accumulator) MMALeft(x *Fragments, y SharedTile) {
 	op := "wgmma.mma_async.sync.aligned." + fmt.Sprintf("m64n%dk16", a.cols) + a.typ.String() + x.typ.String() + y.Type.String()
 	dy := k.wgmmaDescriptor(y)
 	y.stage.reads(wgmma)
-	k.startProducts()
+	k.ins("wgmma.fence.sync.aligned")
 	for step, line := range x.regs {
 		for part, cell := range line {
 			fa := make([]ir.Operand, len(cell))

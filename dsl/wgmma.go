@@ -116,7 +116,7 @@ func (a *Accumulator) MMA(x, y SharedTile) {
 	}
 	x.stage.reads(wgmma)
 	y.stage.reads(wgmma)
-	k.startProducts()
+	k.ins("wgmma.fence.sync.aligned")
 	k.accumulate(op, a, x, y, dx, dy, depth)
 }
 

@@ -43,6 +43,11 @@ var wrongProducts = []wrongKernel{
 		left := w.Left(x, k.U32(0))
 		left.Set(nil)                                                                                 // want `D201: fragments are set to some that no builder call made`
 		left.Set(dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 32, 16).Left(x, k.U32(0))) // want `D401: fragments of 16x64 \.f16 are set to some of 32x64 \.f16`
+		sums := k.Accumulator(64, 16, isa.F32)
+		sums.Clear()
+		high := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 64, 16)
+		high.Clear()
+		high.As(isa.F16).Set(sums.As(isa.F16)) // want `D401: fragments of 64x16 \.f16 are set to some of 64x16 \.f16, or of a warp to some of a warpgroup`
 		other := m.Kernel("other")
 		left.Set(dsl.NewWarpTile[dsl.F32](other, dsl.MMAFor(isa.F16, isa.F32), 16, 16).Left(other.SharedTile("x", x.Tile), other.U32(0))) // want `D203: fragments of other are used in k`
 	}},
