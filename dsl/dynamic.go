@@ -96,6 +96,9 @@ func (d *Dynamic) Each() iter.Seq[TileAt] {
 		k := d.k
 		size := int64(k.clusterSize())
 		rows := d.rows
+		if high, wide := k.clusterTiles(); wide > 1 {
+			k.fault(&ruleProtocol, "the hardware deals tiles to clusters of %d x %d blocks; a single dimension is expected here, and Persistent deals to others", high, wide)
+		}
 		if size > 1 {
 			rows = rows.CeilDiv(size)
 		}

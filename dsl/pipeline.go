@@ -23,18 +23,15 @@ type Pipeline struct {
 
 // A Feed is a tile that a stage of a Pipeline holds, and the tensor map it comes from.
 type Feed struct {
-	from      *TensorMap
-	multicast bool
+	from  *TensorMap
+	share share
 }
 
 // Feed is the tiles of m as one of the kinds of tile of a Pipeline.
 func (m *TensorMap) Feed() Feed { return Feed{from: m} }
 
 // Multicast is the feed, shared by all blocks of the cluster: each loads its part of the rows, for all of them.
-func (f Feed) Multicast() Feed {
-	f.multicast = true
-	return f
-}
+func (f Feed) Multicast() Feed { return f.by(everyone) }
 
 // Pipeline is a ring of so many stages. The tiles of a stage lie one behind the other, each at its own alignment.
 func (k *Kernel) Pipeline(name string, stages int, feeds ...Feed) *Pipeline {
@@ -61,14 +58,7 @@ func (k *Kernel) Pipeline(name string, stages int, feeds ...Feed) *Pipeline {
 		p.bytes += t.Bytes()
 		p.expect += t.Copied()
 		align = max(align, a)
-		if f.multicast {
-			p.far = p.far || k.clusterSize() > 1
-			if c := k.clusterSize(); t.Rows%(8*c) != 0 {
-				k.fault(&ruleShape, "%d rows of %s cannot be split over a cluster of %d in groups of eight", t.Rows, f.from.name, c)
-			} else {
-				f.from.high = t.Rows / c
-			}
-		}
+		p.share(f)
 	}
 	p.bytes = (p.bytes + align - 1) / align * align
 	p.store = k.SharedBytes(unique(name+"_stages", k.names), max(16, p.bytes*p.stages), align)
@@ -199,7 +189,7 @@ func (p *Pipeline) Produce(n Reg[U32]) iter.Seq[*Stage] {
 			k.SyncWarp() // one thread goes on for the warp, and the others must not miss the phase
 			if p.pair {
 				// The even block's barrier counts the bytes of both.
-				k.When(leader.And(k.ClusterRank().EqI(0)), func() { s.Full().Expect(k.U32(2 * p.expect)) })
+				k.When(leader.And(k.even()), func() { s.Full().Expect(k.U32(2 * p.expect)) })
 			} else {
 				k.When(leader, func() { s.Full().Expect(k.U32(p.expect)) })
 			}
@@ -217,10 +207,10 @@ func (p *Pipeline) Produce(n Reg[U32]) iter.Seq[*Stage] {
 	}
 }
 
-// outlive makes a role that fills a pair's pipeline wait at its end until all stages are empty: the tensor cores of the even block tell the odd one's
+// outlive makes a role that fills a pipeline of several blocks wait at its end until all stages are empty: the tensor cores of other blocks tell this one's
 // barriers when they are, and must find them there.
 func (p *Pipeline) outlive(r *role, state *place) {
-	if !p.pair || slices.Contains(r.filled, p) {
+	if !p.pair && (!p.far || p.k.tmem.base == nil) || slices.Contains(r.filled, p) {
 		return
 	}
 	r.filled = append(r.filled, p)
@@ -247,18 +237,11 @@ func (s *Stage) Load(m *TensorMap, row, col Reg[U32]) {
 	if m.halves > 0 {
 		r = row.MulI(int64(m.halves)).ShrI(1)
 	}
-	if !p.feeds[p.feed(m)].multicast || k.clusterSize() == 1 {
-		k.When(k.Leader(), func() { m.Load(to, r, c, s.Full()) })
+	if how := p.feeds[p.feed(m)].share; k.shareSize(how) > 1 {
+		m.loadShared(how, to, r, c, s.Full())
 		return
 	}
-	size := k.clusterSize()
-	part := m.tile.Rows / size
-	rank := k.ClusterRank()
-	at := to
-	at.at = to.at.add(rank.MulI(int64(part * m.tile.Pitch())))
-	r = rank.MadI(int64(part), r)
-	mask := Const[U16](k, 1<<size-1)
-	k.When(k.Leader(), func() { m.load(at, 0, part, r, c, s.Full(), []Reg[U16]{mask}) })
+	k.When(k.Leader(), func() { m.Load(to, r, c, s.Full()) })
 }
 
 // fill is where a tile of m goes in the stage, unless it cannot be loaded here.
@@ -356,16 +339,25 @@ func (s *Stage) release() {
 		k.fault(&ruleProtocol, "pipeline %s is each block's own (PerBlock), and the tensor cores read that of both", p.name)
 	case s.by == tcgen05:
 		s.settle()
-		k.When(k.Leader(), func() { k.commit(empty, p.pair) })
+		if p.far {
+			p.commit(empty)
+			arrivals = p.signals()
+		} else {
+			k.When(k.Leader(), func() { k.commit(empty, p.pair) })
+		}
+	case p.far && p.signals() < k.clusterSize():
+		s.finish()
+		s.settle()
+		arrivals = k.roleWarps() * p.signals()
+		lane, order := k.Lane(), s.order()
+		near := k.U32(1).Shl(lane).And(p.neighbours()).NeI(0)
+		k.When(near, func() { empty.arriveAt(lane, order) })
 	case p.far:
 		s.finish()
 		s.settle()
 		// A lane for each block of the cluster tells it that this one is done.
 		arrivals = k.roleWarps() * k.clusterSize()
-		lane, order := k.Lane(), ".release"
-		if s.by == wgmma && !s.opened {
-			order = ".relaxed" // the tensor cores alone read the stage, and they are done
-		}
+		lane, order := k.Lane(), s.order()
 		k.When(lane.LtI(int64(k.clusterSize())), func() { empty.arriveAt(lane, order) })
 	default:
 		s.finish()
@@ -374,6 +366,14 @@ func (s *Stage) release() {
 		k.When(k.Leader(), empty.Arrive)
 	}
 	p.arrives(p.empty, arrivals)
+}
+
+// order is how other blocks are told that this one has done with a stage.
+func (s *Stage) order() string {
+	if s.by == wgmma && !s.opened {
+		return ".relaxed" // the tensor cores alone read the stage, and they are done
+	}
+	return ".release"
 }
 
 // settle makes sure that the threads of the warp have read the stage before one of them hands it back: the copies that overwrite

@@ -167,7 +167,7 @@ func (k *Kernel) closeRole(b *role) {
 		k.leaveHead(b, func() Reg[Pred] { return k.WarpIndex().NeI(int64(b.first)) })
 	}
 	if b.even {
-		k.leaveHead(b, func() Reg[Pred] { return k.ClusterRank().NeI(0) })
+		k.leaveHead(b, func() Reg[Pred] { return k.parity().NeI(0) })
 	}
 }
 

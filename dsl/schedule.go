@@ -21,8 +21,8 @@ type Tiles interface {
 type TileAt struct{ Row, Col Reg[U32] }
 
 // Persistent is a schedule over so many rows and columns of tiles. Tiles are dealt in groups of so many rows, column by
-// column, so that blocks that run at the same time share what they read through the L2 cache. The blocks of a cluster get tiles
-// of neighbouring rows and the same column; rows must be a multiple of the cluster then.
+// column, so that blocks that run at the same time share what they read through the L2 cache. The blocks of a cluster get neighbouring tiles: those along its x
+// tiles of neighbouring rows, those along its y of neighbouring columns; the grid has whole clusters, and where the tiles do not come out even, some lie outside.
 func (k *Kernel) Persistent(rows, cols Reg[U32], group int) *Schedule {
 	k = k.sound()
 	if group < 1 {
@@ -39,24 +39,47 @@ func (s *Schedule) Each() iter.Seq[TileAt] {
 			return
 		}
 		k := s.k
-		size := int64(k.clusterSize())
 		first, step := k.CTAID().X, k.NCTAID().X
-		rows := s.rows
-		if size > 1 {
-			first, step, rows = first.DivI(size), step.DivI(size), rows.CeilDiv(size)
+		rows, cols := s.rows, s.cols
+		high, wide := k.clusterTiles()
+		if high > 1 {
+			first, step, rows = first.DivI(high), step.DivI(high), rows.CeilDiv(high)
 		}
-		total := rows.Mul(s.cols)
+		if wide > 1 {
+			first, step, cols = k.CTAID().Y.DivI(wide).Mad(step, first), step.Mul(k.NCTAID().Y.DivI(wide)), cols.CeilDiv(wide)
+		}
+		total := rows.Mul(cols)
 		for id := range k.RangeStep(first, total, step) {
-			at := grouped(id, rows, s.cols, s.group)
-			if size > 1 {
-				at.Row = at.Row.MadI(size, k.ClusterRank())
-			}
-			if !yield(at) {
+			if !yield(k.inCluster(grouped(id, rows, cols, s.group))) {
 				k.fault(&ruleLoop, "a Go break or return left the body of Each, which is built once")
 				return
 			}
 		}
 	}
+}
+
+// clusterTiles is how many rows and columns of tiles the blocks of a cluster work on.
+func (k *Kernel) clusterTiles() (high, wide int64) {
+	if k.cluster[2] > 1 {
+		k.fault(&ruleProtocol, "tiles are dealt to clusters of %d x %d x %d blocks; two dimensions are expected", k.cluster[0], k.cluster[1], k.cluster[2])
+	}
+	return int64(max(1, k.cluster[0])), int64(max(1, k.cluster[1]))
+}
+
+// inCluster is the tile of the block among those of its cluster.
+func (k *Kernel) inCluster(at TileAt) TileAt {
+	high, wide := k.clusterTiles()
+	up, left := k.ClusterRank(), k.U32(0)
+	if wide > 1 {
+		up, left = up.RemI(high), up.DivI(high)
+	}
+	if high > 1 {
+		at.Row = at.Row.MadI(high, up)
+	}
+	if wide > 1 {
+		at.Col = at.Col.MadI(wide, left)
+	}
+	return at
 }
 
 // Grouped is the tile of the block in a grid with a block for each tile, numbered along x: as Persistent deals them, in groups of

@@ -19,8 +19,9 @@ type TensorMap struct {
 	of   *Tensor
 	high int // rows that one copy moves: fewer than the tile has where the blocks of a cluster share the work
 	// Of scale factors for 64 or 192 rows: how many times 64 of them; else 0. Every other tile begins in the middle of an atom.
-	halves int
-	reg    *ir.Reg
+	halves  int
+	columns bool // blocks of a cluster that share the tile load columns of it, and not rows
+	reg     *ir.Reg
 }
 
 // Box is the rows and columns of a tile, as TensorMap takes them.
@@ -160,23 +161,31 @@ func (m *TensorMap) load(to SharedTile, first, n int, row, col Reg[U32], full Ba
 		k.fault(&ruleShape, "tensor map %s brings %s; it is loaded into %s", m.name, m.tile, to.Tile)
 		return
 	}
-	op := "cp.async.bulk.tensor.2d." + m.k.copySpace(mask, full) + ".global.mbarrier::complete_tx::bytes"
+	copyTo := m.copier(full, mask)
+	parts := m.tile.Cols / m.box
+	for part := range parts {
+		c := col.AddI(int64(part * m.box))
+		for at := 0; at < n; at += m.high {
+			copyTo(to.at.Plus(int64(part*m.tile.Bytes()/parts+(first+at)*m.tile.Pitch())), row.AddI(int64(at)), c)
+		}
+	}
+}
+
+// copier starts copies that complete a barrier.
+func (m *TensorMap) copier(full Barrier, mask []Reg[U16]) func(place Addr, row, col Reg[U32]) {
+	k := m.k
+	op := "cp.async.bulk.tensor.2d." + k.copySpace(mask, full) + ".global.mbarrier::complete_tx::bytes"
 	if len(mask) > 0 {
 		op += ".multicast::cluster"
 	}
 	signal, group := k.signal(full)
 	op += group
-	parts := m.tile.Cols / m.box
-	for part := range parts {
-		c := col.AddI(int64(part * m.box))
-		for at := 0; at < n; at += m.high {
-			place := to.at.Plus(int64(part*m.tile.Bytes()/parts + (first+at)*m.tile.Pitch()))
-			args := []ir.Operand{place.in(k), m.bracket(c, row.AddI(int64(at))), signal.in(k)}
-			for _, x := range mask {
-				args = append(args, x.in(k))
-			}
-			k.ins(op, args...)
+	return func(place Addr, row, col Reg[U32]) {
+		args := []ir.Operand{place.in(k), m.bracket(col, row), signal.in(k)}
+		for _, x := range mask {
+			args = append(args, x.in(k))
 		}
+		k.ins(op, args...)
 	}
 }
 

@@ -133,11 +133,11 @@ func (k *Kernel) TMEM(name string, rows, cols, stages int) *TMEM {
 	return t
 }
 
-// Pair makes the two blocks of a cluster work as one: the even one multiplies for both, on tiles of which each holds a half.
+// Pair makes every two blocks of a cluster that are neighbours along x work as one: the even one multiplies for both, on tiles of which each holds a half.
 func (k *Kernel) Pair() {
 	k = k.sound()
-	if k.clusterSize() != 2 {
-		k.fault(&ruleProtocol, "a pair of blocks in clusters of %d; Cluster(2) is expected", k.clusterSize())
+	if k.cluster[0]%2 != 0 || k.clusterSize() < 2 {
+		k.fault(&ruleProtocol, "a pair of blocks in clusters of %d; Cluster(2) is expected, or another even number of blocks along x", k.clusterSize())
 	}
 	if k.tmem.base != nil {
 		k.fault(&ruleProtocol, "Pair comes before the first use of tensor memory")
@@ -242,7 +242,7 @@ func (a *AccumulatorStage) Release() {
 	k.SyncWarp()
 	if t.pair {
 		// The even block multiplies, so that it is told. The fence before carries the order.
-		k.When(k.Leader(), func() { empty.arriveAt(k.U32(0), ".relaxed") })
+		k.When(k.Leader(), func() { empty.arriveAt(k.leading(), ".relaxed") })
 		t.arrives(t.empty, 2*k.roleWarps())
 	} else {
 		k.When(k.Leader(), empty.Arrive)
@@ -253,8 +253,12 @@ func (a *AccumulatorStage) Release() {
 // commit makes a barrier count the end of all multiplications that the thread has started; in a pair, the barriers of both blocks.
 func (k *Kernel) commit(b Barrier, pair bool) {
 	op := "tcgen05.commit." + k.tmem.group() + ".mbarrier::arrive::one.shared::cluster"
-	if pair {
+	switch {
+	case pair && k.clusterSize() == 2:
 		k.ins(op+".multicast::cluster.b64", k.arg(b.at), number(3))
+		return
+	case pair:
+		k.ins(op+".multicast::cluster.b64", k.arg(b.at), k.arg(To[U16](k.pattern(unshared, true))))
 		return
 	}
 	k.ins(op+".b64", k.arg(b.at))

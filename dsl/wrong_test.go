@@ -21,6 +21,7 @@ import (
 var wrongFiles = map[string][]wrongKernel{
 	"wrong_kernels_test.go":   wrongKernels,
 	"wrong_products_test.go":  wrongProducts,
+	"wrong_blackwell_test.go": wrongBlackwell,
 	"wrong_protocols_test.go": wrongProtocols,
 	"wrong_features_test.go":  wrongFeatures,
 	"wrong_values_test.go":    wrongValues,

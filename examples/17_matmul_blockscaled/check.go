@@ -59,12 +59,10 @@ func checkSync(t *trial.T, sizes ...trial.Product) error {
 
 // multiply runs the kernel of a format on random matrices.
 func multiply(t *trial.T, k *runtime.Kernel, f Format, tiling Tiling, p trial.Product) error {
-	share := 1
-	if tiling.Pair {
-		share = 2
-	}
-	tiles := (p.M + 128*share - 1) / (128 * share) * share * ((p.N + tiling.N - 1) / tiling.N)
-	return random(t, k, f, runtime.Grid(min(tiles, t.Device.Info().SMs/share*share)), p)
+	// As many clusters as there is work for, and room.
+	rows, cols := tiling.cluster()
+	clusters := (p.M + 128*rows - 1) / (128 * rows) * ((p.N + tiling.N*cols - 1) / (tiling.N * cols))
+	return random(t, k, f, runtime.Grid(rows*max(1, min(clusters, t.Device.Info().SMs/(rows*cols))), cols), p)
 }
 
 // random runs a kernel on random matrices of a format.

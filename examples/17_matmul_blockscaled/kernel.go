@@ -69,6 +69,18 @@ type Tiling struct {
 	Stages int
 	Group  int  // rows of tiles that are dealt together
 	Pair   bool // two blocks multiply as one
+	// Blocks of a cluster, along the rows and the columns of tiles; 0 is one, and in a pair two rows. What they have in common one of them loads a part of
+	// for all.
+	Rows, Cols int
+}
+
+// cluster is the blocks of a cluster along the rows and the columns of tiles.
+func (t Tiling) cluster() (rows, cols int) {
+	rows, cols = max(1, t.Rows), max(1, t.Cols)
+	if t.Pair {
+		rows = max(2, rows)
+	}
+	return rows, cols
 }
 
 // Default is a tiling that fits the shared and tensor memory of sm_100, for one multiprocessor or a pair. Stages of sparse formats are larger: they
@@ -93,8 +105,10 @@ func Build(m *dsl.Module, f Format, t Tiling) {
 	options := []dsl.KernelOption{dsl.Threads(256)}
 	share := 1
 	if t.Pair {
-		options = append(options, dsl.Cluster(2))
 		share = 2
+	}
+	if high, wide := t.cluster(); high*wide > 1 {
+		options = append(options, dsl.Cluster(high, wide))
 	}
 	k := m.Kernel("matmul_"+f.Name, options...)
 	if t.Pair {
@@ -107,11 +121,15 @@ func Build(m *dsl.Module, f Format, t Tiling) {
 	b := k.TensorMap("b", f.B, f.box(f.B, t.N/share, depth), dsl.Swizzle128)
 	sfa := k.ScaleMap("sfa", f.Scale, 128, depth)
 	sfb := k.ScaleMap("sfb", f.Scale, t.N, depth)
-	feeds := []dsl.Feed{a.Feed(), b.Feed(), sfa.Feed(), sfb.Feed()}
+	right := b.Feed().MulticastCol()
+	if t.Pair {
+		right = b.Feed().MulticastHalf()
+	}
+	feeds := []dsl.Feed{a.Feed().MulticastRow(), right, sfa.Feed().MulticastRow(), sfb.Feed().MulticastCol()}
 	var e *dsl.TensorMap
 	if f.Sparse {
 		e = k.SparsityMap("e", a)
-		feeds = append(feeds, e.Feed())
+		feeds = append(feeds, e.Feed().MulticastRow())
 	}
 	d := k.TensorMap("d", isa.Bf16, dsl.Box{Rows: 128, Cols: t.N}, dsl.Swizzle128)
 	rows, cols, length := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
@@ -134,7 +152,7 @@ func Build(m *dsl.Module, f Format, t Tiling) {
 			for at := range tiles.Each() {
 				colB := at.Col
 				if t.Pair {
-					colB = at.Col.MulI(2).Add(k.ClusterRank())
+					colB = at.Col.MulI(2).Add(k.ClusterRank().AndI(1))
 				}
 				for s := range stage.Produce(steps) {
 					s.Load(a, at.Row, s.Index())

@@ -23,6 +23,14 @@ func TestBlockScaled(t *testing.T) {
 	}
 }
 
+// TestClusters holds the kernel in clusters whose blocks load parts of tiles for one another.
+func TestClusters(t *testing.T) {
+	exampletest.Check(t, "nvfp4_cluster", "sm_100a", func(m *dsl.Module) { Build(m, nvfp4, Tiling{N: 192, Stages: 3, Group: 8, Rows: 2, Cols: 2}) })
+	exampletest.Check(t, "mxfp8_pair_cluster", "sm_100a", func(m *dsl.Module) {
+		Build(m, mxfp8, Tiling{N: 256, Stages: 3, Group: 8, Pair: true, Rows: 4, Cols: 2})
+	})
+}
+
 // TestSync holds the kernel of every format that mma.sync has.
 func TestSync(t *testing.T) {
 	for _, f := range SyncFormats {

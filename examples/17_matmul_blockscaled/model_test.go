@@ -5,6 +5,7 @@ package blockscaled
 
 import (
 	"math/rand/v2"
+	"regexp"
 	"testing"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
@@ -52,4 +53,68 @@ func TestModelHalves(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestModelClusters multiplies in clusters of several shapes, whose blocks load parts of tiles and of scale factors for one another.
+func TestModelClusters(t *testing.T) {
+	for _, c := range []struct {
+		f    Format
+		n    int
+		rows int
+		cols int
+		pair bool
+	}{
+		{nvfp4, 128, 2, 1, false}, {mxfp8, 128, 1, 2, false}, {nvfp4, 128, 4, 1, false}, {nvfp4, 256, 2, 2, false}, {mxfp4.Zeros(), 128, 2, 2, false}, {nvfp4, 192, 2, 2, false},
+		{nvfp4, 256, 4, 1, true}, {mxfp8, 256, 2, 2, true}, {nvfp4.Zeros(), 256, 4, 2, true}, {nvfp4, 64, 4, 4, false}, {mxfp8, 128, 4, 4, true},
+	} {
+		tiling := Tiling{N: c.n, Stages: 2, Group: 8, Pair: c.pair, Rows: c.rows, Cols: c.cols}
+		d := &trial.T{Device: runtime.On(blackwell.New("sm_100a")), Rand: rand.New(rand.NewPCG(1, 2))}
+		k, err := d.Kernel("matmul_"+c.f.Name, func(m *dsl.Module) { Build(m, c.f, tiling) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := multiply(d, k, c.f, tiling, trial.Product{M: 400, N: 328, K: 640}); err != nil {
+			t.Errorf("%s, %+v: %v", c.f.Name, tiling, err)
+		}
+	}
+}
+
+// TestModelClusterMistakes: a cluster whose blocks load the wrong parts, or for the wrong blocks, or are told too little, does not multiply.
+func TestModelClusterMistakes(t *testing.T) {
+	tiling := Tiling{N: 256, Stages: 2, Group: 8, Pair: true, Rows: 4, Cols: 2}
+	for _, m := range []struct{ what, old, with string }{
+		{"whom rows are for", `shl\.b32\s+(%\w+), 17,`, "shl.b32 $1, 33,"},
+		{"whom columns are for", `shl\.b32\s+(%\w+), 15,`, "shl.b32 $1, 3,"},
+		{"whom halves are for", `shl\.b32\s+(%\w+), 5,`, "shl.b32 $1, 3,"},
+		{"which rows are loaded", `(mad\.lo\.u32\s+%\w+, %\w+, )64,`, "${1}32,"},
+		{"where they go", `mul\.lo\.u32(\s+%\w+, %\w+), 8192;`, "mul.lo.u32$1, 4096;"},
+		{"which factors are loaded", `(mad\.lo\.u32\s+%\w+, %\w+, )128,`, "${1}64,"},
+		{"who is told that a stage is free", `or\.b32\s+(%\w+, %\w+), %\w+;`, "or.b32 $1, 0;"},
+		{"who is told that sums are done", `shl\.b32\s+(%\w+), 3,`, "shl.b32 $1, 1,"},
+		{"whose barrier is told", `0xfeffffff`, "0xffffffff"},
+	} {
+		d := &trial.T{Device: runtime.On(model(m.old, m.with, t)), Rand: rand.New(rand.NewPCG(1, 2))}
+		k, err := d.Kernel("matmul_"+nvfp4.Name, func(m *dsl.Module) { Build(m, nvfp4, tiling) })
+		if err == nil {
+			err = multiply(d, k, nvfp4, tiling, trial.Product{M: 400, N: 512, K: 512})
+		}
+		if err == nil {
+			t.Errorf("%s: nothing is found", m.what)
+		} else {
+			t.Logf("%s: %v", m.what, err)
+		}
+	}
+}
+
+// model is a model that runs a kernel with everything that a pattern finds replaced.
+func model(old, with string, t *testing.T) *blackwell.Device {
+	d := blackwell.New("sm_100a")
+	d.Edit = func(text string) string {
+		out := regexp.MustCompile(old).ReplaceAllString(text, with)
+		if out == text {
+			t.Errorf("there is no %s", old)
+		}
+		return out
+	}
+	return d
 }

@@ -4,11 +4,13 @@
 package blackwell
 
 import (
+	"errors"
 	"fmt"
 	"math/bits"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
 // moves are copies between memory and registers, and from memory to memory.
@@ -176,9 +178,10 @@ func (k *kernel) copies(s *step) error {
 // tensorCopy is a copy of a box, by one lane.
 func (k *kernel) tensorCopy(s *step) error {
 	args := s.in.Args
-	if s.has("im2col") || s.has("tile::gather4") || s.has("multicast::cluster") {
+	if s.has("im2col") || s.has("tile::gather4") || s.has("tile::scatter4") {
 		return errModel
 	}
+	many, pair := s.has("multicast::cluster"), s.has("cta_group::2")
 	from, err := k.sources(args)
 	if err != nil {
 		return err
@@ -219,11 +222,44 @@ func (k *kernel) tensorCopy(s *step) error {
 		if stores {
 			return goOn, c.storeBox(m, where, from[1](w, l))
 		}
-		bytes, err := c.loadBox(m, where, from[0](w, l))
-		if err != nil {
-			return goOn, err
+		to, signal := from[0](w, l), from[2](w, l)
+		switch here := uint64(w.b.rank); {
+		case many && to>>rankShift != here:
+			return goOn, errors.New("a copy for many blocks to an address in another")
+		case !pair && to>>rankShift != signal>>rankShift, pair && to>>rankShift&^1 != signal>>rankShift&^1:
+			return goOn, fmt.Errorf("a copy to %#x tells a barrier of another block, at %#x", to, signal)
 		}
-		return goOn, c.arrive(from[2](w, l), 0, 0, bytes)
+		blocks := uint64(1) << (to >> rankShift)
+		if many {
+			blocks = from[3](w, l) & 0xffff
+		}
+		return goOn, c.loadBoxes(m, where, to, signal, blocks, pair)
+	}
+	return nil
+}
+
+// loadBoxes copies a box to the same place in some blocks, given as a mask, and tells the barrier at the same place in each. With a pair's copies a barrier
+// is that of the block of the destination's pair that has the address's parity (PTX ISA 9.1, 9.7.9.27.1.2).
+func (c *cluster) loadBoxes(m *device.TensorMap, where []int64, to, signal, blocks uint64, pair bool) error {
+	if blocks>>len(c.blocks) != 0 || blocks == 0 {
+		return fmt.Errorf("blocks %#x of a cluster of %d", blocks, len(c.blocks))
+	}
+	const offset = 1<<rankShift - 1
+	for rank := range uint64(len(c.blocks)) {
+		if blocks>>rank&1 == 0 {
+			continue
+		}
+		bytes, err := c.loadBox(m, where, to&offset|rank<<rankShift)
+		if err != nil {
+			return err
+		}
+		told := rank
+		if pair {
+			told = rank&^1 | signal>>rankShift&1
+		}
+		if err := c.arrive(signal&offset|told<<rankShift, 0, 0, bytes); err != nil {
+			return err
+		}
 	}
 	return nil
 }

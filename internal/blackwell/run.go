@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"strings"
 
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
@@ -59,23 +60,26 @@ const most = 20_000_000
 
 // run runs all blocks of a launch, cluster by cluster.
 func (d *Device) run(k *kernel, x *device.Launch) error {
-	size := int(max(1, x.Cluster[0]) * max(1, x.Cluster[1]) * max(1, x.Cluster[2]))
-	if a := k.f.Attr(".reqnctapercluster"); a != nil && size == 1 {
-		if _, err := fmt.Sscanf(a.Text, "%d", &size); err != nil {
-			return err
-		}
-	}
-	var ids [][3]uint32
-	for z := range x.Grid[2] {
-		for y := range x.Grid[1] {
-			for i := range x.Grid[0] {
-				ids = append(ids, [3]uint32{i, y, z})
+	shape := [3]uint32{max(1, x.Cluster[0]), max(1, x.Cluster[1]), max(1, x.Cluster[2])}
+	if a := k.f.Attr(".reqnctapercluster"); a != nil && shape == [3]uint32{1, 1, 1} {
+		for i, n := range strings.Split(a.Text, ",") {
+			if _, err := fmt.Sscanf(strings.TrimSpace(n), "%d", &shape[i]); err != nil {
+				return err
 			}
 		}
 	}
-	if len(ids)%size != 0 {
-		return fmt.Errorf("%d blocks in clusters of %d", len(ids), size)
+	for i, n := range shape {
+		if x.Grid[i]%n != 0 {
+			return fmt.Errorf("a grid of %v blocks in clusters of %v", x.Grid, shape)
+		}
 	}
+	size := int(shape[0] * shape[1] * shape[2])
+	var ids [][3]uint32 // cluster by cluster, in each along x first
+	steps(shape, x.Grid, func(first [3]uint32) {
+		steps([3]uint32{1, 1, 1}, shape, func(in [3]uint32) {
+			ids = append(ids, [3]uint32{first[0] + in[0], first[1] + in[1], first[2] + in[2]})
+		})
+	})
 	for len(ids) > 0 {
 		c := &cluster{d: d, k: k, launch: x, values: x.Values, others: ids[size:]}
 		for rank, id := range ids[:size] {
@@ -87,6 +91,17 @@ func (d *Device) run(k *kernel, x *device.Launch) error {
 		ids = c.others
 	}
 	return nil
+}
+
+// steps visits every step-th point of a box, along x first.
+func steps(step, size [3]uint32, visit func([3]uint32)) {
+	for z := uint32(0); z < size[2]; z += step[2] {
+		for y := uint32(0); y < size[1]; y += step[1] {
+			for x := uint32(0); x < size[0]; x += step[0] {
+				visit([3]uint32{x, y, z})
+			}
+		}
+	}
 }
 
 func (c *cluster) block(rank int, id [3]uint32) *block {
