@@ -157,7 +157,7 @@ func (w *walk) turn(s *state, l *graph.Loop, cond *value.Value, end bool) (stay,
 	if end {
 		n++ // the turn before a test at its end has run
 	}
-	return n < most, n <= 1 || n == around || n >= most
+	return n < most, n <= 1 || n == around || n >= most || l.Parent == nil && n < len(w.lasts) && w.lasts[n]
 }
 
 // choose notes which way was taken.

@@ -30,6 +30,7 @@ type program struct {
 	doomed []bool        // blocks whose ways all end in a trap
 	active map[*graph.Loop]bool
 	turns  map[*graph.Loop]int   // to follow
+	lasts  []bool                // of loops around no others, turns after which they are left besides; see endings
 	quiet  map[*ir.Func]bool     // device functions that take no part
 	defs   map[*ir.Func]*ir.Func // of those that are declared, where they are defined
 	acc    map[*ir.Reg]bool      // registers that matrix units work on in the background

@@ -4,6 +4,7 @@
 package trace
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -53,6 +54,52 @@ func (p *program) findLoops() {
 			p.turns[l] = around
 		}
 		p.k.Turns = max(p.k.Turns, p.turns[l])
+	}
+	for _, l := range list {
+		if p.active[l] && !spins[l] && !outer[l] && l.Parent == nil && p.drains(l) {
+			p.endings(most)
+			break
+		}
+	}
+}
+
+// drains reports whether barrier objects are used behind a loop: which of them may rest on where in its ring the loop ends.
+func (p *program) drains(l *graph.Loop) bool {
+	seen := make([]bool, len(p.flow.Succs))
+	work := slices.Clone(l.Blocks)
+	for _, b := range work {
+		seen[b] = true
+	}
+	for len(work) > 0 {
+		b := work[len(work)-1]
+		work = work[:len(work)-1]
+		if !l.Has(b) {
+			for _, st := range p.blocks[b] {
+				switch st.kind {
+				case Wait, Arrive, Expect, BulkLoad, CopyArrive, TensorCommit:
+					return true
+				}
+			}
+		}
+		for _, next := range p.flow.Succs[b] {
+			if !seen[next] {
+				seen[next] = true
+				work = append(work, next)
+			}
+		}
+	}
+	return false
+}
+
+// endings adds numbers of turns after which loops are left, so that they end at each place of a ring.
+func (p *program) endings(ring int) {
+	p.lasts = make([]bool, ring)
+	met := make([]bool, ring)
+	for _, n := range []int{0, 1, around, 2*ring + 1} {
+		met[n%ring] = true
+	}
+	for n := range met {
+		p.lasts[n] = !met[n]
 	}
 }
 

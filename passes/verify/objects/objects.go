@@ -62,14 +62,14 @@ func run(p *verify.Pass) {
 		}
 	}
 	peers := peerData(p)
-	looked, filled := heeded(p), filledBy(p)
+	looked, filled, left := heeded(p), filledBy(p), leftBy(p)
 	alone, used := !clustered(p), inUse(p)
 	for _, t := range p.Traces {
 		unwritten(p, t)
 		life(p, t, births, used)
 		uses(p, t, births, peers, alone)
 		tries(p, t, looked)
-		relaxed(p, t, filled)
+		relaxed(p, t, filled, left)
 	}
 	totals(p, births, order)
 }
@@ -126,6 +126,9 @@ func made(p *verify.Pass, t *trace.Trace, i int, behind birth, births map[verify
 		b := &birth{t: t, at: i, e: e, count: count, known: known, by: o.Threads, syncs: behind.syncs, warps: behind.warps}
 		for j := i + 1; j < len(t.Events); j++ {
 			if k := t.Events[j].Kind; k == trace.InitFence || k == trace.ProxyFence {
+				if o.Threads.Minus(t.Events[j].Threads) != (value.Set{}) {
+					continue // of other threads
+				}
 				b.fenced, b.narrow = true, t.Events[j].In.Mod("shared::cta")
 				break
 			} else if verify.Target(&t.Events[j]) >= 0 && k != trace.Init {
@@ -141,7 +144,8 @@ func made(p *verify.Pass, t *trace.Trace, i int, behind birth, births map[verify
 // uses holds what a trace does to objects against who made them, where and how. A block is alone where no other is near.
 func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers map[verify.Object]*ir.Instr, alone bool) {
 	syncs, warps := 0, 0
-	late := false // a proxy fence came behind a barrier
+	var fenced value.Set // threads that a fence of theirs came of, behind barriers
+	late := -1           // and behind how many
 	for i := range t.Events {
 		e := &t.Events[i]
 		before := syncs
@@ -151,7 +155,7 @@ func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers
 		case trace.BarrierSync, trace.ClusterWait, trace.Wait:
 			syncs++ // of those who use the object, any that makes order may be enough
 		case trace.ProxyFence, trace.InitFence:
-			late = true
+			fenced, late = e.Threads, syncs
 		}
 		n := verify.Target(e)
 		if n < 0 || e.Kind == trace.Init || e.Kind == trace.Inval {
@@ -180,7 +184,7 @@ func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers
 			switch engine := e.Kind == trace.BulkLoad || e.Kind == trace.TensorCommit || e.Kind == trace.RemoteStore || e.Kind == trace.Answer; {
 			case !own && before <= b.syncs && o.Rank == nil && (warps <= b.warps || b.apart(o.Threads)):
 				p.Report(&ruleSeen, e.In, "a barrier object is used with no barrier of the block since another thread made it").Also(b.e.In, "made here").On(t, i)
-			case engine && !b.fenced && !late:
+			case engine && !b.fenced && (late <= b.syncs && !own || o.Threads.Minus(fenced) != value.Set{}):
 				f := p.Report(&ruleSeen, e.In, "%s uses a barrier object that was made with no fence behind", short(e.In)).
 					Also(b.e.In, "made here; neither fence.mbarrier_init nor fence.proxy.async follows in this thread").On(t, i)
 				if alone {

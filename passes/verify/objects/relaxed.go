@@ -11,10 +11,10 @@ import (
 
 // relaxed looks for relaxed arrivals behind plain accesses to shared memory, and for relaxed waits ahead of them: they say that
 // something has happened, and order nothing. What tcgen05 does to tensor memory its own fences order, and what matrix units have
-// read they have read when their wait has passed.
-func relaxed(p *verify.Pass, t *trace.Trace, filled map[verify.Object]bool) {
+// read they have read when their wait has passed. Filled is where copies complete, left where threads arrive that used shared memory.
+func relaxed(p *verify.Pass, t *trace.Trace, filled, left map[verify.Object]bool) {
 	var access, wait *trace.Event // not ordered yet
-	engine := false               // the wait is for what an engine brings
+	engine, used := false, false  // the wait is for what an engine brings, for those who used memory
 	for i := range t.Events {
 		e := &t.Events[i]
 		switch e.Kind {
@@ -34,10 +34,15 @@ func relaxed(p *verify.Pass, t *trace.Trace, filled map[verify.Object]bool) {
 			if holds, known := t.Facts.Decided(e.Done, e.Threads); !e.In.Mod("relaxed") || !known || !holds {
 				continue
 			}
-			wait, engine = e, false
+			wait, engine, used = e, false, false
 			list, _ := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
 			for _, o := range list {
-				engine = engine || filled[o.Object]
+				engine, used = engine || filled[o.Object], used || left[o.Object]
+			}
+		case trace.BulkLoad, trace.Copy:
+			if used {
+				unseen(p, t, i, wait)
+				wait = nil
 			}
 		case trace.Load, trace.Store, trace.Atomic:
 			if r, ok := p.Access(e); !ok || !r.Shared() {
@@ -57,7 +62,14 @@ func relaxed(p *verify.Pass, t *trace.Trace, filled map[verify.Object]bool) {
 
 // unseen reports an access behind a relaxed wait.
 func unseen(p *verify.Pass, t *trace.Trace, i int, wait *trace.Event) {
-	if wait != nil {
+	if wait == nil {
+		return
+	}
+	switch t.Events[i].Kind {
+	case trace.BulkLoad, trace.Copy:
+		p.Report(&ruleScope, wait.In, "a relaxed wait ahead of a copy into shared memory: that others used it before they arrived is not put before").
+			As(diag.Review).Also(t.Events[i].In, "the copy").On(t, i)
+	default:
 		p.Report(&ruleScope, wait.In, "a relaxed wait ahead of an access to shared memory: what others did to it before they arrived need not be seen").
 			As(diag.Review).Also(t.Events[i].In, "the access").On(t, i)
 	}
@@ -73,6 +85,31 @@ func filledBy(p *verify.Pass) map[verify.Object]bool {
 				list, _ := p.Objects(e, verify.Val(e, verify.Target(e)))
 				for _, o := range list {
 					found[o.Object] = true
+				}
+			}
+		}
+	}
+	return found
+}
+
+// leftBy is the objects at which threads arrive behind their own use of shared memory.
+func leftBy(p *verify.Pass) map[verify.Object]bool {
+	found := make(map[verify.Object]bool)
+	for _, t := range p.Traces {
+		used := false
+		for i := range t.Events {
+			switch e := &t.Events[i]; e.Kind {
+			case trace.BarrierSync, trace.ClusterWait:
+				used = false
+			case trace.Load, trace.Store, trace.Atomic:
+				r, ok := p.Access(e)
+				used = used || ok && r.Shared()
+			case trace.Arrive:
+				list, _ := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
+				for _, o := range list {
+					if used {
+						found[o.Object] = true
+					}
 				}
 			}
 		}

@@ -32,6 +32,8 @@ type agent struct {
 	times               map[*ir.Instr]int    // how often it came to an operation of its warpgroup
 	fences              []fence
 	left                bool
+	lasts               map[*ir.Instr]int // where it comes to what its warp does together for the last time
+	with                int               // the event behind the last one that its warp did together
 }
 
 // A passage is what an agent learned at its waits for an object: how many it passed, of which phase the last told, and

@@ -33,6 +33,9 @@ func (m *machine) step(a *agent) bool {
 		a.at++
 		return true
 	}
+	if !m.together(a, e) {
+		return false
+	}
 	switch e.Kind {
 	case trace.BarrierSync, trace.BarrierArrive, trace.ClusterWait, trace.ClusterArrive, trace.WarpSync:
 		return m.meet(a, e)

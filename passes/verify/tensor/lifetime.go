@@ -215,7 +215,7 @@ func freed(p *verify.Pass, t *trace.Trace, frees bool) {
 	}
 	if given > 0 {
 		// Others may free the rest.
-		if taken > given && !slices.ContainsFunc(p.Traces, func(o *trace.Trace) bool { return o.Threads != t.Threads && has(o, trace.TensorFree) }) {
+		if taken > given && !slices.ContainsFunc(p.Traces, func(o *trace.Trace) bool { return beyond(o.Threads, t.Threads) && has(o, trace.TensorFree) }) {
 			p.Report(&ruleFree, alloc.In, "tensor memory is allocated %d times on a way, and freed %d times", taken, given).On(t, 0)
 		}
 		return
@@ -234,6 +234,12 @@ func freed(p *verify.Pass, t *trace.Trace, frees bool) {
 		return
 	}
 	p.Report(&ruleFree, alloc.In, "tensor memory is allocated, and there is a way on which nobody frees it").On(t, 0)
+}
+
+// beyond reports whether some threads are of a warp that others are not of.
+func beyond(s, of value.Set) bool {
+	all := s.Or(of)
+	return all.Warps() > of.Warps()
 }
 
 func has(t *trace.Trace, k trace.Kind) bool {
