@@ -221,6 +221,7 @@ func either[A, B Scalar](x Reg[A], y Reg[B]) *Kernel {
 	return y.k
 }
 
+//go:noinline
 func (x Reg[T]) unary(head string, mods []Mod) Reg[T] {
 	if x.k == nil {
 		return x
@@ -237,6 +238,7 @@ func (x Reg[T]) unary(head string, mods []Mod) Reg[T] {
 	return d
 }
 
+//go:noinline
 func (x Reg[T]) binary(head string, y Reg[T], mods []Mod) Reg[T] {
 	k := either(x, y)
 	if k == nil {
@@ -270,6 +272,9 @@ func (x Reg[T]) binary(head string, y Reg[T], mods []Mod) Reg[T] {
 
 // computes reports whether there is arithmetic on numbers of t, as there is not on those that memory alone holds.
 func (k *Kernel) computes(head string, t isa.Type) bool {
+	if t == isa.F32 || t == isa.U32 {
+		return true // most are
+	}
 	how := ""
 	switch {
 	case t == isa.Tf32:
@@ -314,6 +319,7 @@ func (x Reg[T]) shift(head string, n Reg[U32]) Reg[T] {
 	return d
 }
 
+//go:noinline
 func (x Reg[T]) ternary(y, z Reg[T], mods []Mod) Reg[T] {
 	k := either(x, y)
 	if k == nil {

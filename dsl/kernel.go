@@ -23,9 +23,9 @@ type Kernel struct {
 
 	threads    [3]int // of a block, as declared; 0 where they are not
 	cluster    [3]int
-	names      map[string]bool    // of the function
-	specials   map[string]*ir.Reg // read once, by name
-	thread     Reg[U32]           // its number in a block of several dimensions
+	names      map[string]bool // of the function
+	specials   []special       // read once
+	thread     Reg[U32]        // its number in a block of several dimensions
 	warp       Reg[U32]
 	starts     map[*ir.Var]*ir.Reg // addresses of shared and local variables
 	role       *role
@@ -157,7 +157,7 @@ func (m *Module) Kernel(name string, options ...KernelOption) *Kernel {
 func (m *Module) function(name string) *Kernel {
 	pos := m.calls.here()
 	f := &ir.Func{Name: name, Defined: true, Pos: pos}
-	k := &Kernel{m: m, f: f, names: make(map[string]bool), specials: make(map[string]*ir.Reg), starts: make(map[*ir.Var]*ir.Reg), head: &ir.Block{}}
+	k := &Kernel{m: m, f: f, names: make(map[string]bool), starts: make(map[*ir.Var]*ir.Reg), head: &ir.Block{}}
 	switch {
 	case !identifier(name):
 		m.faultAt(pos, &ruleKernel, "%q is no name for a kernel; one starts with a letter and goes on with letters, digits, _ and $", name)
@@ -252,6 +252,19 @@ func (k *Kernel) ins(op string, args ...ir.Operand) *ir.Instr {
 
 // append puts in at the end of the kernel.
 func (k *Kernel) append(in *ir.Instr) {
+	k.tally(in)
+	k.put(in)
+}
+
+// tally notes what finish asks for of in, while it is at hand.
+func (k *Kernel) tally(in *ir.Instr) {
+	if count(in, 1) {
+		k.shared.named = append(k.shared.named, in)
+	}
+}
+
+// put is append without tally, for who has counted registers and knows that there are no variables.
+func (k *Kernel) put(in *ir.Instr) {
 	if k.doc != nil && in.Said == nil && k.cur != k.head && (k.role == nil || k.cur != k.role.head) {
 		in.Comment(k.doc, "")
 		k.doc = nil
@@ -260,7 +273,6 @@ func (k *Kernel) append(in *ir.Instr) {
 		k.place(&ir.Block{}) // nothing leads here
 	}
 	k.cur.Instrs = k.lists.Append(k.cur.Instrs, in)
-	k.tally(in)
 	if strings.HasPrefix(in.Op, "wgmma.") {
 		k.followProducts(in)
 	}
@@ -273,13 +285,6 @@ func (k *Kernel) append(in *ir.Instr) {
 		} else {
 			k.cur = nil
 		}
-	}
-}
-
-// tally notes what finish asks for of in, while it is at hand.
-func (k *Kernel) tally(in *ir.Instr) {
-	if count(in, 1) {
-		k.shared.named = append(k.shared.named, in)
 	}
 }
 

@@ -41,8 +41,8 @@ type call struct {
 // A way is the nodes from the outermost call to one inside.
 type way struct {
 	depth int
-	pcs   stack
-	nodes [deepest]ir.Pos // outermost first
+	pcs   stack // outermost first
+	nodes [deepest]ir.Pos
 }
 
 // here is the position of the builder call under way. It must have a frame of its own, for trail begins with its caller.
@@ -55,6 +55,14 @@ func (c *calls) here() ir.Pos { return c.path(c.now[:trail(&c.now, c.mark)]) }
 //go:noinline
 func (c *calls) above() ir.Pos { return c.path(c.now[1:trail(&c.now, c.mark)]) }
 
+// beyond is the position of the call of the function that calls the function that calls it. All three must have frames of their own.
+//
+//go:noinline
+func (c *calls) beyond() ir.Pos {
+	n := trail(&c.now, c.mark)
+	return c.path(c.now[min(2, n):n])
+}
+
 // path is the position of calls, innermost first: those up to what run runs, or all.
 func (c *calls) path(pcs []uintptr) ir.Pos {
 	at, w := c.body, &c.last
@@ -63,28 +71,19 @@ func (c *calls) path(pcs []uintptr) ir.Pos {
 	} else if at != ir.NoPos { // what run runs has not called, or is too far outside to be seen
 		at, w = ir.NoPos, new(way)
 	}
-	for d := w.shared(pcs); d < len(pcs); d++ {
-		if d > 0 {
-			at = w.nodes[d-1]
-		}
-		w.nodes[d] = c.node(call{pcs[len(pcs)-1-d], at})
+	inner := len(pcs) - 1
+	for d := 0; d < w.depth && inner >= 0 && pcs[inner] == w.pcs[d]; d++ { // the same as before, mostly
+		at = w.nodes[d]
+		inner--
 	}
-	w.depth = copy(w.pcs[:], pcs)
-	if w.depth > 0 {
-		at = w.nodes[w.depth-1]
+	d := len(pcs) - 1 - inner
+	for ; inner >= 0; inner-- {
+		at = c.node(call{pcs[inner], at})
+		w.pcs[d], w.nodes[d] = pcs[inner], at
+		d++
 	}
+	w.depth = d
 	return at
-}
-
-// shared is how many of the outermost calls of w are those of pcs.
-func (w *way) shared(pcs []uintptr) int {
-	n := min(w.depth, len(pcs))
-	a, b := w.pcs[w.depth-n:w.depth], pcs[len(pcs)-n:]
-	i := len(a) - 1
-	for b = b[:len(a)]; i >= 0 && a[i] == b[i]; {
-		i--
-	}
-	return n - 1 - i
 }
 
 // node is the number of a call. Loops of Go come to the same calls again and again, so the latest are kept at hand.

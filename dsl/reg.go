@@ -95,20 +95,25 @@ func (x Reg[T]) in(k *Kernel) ir.Operand {
 	return o
 }
 
-// compute appends an instruction on values of one type, the result first.
+// compute appends an instruction on values of one type, the result first. Its place is where its caller is called, which must have a frame
+// of its own.
 //
 //go:noinline
 func compute[T Scalar](k *Kernel, op string, values ...Reg[T]) {
-	in := k.room(k.m.calls.above(), op, len(values))
+	in := k.room(k.m.calls.beyond(), op, len(values))
 	for i := range values {
 		x, o := &values[i], &in.Args[i]
 		if x.k == k && x.r != nil && k.reaches(x.scope) { // so mostly
 			o.Kind, o.Ref = ir.Register, x.r
-		} else {
-			*o = x.in(k)
+			x.r.Number++
+		} else if *o = x.in(k); o.Kind == ir.Register {
+			o.Reg().Number++
 		}
 	}
-	k.append(in)
+	if r := in.Guard.Reg; r != nil {
+		r.Number++
+	}
+	k.put(in)
 }
 
 // arg is an operand where whether it works matters little: what is wrong is recorded.
@@ -153,6 +158,8 @@ func (x Reg[T]) Var() Reg[T] {
 }
 
 // Set makes the variable x equal to y from here on.
+//
+//go:noinline
 func (x Reg[T]) Set(y Reg[T]) {
 	k := x.k
 	if k == nil {
@@ -165,9 +172,9 @@ func (x Reg[T]) Set(y Reg[T]) {
 		k.fault(&ruleValue, "Set of a constant; begin with Var")
 		return
 	}
-	for name, r := range k.specials {
-		if r == x.r {
-			k.fault(&ruleValue, "Set of %s, which is read once for the whole kernel; begin with Var", name)
+	for i := range k.specials {
+		if s := &k.specials[i]; s.r == x.r {
+			k.fault(&ruleValue, "Set of %s, which is read once for the whole kernel; begin with Var", s.name)
 			return
 		}
 	}

@@ -106,17 +106,25 @@ func (k *Kernel) dim3(x, y, z string) Dim3 {
 	return Dim3{Special[U32](k, x), Special[U32](k, y), Special[U32](k, z)}
 }
 
+// A special is a special register that a kernel has read, and where its value is kept.
+type special struct {
+	name string
+	r    *ir.Reg
+}
+
 // Special is a special register that does not change while the kernel runs. It is read once, at the start of the kernel,
 // and not at all where nothing uses it.
 func Special[T Scalar](k *Kernel, name string) Reg[T] {
 	k = k.sound()
-	if r := k.specials[name]; r != nil {
-		return Reg[T]{k: k, r: r}
+	for i := range k.specials {
+		if s := &k.specials[i]; s.name == name {
+			return Reg[T]{k: k, r: s.r}
+		}
 	}
 	k.checkSpecial(name)
 	d := fresh[T](k)
 	d.scope = 0
-	k.specials[name] = d.r
+	k.specials = append(k.specials, special{name, d.r})
 	was, guard := k.cur, k.guard
 	k.cur, k.guard = k.head, ir.Guard{}
 	k.ins(k.op("mov", moved(held(TypeOf[T]()))), d.in(k), k.special(name))

@@ -59,10 +59,11 @@ func (s *spellings) of(o opcode, mods []Mod) *spelling {
 func (k *Kernel) op(head string, t isa.Type, mods ...Mod) string {
 	s := k.m.spellings.of(opcode{head: head, typ: t}, mods)
 	if s.text == "" {
-		s.text = head + dotted(mods)
+		text := head + dotted(mods)
 		if t != 0 {
-			s.text += t.String()
+			text += t.String()
 		}
+		s.text = k.m.binder.Shared(text)
 	}
 	return s.text
 }
@@ -71,7 +72,7 @@ func (k *Kernel) op(head string, t isa.Type, mods ...Mod) string {
 func (k *Kernel) conversion(head string, to, from isa.Type, mods []Mod) string {
 	s := k.m.spellings.of(opcode{head: head, typ: to, from: from}, mods)
 	if s.text == "" {
-		s.text = head + dotted(mods) + to.String() + from.String()
+		s.text = k.m.binder.Shared(head + dotted(mods) + to.String() + from.String())
 	}
 	return s.text
 }
@@ -91,15 +92,15 @@ func (k *Kernel) access(head string, space isa.Space, mods []Mod, n int, t isa.T
 			late += "." + string(m)
 		}
 	}
-	s.text = head + early
+	text := head + early
 	if space != isa.Generic {
-		s.text += space.String()
+		text += space.String()
 	}
-	s.text += late
+	text += late
 	if n > 1 {
-		s.text += ".v" + strconv.Itoa(n)
+		text += ".v" + strconv.Itoa(n)
 	}
-	s.text += t.String()
+	s.text = k.m.binder.Shared(text + t.String())
 	return s.text
 }
 

@@ -100,6 +100,12 @@ func TypeOf[T Scalar]() isa.Type {
 // held is the type of the register that holds values of t: PTX has no registers of 8 bits, of
 // micro-floats, or of packed lanes.
 func held(t isa.Type) isa.Type {
+	switch t {
+	case isa.U32, isa.S32, isa.B32: // most are
+		return isa.B32
+	case isa.F32, isa.F64, isa.Predicate:
+		return t
+	}
 	switch {
 	case t == isa.Tf32:
 		return isa.B32

@@ -17,6 +17,14 @@ type Binder struct {
 // NewBinder is a Binder for a version and target.
 func NewBinder(v isa.Version, t isa.Target) *Binder { return &Binder{matcher: isa.NewMatcher(v, t)} }
 
+// Shared is op as the instruction set keeps it, if it does: texts that are one in memory are soon found equal.
+func (b *Binder) Shared(op string) string {
+	if list, _ := b.matcher.Candidates(op); len(list) > 0 && list[0].Opcode == op {
+		return list[0].Opcode
+	}
+	return op
+}
+
 // Bind finds the form of in and keeps it there. The problems are why there is none, or warnings.
 func (b *Binder) Bind(in *Instr) []isa.Problem {
 	in.Form = nil

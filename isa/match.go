@@ -123,11 +123,8 @@ func (m *Matcher) Opcode(op string) *Opcode {
 		return m.resolve(op)
 	}
 	n := uint(len(op))
-	h := n
-	for _, at := range [...]uint{0, n / 4, n / 2, n - 1 - n/4, n - 1} {
-		h = 31*h + uint(op[at])
-	}
-	r := &m.recent[(h^h>>8)%uint(len(m.recent))]
+	h := n + uint(op[0])<<1 + uint(op[n/4])*7 + uint(op[n/2])*31 + uint(op[n-1])*127
+	r := &m.recent[h%uint(len(m.recent))]
 	if r.text == op {
 		return r.Opcode
 	}

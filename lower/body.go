@@ -77,7 +77,7 @@ func (w *writer) straight(list []*ir.Instr) {
 	for _, in := range list {
 		line := appendHead(w.Head(), in.Guard, w.opcode(in))
 		if len(in.Args) > 0 {
-			line = renderList(w.Behind(line), in.Args, baseOf(in), false)
+			line = renderList(w.Behind(line), in.Args, in, false)
 		}
 		w.Done(append(line, ';'))
 	}
@@ -126,7 +126,7 @@ func (w *writer) instr(in *ir.Instr) {
 	w.Line = appendHead(w.Line, in.Guard, w.opcode(in))
 	if len(in.Args) > 0 {
 		w.Tail()
-		w.Line = renderList(w.Line, in.Args, baseOf(in), false)
+		w.Line = renderList(w.Line, in.Args, in, false)
 	}
 	w.Put(";")
 }

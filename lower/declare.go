@@ -57,7 +57,7 @@ func (w *writer) specifiers(v *ir.Var) {
 	w.Put(v.Space.String())
 	if v.Bank != nil {
 		w.Put("[")
-		w.Line = render(w.Line, v.Bank, decimal, true)
+		w.Line = render(w.Line, v.Bank, nil, true)
 		w.Put("]")
 	}
 	for _, a := range v.Attrs {
@@ -102,7 +102,7 @@ func (w *writer) declarator(v *ir.Var) {
 	}
 	if v.Init != nil {
 		w.Put(" = ")
-		w.Line = render(w.Line, v.Init, decimal, false)
+		w.Line = render(w.Line, v.Init, nil, false)
 	}
 }
 

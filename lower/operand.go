@@ -10,8 +10,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// renderList writes operands as the printer of package ptx does: with operators that are tight in addresses and indexes.
-func renderList(to []byte, args []ir.Operand, b base, tight bool) []byte {
+// renderList writes operands of an instruction, nil for none, as the printer of package ptx does: with operators that are tight in
+// addresses and indexes.
+func renderList(to []byte, args []ir.Operand, of *ir.Instr, tight bool) []byte {
 	for i := range args {
 		if i > 0 {
 			to = append(to, ", "...)
@@ -21,12 +22,12 @@ func renderList(to []byte, args []ir.Operand, b base, tight bool) []byte {
 			to = append(to, r.Name...) // most operands are registers
 			continue
 		}
-		to = render(to, o, b, tight)
+		to = render(to, o, of, tight)
 	}
 	return to
 }
 
-func render(to []byte, o *ir.Operand, b base, tight bool) []byte {
+func render(to []byte, o *ir.Operand, of *ir.Instr, tight bool) []byte {
 	switch o.Kind {
 	case ir.Nothing:
 		return to
@@ -34,7 +35,10 @@ func render(to []byte, o *ir.Operand, b base, tight bool) []byte {
 		if o.Text() != "" {
 			return append(to, o.Text()...)
 		}
-		return appendWhole(to, o.Value, b)
+		if o.Value >= 0 && o.Value < 10 {
+			return append(to, '0'+byte(o.Value)) // however it is written
+		}
+		return appendWhole(to, o.Value, baseOf(of))
 	case ir.Single, ir.Double:
 		return floating(to, o)
 	case ir.Raw:
@@ -50,21 +54,21 @@ func render(to []byte, o *ir.Operand, b base, tight bool) []byte {
 	}
 	switch o.Kind {
 	case ir.Vector:
-		to = append(renderList(append(to, '{'), o.Args(), b, false), '}')
+		to = append(renderList(append(to, '{'), o.Args(), of, false), '}')
 	case ir.Address:
-		to = append(renderList(append(to, '['), o.Args(), b, true), ']')
+		to = append(renderList(append(to, '['), o.Args(), of, true), ']')
 		to = append(to, o.Text()...)
 	case ir.Pair:
-		to = append(render(to, &o.Args()[0], b, true), '|')
-		to = render(to, &o.Args()[1], b, true)
+		to = append(render(to, &o.Args()[0], of, true), '|')
+		to = render(to, &o.Args()[1], of, true)
 	case ir.Group:
-		to = append(renderList(append(to, '('), o.Args(), b, false), ')')
+		to = append(renderList(append(to, '('), o.Args(), of, false), ')')
 	case ir.Element:
-		to = append(render(to, &o.Args()[0], b, true), '[')
-		to = append(render(to, &o.Args()[1], b, true), ']')
+		to = append(render(to, &o.Args()[0], of, true), '[')
+		to = append(render(to, &o.Args()[1], of, true), ']')
 	case ir.Apply:
 		to = append(append(to, o.Text()...), '(')
-		to = append(renderList(to, o.Args(), b, false), ')')
+		to = append(renderList(to, o.Args(), of, false), ')')
 	case ir.Register:
 		to = append(to, o.Ref.(*ir.Reg).Name...)
 		to = append(to, o.Text()...)
@@ -108,18 +112,16 @@ func floating(to []byte, o *ir.Operand) []byte {
 	case o.Text() != "":
 		return append(to, o.Text()...)
 	case o.Kind == ir.Single:
-		return bits(append(to, "0f"...), uint64(uint32(o.Value)), 32)
+		return bits(append(to, "0f"...), uint32(o.Value))
 	}
-	return bits(append(to, "0d"...), uint64(o.Value), 64)
+	return bits(bits(append(to, "0d"...), uint32(o.Value>>32)), uint32(o.Value))
 }
 
-// bits writes so many bits of a floating-point number.
-func bits(to []byte, v uint64, n int) []byte {
-	for n > 0 {
-		n -= 4
-		to = append(to, "0123456789ABCDEF"[v>>n&15])
-	}
-	return to
+// bits writes 32 bits of a floating-point number.
+func bits(to []byte, v uint32) []byte {
+	const digits = "0123456789ABCDEF"
+	return append(to, digits[v>>28], digits[v>>24&15], digits[v>>20&15], digits[v>>16&15],
+		digits[v>>12&15], digits[v>>8&15], digits[v>>4&15], digits[v&15])
 }
 
 // A base says how the whole numbers of an instruction are written: the largest that is decimal. Negative numbers are too, since in
@@ -129,10 +131,10 @@ type base int64
 // decimal is for numbers that count something; those beyond are addresses, or bits.
 const decimal base = 1<<32 - 1
 
-// baseOf is how the constants of an instruction are written: in hexadecimal where they are sets of bits more than numbers.
+// baseOf is how the constants of an instruction are written, or of none: in hexadecimal where they are sets of bits more than numbers.
 func baseOf(in *ir.Instr) base {
-	if registersOnly(in.Args) {
-		return decimal // no constant is written
+	if in == nil {
+		return decimal
 	}
 	switch in.Head() {
 	case "and", "or", "xor", "lop3":
@@ -151,20 +153,8 @@ func baseOf(in *ir.Instr) base {
 	return decimal
 }
 
-func registersOnly(args []ir.Operand) bool {
-	for i := range args {
-		if args[i].Kind != ir.Register {
-			return false
-		}
-	}
-	return true
-}
-
 // appendWhole writes a whole number.
 func appendWhole(to []byte, v int64, b base) []byte {
-	if v >= 0 && v < 10 {
-		return append(to, '0'+byte(v))
-	}
 	if v > int64(b) || v < -1<<52 && b != decimal {
 		return strconv.AppendUint(append(to, "0x"...), uint64(v), 16)
 	}

@@ -6,7 +6,6 @@ package lower
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/ptxdsl/ptxdsl/internal/layout"
 	"github.com/ptxdsl/ptxdsl/ir"
@@ -250,14 +249,19 @@ func (l *families) add(c class, others map[string]int) *family {
 
 // number gives the registers of f their names, all cut out of one text.
 func (f *family) number() {
-	var text strings.Builder
-	text.Grow(len(f.regs) * (len(f.letters) + len(strconv.Itoa(len(f.regs)))))
+	list := make([]byte, 0, len(f.regs)*(len(f.letters)+len(strconv.Itoa(len(f.regs)))))
 	name := append([]byte(f.letters), '0')
-	for _, r := range f.regs {
-		at := text.Len()
-		text.Write(name)
-		r.Name = text.String()[at:]
+	for range f.regs {
+		list = append(list, name...)
 		name = increment(name)
+	}
+	text := string(list)
+	width, next := len(f.letters)+1, 10 // of a name, and the first number that needs one more digit
+	for i, r := range f.regs {
+		if i == next {
+			width, next = width+1, 10*next
+		}
+		r.Name, text = text[:width], text[width:]
 	}
 	f.top = len(f.regs) - 1
 }

@@ -215,7 +215,7 @@ func (v *needs) form(in *ir.Instr) {
 func (v *needs) operands(list []ir.Operand) {
 	for i := range list {
 		switch o := &list[i]; o.Kind {
-		case ir.Register, ir.Int: // most are
+		case ir.Register, ir.Int, ir.Single: // most are
 		case ir.Special:
 			name, _, _ := strings.Cut(o.Text(), ".")
 			if s, ok := isa.SpecialRegister(name); ok {

@@ -120,6 +120,9 @@ func (p *Page) wrap(text []byte, indent, at int) {
 
 // comma finds the next comma outside a string and a comment; -1 if there is none.
 func comma(text []byte) int {
+	if i := bytes.IndexByte(text, ','); i < 0 || bytes.IndexByte(text[:i], '"') < 0 && bytes.IndexByte(text[:i], '/') < 0 {
+		return i
+	}
 	quoted := false
 	for i, c := range text {
 		switch {
