@@ -219,6 +219,11 @@ func (w *walk) result(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 			set(&in.Args[0], w.pool.Binary("and", width, v, w.pool.Const(width, 1<<n.K-1)))
 			return
 		}
+	case "bfi":
+		if p, n := arg(3, 32), arg(4, 32); p.Const() && n.Const() {
+			set(&in.Args[0], w.insert(width, w.fit(arg(1, width), width), w.fit(arg(2, width), width), p.K&0xff, n.K&0xff))
+			return
+		}
 	case "ld":
 		if w.load(s, st, set) {
 			return
@@ -249,6 +254,21 @@ func (w *walk) result(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 			e.Done = w.reg(s, in.Args[0].Reg())
 		}
 	}
+}
+
+// insert is bfi: bits of a in place of n bits of b from bit at on.
+func (w *walk) insert(width int, a, b *value.Value, at, n int64) *value.Value {
+	n = min(n, int64(width)-at)
+	if n <= 0 {
+		return b
+	}
+	field := int64(-1)
+	if n < 64 {
+		field = 1<<n - 1
+	}
+	k := func(bits int64) *value.Value { return w.pool.Const(width, bits) }
+	kept := w.pool.Binary("and", width, b, k(^(field << at)))
+	return w.pool.Add(width, kept, w.pool.Binary("shl", width, w.pool.Binary("and", width, a, k(field)), w.pool.Const(32, at)))
 }
 
 // move is mov, which also packs and takes apart.

@@ -181,3 +181,24 @@ st.shared.b32 [%r4+16], %r2;
 		t.Errorf("from %d to %d, %v", low, high, ok)
 	}
 }
+
+// TestInserted computes places that bfi puts together: bits of one number among those of another.
+func TestInserted(t *testing.T) {
+	k := follow(t, ".reqntid 32", `
+mov.u32 %r1, bars;
+mov.b32 %r2, 0xffffff07;
+mov.u32 %r3, 6;
+bfi.b32 %r4, %r3, %r2, 3, 29;
+add.u32 %r5, %r1, %r4;
+mbarrier.arrive.shared.b64 _, [%r5+1];
+bfi.b32 %r4, %r3, 25, 1, 2;
+add.u32 %r5, %r1, %r4;
+mbarrier.arrive.shared.b64 _, [%r5+3];
+bfi.b32 %r4, %r3, 40, 32, 8;
+add.u32 %r5, %r1, %r4;
+mbarrier.arrive.shared.b64 _, [%r5];
+`)
+	if d := cmp.Diff("56 32 40", offsets(k, trace.Arrive, 1)); d != "" {
+		t.Errorf("places (-want +got):\n%s", d)
+	}
+}

@@ -92,6 +92,9 @@ func (p *Pool) Compare(op string, signed bool, a, b *Value) *Value {
 	if !signed && b.Is(1) {
 		return p.Compare("eq", false, a, p.Const(width, 0))
 	}
+	if !signed && a.Is(0) {
+		return p.Not(p.Compare("eq", false, b, p.Const(width, 0)))
+	}
 	name := "u"
 	if signed {
 		name = "s"

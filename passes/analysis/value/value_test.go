@@ -43,6 +43,7 @@ func TestFolds(t *testing.T) {
 		{"same operands", p.Compare("eq", false, p.Add(32, x, k(1)), p.Add(32, x, k(1))), p.Bool(true)},
 		{"a predicate taken apart and put together", p.Compare("eq", false, p.Select(cond, k(1), k(0)), k(1)), cond},
 		{"and its opposite", p.Compare("eq", false, p.Select(cond, k(1), k(0)), k(0)), p.Not(cond)},
+		{"more than nothing is not nothing", p.Compare("lt", false, k(0), x), p.Compare("ne", false, x, k(0))},
 		{"selection by a constant", p.Select(p.Bool(false), x, y), y},
 		{"both the same", p.Select(cond, x, x), x},
 		{"and with true", p.Binary("and", 1, cond, p.Bool(true)), cond},

@@ -51,10 +51,12 @@ func run(p *verify.Pass) {
 		bulk(p, t)
 		order(p, t)
 	}
+	firsts := make(map[base]*trace.Event)
 	for _, t := range p.Traces {
 		for i := range t.Events {
 			if e := &t.Events[i]; e.Kind == trace.BulkLoad || e.Kind == trace.BulkStore {
 				aligned(p, t, e)
+				apart(p, t, e, firsts)
 			}
 		}
 	}

@@ -103,3 +103,36 @@ func residue(p *verify.Pass, v *value.Value, n int64, s value.Set) (past, of int
 	})
 	return past, 1 << known
 }
+
+// A base is what an address in global memory is counted from, on ways for which one choice of numbers was put in.
+type base struct {
+	of   *value.Value
+	with string
+}
+
+// apart holds the address in global memory of a bulk copy against that of the first which is counted from the same: where their
+// distance is no multiple of 16 they are not aligned both. Which of them is not is not known.
+func apart(p *verify.Pass, t *trace.Trace, e *trace.Event, firsts map[base]*trace.Event) {
+	n := 1
+	if e.Kind == trace.BulkStore {
+		n = 0
+	}
+	v := verify.Val(e, verify.Address(e.In, n))
+	if v == nil || v.Const() || v.Tid() || verify.Tensor(e.In) {
+		return
+	}
+	k := base{p.Pool.Sub(64, v, p.Pool.Const(64, v.K)), t.Facts.With}
+	first := firsts[k]
+	if first == nil {
+		firsts[k] = e
+		return
+	}
+	m := 1
+	if first.Kind == trace.BulkStore {
+		m = 0
+	}
+	if was := verify.Val(first, verify.Address(first.In, m)); (v.K-was.K)%unit != 0 {
+		p.Report(&ruleBytes, e.In, "a bulk copy works on global memory %d bytes from where another does, expected a multiple of %d: they are not aligned to it both", v.K-was.K, unit).
+			Also(first.In, "the other copy").On(t, 0)
+	}
+}

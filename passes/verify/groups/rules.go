@@ -93,7 +93,7 @@ cp.async.bulk.wait_group 0;
 	}
 	ruleBytes = diag.Rule{
 		ID: "A9", Layer: "groups", Severity: diag.Error, Title: "a bulk copy of odd size or place",
-		What: "A bulk copy whose size is no multiple of 16, or whose address is not aligned to 16; a copy of a tensor's box whose tile in shared memory is not aligned to 128; one of known size that goes beyond the variable that it is counted from. A variable that is declared with less alignment is a review.",
+		What: "A bulk copy whose size is no multiple of 16, or whose address is not aligned to 16; a copy of a tensor's box whose tile in shared memory is not aligned to 128; one of known size that goes beyond the variable that it is counted from; or two whose addresses in global memory are no multiple of 16 apart. A variable that is declared with less alignment is a review.",
 		Why:  "The kernel faults.",
 		Wrong: `
 mov.b32 %r1, 200;

@@ -125,7 +125,7 @@ func made(p *verify.Pass, t *trace.Trace, i int, behind birth, births map[verify
 		}
 		b := &birth{t: t, at: i, e: e, count: count, known: known, by: o.Threads, syncs: behind.syncs, warps: behind.warps}
 		for j := i + 1; j < len(t.Events); j++ {
-			if k := t.Events[j].Kind; k == trace.InitFence || k == trace.ProxyFence {
+			if k := t.Events[j].Kind; publishes(&t.Events[j]) {
 				if o.Threads.Minus(t.Events[j].Threads) != (value.Set{}) {
 					continue // of other threads
 				}
@@ -155,7 +155,9 @@ func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers
 		case trace.BarrierSync, trace.ClusterWait, trace.Wait:
 			syncs++ // of those who use the object, any that makes order may be enough
 		case trace.ProxyFence, trace.InitFence:
-			fenced, late = e.Threads, syncs
+			if publishes(e) {
+				fenced, late = e.Threads, syncs
+			}
 		}
 		n := verify.Target(e)
 		if n < 0 || e.Kind == trace.Init || e.Kind == trace.Inval {
@@ -196,6 +198,11 @@ func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers
 			}
 		}
 	}
+}
+
+// publishes reports whether a fence makes what was written before it visible to engines: one that only acquires does not.
+func publishes(e *trace.Event) bool {
+	return e.Kind == trace.InitFence || e.Kind == trace.ProxyFence && !e.In.Mod("acquire")
 }
 
 // clustered reports whether blocks of a cluster may do something to one another.

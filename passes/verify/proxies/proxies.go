@@ -63,6 +63,7 @@ func run(p *verify.Pass) {
 	engines := engineRegions(p)
 	for _, t := range p.Traces {
 		follow(p, t, engines)
+		requests(p, t)
 		if p.Needs(trace.MapEdit, trace.MapCopy) {
 			maps(p, t)
 		}
@@ -361,7 +362,7 @@ func handOver(p *verify.Pass, t *trace.Trace, i int, list []*plain, engines []en
 		return
 	}
 	for _, a := range list {
-		if a.state == settled || a.state == joined || a.state == fenced || a.e.Threads.And(e.Threads) == (value.Set{}) {
+		if a.state == settled || a.state == joined || a.e.Threads.And(e.Threads) == (value.Set{}) || a.state == fenced && !ahead(a, e) {
 			continue
 		}
 		if a.write && a.early && a.under(loads) {
@@ -383,8 +384,11 @@ func handOver(p *verify.Pass, t *trace.Trace, i int, list []*plain, engines []en
 					}
 					f := p.Report(rule, e.In, "%s hands over shared memory that was %s plainly, and %s works on it through the async proxy: %s", op(e.In), what, op(g.e.In), reason(a)).
 						Also(a.e.In, "%s here", what).Also(a.fence, "the fence").Also(g.e.In, "the other access").On(t, i)
-					if a.state == narrower {
+					switch a.state {
+					case narrower:
 						f.Rule = ruleSpace.ID
+					case fenced:
+						f.As(diag.Review) // the warp may be together
 					}
 					return
 				}

@@ -1,0 +1,63 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package proxies
+
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// ahead reports whether some lanes of a warp arrive for others, which have fenced their access and met them nowhere since: their fences
+// may come later.
+func ahead(a *plain, e *trace.Event) bool {
+	for w := range value.MaxThreads / 32 {
+		if here := e.Threads.Lanes(w); here != 0 && a.e.Threads.Lanes(w)&^here != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// requests asks, where the answer to a request for more work is read behind a fence that only releases, for one that acquires ahead of
+// the next request, which overwrites the answer.
+func requests(p *verify.Pass, t *trace.Trace) {
+	release := releases(p)
+	if release == nil {
+		return
+	}
+	waited, acquired := false, false
+	for i := range t.Events {
+		e := &t.Events[i]
+		switch e.Kind {
+		case trace.Wait:
+			waited, acquired = true, false
+		case trace.ProxyFence:
+			acquired = !e.In.Mod("release")
+		case trace.Answer:
+			if waited && !acquired {
+				p.Report(&ruleRead, e.In, "%s overwrites an answer that was read behind a fence which only releases, and no fence that acquires comes between the wait for those who read it and this", op(e.In)).
+					Also(release, "the fence").On(t, i)
+				return
+			}
+			waited, acquired = false, false
+		}
+	}
+}
+
+// releases is a proxy fence of the kernel that only releases, or nil.
+func releases(p *verify.Pass) *ir.Instr {
+	if !p.Needs(trace.Answer) {
+		return nil
+	}
+	for _, t := range p.Traces {
+		for i := range t.Events {
+			if e := &t.Events[i]; e.Kind == trace.ProxyFence && e.In.Mod("release") {
+				return e.In
+			}
+		}
+	}
+	return nil
+}
