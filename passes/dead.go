@@ -37,8 +37,7 @@ func dead(f *ir.Func) int {
 		needed := needs(f, l)
 		live := make(Set, len(f.Regs)/64+1)
 		for i, b := range f.Blocks {
-			clear(live)
-			copy(live, l.Out[i])
+			l.Out(i, live)
 			n += deadIn(b, l, live, needed)
 		}
 		if n == 0 {

@@ -5,10 +5,12 @@ package passes_test
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/lower"
 	"github.com/ptxdsl/ptxdsl/passes"
 )
@@ -88,4 +90,23 @@ func rows(n int) string {
 	}
 	b.WriteString("\tret;\n}\n")
 	return b.String()
+}
+
+// TestMemory asks what is live in a kernel of 20,000 blocks and 60,000 registers, nearly all of which are of one block: sets of all
+// registers for all blocks would take 300 MB.
+func TestMemory(t *testing.T) {
+	f := module(t, "large.ptx", blocks(20_000)).Funcs()[0]
+	g := ir.FlowOf(f)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	l := passes.LivenessOf(g)
+	runtime.ReadMemStats(&after)
+	if n := (after.TotalAlloc - before.TotalAlloc) >> 20; n > 20 {
+		t.Errorf("it took %d MB, and not 20 at most", n)
+	}
+	s := make(passes.Set, len(f.Regs)/64+1)
+	l.In(len(f.Blocks)/2, s)
+	if n := s.Len(); n != 2 {
+		t.Errorf("%d registers are live in the middle, and not the parameters", n)
+	}
 }

@@ -31,58 +31,115 @@ func (s Set) Len() int {
 	return n
 }
 
-// A Liveness says which registers of a function are read later: at the start of each block, and at its
-// end.
+// A Liveness says which registers of a function are read later: at the start of each block, and at its end. Kept is what goes from
+// block to block; most registers are read in the block that writes them only.
 type Liveness struct {
 	Flow   *ir.Flow
 	Number map[*ir.Reg]int // in Func.Regs
-	In     []Set
-	Out    []Set
+	wide   []int32         // numbers of the registers that some block reads before it writes them, or that are results
+	slot   []int32         // of each register, its place among those, or -1
+	in     []Set           // by block, of places
+	leaves Set             // what is read where control leaves
 }
 
 // LivenessOf works out what is live in g's function. A result of the function that is a register is live
 // wherever control leaves.
 func LivenessOf(g *ir.Flow) *Liveness {
 	f := g.Func
-	l := &Liveness{Flow: g, Number: make(map[*ir.Reg]int, len(f.Regs))}
+	l := &Liveness{Flow: g, Number: make(map[*ir.Reg]int, len(f.Regs)), slot: make([]int32, len(f.Regs))}
 	for i, r := range f.Regs {
 		l.Number[r] = i
+		l.slot[i] = -1
 	}
-	words := (len(f.Regs) + 63) / 64
-	room := make(Set, 2*words*len(f.Blocks))
-	take := func() Set {
-		s := room[:words:words]
-		room = room[words:]
-		return s
+	l.crossing(f)
+	words := (len(l.wide) + 63) / 64
+	room := make(Set, words*len(f.Blocks))
+	l.in = make([]Set, len(f.Blocks))
+	for b := range f.Blocks {
+		l.in[b], room = room[:words:words], room[words:]
 	}
-	for range f.Blocks {
-		l.In, l.Out = append(l.In, take()), append(l.Out, take())
-	}
-	results := make(Set, words)
+	l.leaves = make(Set, words)
 	for _, v := range f.Results {
 		if n, ok := l.Number[v.Reg]; ok && v.Reg != nil {
-			results.Add(n)
+			l.leaves.Add(int(l.slot[n]))
 		}
 	}
 	live := make(Set, words)
 	for changed := true; changed; {
 		changed = false
 		for b := len(f.Blocks) - 1; b >= 0; b-- {
-			out := l.Out[b]
-			if g.Leaves[b] {
-				merge(out, results)
-			}
-			for _, s := range g.Succs[b] {
-				merge(out, l.In[s])
-			}
-			copy(live, out)
+			l.behind(b, live)
 			for i := len(f.Blocks[b].Instrs) - 1; i >= 0; i-- {
-				l.Step(f.Blocks[b].Instrs[i], live)
+				l.step(f.Blocks[b].Instrs[i], live, l.place)
 			}
-			changed = merge(l.In[b], live) || changed
+			changed = merge(l.in[b], live) || changed
 		}
 	}
 	return l
+}
+
+// crossing finds the registers that may be live from one block to another.
+func (l *Liveness) crossing(f *ir.Func) {
+	keep := func(n int) {
+		if l.slot[n] < 0 {
+			l.slot[n] = int32(len(l.wide))
+			l.wide = append(l.wide, int32(n))
+		}
+	}
+	written := make([]int, len(f.Regs)) // the block, counted from 1, that wrote a register last
+	for i, b := range f.Blocks {
+		for _, in := range b.Instrs {
+			in.Registers(func(r *ir.Reg, a isa.Access) {
+				if n, ok := l.Number[r]; ok && a != isa.Write && written[n] != i+1 {
+					keep(n)
+				}
+			})
+			in.Registers(func(r *ir.Reg, a isa.Access) {
+				if n, ok := l.Number[r]; ok && a == isa.Write {
+					written[n] = i + 1
+				}
+			})
+		}
+	}
+	for _, v := range f.Results {
+		if n, ok := l.Number[v.Reg]; ok && v.Reg != nil {
+			keep(n)
+		}
+	}
+}
+
+// place is where a register is in the sets that are kept, or -1.
+func (l *Liveness) place(n int) int { return int(l.slot[n]) }
+
+// behind puts into live what is live at the end of a block, by places.
+func (l *Liveness) behind(b int, live Set) {
+	clear(live)
+	if l.Flow.Leaves[b] {
+		merge(live, l.leaves)
+	}
+	for _, s := range l.Flow.Succs[b] {
+		merge(live, l.in[s])
+	}
+}
+
+// spread is a set of places as one of numbers in Func.Regs, put into s.
+func (l *Liveness) spread(from, s Set) {
+	clear(s)
+	for i, w := range from {
+		for ; w != 0; w &= w - 1 {
+			s.Add(int(l.wide[64*i+bits.TrailingZeros64(w)]))
+		}
+	}
+}
+
+// In puts into s, which has room for the registers of the function, those that are live at the start of block b.
+func (l *Liveness) In(b int, s Set) { l.spread(l.in[b], s) }
+
+// Out puts into s those that are live at the end of block b.
+func (l *Liveness) Out(b int, s Set) {
+	live := make(Set, len(l.leaves))
+	l.behind(b, live)
+	l.spread(live, s)
 }
 
 // merge adds the registers of from to s and reports whether there were new ones.
@@ -98,15 +155,18 @@ func merge(s, from Set) bool {
 }
 
 // Step turns what is live behind in into what is live before it.
-func (l *Liveness) Step(in *ir.Instr, live Set) {
+func (l *Liveness) Step(in *ir.Instr, live Set) { l.step(in, live, func(n int) int { return n }) }
+
+// step is Step where register n is at a place of its own in live, or at none.
+func (l *Liveness) step(in *ir.Instr, live Set, place func(n int) int) {
 	in.Registers(func(r *ir.Reg, a isa.Access) {
-		if n, ok := l.Number[r]; ok && a == isa.Write {
-			live.Remove(n)
+		if n, ok := l.Number[r]; ok && a == isa.Write && place(n) >= 0 {
+			live.Remove(place(n))
 		}
 	})
 	in.Registers(func(r *ir.Reg, a isa.Access) {
-		if n, ok := l.Number[r]; ok && a != isa.Write {
-			live.Add(n)
+		if n, ok := l.Number[r]; ok && a != isa.Write && place(n) >= 0 {
+			live.Add(place(n))
 		}
 	})
 }

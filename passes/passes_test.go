@@ -197,7 +197,10 @@ LOOP:
 	l := passes.LivenessOf(ir.FlowOf(f))
 	var got []string
 	for i := range f.Blocks {
-		got = append(got, named(f, l.In[i])+" -> "+named(f, l.Out[i]))
+		in, out := make(passes.Set, 1), make(passes.Set, 1)
+		l.In(i, in)
+		l.Out(i, out)
+		got = append(got, named(f, in)+" -> "+named(f, out))
 	}
 	want := []string{" -> %n %i %sum %a", "%n %i %sum %a -> %p %n %i %sum %a", "%p %sum %a -> "}
 	if d := cmp.Diff(want, got); d != "" {
