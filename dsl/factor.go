@@ -135,16 +135,22 @@ func (s *FactorStage) Put(col int, x []Reg[F32]) {
 	k.ins(fmt.Sprintf("tcgen05.st.sync.aligned.32x32b.x%d.b32", n), tensorAddress(k, at), k.list(ir.Vector, regs))
 }
 
-// packed is two or four numbers as the small ones of a type in one register, the first in the lowest bits.
+// packed is as many numbers as fill a register, as those of a type, the first in the lowest bits.
 func (k *Kernel) packed(t isa.Type, x []Reg[F32]) ir.Operand {
 	all := ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B32)}
-	if t.Bits() == 16 {
+	switch t.Bits() {
+	case 32:
+		return k.arg(x[0])
+	case 16:
 		k.ins("cvt.rn"+packedPair(t).String()+".f32", all, k.arg(x[1]), k.arg(x[0]))
 		return all
 	}
-	halves := make([]ir.Operand, 2)
+	halves, two := make([]ir.Operand, len(x)/2), isa.B16
+	if t.Bits() == 4 {
+		two = isa.B8
+	}
 	for i := range halves {
-		halves[i] = ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B16)}
+		halves[i] = ir.Operand{Kind: ir.Register, Ref: k.newReg(two)}
 		k.ins("cvt.rn.satfinite"+t.String()+"x2.f32", halves[i], k.arg(x[2*i+1]), k.arg(x[2*i]))
 	}
 	k.ins("mov.b32", all, k.vector(halves...))

@@ -132,56 +132,6 @@ func (o *Output) StoreTMEM(a *AccumulatorStage, row, col Reg[U32]) {
 	}
 }
 
-// StoreRows writes 128 rows to the matrix, of which each thread has one, as it has of accumulators in tensor memory: numbers gives so many of its row, from a
-// column on, and they are converted to the matrix's type. A bias, an activation or a scale is what numbers does with the sums that it loads.
-func (o *Output) StoreRows(row, col Reg[U32], numbers func(col, n int) []Reg[F32]) {
-	k := o.kernel()
-	if !made(k, "StoreRows", row.k) || !k.runs("StoreRows", numbers != nil) {
-		return
-	}
-	t := o.to.tile
-	switch {
-	case t.Rows != 128 || o.groups != 1:
-		k.fault(&ruleShape, "128 rows do not fit an output of %s for %d warpgroups", t, o.groups)
-		return
-	case t.Type != isa.Bf16 && t.Type != isa.F16 || t.Swizzle != Swizzle128 || t.Cols%32 != 0:
-		k.fault(&ruleShape, "an output of %s; .bf16 or .f16 with a swizzle of 128 bytes and a multiple of 32 columns are expected", t)
-		return
-	}
-	first := o.first()
-	group := k.U32(0)
-	k.Comment("the store before this one has left the tile")
-	k.When(first, func() { k.WaitStoresRead(0) })
-	o.sync(group)
-	tile := o.tile(group)
-	line := k.Thread().AndI(127)
-	at := tile.at.add(line.MulI(int64(tile.Pitch())))
-	unit := line.AndI(7).ShlI(4)
-	const chunk = 32
-	for c := 0; c < t.Cols; c += chunk {
-		x := numbers(c, chunk)
-		if len(x) != chunk {
-			k.fault(&ruleShape, "%d numbers of a row where %d are asked for", len(x), chunk)
-			return
-		}
-		for q := 0; q < chunk; q += 8 {
-			regs := make([]ir.Operand, 4)
-			for i := range regs {
-				regs[i] = k.packed(t.Type, x[q+2*i:][:2])
-			}
-			b := (c + q) * 2
-			to := at.Plus(int64(b / 128 * tile.SlabBytes())).add(unit.XorI(int64(b % 128)))
-			k.ins("st.shared.v4.b32", to.in(k), k.list(ir.Vector, regs))
-		}
-	}
-	k.FenceAsync()
-	o.sync(group)
-	k.When(first, func() {
-		o.to.Store(tile, row, col)
-		k.CommitStores()
-	})
-}
-
 // put writes the fragment with stmatrix: a lane gives the address of a row of one of four 8x8 matrices, which are the upper and
 // lower rows of two groups of eight columns.
 func (o *Output) put(acc *Accumulator, part int, tile SharedTile) {

@@ -4,6 +4,8 @@
 package dsl_test
 
 import (
+	"fmt"
+
 	"github.com/ptxdsl/ptxdsl/dsl"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -27,5 +29,24 @@ var wrongBlackwell = []wrongKernel{
 		k.Pipeline("p", 2, a.Feed().MulticastRow())            // want `D501: a is shared along rows and columns in a cluster of 2 x 1 x 2 blocks; two dimensions are expected`
 		for range k.Persistent(k.U32(4), k.U32(4), 1).Each() { // want `D501: tiles are dealt to clusters of 2 x 1 x 2 blocks; two dimensions are expected`
 		}
+	}},
+	{"sm_100a", func(m *dsl.Module, k *dsl.Kernel) { // rows that go out, and come in
+		row, zero := k.U32(0), k.U32(0)
+		sums := func(_, n int) []f32 { return make([]f32, n) }
+		out := func(t isa.Type, cols int) *dsl.Output {
+			return k.Output("o", k.TensorMap(fmt.Sprint("m", cols, t.String()[1:]), t, dsl.Box{Rows: 128, Cols: cols}, dsl.Swizzle32), 1)
+		}
+		out(isa.S8, 64).StoreRows(row, zero, sums)  // want `D401: an output of 128x64 \.s8 .*; \.f32, \.bf16, \.f16, \.e4m3, \.e5m2 or \.e2m1 with a swizzle and a multiple of 32 columns`
+		out(isa.E4m3, 96).StoreRows(row, zero, nil) // want `D205: .*`
+		four := out(isa.E2m1, 64)
+		four.StoreScaled(nil, row, zero, sums) // want `D201: StoreScaled with scale factors that no builder call made`
+		to := k.ScaleOutput("s", dsl.NVFP4)
+		four.StoreScaled(to, row, zero, sums)                 // want `D401: scale factors s of a matrix whose size nobody said; Sized does`
+		four.StoreScaled(to.Sized(row, zero), row, zero, nil) // want `D205: .*`
+		wide := out(isa.E5m2, 96)
+		wide.StoreScaled(to.Sized(row, zero), row, zero, sums)       // want `D401: an output of 128x96 \.e5m2 .* with a \.ue4m3 for 16; .* a multiple of 64 columns, or 32, are expected`
+		k.ScaleOutput("t", dsl.BlockScale{Type: isa.F32, Vector: 8}) // want `D401: scale factors that are \.f32 for 8; \.ue8m0 or \.ue4m3 for 16 or 32`
+		x := k.SharedTile("x", dsl.Tile{Type: isa.Bf16, Rows: 128, Cols: 64, Swizzle: dsl.Swizzle128})
+		x.LoadRow(row, 4, 8) // want `D401: columns 4 to 11 of a row of 128x64 \.bf16 .*; whole units of 16 bytes`
 	}},
 }

@@ -36,7 +36,7 @@ func Check(t *trial.T) error {
 			}
 		}
 	}
-	return nil
+	return checkEpilogues(t, nvfp4, nvfp4.Default(false), trial.Product{M: 333, N: 544, K: 1280})
 }
 
 // checkSync multiplies matrices of the formats of BuildSync.
@@ -59,10 +59,14 @@ func checkSync(t *trial.T, sizes ...trial.Product) error {
 
 // multiply runs the kernel of a format on random matrices.
 func multiply(t *trial.T, k *runtime.Kernel, f Format, tiling Tiling, p trial.Product) error {
-	// As many clusters as there is work for, and room.
-	rows, cols := tiling.cluster()
-	clusters := (p.M + 128*rows - 1) / (128 * rows) * ((p.N + tiling.N*cols - 1) / (tiling.N * cols))
-	return random(t, k, f, runtime.Grid(rows*max(1, min(clusters, t.Device.Info().SMs/(rows*cols))), cols), p)
+	return random(t, k, f, tiling.grid(t, p), p)
+}
+
+// grid is as many clusters as there is work for, and room.
+func (t Tiling) grid(on *trial.T, p trial.Product) runtime.Config {
+	rows, cols := t.cluster()
+	clusters := (p.M + 128*rows - 1) / (128 * rows) * ((p.N + t.N*cols - 1) / (t.N * cols))
+	return runtime.Grid(rows*max(1, min(clusters, on.Device.Info().SMs/(rows*cols))), cols)
 }
 
 // random runs a kernel on random matrices of a format.

@@ -100,7 +100,10 @@ func (f Format) Default(pair bool) Tiling {
 // factors come as atoms (see dsl.BlockScale), by the TMA into shared memory and from there into tensor memory. Sizes are whatever the TMA takes: it
 // reads zeros beyond the edges, and writes nothing there. That is n a multiple of 8, and k of 16 bytes; of 128 where numbers of 4 or 6 bits
 // take a byte in shared memory. Of a sparse format A is m x k/2, and e tells which numbers it has (see dsl.SparsityOffset).
-func Build(m *dsl.Module, f Format, t Tiling) {
+func Build(m *dsl.Module, f Format, t Tiling) { BuildWith(m, f, t, Epilogue{D: isa.Bf16}) }
+
+// BuildWith is Build with another end of the kernel.
+func BuildWith(m *dsl.Module, f Format, t Tiling, end Epilogue) {
 	kept, depth := f.depth()
 	options := []dsl.KernelOption{dsl.Threads(256)}
 	share := 1
@@ -110,7 +113,7 @@ func Build(m *dsl.Module, f Format, t Tiling) {
 	if high, wide := t.cluster(); high*wide > 1 {
 		options = append(options, dsl.Cluster(high, wide))
 	}
-	k := m.Kernel("matmul_"+f.Name, options...)
+	k := m.Kernel("matmul_"+f.Name+end.Name, options...)
 	if t.Pair {
 		k.Pair()
 	}
@@ -131,7 +134,7 @@ func Build(m *dsl.Module, f Format, t Tiling) {
 		e = k.SparsityMap("e", a)
 		feeds = append(feeds, e.Feed().MulticastRow())
 	}
-	d := k.TensorMap("d", isa.Bf16, dsl.Box{Rows: 128, Cols: t.N}, dsl.Swizzle128)
+	write := end.declare(k, t)
 	rows, cols, length := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
 
 	stage := k.Pipeline("stage", t.Stages, feeds...)
@@ -143,11 +146,11 @@ func Build(m *dsl.Module, f Format, t Tiling) {
 	if f.Sparse {
 		acc.Sparsity(a)
 	}
-	out := k.Output("out", d, 1)
+	write.room()
 	tiles := k.Persistent(rows.CeilDiv(128), cols.CeilDiv(int64(t.N)), t.Group)
 	steps := length.CeilDiv(int64(depth))
 
-	k.Roles(
+	roles := append(write.roles(tiles),
 		dsl.OnWarp(0, "load", func() {
 			for at := range tiles.Each() {
 				colB := at.Col
@@ -185,10 +188,11 @@ func Build(m *dsl.Module, f Format, t Tiling) {
 		dsl.OnWarpgroup(1, "write", func() {
 			for at := range tiles.Each() {
 				acc.Drain(func(d *dsl.AccumulatorStage) {
-					out.StoreTMEM(d, at.Row.MulI(128), at.Col.MulI(int64(t.N)))
+					write.tile(d, at, rows, cols)
 				})
 			}
-			out.Drain()
+			write.out.Drain()
 		}),
 	)
+	k.Roles(roles...)
 }

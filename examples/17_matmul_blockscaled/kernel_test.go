@@ -23,6 +23,13 @@ func TestBlockScaled(t *testing.T) {
 	}
 }
 
+// TestEpilogues holds the kernel with each of its ends.
+func TestEpilogues(t *testing.T) {
+	for _, e := range Epilogues {
+		exampletest.Check(t, "nvfp4"+e.Name, "sm_100a", func(m *dsl.Module) { BuildWith(m, nvfp4, e.tiling(nvfp4.Default(false)), e) })
+	}
+}
+
 // TestClusters holds the kernel in clusters whose blocks load parts of tiles for one another.
 func TestClusters(t *testing.T) {
 	exampletest.Check(t, "nvfp4_cluster", "sm_100a", func(m *dsl.Module) { Build(m, nvfp4, Tiling{N: 192, Stages: 3, Group: 8, Rows: 2, Cols: 2}) })

@@ -118,3 +118,39 @@ func model(old, with string, t *testing.T) *blackwell.Device {
 	}
 	return d
 }
+
+// TestModelEpilogues writes results of several types, with new scale factors and with another matrix, on one multiprocessor and on a pair.
+func TestModelEpilogues(t *testing.T) {
+	for _, tiling := range []Tiling{{N: 128, Stages: 2, Group: 8}, {N: 64, Stages: 2, Group: 8}, {N: 128, Stages: 2, Group: 8, Pair: true, Cols: 2}} {
+		d := &trial.T{Device: runtime.On(blackwell.New("sm_100a")), Rand: rand.New(rand.NewPCG(1, 2))}
+		if err := checkEpilogues(d, nvfp4, tiling, trial.Product{M: 200, N: 224, K: 512}); err != nil {
+			t.Errorf("%+v: %v", tiling, err)
+		}
+	}
+}
+
+// TestModelEpilogueMistakes: an end of the kernel with one number wrong is found.
+func TestModelEpilogueMistakes(t *testing.T) {
+	for _, m := range []struct {
+		end             int
+		what, old, with string
+	}{
+		{0, "where units of a row lie", `and\.b32(\s+%\w+, %\w+), 7;`, "and.b32$1, 3;"},
+		{1, "what C is multiplied by", `(mul(?:\.rn)?\.f32\s+%\w+, %\w+), %beta;`, "$1, %alpha;"},
+		{1, "the row of C", `mad\.lo\.u32(\s+%\w+, %\w+), 32,`, "mad.lo.u32$1, 16,"},
+		{3, "the largest number", `0f3E2AAAAB`, "0f3E800000"},
+		{3, "where a row's factors are", `and\.b32(\s+%\w+, %\w+), 0x1f;`, "and.b32$1, 0xf;"},
+		{3, "which factor is whose", `mov\.b32(\s+%\w+), \{(%rs\w+), (%rs\w+)\};`, "mov.b32$1, {$3, $2};"},
+		{3, "what numbers are divided by", `rcp\.approx\.ftz\.f32(\s+%\w+), %\w+;`, "rcp.approx.ftz.f32$1, 0f40000000;"},
+		{4, "the exponent of a factor", `, 254,`, ", 253,"},
+		{4, "the absolute value", `abs\.f32`, "neg.f32"},
+	} {
+		e := Epilogues[m.end]
+		d := &trial.T{Device: runtime.On(model(m.old, m.with, t)), Rand: rand.New(rand.NewPCG(1, 2))}
+		if err := e.check(d, nvfp4, e.tiling(nvfp4.Default(false)), trial.Product{M: 200, N: 224, K: 256}); err == nil {
+			t.Errorf("%s: nothing is found", m.what)
+		} else {
+			t.Logf("%s: %v", m.what, err)
+		}
+	}
+}

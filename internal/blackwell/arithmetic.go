@@ -253,6 +253,22 @@ func (k *kernel) convert(s *step, to int, src []source) error {
 		return pair(func(x float64) uint64 { return nearest(e4m3, x) }, 8)
 	case "e5m2x2 f32":
 		return pair(func(x float64) uint64 { return nearest(e5m2, x) }, 8)
+	case "e2m1x2 f32":
+		return pair(func(x float64) uint64 { return nearest(e2m1, x) }, 4)
+	case "ue8m0x2 f32":
+		if !s.has("rp") || !s.has("satfinite") {
+			return errModel
+		}
+		return pair(upwards, 8)
+	case "f16x2 e4m3x2":
+		s.run = lanewise(to, func(w *warp, l int) uint64 {
+			x := src[0](w, l)
+			return toHalf(e4m3.worth(x)) | toHalf(e4m3.worth(x>>8))<<16
+		})
+		return nil
+	case "f32 bf16":
+		s.run = lanewise(to, func(w *warp, l int) uint64 { return src[0](w, l) & 0xffff << 16 })
+		return nil
 	case "f32 f16":
 		s.run = lanewise(to, func(w *warp, l int) uint64 { return fromFloat(f16.worth(src[0](w, l) & 0xffff)) })
 		return nil

@@ -1,0 +1,137 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// A ScaleOutput is scale factors that a kernel makes for the matrix that it writes, in the atoms that BlockScale.Offset says: what the ScaleMap of a next product
+// takes.
+type ScaleOutput struct {
+	BlockScale
+	k          *Kernel
+	name       string
+	at         Array[U32]
+	rows, cols Reg[U32]
+}
+
+// ScaleOutput is a parameter for the scale factors of a matrix that Output.StoreScaled writes: BlockScale.Bytes of them.
+func (k *Kernel) ScaleOutput(name string, b BlockScale) *ScaleOutput {
+	k = k.sound()
+	if b.Type != isa.Ue8m0 && b.Type != isa.Ue4m3 || b.Vector != 16 && b.Vector != 32 {
+		k.fault(&ruleShape, "scale factors that are %s; .ue8m0 or .ue4m3 for 16 or 32 numbers is expected", b)
+		b = NVFP4
+	}
+	return &ScaleOutput{BlockScale: b, k: k, name: name, at: Global[U32](k, name)}
+}
+
+// Sized says how many rows and columns the matrix has.
+func (s *ScaleOutput) Sized(rows, cols Reg[U32]) *ScaleOutput {
+	if s == nil || !made(s.k, "Sized", rows.k, cols.k) {
+		return s
+	}
+	sized := *s
+	sized.rows, sized.cols = rows, cols
+	return &sized
+}
+
+// largest is what the largest number of a type is worth.
+func largest(t isa.Type) float64 {
+	switch t {
+	case isa.E4m3:
+		return 448
+	case isa.E5m2:
+		return 57344
+	}
+	return 6 // e2m1
+}
+
+// StoreScaled is StoreRows of a block-scaled matrix: the largest of so many neighbours, over the largest number that the type has, is their scale factor, which
+// is rounded (up, to a power of two, as .ue8m0), and numbers are stored over what it is then. A factor for the whole matrix, which brings .ue4m3 into its
+// range, is what numbers multiplies by. The tile has whole words of factors: four times as many columns as share one, or a multiple, or twice as many.
+func (o *Output) StoreScaled(to *ScaleOutput, row, col Reg[U32], numbers func(col, n int) []Reg[F32]) {
+	k := o.kernel()
+	if !made(k, "StoreScaled", row.k, col.k) || !k.runs("StoreScaled", numbers != nil) {
+		return
+	}
+	t := o.to.tile
+	switch {
+	case to == nil || to.k == nil:
+		k.fault(&ruleValue, "StoreScaled with scale factors that no builder call made")
+		return
+	case !made(k, "StoreScaled", to.k):
+		return
+	case to.rows.k == nil:
+		k.fault(&ruleShape, "scale factors %s of a matrix whose size nobody said; Sized does", to.name)
+		return
+	case t.Type != isa.E4m3 && t.Type != isa.E5m2 && t.Type != isa.E2m1 || t.Cols%(4*to.Vector) != 0 && t.Cols != 2*to.Vector:
+		k.fault(&ruleShape, "an output of %s with a %s; .e4m3, .e5m2 or .e2m1 and a multiple of %d columns, or %d, are expected", t, to.BlockScale, 4*to.Vector, 2*to.Vector)
+		return
+	}
+	line := k.Thread().AndI(127)
+	atoms := to.cols.CeilDiv(int64(4 * to.Vector))
+	// A word of four factors of the row. Atoms begin at multiples of 128 rows, as the tile does.
+	word := row.ShrI(7).Mul(atoms).ShlI(7).Add(line.AndI(31).ShlI(2)).Add(line.ShrI(5))
+	inside := row.Lt(to.rows)
+	var codes []ir.Operand // of two factors each
+	o.storeRows(row, col, 2*to.Vector, func(c, n int) []Reg[F32] {
+		x := numbers(c, n)
+		if len(x) != n {
+			return x
+		}
+		low, high := x[:n/2], x[n/2:]
+		code, by := k.scaleFactors(to.Type, t.Type, low, high)
+		codes = append(codes, code)
+		switch left := col.AddI(int64((c + n - 1) / (4 * to.Vector) * 4 * to.Vector)); {
+		case t.Cols == n:
+			at := Array[B8]{at: to.at.at}.At(word.Add(left.DivI(int64(4*to.Vector)).ShlI(7)).ShlI(2).Add(left.RemI(int64(4 * to.Vector)).DivI(int64(to.Vector))))
+			k.If(inside.And(left.Lt(to.cols)), func() { k.ins("st.global.b16", at.at.in(k), code) })
+		case len(codes) == 2:
+			all := fresh[U32](k)
+			k.ins("mov.b32", all.in(k), k.vector(codes...))
+			codes = nil
+			at := to.at.At(word.Add(left.DivI(int64(4 * to.Vector)).ShlI(7)))
+			k.If(inside.And(left.Lt(to.cols)), func() { at.Put(all) })
+		}
+		scaled := make([]Reg[F32], n)
+		for i := range scaled {
+			scaled[i] = x[i].Mul(by[2*i/n])
+		}
+		return scaled
+	}, true)
+}
+
+// scaleFactors are the scale factors of two lists of numbers, as bytes of one register, and what they are divided by, as factors.
+func (k *Kernel) scaleFactors(t, of isa.Type, low, high []Reg[F32]) (code ir.Operand, by [2]Reg[F32]) {
+	var want [2]Reg[F32]
+	for i, list := range [2][]Reg[F32]{low, high} {
+		want[i] = list[0].Abs()
+		for _, x := range list[1:] {
+			want[i] = want[i].Max(x.Abs())
+		}
+		want[i] = want[i].MulF(1 / largest(of))
+	}
+	code = ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B16)}
+	if t == isa.Ue8m0 {
+		k.ins("cvt.rp.satfinite.ue8m0x2.f32", code, k.arg(want[1]), k.arg(want[0]))
+		both := Reg[U16]{k: k, r: code.Ref.(*ir.Reg), scope: k.scope()}
+		exponents := To[U32](both)
+		for i := range by {
+			// One over a power of two has the other exponent.
+			by[i] = Bits[F32](k.U32(254).Sub(exponents.ShrI(int64(8 * i)).AndI(255)).ShlI(23))
+		}
+		return code, by
+	}
+	k.ins("cvt.rn.satfinite.e4m3x2.f32", code, k.arg(want[1]), k.arg(want[0]))
+	halves := ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B32)}
+	k.ins("cvt.rn.f16x2.e4m3x2", halves, code)
+	for i, is := range k.unpacked(isa.F16, halves) {
+		by[i] = fresh[F32](k)
+		k.ins("rcp.approx.ftz.f32", by[i].in(k), is.in(k))
+		by[i] = by[i].Min(k.F32(0x1.fffffep127)) // nothing over no factor is nothing
+	}
+	return code, by
+}

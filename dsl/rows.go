@@ -1,0 +1,139 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// StoreRows writes 128 rows to the matrix, of which each thread has one, as it has of accumulators in tensor memory: numbers gives so many of its row, from a
+// column on, and they are converted to the matrix's type, which is .f32, .bf16, .f16, .e4m3, .e5m2 or .e2m1. A bias, an activation, a scale or another
+// matrix (SharedTile.LoadRow) is what numbers does with the sums that it loads.
+func (o *Output) StoreRows(row, col Reg[U32], numbers func(col, n int) []Reg[F32]) {
+	o.storeRows(row, col, 32, numbers, numbers != nil)
+}
+
+// storeRows is StoreRows of so many numbers at a time.
+func (o *Output) storeRows(row, col Reg[U32], chunk int, numbers func(col, n int) []Reg[F32], given bool) {
+	k := o.kernel()
+	if !made(k, "StoreRows", row.k) || !k.runs("StoreRows", given) {
+		return
+	}
+	t := o.to.tile
+	switch {
+	case t.Rows != 128 || o.groups != 1:
+		k.fault(&ruleShape, "128 rows do not fit an output of %s for %d warpgroups", t, o.groups)
+		return
+	case !storable(t.Type) || t.Padded || t.Swizzle == NoSwizzle || t.Cols%chunk != 0:
+		k.fault(&ruleShape, "an output of %s; .f32, .bf16, .f16, .e4m3, .e5m2 or .e2m1 with a swizzle and a multiple of %d columns are expected", t, chunk)
+		return
+	}
+	first := o.first()
+	group := k.U32(0)
+	k.Comment("the store before this one has left the tile")
+	k.When(first, func() { k.WaitStoresRead(0) })
+	o.sync(group)
+	tile := o.tile(group)
+	line := k.Thread().AndI(127)
+	put := tile.rowWriter(line)
+	for c := 0; c < t.Cols; c += chunk {
+		x := numbers(c, chunk)
+		if len(x) != chunk {
+			k.fault(&ruleShape, "%d numbers of a row where %d are asked for", len(x), chunk)
+			return
+		}
+		put(c, x)
+	}
+	k.FenceAsync()
+	o.sync(group)
+	k.When(first, func() {
+		o.to.Store(tile, row, col)
+		k.CommitStores()
+	})
+}
+
+// storable reports whether rows of sums can be stored as numbers of a type.
+func storable(t isa.Type) bool {
+	switch t {
+	case isa.F32, isa.Bf16, isa.F16, isa.E4m3, isa.E5m2, isa.E2m1:
+		return true
+	}
+	return false
+}
+
+// spots is where sixteen bytes of a row of a swizzled tile lie, whose first byte within the row is known.
+func (t SharedTile) spots(line Reg[U32]) func(b int) Addr {
+	at := t.at.add(line.MulI(int64(t.Pitch())))
+	var unit Reg[U32]
+	if t.Swizzle == Swizzle128 {
+		unit = line.AndI(7).ShlI(4)
+	} else {
+		unit = line.MulI(int64(t.Pitch())).ShrI(3).AndI(int64(t.Swizzle.mask()))
+	}
+	wide := int(t.Swizzle)
+	return func(b int) Addr {
+		return at.Plus(int64(b / wide * t.SlabBytes())).add(unit.XorI(int64(b % wide)))
+	}
+}
+
+// rowWriter writes neighbours in a row of the tile, as its type has them: whole units of sixteen bytes.
+func (t SharedTile) rowWriter(line Reg[U32]) func(col int, x []Reg[F32]) {
+	k, bits := t.at.k, t.Type.Bits()
+	at := t.spots(line)
+	each := 128 / bits
+	return func(col int, x []Reg[F32]) {
+		for q := 0; q < len(x); q += each {
+			regs := make([]ir.Operand, 4)
+			for i := range regs {
+				regs[i] = k.packed(t.Type, x[q+i*each/4:][:each/4])
+			}
+			k.ins("st.shared.v4.b32", at((col+q)*bits/8).in(k), k.list(ir.Vector, regs))
+		}
+	}
+}
+
+// LoadRow reads n neighbours in a row of the tile, from a column on, as F32: of .f32, .bf16 or .f16 with a swizzle, whole units of sixteen bytes. It is
+// what an epilogue adds to a row of its sums, which Produce brought.
+func (t SharedTile) LoadRow(row Reg[U32], col, n int) []Reg[F32] {
+	k := t.at.k
+	none := make([]Reg[F32], max(n, 0))
+	if !made(k, "LoadRow", row.k) {
+		return none
+	}
+	bits := t.Type.Bits()
+	if t.Type != isa.F32 && t.Type != isa.Bf16 && t.Type != isa.F16 || t.Swizzle == NoSwizzle || col < 0 || n < 1 || col*bits%128 != 0 || n*bits%128 != 0 || col+n > t.Cols {
+		k.fault(&ruleShape, "columns %d to %d of a row of %s; whole units of 16 bytes of .f32, .bf16 or .f16 with a swizzle are expected", col, col+n-1, t.Tile)
+		return none
+	}
+	t.open()
+	at := t.spots(row)
+	list := make([]Reg[F32], 0, n)
+	for b := col * bits / 8; b < (col+n)*bits/8; b += 16 {
+		words := make([]ir.Operand, 4)
+		for i := range words {
+			words[i] = ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B32)}
+		}
+		k.ins("ld.shared.v4.b32", k.list(ir.Vector, words), at(b).in(k))
+		for _, w := range words {
+			list = append(list, k.unpacked(t.Type, w)...)
+		}
+	}
+	return list
+}
+
+// unpacked is the numbers of a register as F32.
+func (k *Kernel) unpacked(t isa.Type, word ir.Operand) []Reg[F32] {
+	x := fresh[F32](k)
+	if t == isa.F32 {
+		k.ins("mov.b32", x.in(k), word)
+		return []Reg[F32]{x}
+	}
+	low, high := ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B16)}, ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B16)}
+	k.ins("mov.b32", k.vector(low, high), word)
+	y := fresh[F32](k)
+	k.ins("cvt.f32"+t.String(), x.in(k), low)
+	k.ins("cvt.f32"+t.String(), y.in(k), high)
+	return []Reg[F32]{x, y}
+}
