@@ -159,18 +159,63 @@ func shape(f *ir.Func) (nx, ny, nz int, exact bool) {
 	}
 	// .maxntid bounds the product: threads along one axis may lie along several.
 	if required == nil && !flat && n[1] == 1 && n[2] == 1 {
-		return fold(f, n[0])
+		x, y, z, _ := fold(f, n[0])
+		return x, y, z, y*z == 1
 	}
 	return n[0], n[1], n[2], true
 }
 
-// fold spreads threads over the axes that a function uses, one warp along x.
+// fold spreads threads over the axes that a function uses: one warp along x, or all where it tells more than that apart there.
 func fold(f *ir.Func, threads int) (x, y, z int, exact bool) {
+	if apart(f) > 32 {
+		return threads, 1, 1, false
+	}
 	x, y, z = min(32, threads), max(1, threads/32), 1
 	if axis(f, "%tid.z") {
 		y, z = max(1, y/4), min(4, y)
 	}
 	return x, y, z, false
+}
+
+// apart is how many threads along x a function tells apart at least: one beyond the greatest number that it compares %tid.x
+// with, or the number of their warp.
+func apart(f *ir.Func) int {
+	shift := make(map[*ir.Reg]int64) // registers that hold %tid.x, and by how much it was shifted to the right
+	n := 0
+	for _, b := range f.Blocks {
+		for _, in := range b.Instrs {
+			var by int64
+			held := false
+			for i := 1; i < len(in.Args) && i <= 2 && !held; i++ {
+				switch o := &in.Args[i]; o.Kind {
+				case ir.Special:
+					by, held = 0, o.Text() == "%tid.x"
+				case ir.Register:
+					by, held = shift[o.Reg()]
+				}
+			}
+			if !held {
+				continue
+			}
+			last := &in.Args[len(in.Args)-1]
+			to := &in.Args[0]
+			switch {
+			case in.Head() == "mov" && to.Kind == ir.Register:
+				shift[to.Reg()] = by
+			case in.Head() == "shr" && to.Kind == ir.Register && last.Kind == ir.Int && last.Value >= 0 && by+last.Value < 10:
+				shift[to.Reg()] = by + last.Value
+			case in.Head() == "setp" && last.Kind == ir.Int && last.Value >= 0 && last.Value < value.MaxThreads:
+				k := last.Value
+				if in.Mod("gt") || in.Mod("hi") || in.Mod("le") || in.Mod("ls") {
+					k++
+				}
+				if k = k<<by + 1; k <= value.MaxThreads {
+					n = max(n, int(k))
+				}
+			}
+		}
+	}
+	return n
 }
 
 // axis reports whether a function reads a special register.

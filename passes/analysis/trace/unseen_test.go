@@ -22,3 +22,23 @@ func TestUnseen(t *testing.T) {
 		}
 	}
 }
+
+// TestShape tells how threads are taken to lie where .maxntid bounds their number alone: along x, where the kernel tells more than one
+// warp apart there; else one warp along x.
+func TestShape(t *testing.T) {
+	const axes = "mov.u32 %r2, %tid.y;\nmov.u32 %r3, %tid.z;\nmov.u32 %r4, %ctaid.y;\nmov.u32 %r5, %ntid.y;\nmad.lo.u32 %r6, %r3, %r5, %r2;\n"
+	for _, c := range []struct {
+		what, body string
+		shape      [3]int
+	}{
+		{"no role", "mov.u32 %r1, %tid.x;\nsetp.lt.u32 %p1, %r1, 1;\n@%p1 bra DONE;\nbar.sync 0;", [3]int{32, 3, 4}},
+		{"roles of threads", "mov.u32 %r1, %tid.x;\nsetp.lt.u32 %p1, %r1, 128;\n@%p1 bra DONE;\nbar.sync 3, 256;", [3]int{384, 1, 1}},
+		{"the last thread", "mov.u32 %r1, %tid.x;\nsetp.gt.u32 %p1, %r1, 31;\n@%p1 bra DONE;\nbar.sync 3, 256;", [3]int{384, 1, 1}},
+		{"roles of warps", "mov.u32 %r1, %tid.x;\nshr.u32 %r1, %r1, 5;\nsetp.eq.u32 %p1, %r1, 4;\n@%p1 bra DONE;\nbar.sync 3, 352;", [3]int{384, 1, 1}},
+		{"lanes of a warp", "mov.u32 %r1, %tid.x;\nsetp.lt.u32 %p1, %r1, 31;\n@%p1 bra DONE;\nbar.warp.sync -1;", [3]int{32, 3, 4}},
+	} {
+		if k := follow(t, ".maxntid 384", axes+c.body); k.Pool.Shape != c.shape {
+			t.Errorf("%s: threads lie as %v, expected %v", c.what, k.Pool.Shape, c.shape)
+		}
+	}
+}

@@ -94,8 +94,8 @@ func totals(p *verify.Pass, births map[verify.Object]*birth, order []verify.Obje
 			continue
 		}
 		f := p.Report(&ruleArrivals, w.In, "a wait for a phase of %d arrivals, and all threads together make %d", b.count, most[o]).Also(b.e.In, "the object is made here")
-		if again[o] && p.Loops {
-			f.As(diag.Review) // turns that were not followed may bring more
+		if again[o] && p.Loops || p.Unseen != nil && !p.Pool.Exact {
+			f.As(diag.Review) // turns that were not followed may bring more, or threads of a block of another shape
 		}
 	}
 }
