@@ -233,8 +233,8 @@ func (x Reg[T]) unary(head string, mods []Mod) Reg[T] {
 	case t == isa.Bf16 && (head == "ex2" || head == "tanh") && !x.k.m.Has(90):
 		return To[T](To[F32](x).unary(head, mods))
 	}
-	d := fresh[T](x.k)
-	compute(x.k, x.k.spelled(head, t, mods), d, x.register())
+	d, y := fresh[T](x.k), x.register()
+	compute(x.k, x.k.spelled(head, t, mods), d, y)
 	return d
 }
 
@@ -315,7 +315,7 @@ func (x Reg[T]) shift(head string, n Reg[U32]) Reg[T] {
 		return x
 	}
 	d := fresh[T](k)
-	k.ins(k.spelled(head, TypeOf[T](), nil), d.in(k), x.in(k), n.in(k))
+	k.ins(k.spelled(head, TypeOf[T](), nil).text, d.in(k), x.in(k), n.in(k))
 	return d
 }
 

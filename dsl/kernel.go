@@ -250,10 +250,21 @@ func (k *Kernel) ins(op string, args ...ir.Operand) *ir.Instr {
 	return in
 }
 
-// append puts in at the end of the kernel.
+// append puts in at the end of the kernel, and holds it against the instruction set.
 func (k *Kernel) append(in *ir.Instr) {
 	k.tally(in)
 	k.put(in)
+	if strings.HasPrefix(in.Op, "wgmma.") {
+		k.followProducts(in)
+	}
+	k.bind(in)
+	if in.Form != nil && in.Ends() {
+		if in.Guard.Reg != nil {
+			k.place(&ir.Block{})
+		} else {
+			k.cur = nil
+		}
+	}
 }
 
 // tally notes what finish asks for of in, while it is at hand.
@@ -263,7 +274,7 @@ func (k *Kernel) tally(in *ir.Instr) {
 	}
 }
 
-// put is append without tally, for who has counted registers and knows that there are no variables.
+// put puts in behind what there is, under the comments that wait for it.
 func (k *Kernel) put(in *ir.Instr) {
 	if k.doc != nil && in.Said == nil && k.cur != k.head && (k.role == nil || k.cur != k.role.head) {
 		in.Comment(k.doc, "")
@@ -273,19 +284,15 @@ func (k *Kernel) put(in *ir.Instr) {
 		k.place(&ir.Block{}) // nothing leads here
 	}
 	k.cur.Instrs = k.lists.Append(k.cur.Instrs, in)
-	if strings.HasPrefix(in.Op, "wgmma.") {
-		k.followProducts(in)
+}
+
+// bind finds the form of in, and reports whether nothing is wrong with it.
+func (k *Kernel) bind(in *ir.Instr) bool {
+	problems := k.m.binder.Bind(in)
+	for i := range problems {
+		k.problem(in, &problems[i])
 	}
-	for _, p := range k.m.binder.Bind(in) {
-		k.problem(in, &p)
-	}
-	if in.Form != nil && in.Ends() {
-		if in.Guard.Reg != nil {
-			k.place(&ir.Block{})
-		} else {
-			k.cur = nil
-		}
-	}
+	return len(problems) == 0
 }
 
 // problem records what the instruction set finds wrong with in.

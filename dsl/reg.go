@@ -99,21 +99,40 @@ func (x Reg[T]) in(k *Kernel) ir.Operand {
 // of its own.
 //
 //go:noinline
-func compute[T Scalar](k *Kernel, op string, values ...Reg[T]) {
-	in := k.room(k.m.calls.beyond(), op, len(values))
+func compute[T Scalar](k *Kernel, op *spelling, values ...Reg[T]) {
+	in := k.room(k.m.calls.beyond(), op.text, len(values))
+	of, t := kinds(1), values[0].r.Type
 	for i := range values {
 		x, o := &values[i], &in.Args[i]
-		if x.k == k && x.r != nil && k.reaches(x.scope) { // so mostly
+		if x.k == k && x.r != nil && x.r.Type == t && k.reaches(x.scope) { // so mostly
 			o.Kind, o.Ref = ir.Register, x.r
 			x.r.Number++
-		} else if *o = x.in(k); o.Kind == ir.Register {
-			o.Reg().Number++
+			of <<= 2
+			continue
+		}
+		*o = x.in(k)
+		switch o.Kind {
+		case ir.Int:
+			of = of<<2 | aWhole
+		case ir.Single:
+			of = of<<2 | aSingle
+		case ir.Double:
+			of = of<<2 | aDouble
+		default:
+			countAll(in.Args[i:i+1], 1)
+			of = 0
 		}
 	}
 	if r := in.Guard.Reg; r != nil {
 		r.Number++
 	}
 	k.put(in)
+	if in.Form = op.form(of); in.Form != nil {
+		return
+	}
+	if k.bind(in) && of != 0 && k.m.binder.Lasts() {
+		op.keep(of, in.Form)
+	}
 }
 
 // arg is an operand where whether it works matters little: what is wrong is recorded.
@@ -178,7 +197,7 @@ func (x Reg[T]) Set(y Reg[T]) {
 			return
 		}
 	}
-	compute(k, k.op("mov", moved(x.r.Type)), x, y)
+	compute(k, k.opcode("mov", moved(x.r.Type), nil), x, y)
 }
 
 // moved is the type that mov is written with for a register type.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ptxdsl/ptxdsl/internal/slab"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
@@ -24,13 +25,51 @@ type opcode struct {
 // A spelling is an opcode with its modifiers, and the text of both; "" where nobody has written it out.
 type spelling struct {
 	opcode
-	some uint8 // how many modifiers there are
-	mods [4]Mod
-	text string
+	some  uint8 // how many modifiers there are
+	mods  [4]Mod
+	text  string
+	forms [2]settled // that it had last
+	next  *spelling  // of the same hash
+}
+
+// A settled is the form that an opcode has with operands of some kinds; see compute.
+type settled struct {
+	kinds kinds
+	form  *isa.Candidate
+}
+
+// kinds are what the operands of an instruction on values of one type are, two bits each behind a one; 0 for what they cannot tell.
+type kinds uint16
+
+// The kinds of values.
+const (
+	aRegister kinds = iota
+	aWhole
+	aSingle
+	aDouble
+)
+
+// form is the form for operands of some kinds, nil if that is not known.
+func (s *spelling) form(of kinds) *isa.Candidate {
+	for i := range s.forms {
+		if s.forms[i].kinds == of {
+			return s.forms[i].form
+		}
+	}
+	return nil
+}
+
+// keep remembers the form for operands of some kinds.
+func (s *spelling) keep(of kinds, form *isa.Candidate) {
+	s.forms[1] = s.forms[0]
+	s.forms[0] = settled{of, form}
 }
 
 // spellings are opcodes by a hash of their parts: a kernel writes the same ones again and again.
-type spellings [128]spelling
+type spellings struct {
+	known [256]*spelling
+	made  slab.Of[spelling]
+}
 
 // of is the spelling of o with modifiers.
 func (s *spellings) of(o opcode, mods []Mod) *spelling {
@@ -43,20 +82,26 @@ func (s *spellings) of(o opcode, mods []Mod) *spelling {
 			h = h*3 + uint(m[0]) + uint(m[len(m)-1])
 		}
 	}
-	known := &s[h%uint(len(s))]
-	if known.opcode == o && slices.Equal(known.mods[:known.some], mods) {
-		return known
+	first := &s.known[h%uint(len(s.known))]
+	for known := *first; known != nil; known = known.next {
+		if known.opcode == o && slices.Equal(known.mods[:known.some], mods) {
+			return known
+		}
 	}
-	if len(mods) > len(known.mods) {
-		return &spelling{opcode: o}
+	fresh := s.made.One()
+	fresh.opcode = o
+	if len(mods) <= len(fresh.mods) {
+		fresh.some = uint8(copy(fresh.mods[:], mods))
+		fresh.next, *first = *first, fresh
 	}
-	*known = spelling{opcode: o, some: uint8(len(mods))}
-	copy(known.mods[:], mods)
-	return known
+	return fresh
 }
 
 // op is head with modifiers and a type: "add" + RN + F32 is "add.rn.f32".
-func (k *Kernel) op(head string, t isa.Type, mods ...Mod) string {
+func (k *Kernel) op(head string, t isa.Type, mods ...Mod) string { return k.opcode(head, t, mods).text }
+
+// opcode is op with what is known of it.
+func (k *Kernel) opcode(head string, t isa.Type, mods []Mod) *spelling {
 	s := k.m.spellings.of(opcode{head: head, typ: t}, mods)
 	if s.text == "" {
 		text := head + dotted(mods)
@@ -65,7 +110,7 @@ func (k *Kernel) op(head string, t isa.Type, mods ...Mod) string {
 		}
 		s.text = k.m.binder.Shared(text)
 	}
-	return s.text
+	return s
 }
 
 // conversion is head with modifiers and two types: "cvt" + RN + F32 from F64 is "cvt.rn.f32.f64".
@@ -111,14 +156,12 @@ var exact = []string{"div", "sqrt", "rcp", "fma"}
 var rough = []string{"rsqrt", "ex2", "lg2", "sin", "cos", "tanh"}
 
 // spelled is the opcode of an operation on values of t.
-func (k *Kernel) spelled(head string, t isa.Type, mods []Mod) string {
-	o := opcode{head: head, typ: t, value: true}
-	if known := k.m.spellings.of(o, mods); known.text != "" {
-		return known.text
+func (k *Kernel) spelled(head string, t isa.Type, mods []Mod) *spelling {
+	s := k.m.spellings.of(opcode{head: head, typ: t, value: true}, mods)
+	if s.text == "" {
+		s.text = k.spell(head, t, mods)
 	}
-	text := k.spell(head, t, mods)
-	k.m.spellings.of(o, mods).text = text // its place may be another's by now
-	return text
+	return s
 }
 
 // spell fills in what an operation on values leaves open: which half of a product, how to round, how exact it is.

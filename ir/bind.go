@@ -12,6 +12,7 @@ type Binder struct {
 	shape   []isa.Word
 	args    []isa.Arg
 	elems   []isa.Arg
+	lasts   bool
 }
 
 // NewBinder is a Binder for a version and target.
@@ -27,11 +28,12 @@ func (b *Binder) Shared(op string) string {
 
 // Bind finds the form of in and keeps it there. The problems are why there is none, or warnings.
 func (b *Binder) Bind(in *Instr) []isa.Problem {
-	in.Form = nil
+	in.Form, b.lasts = nil, false
 	if in.Directive() {
 		return nil
 	}
 	op := b.matcher.Opcode(in.Op)
+	b.lasts = !op.Valued()
 	b.shape = b.appendShape(b.shape[:0], in.Args, op.Valued())
 	if in.Form = op.Took(b.shape); in.Form != nil {
 		return op.Problems()
@@ -40,6 +42,9 @@ func (b *Binder) Bind(in *Instr) []isa.Problem {
 	in.Form = form
 	return problems
 }
+
+// Lasts reports whether what Bind said last holds for the opcode with all operands of the same kinds and types, whatever their values are.
+func (b *Binder) Lasts() bool { return b.lasts }
 
 // list is the operands of an instruction as the instruction set judges them. It holds until the next is asked for.
 func (b *Binder) list(args []Operand) []isa.Arg {
