@@ -101,11 +101,19 @@ func low(lanes uint32) int {
 	return 32
 }
 
-// elect asks that elect.sync is not under another.
+// elect asks that all lanes that elect.sync names come to it.
 func elect(p *verify.Pass, t *trace.Trace, i int) {
 	e := &t.Events[i]
+	mask, ok := verify.Number(e, len(e.Vals)-1)
 	for _, c := range e.Parted {
-		if c.Splits {
+		if !c.Splits {
+			continue
+		}
+		missing := !ok
+		for w := range (p.Pool.Threads + 31) / 32 {
+			missing = missing || e.Threads.Lanes(w) != 0 && uint32(mask)&c.Away.Lanes(w) != 0
+		}
+		if missing {
 			p.Report(&ruleElect, e.In, "elect.sync where only some lanes of its mask come").Also(c.In, "lanes part here").On(t, i)
 			return
 		}
