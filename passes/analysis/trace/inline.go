@@ -236,7 +236,7 @@ func (n *inliner) param(in *ir.Instr, c *frame) []*ir.Instr {
 	if value.Kind == ir.Vector {
 		parts = value.Args()
 	}
-	s := newStep(in, Other)
+	s := opcode(in.Op)
 	var list []*ir.Instr
 	for i, o := range parts {
 		r := c.slot(n, slot{v, place.Args()[0].Value + int64(i*s.width/8), s.width}, isa.B64)

@@ -11,10 +11,11 @@ import (
 // A memo is what an instruction gave the last times it was followed. Most are followed on many ways with the same in their
 // operands, and equal values are one pointer.
 type memo struct {
-	to   int32   // the register that is written, by its place in a state
-	from []int32 // those that the result rests on
-	last [recalled]result
-	next int // of last, to be given up
+	to   int32             // the register that is written, by its place in a state
+	from [operands]int32   // those that the result rests on
+	n    int               // of them
+	last *[recalled]result // nil where it was never followed
+	next int               // of last, to be given up
 }
 
 type result struct {
@@ -67,9 +68,13 @@ func (m *memo) reads(p *program, o *ir.Operand) bool {
 		return !ticks(o.Text())
 	case ir.Register:
 		if n := p.at(o.Reg()); n >= 0 {
-			m.from = append(m.from, int32(n))
+			if m.n == operands {
+				return false
+			}
+			m.from[m.n] = int32(n)
+			m.n++
 		}
-		return len(m.from) <= operands
+		return true
 	case ir.Address:
 		return len(o.Args()) == 1 && m.reads(p, &o.Args()[0])
 	}
@@ -78,8 +83,11 @@ func (m *memo) reads(p *program, o *ir.Operand) bool {
 
 // recall gives the register that m is for its value, if it is known for what the operands hold. It is false otherwise.
 func (w *walk) recall(s *state, m *memo) (of [operands]*value.Value, found bool) {
-	for i, n := range m.from {
+	for i, n := range m.from[:m.n] {
 		of[i] = s.regs.at(int(n))
+	}
+	if m.last == nil {
+		return of, false
 	}
 	for i := range m.last {
 		if r := &m.last[i]; r.round == w.round && r.of == of {
@@ -92,6 +100,9 @@ func (w *walk) recall(s *state, m *memo) (of [operands]*value.Value, found bool)
 
 // note keeps what came of operands.
 func (w *walk) note(s *state, m *memo, of [operands]*value.Value) {
+	if m.last == nil {
+		m.last = new([recalled]result)
+	}
 	m.last[m.next] = result{w.round, of, s.regs.at(int(m.to))}
 	m.next = (m.next + 1) % recalled
 }

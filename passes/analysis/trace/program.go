@@ -154,7 +154,13 @@ func (p *program) prepare() {
 		}
 	}
 	p.busy, p.hard = make([]bool, len(f.Blocks)), make([]bool, len(f.Blocks))
-	writers := make(map[*ir.Reg][]*ir.Instr)
+	// Of each register, the instructions that write it: the last, and of each the one before.
+	type write struct {
+		in     *ir.Instr
+		before int32
+	}
+	writes := make([]write, 1, 1+len(f.Regs))
+	last := make([]int32, len(f.Regs))
 	kinds := make([][]Kind, len(f.Blocks))
 	late := p.late()
 	for i, b := range f.Blocks {
@@ -193,8 +199,9 @@ func (p *program) prepare() {
 			}
 			in.Registers(func(r *ir.Reg, a isa.Access) {
 				if a != isa.Read {
-					writers[r] = append(writers[r], in)
 					if n := p.number(r); n >= 0 {
+						writes = append(writes, write{in, last[n]})
+						last[n] = int32(len(writes) - 1)
 						p.wrote[i] = append(p.wrote[i], n)
 					}
 				}
@@ -204,7 +211,8 @@ func (p *program) prepare() {
 	for len(work) > 0 {
 		r := work[len(work)-1]
 		work = work[:len(work)-1]
-		for _, in := range writers[r] {
+		for at := last[r.Number]; at > 0; at = writes[at].before {
+			in := writes[at].in
 			if blind(in) {
 				continue
 			}
@@ -219,51 +227,7 @@ func (p *program) prepare() {
 			p.kept = append(p.kept, r)
 		}
 	}
-	p.blocks = make([][]step, len(f.Blocks))
-	p.ends = make([]*ir.Instr, len(f.Blocks))
-	for i, b := range f.Blocks {
-		if in := b.Last(); in != nil && in.Ends() {
-			p.ends[i] = in
-		}
-		touch := -1 // the step that touches go together in
-		for j, in := range b.Instrs {
-			if in.Directive() || in == p.ends[i] {
-				continue
-			}
-			s := newStep(in, kinds[i][j])
-			in.Registers(func(r *ir.Reg, a isa.Access) {
-				if n := p.number(r); n >= 0 && a != isa.Read && relevant[n] {
-					s.value = true
-				}
-			})
-			s.memo = p.newMemo(&s)
-			if s.kind == Touch && in.Guard.Reg == nil {
-				if touch >= 0 {
-					t := &p.blocks[i][touch]
-					t.size++
-					p.k.touched[t.run] = append(p.k.touched[t.run], in)
-					s.kind, s.size = Other, 0
-				} else {
-					touch = len(p.blocks[i])
-				}
-			} else if s.kind != Other {
-				touch = -1
-			}
-			if s.kind == Touch {
-				s.run = int32(len(p.k.touched))
-				p.k.touched = append(p.k.touched, []*ir.Instr{in})
-			}
-			if s.kind != Other || s.value {
-				p.blocks[i] = append(p.blocks[i], s)
-			}
-		}
-		list := slices.DeleteFunc(p.wrote[i], func(n int) bool { return !relevant[n] })
-		for j, n := range list {
-			list[j] = int(p.slot[n])
-		}
-		slices.Sort(list)
-		p.wrote[i] = slices.Compact(list)
-	}
+	p.steps(kinds, relevant)
 	p.findLoops()
 }
 

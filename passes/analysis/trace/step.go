@@ -4,9 +4,11 @@
 package trace
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 )
 
 // A step is one instruction to be followed, with what its opcode says taken apart: it is followed many times.
@@ -29,10 +31,21 @@ type step struct {
 	memo              *memo  // nil where the results rest on more than operands
 }
 
-// newStep takes an instruction apart.
-func newStep(in *ir.Instr, kind Kind) step {
-	s := step{in: in, kind: kind, size: 1, width: 32, plain: true}
-	words := strings.Split(in.Op, ".")
+// newStep takes an instruction apart; of opcodes it is the first time that one is met.
+func newStep(in *ir.Instr, kind Kind, opcodes map[string]step) step {
+	s, met := opcodes[in.Op]
+	if !met {
+		s = opcode(in.Op)
+		opcodes[in.Op] = s
+	}
+	s.in, s.kind = in, kind
+	return s
+}
+
+// opcode is what an opcode says.
+func opcode(op string) step {
+	s := step{size: 1, width: 32, plain: true}
+	words := strings.Split(op, ".")
 	s.head, s.words = words[0], words[1:]
 	first := true
 	for _, word := range s.words {
@@ -63,8 +76,8 @@ func newStep(in *ir.Instr, kind Kind) step {
 		first = false
 	}
 	if s.head == "ld" {
-		s.space = space(in.Op)
-		s.polled = s.polled && (s.space != "shared" || !in.Mod("volatile"))
+		s.space = space(op)
+		s.polled = s.polled && (s.space != "shared" || !slices.Contains(s.words, "volatile"))
 	}
 	return s
 }
@@ -86,4 +99,58 @@ func bitsOfWord(word string) int {
 		return 128
 	}
 	return 0
+}
+
+// steps takes the instructions of all blocks apart, of those kinds, where results matter that go to relevant registers.
+func (p *program) steps(kinds [][]Kind, relevant []bool) {
+	f := p.k.Func
+	p.blocks = make([][]step, len(f.Blocks))
+	p.ends = make([]*ir.Instr, len(f.Blocks))
+	opcodes := make(map[string]step)
+	var steps []step
+	for i, b := range f.Blocks {
+		if in := b.Last(); in != nil && in.Ends() {
+			p.ends[i] = in
+		}
+		steps = steps[:0]
+		touch := -1 // the step that touches go together in
+		for j, in := range b.Instrs {
+			if in.Directive() || in == p.ends[i] {
+				continue
+			}
+			s := newStep(in, kinds[i][j], opcodes)
+			in.Registers(func(r *ir.Reg, a isa.Access) {
+				if n := p.number(r); n >= 0 && a != isa.Read && relevant[n] {
+					s.value = true
+				}
+			})
+			s.memo = p.newMemo(&s)
+			if s.kind == Touch && in.Guard.Reg == nil {
+				if touch >= 0 {
+					t := &steps[touch]
+					t.size++
+					p.k.touched[t.run] = append(p.k.touched[t.run], in)
+					s.kind, s.size = Other, 0
+				} else {
+					touch = len(steps)
+				}
+			} else if s.kind != Other {
+				touch = -1
+			}
+			if s.kind == Touch {
+				s.run = int32(len(p.k.touched))
+				p.k.touched = append(p.k.touched, []*ir.Instr{in})
+			}
+			if s.kind != Other || s.value {
+				steps = append(steps, s)
+			}
+		}
+		p.blocks[i] = slices.Clone(steps)
+		list := slices.DeleteFunc(p.wrote[i], func(n int) bool { return !relevant[n] })
+		for j, n := range list {
+			list[j] = int(p.slot[n])
+		}
+		slices.Sort(list)
+		p.wrote[i] = slices.Compact(list)
+	}
 }

@@ -40,13 +40,18 @@ func (m *machine) touched(a *agent, e *trace.Event) []target {
 	return out
 }
 
-// blocks is those of the cluster to whose object an event of a block may be.
+// blocks is those of the cluster to whose object an event of a block may be, each as often as it is.
 func (m *machine) blocks(from int, e *trace.Event, at verify.Touch) []int {
 	switch {
 	case m.p.Ranks < 2:
 		return []int{0}
 	case at.First:
-		return []int{from &^ 1}
+		// Each block that a copy is cast to tells the first of its own pair.
+		list := m.cast(from, e)
+		for i := range list {
+			list[i] &^= 1
+		}
+		return list
 	case at.Rank == nil:
 		return m.cast(from, e)
 	case at.Rank.Const():

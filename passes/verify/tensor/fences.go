@@ -4,19 +4,22 @@
 package tensor
 
 import (
+	"slices"
+
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// handed is the objects over which the order of tensor operations goes from thread to thread.
+// handed is the objects over which the order of tensor operations goes from thread to thread: those that commits arrive at, those that
+// threads arrive at behind loads and stores, and those that are waited for ahead of tensor operations.
 type handed struct {
-	commits, loads map[verify.Object]bool
+	commits, loads, ahead map[verify.Object]bool
 }
 
 func objectsOf(p *verify.Pass) handed {
-	h := handed{make(map[verify.Object]bool), make(map[verify.Object]bool)}
+	h := handed{make(map[verify.Object]bool), make(map[verify.Object]bool), make(map[verify.Object]bool)}
 	for _, t := range p.Traces {
 		moved := false
 		for i := range t.Events {
@@ -37,6 +40,18 @@ func objectsOf(p *verify.Pass) handed {
 					}
 				}
 				moved = moved && e.Kind != trace.Arrive
+			}
+		}
+		works := false
+		for i := range slices.Backward(t.Events) {
+			switch e := &t.Events[i]; e.Kind {
+			case trace.TensorLoad, trace.TensorStore, trace.TensorMultiply, trace.TensorCopy, trace.TensorShift, trace.TensorFree:
+				works = true
+			case trace.Wait:
+				list, _ := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
+				for _, o := range list {
+					h.ahead[o.Object] = h.ahead[o.Object] || works
+				}
 			}
 		}
 	}
@@ -74,7 +89,7 @@ func fences(p *verify.Pass, t *trace.Trace, h handed) {
 		case trace.Arrive:
 			list, _ := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
 			for _, o := range list {
-				if moved != nil && h.loads[o.Object] && !e.In.Mod("expect_tx") {
+				if moved != nil && h.loads[o.Object] && h.ahead[o.Object] && !e.In.Mod("expect_tx") {
 					p.Report(&ruleFence, e.In, "an arrival behind an access to tensor memory, with no tcgen05.fence::before_thread_sync between").Also(moved.In, "the access").On(t, i)
 					moved = nil
 				}
