@@ -36,7 +36,7 @@ func (w *WarpTile[C]) Left(x SharedTile, from Reg[U32]) *Fragments {
 	case s.Sparse || s.Split || s.scaled() || s.A == isa.F64:
 		k.fault(&ruleShape, "the left factor of %s %s apart from its product; MMA reads both", s, s.A)
 		return f
-	case x.Type.Bits() != s.A.Bits() || depth%s.K != 0 || rows < w.rows:
+	case !s.takes(x.Tile, s.A) || depth%s.K != 0 || rows < w.rows:
 		k.fault(&ruleShape, "%s as the left factor of %s %s; %d rows of a multiple of %d elements are expected", x, s, s.A, w.rows, s.K)
 		return f
 	case !x.turns():
@@ -204,7 +204,7 @@ func (t SharedTile) fragments(c corner, from Reg[U32], depth int) func(step int)
 		r := t.reader(from.Add(c.row), c.unit)
 		return func(step int) func(int, []ir.Operand) {
 			at := r.at(step * 32)
-			return func(row int, into []ir.Operand) { k.ldmatrix(into, at.Plus(int64(row*t.Pitch()))) }
+			return func(row int, into []ir.Operand) { t.fragment(into, at.Plus(int64(row*t.Pitch()))) }
 		}
 	}
 	r := t.reader(c.row, c.unit)

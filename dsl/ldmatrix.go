@@ -44,3 +44,19 @@ func (t SharedTile) PutMatrices(row, unit Reg[U32], fragments [4]Reg[B32], mods 
 func (k *Kernel) ldmatrix(into []ir.Operand, at Addr, mods ...Mod) {
 	k.ins("ldmatrix.sync.aligned.m8n8.x4"+dotted(mods)+".shared.b16", k.vector(into...), at.in(k))
 }
+
+// fragment is ldmatrix of a tile's numbers. Padded ones come in bytes, those of 4 bits in the lowest, and mma.sync takes these in the middle of a byte.
+func (t SharedTile) fragment(into []ir.Operand, at Addr) {
+	k := t.at.k
+	switch {
+	case t.wide() == t.Type.Bits():
+		k.ldmatrix(into, at)
+	case t.Type.Bits() == 6:
+		k.ins("ldmatrix.sync.aligned.m8n16.x4.shared.b8x16.b6x16_p32", k.vector(into...), at.in(k))
+	default:
+		k.ins("ldmatrix.sync.aligned.m8n16.x4.shared.b8x16.b4x16_p64", k.vector(into...), at.in(k))
+		for _, x := range into {
+			k.ins("shl.b32", x, x, number(2))
+		}
+	}
+}

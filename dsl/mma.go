@@ -64,6 +64,46 @@ func (m *Module) MMAFor(t, sums isa.Type) MMA {
 	return s
 }
 
+// MixedMMAFor is the shape of mma.sync that multiplies two types of 8, 6 and 4 bits, whichever, with sums in F32 or F16 (sm_120a, kind::f8f6f4). Numbers of 4
+// bits are padded in shared memory, as those of 6 bits always are.
+func MixedMMAFor(a, b, sums isa.Type) MMA { return MMA{M: 16, N: 8, K: 32, A: a, B: b, C: sums} }
+
+// SparseMixedMMAFor is MixedMMAFor of a matrix A of which half is zero and left out, as SparseMMAFor says.
+func SparseMixedMMAFor(a, b, sums isa.Type) MMA {
+	s := MixedMMAFor(a, b, sums)
+	s.K *= 2
+	s.Sparse = true
+	return s
+}
+
+// small reports whether numbers of 4 and 6 bits come in bytes.
+func (s MMA) small() bool {
+	bytes := s.K == 32 && !s.Sparse || s.K == 64 && s.Sparse
+	of := func(t isa.Type) bool { return t == isa.E2m1 || t == isa.E2m3 || t == isa.E3m2 }
+	return bytes && (of(s.A) || of(s.B))
+}
+
+// wide is the bits that a number of a type takes in a register.
+func (s MMA) wide(t isa.Type) int {
+	if s.small() {
+		return 8
+	}
+	return t.Bits()
+}
+
+// takes reports whether a tile has numbers as the shape takes those of a type.
+func (s MMA) takes(t Tile, of isa.Type) bool {
+	return t.Type.Bits() == of.Bits() && t.wide() == s.wide(of) && (t.Type == of || !s.small())
+}
+
+// differ says what keeps tiles from being factors of the shape.
+func (s MMA) differ() string {
+	if s.small() {
+		return "numbers of " + s.A.String() + " and " + s.B.String() + " are expected, those of 4 bits padded (Box.Padded)"
+	}
+	return "the element types differ"
+}
+
 // String is the shape as an opcode names it.
 func (s MMA) String() string { return fmt.Sprintf("m%dn%dk%d", s.M, s.N, s.K) }
 
@@ -92,7 +132,7 @@ func (s MMA) registers() (a, b, c int, in, out isa.Type) {
 	if s.C == isa.F16 {
 		out = isa.B32
 	}
-	return s.M * s.K * s.A.Bits() / 1024, s.K * s.N * s.B.Bits() / 1024, s.M * s.N * s.C.Bits() / (32 * max(32, s.C.Bits())), in, out
+	return s.M * s.K * s.wide(s.A) / 1024, s.K * s.N * s.wide(s.B) / 1024, s.M * s.N * s.C.Bits() / (32 * max(32, s.C.Bits())), in, out
 }
 
 // A WarpTile is the sums of a warp: a matrix of rows and columns that many mma.sync make together, in the registers of its lanes.
@@ -177,8 +217,8 @@ func (w *WarpTile[C]) multiplies(x, y SharedTile) bool {
 		k.fault(&ruleForeign, "tiles of %s and %s are multiplied into sums of %s", x.at.k.Name(), y.at.k.Name(), k.Name())
 	case s.Sparse:
 		k.fault(&ruleShape, "MMA with %s, which leaves zeros out; MMASparse is told where they are", s)
-	case x.Type.Bits() != s.A.Bits() || y.Type.Bits() != s.B.Bits():
-		k.fault(&ruleShape, "MMA of %s and %s with %s of %s: the element types differ", x.Tile, y.Tile, s, s.A)
+	case !s.takes(x.Tile, s.A) || !s.takes(y.Tile, s.B):
+		k.fault(&ruleShape, "MMA of %s and %s with %s of %s: %s", x.Tile, y.Tile, s, s.A, s.differ())
 	case depth != deep || depth%s.K != 0 || rows < w.rows || cols < w.cols:
 		k.fault(&ruleShape, "MMA of %s and %s into %dx%d: rows of one length, a multiple of %d elements, and at least so many rows are expected", x, y, w.rows, w.cols, s.K)
 	case s.A == isa.F64 && (x.Slabs() > 1 || y.Slabs() > 1):

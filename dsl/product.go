@@ -133,7 +133,7 @@ func (w *WarpTile[C]) ProductWith(x SharedTile, fromX Reg[U32], right func(step 
 	case s.Sparse || s.Split || s.scaled() || s.A == isa.F64:
 		k.fault(&ruleShape, "ProductWith of %s %s, whose fragments are read in a way of its own; Product reads both factors", s, s.A)
 		return none
-	case x.Type.Bits() != s.A.Bits() || depth%s.K != 0 || rows < w.rows:
+	case !s.takes(x.Tile, s.A) || depth%s.K != 0 || rows < w.rows:
 		k.fault(&ruleShape, "ProductWith of %s into %dx%d with %s of %s: at least so many rows of a multiple of %d elements are expected", x, w.rows, w.cols, s, s.A, s.K)
 		return none
 	case !x.turns():

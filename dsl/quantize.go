@@ -87,7 +87,7 @@ func (o *Output) StoreScaled(to *ScaleOutput, row, col Reg[U32], numbers func(co
 		codes = append(codes, code)
 		switch left := col.AddI(int64((c + n - 1) / (4 * to.Vector) * 4 * to.Vector)); {
 		case t.Cols == n:
-			at := Array[B8]{at: to.at.at}.At(word.Add(left.DivI(int64(4*to.Vector)).ShlI(7)).ShlI(2).Add(left.RemI(int64(4 * to.Vector)).DivI(int64(to.Vector))))
+			at := Array[B8]{at: to.at.at}.At(word.Add(left.DivI(int64(4 * to.Vector)).ShlI(7)).ShlI(2).Add(left.RemI(int64(4 * to.Vector)).DivI(int64(to.Vector))))
 			k.If(inside.And(left.Lt(to.cols)), func() { k.ins("st.global.b16", at.at.in(k), code) })
 		case len(codes) == 2:
 			all := fresh[U32](k)

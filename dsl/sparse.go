@@ -27,7 +27,7 @@ func (s MMA) unit() int {
 }
 
 // units is how many of them so many numbers are.
-func (s MMA) units(numbers int) int { return numbers * s.A.Bits() / s.unit() }
+func (s MMA) units(numbers int) int { return numbers * s.wide(s.A) / s.unit() }
 
 // MMASparse adds the product of rows of x, from a row on, and the transpose of rows of y, from a row on. The tiles of y lie side by side;
 // x has half their columns, since of each four neighbours it holds two. Which these are is in meta, a bit for each neighbour: for
@@ -76,10 +76,10 @@ func (w *WarpTile[C]) spread(x SharedTile, fromX Reg[U32], meta SharedTile, y []
 	p.read = func(step int, before, into factors) {
 		atA, atB := a.at(step*32), b[step/perTile].at(step%perTile*64)
 		for i, cell := range into.a {
-			k.ldmatrix(cell, atA.Plus(int64(i*s.M*x.Pitch())))
+			x.fragment(cell, atA.Plus(int64(i*s.M*x.Pitch())))
 		}
 		for j, cell := range into.b {
-			k.ldmatrix(cell, atB.Plus(int64(j*s.N*y[0].Pitch())))
+			y[0].fragment(cell, atB.Plus(int64(j*s.N*y[0].Pitch())))
 		}
 		// A register tells the zeros of 64 units: of two steps where these have 16 bits. The last operand says of which.
 		col := s.units(step * s.K)
@@ -113,12 +113,12 @@ func (w *WarpTile[C]) sparse(x, meta SharedTile, y []SharedTile) bool {
 		cols += t.Cols
 	}
 	switch {
-	case s.Split || s.A.Bits() != 4 && s.A.Bits() != 8 && s.A.Bits() != 16 && s.A != isa.Tf32:
+	case s.Split || s.A.Bits() != 4 && s.A.Bits() != 6 && s.A.Bits() != 8 && s.A.Bits() != 16 && s.A != isa.Tf32:
 		k.fault(&ruleShape, "MMASparse of %s, of which the tensor cores leave no zeros out; .tf32 and types of 4, 8 and 16 bits are expected", s)
 	case !s.Sparse:
 		k.fault(&ruleShape, "MMASparse with %s of %s, which takes no zeros; SparseMMAFor gives a shape that does", s, s.A)
-	case x.Type.Bits() != s.A.Bits() || y[0].Type.Bits() != s.B.Bits():
-		k.fault(&ruleShape, "MMASparse of %s and %s with %s of %s: the element types differ", x.Tile, y[0].Tile, s, s.A)
+	case !s.takes(x.Tile, s.A) || !s.takes(y[0].Tile, s.B):
+		k.fault(&ruleShape, "MMASparse of %s and %s with %s of %s: %s", x.Tile, y[0].Tile, s, s.A, s.differ())
 	case cols != 2*x.Cols || y[0].RowBytes()%64 != 0 || s.units(cols)%64 != 0 || x.Rows < w.rows || y[0].Rows < w.cols:
 		k.fault(&ruleShape, "MMASparse of %s and %d tiles of %s into %dx%d: half as many columns as those together, whose rows have a multiple of 64 bytes, and at least so many rows are expected", x.Tile, len(y), y[0].Tile, w.rows, w.cols)
 	case meta.RowBytes() != s.units(cols)/8 || meta.Rows != x.Rows || meta.Swizzle != NoSwizzle:

@@ -9,10 +9,10 @@ import (
 )
 
 // ScaledMMAFor is the shape of mma.sync that multiplies numbers of a block-scaled format, with sums in F32 (sm_120a): e2m1 by e2m1 with a factor
-// for 32 or 16 numbers, and e4m3 and e5m2 by one another with one for 32 (PTX ISA 9.1, section 9.7.14.5.14).
+// for 32 or 16 numbers, and types of 8, 6 and 4 bits by one another with one for 32, those of 4 bits padded (PTX ISA 9.1, section 9.7.14.5.14).
 func ScaledMMAFor(a, b isa.Type, s BlockScale) MMA {
 	m := MMA{M: 16, N: 8, K: 32, A: a, B: b, C: isa.F32, Scale: s}
-	if a.Bits() == 4 {
+	if a.Bits() == 4 && b.Bits() == 4 {
 		m.K = 64
 	}
 	return m
@@ -38,7 +38,7 @@ func (s MMA) factors() (n int, kind string) {
 		}
 		numbers, depth = numbers/2, depth/2
 	}
-	eights := func(t isa.Type) bool { return t == isa.E4m3 || t == isa.E5m2 }
+	eights := func(t isa.Type) bool { return kinds8[t] > 0 || t == isa.E4m3 }
 	fours := s.A == isa.E2m1 && s.B == isa.E2m1
 	switch {
 	case s.M != 16 || s.N != 8 || s.C != isa.F32 || s.Split || s.Scale.Type != isa.Ue8m0 && s.Scale.Type != isa.Ue4m3:
@@ -54,7 +54,10 @@ func (s MMA) factors() (n int, kind string) {
 
 // scaling is what the opcode says of scale factors.
 func (s MMA) scaling() string {
-	if !s.scaled() {
+	switch {
+	case !s.scaled() && s.small():
+		return ".kind::f8f6f4"
+	case !s.scaled():
 		return ""
 	}
 	_, kind := s.factors()

@@ -47,17 +47,21 @@ func (f Format) depth() (a, b int) {
 var (
 	nvfp4 = Format{Name: "nvfp4", A: isa.E2m1, B: isa.E2m1, Scale: dsl.NVFP4}
 	mxfp4 = Format{Name: "mxfp4", A: isa.E2m1, B: isa.E2m1, Scale: dsl.MXFP4}
+	mxfp6 = Format{Name: "mxfp6", A: isa.E2m3, B: isa.E2m3, Scale: dsl.MXFP6}
 	mxfp8 = Format{Name: "mxfp8", A: isa.E4m3, B: isa.E4m3, Scale: dsl.MXFP8}
 )
+
+// mxfp8x4 has activations of eight bits, and weights of four.
+var mxfp8x4 = Format{Name: "mxfp8_mxfp4", A: isa.E4m3, B: isa.E2m1, Scale: dsl.MXFP8}
 
 // Formats are those that the kernel is built for.
 var Formats = []Format{
 	nvfp4,
 	mxfp4,
-	{Name: "mxfp6", A: isa.E2m3, B: isa.E2m3, Scale: dsl.MXFP6},
+	mxfp6,
 	{Name: "mxfp6_e3m2", A: isa.E3m2, B: isa.E3m2, Scale: dsl.MXFP6},
 	mxfp8,
-	{Name: "mxfp8_mxfp4", A: isa.E4m3, B: isa.E2m1, Scale: dsl.MXFP8}, // activations of eight bits, weights of four
+	mxfp8x4,
 	nvfp4.Zeros(),
 	mxfp4.Zeros(),
 	mxfp8.Zeros(),

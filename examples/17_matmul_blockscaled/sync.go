@@ -9,7 +9,7 @@ import (
 )
 
 // SyncFormats are those that BuildSync makes a kernel for.
-var SyncFormats = []Format{nvfp4, mxfp4, mxfp8}
+var SyncFormats = []Format{nvfp4, mxfp4, mxfp6, mxfp8, mxfp8x4}
 
 // A SyncTiling is the shape of the work of one block of eight warps that multiply, in two rows and four columns, and one that loads.
 type SyncTiling struct {

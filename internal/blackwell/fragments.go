@@ -12,7 +12,8 @@ import (
 // A fragment is mma.sync: where the numbers of a warp's registers stand (PTX ISA 9.1, 9.7.14.5). A register holds neighbours along the depth;
 // lane l has those of row l/4 and of the l%4-th part of a group of 16 bytes.
 type fragment struct {
-	depth          int // zeros counted
+	depth          int  // zeros counted
+	bytes          bool // numbers of 4 and 6 bits come in bytes: those of 4 bits in the middle, those of 6 in the lowest bits
 	a, b           number
 	half           bool // sums of F16, two to a register
 	sparse         bool
@@ -93,9 +94,14 @@ func (f *fragment) kind(s *step) error {
 			return errModel
 		}
 		return nil
+	case "f8f6f4":
+		if f.bytes = true; depth != 32 || s.has("block_scale") || f.a.bits > 8 || f.b.bits > 8 {
+			return errModel
+		}
+		return nil
 	case "mxf8f6f4":
-		if depth != 32 || f.scale.name != "ue8m0" || each > 1 || f.a.bits != 8 || f.b.bits != 8 {
-			return errModel // numbers of 4 and 6 bits come in bytes of their own
+		if f.bytes = true; depth != 32 || f.scale.name != "ue8m0" || each > 1 || f.a.bits > 8 || f.b.bits > 8 {
+			return errModel
 		}
 		each = 1
 	case "mxf4":
@@ -115,9 +121,30 @@ func (f *fragment) kind(s *step) error {
 }
 
 // lane is the lane and register that has a number of a row, and how far its bits stand from the lowest.
-func lane(n number, row, i int) (l, reg, shift int) {
-	each := 32 / n.bits
-	return row%8*4 + i/each%4, i / (4 * each), i % each * n.bits
+func (f *fragment) lane(n number, row, i int) (l, reg, shift int) {
+	wide := n.bits
+	if f.bytes {
+		wide = 8
+	}
+	each := 32 / wide
+	return row%8*4 + i/each%4, i / (4 * each), i % each * wide
+}
+
+// worth is what a number of a register is worth, which begins so many bits from the lowest on.
+func (f *fragment) worth(n number, register uint64, shift int) (float64, error) {
+	code := register >> shift
+	if f.bytes && n.bits < 8 {
+		code &= 255
+		low := 0
+		if n.bits == 4 {
+			low = 2
+		}
+		if code&^((1<<n.bits-1)<<low) != 0 {
+			return 0, fmt.Errorf("the byte %#x is no %s", code, n.name)
+		}
+		code >>= low
+	}
+	return n.worth(code), nil
 }
 
 func (f *fragment) run(w *warp, _ uint32) (effect, error) {
@@ -129,8 +156,11 @@ func (f *fragment) run(w *warp, _ uint32) (effect, error) {
 		}
 		kept := make([]float64, stored)
 		for i := range kept {
-			l, reg, shift := lane(f.a, row, i)
-			kept[i] = f.a.worth(f.ra[2*reg+row/8](w, l) >> shift) // the lower eight rows are registers of their own
+			l, reg, shift := f.lane(f.a, row, i)
+			var err error
+			if kept[i], err = f.worth(f.a, f.ra[2*reg+row/8](w, l), shift); err != nil { // the lower eight rows are registers of their own
+				return goOn, err
+			}
 		}
 		line := kept
 		if f.sparse {
@@ -149,8 +179,11 @@ func (f *fragment) run(w *warp, _ uint32) (effect, error) {
 	for col := range right {
 		right[col] = make([]float64, f.depth)
 		for i := range right[col] {
-			l, reg, shift := lane(f.b, col, i)
-			right[col][i] = f.b.worth(f.rb[reg](w, l) >> shift)
+			l, reg, shift := f.lane(f.b, col, i)
+			var err error
+			if right[col][i], err = f.worth(f.b, f.rb[reg](w, l), shift); err != nil {
+				return goOn, err
+			}
 		}
 		if err := f.scaled(w, f.scaleB, f.idB, col*4, 1, 3, right[col]); err != nil {
 			return goOn, err
@@ -201,6 +234,9 @@ func (f *fragment) scaled(w *warp, from source, id [2]source, lane, step, most i
 // two rows have 32 bits each: even ones of the upper row, odd ones of the lower, the first two of the first half.
 func (f *fragment) spreadOut(w *warp, row int, kept []float64) ([]float64, error) {
 	together := 8 / f.a.bits
+	if f.bytes {
+		together = 1
+	}
 	if together < 1 {
 		return nil, errModel
 	}

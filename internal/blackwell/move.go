@@ -104,10 +104,16 @@ func (k *kernel) store(s *step) error {
 	return err
 }
 
-// ldmatrix knows matrices of 8 rows of 16 bytes: lane l points to row l%8 of matrix l/8, and gets 4 bytes of row l/4; or, transposed, numbers of 16 bits
+// ldmatrix knows matrices of 8 rows of 16 bytes, and of sixteen numbers of 4 or 6 bits, which become bytes: lane l points to row l%8 of matrix l/8, and gets 4 bytes of row l/4; or, transposed, numbers of 16 bits
 // of column l/4.
 func (k *kernel) ldmatrix(s *step) error {
-	if !s.has("m8n8") || s.typ(0) != "b16" {
+	bits := 8
+	switch {
+	case s.has("m8n16") && s.typ(0) == "b4x16_p64":
+		bits = 4
+	case s.has("m8n16") && s.typ(0) == "b6x16_p32":
+		bits = 6
+	case !s.has("m8n8") || s.typ(0) != "b16":
 		return errModel
 	}
 	to := targets(&s.in.Args[0])
@@ -124,7 +130,11 @@ func (k *kernel) ldmatrix(s *step) error {
 				rows[row] = b
 			}
 			for l := range each(lanes) {
-				x := word(rows[l/4][l%4*4:][:4])
+				x := uint64(0)
+				for j := range 4 {
+					at := (l%4*4 + j) * bits
+					x |= word(rows[l/4][at/8:][:(at%8+bits+7)/8]) >> (at % 8) & (1<<bits - 1) << (8 * j)
+				}
 				if trans {
 					x = word(rows[l%4*2][l/4*2:][:2]) | word(rows[l%4*2+1][l/4*2:][:2])<<16
 				}

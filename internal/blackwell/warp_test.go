@@ -20,7 +20,7 @@ import (
 // A warpCase is a block-scaled product of mma.sync into 128x64 sums, of four warps.
 type warpCase struct {
 	x, y   isa.Type
-	scale  dsl.BlockScale
+	scale  dsl.BlockScale // Vector is 0 where there is none
 	sparse bool
 	ahead  bool // copied by cp.async, the fragments read ahead
 }
@@ -32,15 +32,32 @@ const (
 
 // deep is the depth of a stage, zeros counted: 128 bytes of what is kept.
 func (c warpCase) deep() (kept, full int) {
-	kept = 1024 / c.x.Bits()
+	if kept = 256; c.bytes() {
+		kept = 128
+	}
 	if c.sparse {
 		return kept, 2 * kept
 	}
 	return kept, kept
 }
 
+// bytes reports whether numbers take bytes in shared memory, as all do but those of 4 bits by one another with scale factors.
+func (c warpCase) bytes() bool {
+	return c.scale.Vector == 0 || c.x != isa.E2m1 || c.y != isa.E2m1
+}
+
+// box is a tile of a type.
+func (c warpCase) box(t isa.Type, rows, cols int) dsl.Box {
+	return dsl.Box{Rows: rows, Cols: cols, Padded: t.Bits() < 8 && c.bytes()}
+}
+
 func (c warpCase) shape() dsl.MMA {
-	if c.sparse {
+	switch {
+	case c.scale.Vector == 0 && c.sparse:
+		return dsl.SparseMixedMMAFor(c.x, c.y, isa.F32)
+	case c.scale.Vector == 0:
+		return dsl.MixedMMAFor(c.x, c.y, isa.F32)
+	case c.sparse:
 		return dsl.SparseScaledMMAFor(c.x, c.y, c.scale)
 	}
 	return dsl.ScaledMMAFor(c.x, c.y, c.scale)
@@ -49,7 +66,10 @@ func (c warpCase) shape() dsl.MMA {
 // told is the bytes of a row that tell the zeros of a stage.
 func (c warpCase) told() int {
 	_, full := c.deep()
-	return full * min(8, c.x.Bits()) / 64
+	if !c.bytes() {
+		return full / 16
+	}
+	return full / 8
 }
 
 func (c warpCase) build(m *dsl.Module) {
@@ -59,11 +79,17 @@ func (c warpCase) build(m *dsl.Module) {
 		return
 	}
 	k := m.Kernel("k", dsl.Threads(160))
-	a := k.TensorMap("a", c.x, dsl.Box{Rows: warpRows, Cols: kept}, dsl.Swizzle128)
-	b := k.TensorMap("b", c.y, dsl.Box{Rows: warpCols, Cols: full}, dsl.Swizzle128)
-	maps := []*dsl.TensorMap{a, b, k.ScaleMap("sfa", c.scale, warpRows, full), k.ScaleMap("sfb", c.scale, 128, full)}
+	a := k.TensorMap("a", c.x, c.box(c.x, warpRows, kept), dsl.Swizzle128)
+	b := k.TensorMap("b", c.y, c.box(c.y, warpCols, full), dsl.Swizzle128)
+	maps := []*dsl.TensorMap{a, b}
+	var sfa, sfb, e *dsl.TensorMap
+	if c.scale.Vector > 0 {
+		sfa, sfb = k.ScaleMap("sfa", c.scale, warpRows, full), k.ScaleMap("sfb", c.scale, 128, full)
+		maps = append(maps, sfa, sfb)
+	}
 	if c.sparse {
-		maps = append(maps, k.TensorMap("e", isa.U8, dsl.Box{Rows: warpRows, Cols: c.told()}, dsl.NoSwizzle))
+		e = k.TensorMap("e", isa.U8, dsl.Box{Rows: warpRows, Cols: c.told()}, dsl.NoSwizzle)
+		maps = append(maps, e)
 	}
 	d := k.Matrix("d", isa.F32)
 	var feeds []dsl.Feed
@@ -83,10 +109,15 @@ func (c warpCase) build(m *dsl.Module) {
 			w := dsl.NewWarpTile[dsl.F32](k, c.shape(), warpRows/2, warpCols/2)
 			row, col := w.Place(warp, 2)
 			for s := range p.Consume(k.U32(warpStages)) {
-				if c.sparse {
-					w.SparseScaledMMA(s.Tile(a), row, s.Tile(maps[4]), []dsl.SharedTile{s.Tile(b)}, col, s.Tile(maps[2]), s.Tile(maps[3]))
-				} else {
-					w.ScaledMMA(s.Tile(a), row, s.Tile(b), col, s.Tile(maps[2]), s.Tile(maps[3]))
+				switch {
+				case c.sparse && c.scale.Vector > 0:
+					w.SparseScaledMMA(s.Tile(a), row, s.Tile(e), []dsl.SharedTile{s.Tile(b)}, col, s.Tile(sfa), s.Tile(sfb))
+				case c.sparse:
+					w.MMASparse(s.Tile(a), row, s.Tile(e), []dsl.SharedTile{s.Tile(b)}, col)
+				case c.scale.Vector > 0:
+					w.ScaledMMA(s.Tile(a), row, s.Tile(b), col, s.Tile(sfa), s.Tile(sfb))
+				default:
+					w.MMA(s.Tile(a), row, s.Tile(b), col)
 				}
 			}
 			w.Store(d.Sized(k.U32(warpRows), k.U32(warpCols)), row, col)
@@ -172,10 +203,19 @@ func (c warpCase) run(d *Device) error {
 	stored := a
 	var told []byte
 	if c.sparse {
-		stored, told = places(r, &a, 8/c.x.Bits())
+		together := 1
+		if !c.bytes() {
+			together = 2
+		}
+		stored, told = places(r, &a, together)
 	}
-	scaleA, atomsA := factors(r, c.scale, warpRows, depth)
-	scaleB, atomsB := factors(r, c.scale, warpCols, depth)
+	one := func(int, int) float64 { return 1 }
+	scaleA, scaleB := one, one
+	var atomsA, atomsB []byte
+	if c.scale.Vector > 0 {
+		scaleA, atomsA = factors(r, c.scale, warpRows, depth)
+		scaleB, atomsB = factors(r, c.scale, warpCols, depth)
+	}
 	var args []any
 	var errs []error
 	add := func(name string, b []byte, rows, cols int) {
@@ -204,8 +244,10 @@ func (c warpCase) run(d *Device) error {
 	if c.ahead {
 		args = append(args, out)
 	}
-	add("sfa", atomsA, 1, len(atomsA)/8)
-	add("sfb", atomsB, 1, len(atomsB)/8)
+	if c.scale.Vector > 0 {
+		add("sfa", atomsA, 1, len(atomsA)/8)
+		add("sfb", atomsB, 1, len(atomsB)/8)
+	}
 	if c.sparse {
 		add("e", told, warpRows, len(told)/warpRows)
 	}
@@ -237,12 +279,29 @@ func (c warpCase) run(d *Device) error {
 
 // TestWarpProducts multiplies block-scaled numbers with mma.sync, dense and with zeros left out, the fragments read ahead or not.
 func TestWarpProducts(t *testing.T) {
-	for _, c := range []warpCase{
+	list := []warpCase{
 		{x: isa.E2m1, y: isa.E2m1, scale: dsl.NVFP4}, {x: isa.E2m1, y: isa.E2m1, scale: dsl.MXFP4}, {x: isa.E4m3, y: isa.E5m2, scale: dsl.MXFP8},
 		{x: isa.E5m2, y: isa.E4m3, scale: dsl.MXFP8, ahead: true}, {x: isa.E4m3, y: isa.E4m3, scale: dsl.MXFP8, ahead: true},
 		{x: isa.E2m1, y: isa.E2m1, scale: dsl.NVFP4.Sparse(), sparse: true}, {x: isa.E2m1, y: isa.E2m1, scale: dsl.MXFP4.Sparse(), sparse: true},
 		{x: isa.E4m3, y: isa.E5m2, scale: dsl.MXFP8.Sparse(), sparse: true},
-	} {
+	}
+	// Types of 8, 6 and 4 bits by one another, with scale factors or without, dense or sparse, in turn.
+	small := []isa.Type{isa.E4m3, isa.E5m2, isa.E2m3, isa.E3m2, isa.E2m1}
+	for i, x := range small {
+		for j, y := range small {
+			if x.Bits() == 8 && y.Bits() == 8 {
+				continue
+			}
+			c := warpCase{x: x, y: y, sparse: (i+j)%2 == 1}
+			if (i+2*j)%4 < 2 && (x != isa.E2m1 || y != isa.E2m1) {
+				if c.scale = dsl.MXFP8; c.sparse {
+					c.scale = dsl.MXFP8.Sparse()
+				}
+			}
+			list = append(list, c)
+		}
+	}
+	for _, c := range list {
 		if err := c.run(New("sm_120a")); err != nil {
 			t.Errorf("%+v: %v", c, err)
 		}
@@ -253,11 +312,13 @@ func TestWarpProducts(t *testing.T) {
 func TestWarpMistakes(t *testing.T) {
 	two := warpCase{x: isa.E2m1, y: isa.E2m1, scale: dsl.MXFP4}
 	one := warpCase{x: isa.E4m3, y: isa.E4m3, scale: dsl.MXFP8}
+	mixed := warpCase{x: isa.E2m1, y: isa.E2m3}
 	for _, m := range []struct {
 		c         warpCase
 		old, with string
 	}{
 		{two, "{2, 0}", "{0, 0}"}, {one, "{3, 0}", "{2, 0}"}, {two, ", 0x1f;", ", 0xf;"}, {two, ", 0xc;", ", 0x8;"},
+		{mixed, "b4x16_p64", "b6x16_p32"}, {mixed, "b6x16_p32", "b4x16_p64"}, {mixed, ".e2m1.e2m3", ".e2m3.e2m1"}, {mixed, ".e2m1.e2m3", ".e2m1.e3m2"},
 		{two, "+25088]", "+24576]"}, {two, "scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0", "scale_vec::1X.f32.e2m1.e2m1.f32.ue8m0"},
 	} {
 		d, changed := New("sm_120a"), false
