@@ -155,13 +155,7 @@ func (k *Kernel) dropUnread() {
 
 // settleRegs lists the registers that stand in instructions.
 func (k *Kernel) settleRegs() {
-	n := 0
-	for r := range k.regs.All() {
-		if r.Number != 0 {
-			n++
-		}
-	}
-	k.f.Regs = make([]*ir.Reg, 0, n)
+	k.f.Regs = make([]*ir.Reg, 0, k.made)
 	for r := range k.regs.All() {
 		if r.Number != 0 {
 			k.f.Regs = append(k.f.Regs, r)

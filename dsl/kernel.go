@@ -48,6 +48,7 @@ type Kernel struct {
 	args       slab.Of[ir.Operand]
 	mores      slab.Of[ir.More]
 	regs       slab.Of[ir.Reg]
+	made       int // of regs
 	doc        []string
 	arguments  []isa.Type     // of a device function
 	sums       []*Accumulator // read before anything is multiplied into them, as the kernel is written

@@ -63,6 +63,7 @@ func fresh[T Scalar](k *Kernel) Reg[T] {
 func (k *Kernel) newReg(t isa.Type) *ir.Reg {
 	r := k.regs.One()
 	r.Type = t
+	k.made++
 	return r
 }
 

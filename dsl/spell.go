@@ -73,7 +73,7 @@ type spellings struct {
 
 // of is the spelling of o with modifiers.
 func (s *spellings) of(o opcode, mods []Mod) *spelling {
-	h := uint(len(o.head)) + uint(o.head[0])<<1 + uint(o.head[len(o.head)-1])<<3 + uint(o.typ)*5 + uint(o.from)*11 + uint(o.count)*17 + uint(o.space)*23
+	h := uint(len(o.head)) + uint(o.head[0])<<1 + uint(o.head[len(o.head)-1])<<3 + uint(o.typ)*5 + uint(o.from)*11 + uint(o.count)*17
 	if o.value {
 		h += 41
 	}
@@ -84,7 +84,7 @@ func (s *spellings) of(o opcode, mods []Mod) *spelling {
 	}
 	first := &s.known[h%uint(len(s.known))]
 	for known := *first; known != nil; known = known.next {
-		if known.opcode == o && slices.Equal(known.mods[:known.some], mods) {
+		if int(known.some) == len(mods) && known.opcode == o && (len(mods) == 0 || slices.Equal(known.mods[:known.some], mods)) {
 			return known
 		}
 	}

@@ -105,7 +105,7 @@ func (b *Binder) appendShape(to []isa.Word, args []Operand, valued bool) []isa.W
 // the store grows.
 func (b *Binder) take(n int) []isa.Arg {
 	if len(b.elems)+n > cap(b.elems) {
-		b.elems = make([]isa.Arg, 0, max(160, 2*cap(b.elems), 2*n))
+		b.elems = make([]isa.Arg, 0, max(16, 2*cap(b.elems), 2*n))
 	}
 	at := len(b.elems)
 	b.elems = b.elems[:at+n]

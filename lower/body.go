@@ -50,6 +50,7 @@ func (w *writer) together(list []*ir.Instr) (n int, plain bool) {
 	plain = true
 	for i, in := range list {
 		switch {
+		case in.Said == nil && len(w.lists) == 0 && !in.Directive(): // so mostly
 		case i > 0 && len(in.Doc()) > 0:
 			return i, plain
 		case !in.Directive():

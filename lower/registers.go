@@ -6,6 +6,7 @@ package lower
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/ptxdsl/ptxdsl/internal/layout"
 	"github.com/ptxdsl/ptxdsl/ir"
@@ -195,24 +196,20 @@ func (w *writer) nameRegisters(f *ir.Func) families {
 func (l *families) fresh(regs []*ir.Reg, others map[string]int) []*ir.Reg {
 	var fresh []*family
 	named := len(regs)
-	var last *family
-	of := func(r *ir.Reg) *family { // most are of the class of the one before
-		if c := (class{r.Type, r.Vec}); last == nil || last.class != c {
-			last = nil
-			if i := slices.IndexFunc(fresh, func(fam *family) bool { return fam.class == c }); i >= 0 {
-				last = fresh[i]
-			} else {
+	var last *family // most are of the class of the one before
+	for _, r := range regs {
+		if r.Name != "" {
+			continue
+		}
+		if last == nil || last.typ != r.Type || last.vec != r.Vec {
+			c := class{r.Type, r.Vec}
+			if last = find(fresh, c); last == nil {
 				last = l.add(c, others)
 				fresh = append(fresh, last)
 			}
 		}
-		return last
-	}
-	for _, r := range regs {
-		if r.Name == "" {
-			of(r).count++
-			named--
-		}
+		last.count++
+		named--
 	}
 	slices.SortFunc(fresh, func(a, b *family) int { return rank(a.class) - rank(b.class) })
 	// Each family gets a stretch of the list, and those that have names the last.
@@ -224,17 +221,29 @@ func (l *families) fresh(regs []*ir.Reg, others map[string]int) []*ir.Reg {
 		at += fam.count
 	}
 	for _, r := range regs {
-		if r.Name == "" {
-			fam := of(r)
-			fam.regs = append(fam.regs, r)
-		} else {
+		if r.Name != "" {
 			rest = append(rest, r)
+			continue
 		}
+		if last.typ != r.Type || last.vec != r.Vec {
+			last = find(fresh, class{r.Type, r.Vec})
+		}
+		last.regs = append(last.regs, r)
 	}
 	for _, fam := range fresh {
 		fam.number()
 	}
 	return list
+}
+
+// find is the family of a class, or nil.
+func find(list []*family, c class) *family {
+	for _, fam := range list {
+		if fam.class == c {
+			return fam
+		}
+	}
+	return nil
 }
 
 // add is a family of a class whose letters are nobody's.
@@ -249,13 +258,18 @@ func (l *families) add(c class, others map[string]int) *family {
 
 // number gives the registers of f their names, all cut out of one text.
 func (f *family) number() {
-	list := make([]byte, 0, len(f.regs)*(len(f.letters)+len(strconv.Itoa(len(f.regs)))))
+	var list strings.Builder
+	list.Grow(len(f.regs) * (len(f.letters) + len(strconv.Itoa(len(f.regs)))))
 	name := append([]byte(f.letters), '0')
 	for range f.regs {
-		list = append(list, name...)
-		name = increment(name)
+		list.Write(name)
+		if last := &name[len(name)-1]; *last != '9' {
+			*last++
+		} else {
+			name = increment(name)
+		}
 	}
-	text := string(list)
+	text := list.String()
 	width, next := len(f.letters)+1, 10 // of a name, and the first number that needs one more digit
 	for i, r := range f.regs {
 		if i == next {

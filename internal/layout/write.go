@@ -9,6 +9,10 @@ import (
 )
 
 func (p *Page) indentBy(n int) {
+	if n == 1 { // mostly
+		p.out = append(p.out, '\t')
+		return
+	}
 	const tabs = "\t\t\t\t\t\t\t\t"
 	for ; n > len(tabs); n -= len(tabs) {
 		p.out = append(p.out, tabs...)
@@ -146,11 +150,11 @@ func comma(text []byte) int {
 }
 
 func (p *Page) spaces(n int32) {
-	const blanks = "                                "
-	for ; int(n) > len(blanks); n -= int32(len(blanks)) {
+	const blanks = "                " // so many that the compiler copies them without a call
+	for ; n > 0; n -= int32(len(blanks)) {
 		p.out = append(p.out, blanks...)
 	}
-	p.out = append(p.out, blanks[:n]...)
+	p.out = p.out[:len(p.out)+int(n)]
 }
 
 // width is the number of columns of text.
