@@ -47,7 +47,7 @@ var wrongKernels = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Unpack[dsl.F16](k.U64(1)) }},                          // want `D205: a \.u64 has no two halves of type \.f16`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Widen(k.U32(1).Var()) }},                              // want `D205: a \.u32 is no pair of half-precision numbers`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Pack[dsl.E4M3x2](k.F32(1).Var(), k.F32(2).Var()) }},   // want `F402: cvt needs PTX 7\.8 on sm_90 or later, or PTX 8\.1 on sm_89 or later; th`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.To[dsl.F16](k.F32(1).Var(), dsl.RNI) }},               // want `F205: \.f16 and \.f32 exclude each other in cvt`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.To[dsl.F16](k.F32(1).Var(), dsl.RNI) }},               // want `F205: \.f32 does not go with the other modifiers here; expected \.f16`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		dsl.NewReg[dsl.U8](k).ShuffleXor(1)
 		dsl.NewReg[dsl.B128](k).ShuffleXor(1) // want `D205: a \.b128 cannot be shuffled between lanes; 16, 32 and 64 bits can`
@@ -127,7 +127,7 @@ var wrongKernels = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a"); dsl.Global[dsl.F32](k, "a") }},       // want `D103: a is taken: two parameters or variables of k cannot have one name`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Param[dsl.F32](k, "7") }},                                     // want `D103: "7" is no name for a parameter`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").LoadI(0, "L3::fast") }},               // want `F202: \.L3::fast is not a modifier of PTX`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 4).LoadI(0, dsl.NC) }},                // want `F205: \.nc does not go with the other modifiers here; it belongs to ld\{\.glob`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 4).LoadI(0, dsl.NC) }},                // want `F205: \.shared does not go with the other modifiers here; expected \.global`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").Atomic("mul", k.U32(0), k.F32(1)) }},  // want `F203: atom has no modifier \.mul; it is a word of mul\.lo, mul\.hi, mul\.wide`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { var a dsl.Array[dsl.F32]; a.Put(k.F32(1)) }},                      // want `D201: a store to an array that no builder call made`
 	{"sm_86", func(_ *dsl.Module, k *dsl.Kernel) {

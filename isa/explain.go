@@ -69,10 +69,15 @@ func (s *Set) wordsAfter(head string) string {
 
 // unknownMod says that a word is no modifier at all, and which one of the instruction is nearest.
 func (m *Matcher) unknownMod(list []*Instruction, word string, at int) Problem {
-	if with := m.set.namesWith(word); with != "" {
+	if with := m.set.namesWith(word); with != "" && m.set.wordsAfter(list[0].Name+word) == "" {
 		return problem("F203", at, "%s has no modifier %s; it is a word of %s", list[0].Name, word, with)
 	}
 	p := problem("F202", at, "%s is not a modifier of PTX", word)
+	if longer := m.set.wordsAfter(list[0].Name + word); longer != "" {
+		p.Message = fmt.Sprintf("no instruction is called %s%s; there are %s", list[0].Name, word, longer)
+		p.Rule = "F201"
+		return p
+	}
 	cost := 3
 	meant := meantType(word)
 	near := func(candidate string) {
@@ -81,6 +86,9 @@ func (m *Matcher) unknownMod(list []*Instruction, word string, at int) Problem {
 		}
 		if d := distance(word, candidate, cost); d < cost {
 			p.Want, cost = candidate, d
+		}
+		if cost == 3 && p.Want == "" && len(word) > 4 && strings.HasPrefix(candidate, word+"_") {
+			p.Want = candidate
 		}
 	}
 	for _, ins := range list {
@@ -189,6 +197,14 @@ func (m *Matcher) explainMods(list []*Instruction, name string, mods []Mod, skip
 			return []Problem{problem("F204", -1, "%s lacks %s", name, oneOf(words))}
 		}
 	}
+	if len(best.strange)+len(best.lacking) == 0 {
+		if p := m.combination(best, name); p.Rule == "F204" {
+			return []Problem{p}
+		}
+	}
+	if p := m.exchange(list, best, name, mods, skip); p != nil {
+		return []Problem{*p}
+	}
 	var out []Problem
 	for _, i := range best.strange {
 		out = append(out, m.strangeMod(list, best, name, mods, i, skip))
@@ -200,6 +216,10 @@ func (m *Matcher) explainMods(list []*Instruction, name string, mods []Mod, skip
 		}
 		if types := m.lackingTypes(list, mods, best, slot); types != nil {
 			out = append(out, problem("F204", -1, "%s lacks a type: %s", name, oneOf(types)))
+			continue
+		}
+		if words := m.additions(list, name, mods); len(best.lacking) == 1 && len(words) > len(slot.Values) {
+			out = append(out, problem("F204", -1, "%s lacks %s", name, someOf(words)))
 			continue
 		}
 		out = append(out, problem("F204", -1, "%s lacks %s", name, m.oneOf(slot)))
@@ -235,6 +255,9 @@ func (m *Matcher) strangeMod(list []*Instruction, x *miss, name string, mods []M
 				}
 			}
 		}
+	}
+	if longer := m.set.wordsAfter(name + word); longer != "" {
+		return problem("F201", skip+i, "no instruction is called %s%s; there are %s", name, word, longer)
 	}
 	p := problem("F203", skip+i, "%s has no modifier %s", name, word)
 	if len(x.lacking) == 1 {
@@ -276,6 +299,9 @@ func (m *Matcher) combination(x *miss, name string) Problem {
 		if !r.Holds.Operands() && !r.Holds.holds(x.slots, nil) {
 			why := r.Why
 			if why == "" {
+				if p := m.needed(x, &r, name); p != nil {
+					return *p
+				}
 				why = "rule: " + r.Text
 			}
 			return problem("F205", -1, "these modifiers of %s do not go together: %s", name, why)

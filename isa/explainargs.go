@@ -12,12 +12,15 @@ import (
 // does not fit the form that fits longest.
 func (m *Matcher) explainArgs(o *Opcode, op string, args []Arg) []Problem {
 	low, high := 1<<30, 0
-	var best *Candidate
-	reach := -1
+	var best, farthest *Candidate
+	reach, far := -1, -1
 	for i := range o.fits {
 		c := &o.fits[i]
 		least, most := counts(c.Args)
 		low, high = min(low, least), max(high, most)
+		if n := c.reach(args); n > far {
+			farthest, far = c, n
+		}
 		if len(args) < least || len(args) > most {
 			continue
 		}
@@ -25,8 +28,24 @@ func (m *Matcher) explainArgs(o *Opcode, op string, args []Arg) []Problem {
 			best, reach = c, n
 		}
 	}
+	if best != nil && reach < len(args) && far < len(args) && best.takes(m, but(args, reach)) {
+		p := best.wrongArg(op, args, reach) // all the others fit
+		if spans := m.spans(o, args, reach); p.Rule == "F304" && len(spans) > 0 {
+			p.Message = fmt.Sprintf("operand %d of %s is %s, expected an integer constant%s", reach+1, op, args[reach].describe(), describeRange(spans))
+		}
+		return []Problem{p}
+	}
+	if best == nil || reach < len(args) {
+		if p := m.amiss(o, op, args); p != nil {
+			return []Problem{*p}
+		}
+	}
 	if best == nil {
-		return []Problem{problem("F301", -1, "%s takes %s, found %d", op, operands(low, high), len(args))}
+		p := problem("F301", -1, "%s takes %s, found %d", op, operands(low, high), len(args))
+		if list := farthest.list(); list != "" {
+			p.Message += ": " + list
+		}
+		return []Problem{p}
 	}
 	if reach < len(args) {
 		return []Problem{best.wrongArg(op, args, reach)}
@@ -121,6 +140,19 @@ func (c *Candidate) wrongArg(op string, args []Arg, at int) Problem {
 	p.Arg = at
 	if w == nil {
 		return p
+	}
+	if w.Inside != nil && a.Kind == ArgAddress {
+		inner := Candidate{Form: c.Form, Slots: c.Slots, Args: w.Inside}
+		n := inner.reach(a.Elems)
+		if in := inner.wantAt(a.Elems, n); n > 0 && n < len(a.Elems) && in != nil {
+			// The address itself is right.
+			p = problem("F307", -1, "what stands behind the address in operand %d of %s is %s, expected %s", at+1, op, a.Elems[n].describe(), in.describe())
+			p.Arg, p.Elem = at, n
+			return p
+		}
+		if len(a.Elems) == 1 && len(w.Inside) > 1 && n == 1 {
+			p.Message += " alone"
+		}
 	}
 	p.Message += ", expected " + w.describe()
 	p.Rule = w.ruleFor(a)
@@ -297,7 +329,7 @@ func (k *WantKind) describeOne(access Access) string {
 	case KSink:
 		return "the sink _"
 	case KMem:
-		return "an address in " + strings.TrimPrefix(k.In.String(), ".") + " memory"
+		return "an address in " + strings.TrimSuffix(strings.TrimPrefix(k.In.String(), "."), " memory") + " memory"
 	case KParts:
 		parts := make([]string, len(k.Fields))
 		for i := range k.Fields {
@@ -325,6 +357,8 @@ func describeRange(spans []Span) string {
 		switch {
 		case s.Low == s.High:
 			out = append(out, fmt.Sprint(s.Low))
+		case s.Step > 1 && s.High >= 1<<60:
+			out = append(out, fmt.Sprintf("a multiple of %d", s.Step))
 		case s.Step > 1:
 			out = append(out, fmt.Sprintf("%d to %d in steps of %d", s.Low, s.High, s.Step))
 		default:

@@ -22,6 +22,9 @@ type Matcher struct {
 
 	shape []Word // of the operands at hand
 	mods  []Mod  // of the opcode being resolved
+
+	searched int // how often what was meant was searched for
+
 	found slab.Of[Opcode]
 	slots slab.Of[Mod]
 	wants slab.Of[Want]

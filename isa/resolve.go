@@ -13,6 +13,10 @@ func (m *Matcher) resolve(op string) *Opcode {
 	o := m.found.One()
 	list, name, rest := m.set.split(op)
 	if list == nil {
+		if p := m.respelled(op); p != nil {
+			o.problems = []Problem{*p}
+			return o
+		}
 		o.problems = []Problem{m.unknownName(op)}
 		return o
 	}
@@ -27,6 +31,9 @@ func (m *Matcher) resolve(op string) *Opcode {
 	}
 	m.mods = mods
 	if o.problems != nil {
+		if p := m.respelled(op); p != nil {
+			o.problems = []Problem{*p}
+		}
 		return o
 	}
 	var shut []shutGate
@@ -66,7 +73,7 @@ func (m *Matcher) resolve(op string) *Opcode {
 			o.fits[i].Opcode = canonical
 		}
 	case shut != nil:
-		o.problems = []Problem{m.easiest(list, name, mods, shut)}
+		o.problems = []Problem{m.easiest(list, name, mods, skip, shut)}
 	default:
 		o.problems = m.explainMods(list, name, mods, skip)
 	}
@@ -252,7 +259,7 @@ func (m *Matcher) rows(f *Form, slots []Mod) (lengths [][][]int, shut *shutGate,
 			if closed == nil {
 				return nil, nil, false
 			}
-			return nil, &shutGate{what: combined, gate: *closed}, true
+			return nil, &shutGate{what: m.late(t, slots), gate: *closed}, true
 		}
 		next := make([][][]int, 0, len(lengths)*len(fit))
 		for _, l := range lengths {
@@ -263,6 +270,25 @@ func (m *Matcher) rows(f *Form, slots []Mod) (lengths [][][]int, shut *shutGate,
 		lengths = next
 	}
 	return lengths, nil, true
+}
+
+// late is the word of a table that no open row has, the last of several: what the gate is there for. Where each word has an open row
+// it is the combination.
+func (m *Matcher) late(t *Table, slots []Mod) string {
+	what := combined
+	for n, c := range t.Columns {
+		if c.Slot < 0 || slots[c.Slot] == NoMod {
+			continue
+		}
+		word := slots[c.Slot]
+		open := slices.ContainsFunc(t.Rows, func(r Row) bool {
+			return (r.Cells[n] == nil || slices.Contains(r.Cells[n], word)) && r.Gate.Open(m.version, m.target)
+		})
+		if !open {
+			what = m.set.Mods[word]
+		}
+	}
+	return what
 }
 
 func (r *Row) fits(t *Table, slots []Mod) bool {
@@ -322,7 +348,7 @@ func (m *Matcher) gates(f *Form, slots []Mod) *shutGate {
 }
 
 // easiest tells of the gate that is easiest to open: by a version rather than by a target.
-func (m *Matcher) easiest(list []*Instruction, name string, mods []Mod, shut []shutGate) Problem {
+func (m *Matcher) easiest(list []*Instruction, name string, mods []Mod, skip int, shut []shutGate) Problem {
 	best := &shut[0]
 	for i := range shut {
 		if s := &shut[i]; !s.gone && s.gate.reaches(m.target) {
@@ -333,5 +359,35 @@ func (m *Matcher) easiest(list []*Instruction, name string, mods []Mod, shut []s
 	if best.gone {
 		return m.gone(name, best.what, best.gate, m.additions(list, name, mods))
 	}
-	return m.closed(name, best.what, best.gate)
+	what, at := best.what, -1
+	for i, mod := range mods {
+		switch {
+		case what == "":
+		case !m.opens(list, mod):
+			what, at = m.set.Mods[mod], skip+i
+		case what == m.set.Mods[mod]:
+			at = skip + i
+		}
+	}
+	p := m.closed(name, what, best.gate)
+	p.Mod = at
+	return p
+}
+
+// opens reports whether some form that takes a modifier has no shut gate that it needs.
+func (m *Matcher) opens(list []*Instruction, mod Mod) bool {
+	open := func(g Gate) bool { return g.Open(m.version, m.target) }
+	return slices.ContainsFunc(list, func(ins *Instruction) bool {
+		return slices.ContainsFunc(ins.Forms, func(f Form) bool {
+			has := false
+			for i := range f.Slots {
+				v := f.Slots[i].value(mod)
+				has = has || v != nil && open(v.Gate)
+				if f.Slots[i].Required && !slices.ContainsFunc(f.Slots[i].Values, func(v Value) bool { return open(v.Gate) }) {
+					return false
+				}
+			}
+			return has && !slices.ContainsFunc(f.Gates, func(g Gate) bool { return !open(g) }) && !slices.ContainsFunc(f.Gone, open)
+		})
+	})
 }

@@ -1,0 +1,201 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package isa
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// changeable is how many operands a list may have to be tried with one of them changed.
+const changeable = 10
+
+// amiss looks for the one change that makes operands fit: one that stands in another place, is one too many, is missing, or
+// stands outside of its braces or brackets. It is nil where there is none.
+func (m *Matcher) amiss(o *Opcode, op string, args []Arg) *Problem {
+	if len(args) > changeable || !m.search() {
+		return nil
+	}
+	for _, look := range []func(*Candidate, string, []Arg) *Problem{m.moved, m.loose, m.missing, m.spare} {
+		for i := range o.fits {
+			if p := look(&o.fits[i], op, args); p != nil {
+				return p
+			}
+		}
+	}
+	return nil
+}
+
+// moved looks for an order of the operands that fits: two of them change places, or one goes elsewhere.
+func (m *Matcher) moved(c *Candidate, op string, args []Arg) *Problem {
+	for from := range args {
+		for to := range args {
+			if from == to {
+				continue
+			}
+			list := slices.Clone(args)
+			a := list[from]
+			list = slices.Insert(slices.Delete(list, from, from+1), to, a)
+			if !c.takes(m, list) && from < to {
+				list = slices.Clone(args)
+				list[from], list[to] = list[to], list[from]
+			}
+			if c.takes(m, list) {
+				p := problem("F302", -1, "the operands of %s stand in another order: %s", op, c.list())
+				p.Arg = min(from, to)
+				return &p
+			}
+		}
+	}
+	return nil
+}
+
+// loose looks for operands that belong into one pair of braces, or into the brackets of the one before them.
+func (m *Matcher) loose(c *Candidate, op string, args []Arg) *Problem {
+	for from := range args {
+		if a := &args[from]; a.Kind == ArgAddress && len(a.Elems) > 2 {
+			list := slices.Clone(args)
+			list[from].Elems = []Arg{a.Elems[0], {Kind: ArgVector, Elems: a.Elems[1:]}}
+			if c.takes(m, list) {
+				p := problem("F307", -1, "what stands behind the first comma of operand %d of %s belongs into braces: %s", from+1, op, c.list())
+				p.Arg = from
+				return &p
+			}
+		}
+		for to := from + 2; to <= len(args); to++ {
+			list := slices.Clone(args)
+			list = slices.Replace(list, from, to, Arg{Kind: ArgVector, Elems: args[from:to]})
+			if c.takes(m, list) {
+				p := problem("F301", -1, "operands %d to %d of %s belong into one pair of braces: %s", from+1, to, op, c.list())
+				p.Arg = from
+				return &p
+			}
+			if to != from+2 || args[from].Kind != ArgAddress {
+				continue
+			}
+			in := args[from]
+			in.Elems = append(slices.Clone(in.Elems), args[from+1])
+			if list = slices.Replace(slices.Clone(args), from, to, in); c.takes(m, list) {
+				p := problem("F301", -1, "operand %d of %s belongs into the brackets before it: %s", to, op, c.list())
+				p.Arg = from + 1
+				return &p
+			}
+		}
+	}
+	return nil
+}
+
+// missing looks for the place of an operand that is not there.
+func (m *Matcher) missing(c *Candidate, op string, args []Arg) *Problem {
+	for at := len(args); at >= 0; at-- {
+		list := slices.Insert(slices.Clone(args), at, Arg{})
+		if !c.takes(m, list) {
+			continue
+		}
+		p := problem("F301", -1, "%s takes %d operands, found %d; what is missing is %s: %s", op, len(list), len(args), c.nameAt(list, at), c.list())
+		if len(list) == 1 {
+			p.Message = fmt.Sprintf("%s takes 1 operand, found 0: %s", op, c.list())
+		}
+		return &p
+	}
+	return nil
+}
+
+// spare looks for an operand without which the others fit.
+func (m *Matcher) spare(c *Candidate, op string, args []Arg) *Problem {
+	for at := len(args) - 1; at >= 0; at-- {
+		list := slices.Delete(slices.Clone(args), at, at+1)
+		if !c.takes(m, list) {
+			continue
+		}
+		p := problem("F301", -1, "%s takes %s, found %d; operand %d is too many: %s", op, operands(len(list), len(list)), len(args), at+1, c.list())
+		p.Arg = at
+		return &p
+	}
+	return nil
+}
+
+// nameAt is the name that the instruction set gives the operand at a place.
+func (c *Candidate) nameAt(args []Arg, at int) string {
+	if w := c.wantAt(args, at); w != nil {
+		return w.spell()
+	}
+	return "an operand"
+}
+
+// list is the operands of a candidate by the names that the instruction set gives them, as they would be written.
+func (c *Candidate) list() string { return spell(c.Args) }
+
+func spell(list []Want) string {
+	var b strings.Builder
+	for i := range list {
+		w := &list[i]
+		if w.Presence == Never {
+			continue
+		}
+		text := w.spell()
+		if b.Len() > 0 {
+			text = ", " + text
+		}
+		if w.Presence != Always {
+			text = "{" + text + "}"
+		}
+		b.WriteString(text)
+	}
+	return b.String()
+}
+
+func (w *Want) spell() string {
+	s := w.Name
+	switch {
+	case w.Inside != nil:
+		s = "[" + spell(w.Inside) + "]"
+	case len(w.Kinds) == 1 && w.Kinds[0].Len > 0:
+		s = fmt.Sprintf("{%s x %d}", w.Name, w.Kinds[0].Len)
+	case len(w.Kinds) == 1 && w.Kinds[0].Word == KSink:
+		s = "_"
+	}
+	if w.Pair != nil {
+		s += "|" + w.Pair.spell()
+	}
+	return s
+}
+
+// spans are the constants that all candidates together take in the place of one operand, where all the others fit; nil where only
+// one of them has such a place, or where one takes more than constants.
+func (m *Matcher) spans(o *Opcode, args []Arg, at int) []Span {
+	var spans []Span
+	others := but(args, at)
+	n := 0
+	for i := range o.fits {
+		c := &o.fits[i]
+		if !c.takes(m, others) {
+			continue
+		}
+		w := c.wantAt(args, at)
+		if w == nil || len(w.Kinds) != 1 || w.Kinds[0].Word != KImm || len(w.Kinds[0].Range) == 0 {
+			return nil
+		}
+		for _, s := range w.Kinds[0].Range {
+			if !slices.Contains(spans, s) {
+				spans = append(spans, s)
+			}
+		}
+		n++
+	}
+	if n < 2 {
+		return nil
+	}
+	slices.SortFunc(spans, func(a, b Span) int { return cmp.Compare(a.Low, b.Low) })
+	return spans
+}
+
+// but is args with one of them not known.
+func but(args []Arg, at int) []Arg {
+	args = slices.Clone(args)
+	args[at] = Arg{}
+	return args
+}
