@@ -71,16 +71,17 @@ func (c *calls) path(pcs []uintptr) ir.Pos {
 	} else if at != ir.NoPos { // what run runs has not called, or is too far outside to be seen
 		at, w = ir.NoPos, new(way)
 	}
-	inner := len(pcs) - 1
-	for d := 0; d < w.depth && inner >= 0 && pcs[inner] == w.pcs[d]; d++ { // the same as before, mostly
-		at = w.nodes[d]
-		inner--
-	}
-	d := len(pcs) - 1 - inner
-	for ; inner >= 0; inner-- {
-		at = c.node(call{pcs[inner], at})
-		w.pcs[d], w.nodes[d] = pcs[inner], at
+	d := 0
+	for last := w.pcs[:min(w.depth, len(pcs))]; d < len(last) && last[d] == pcs[len(pcs)-1-d]; { // the same as before, mostly
 		d++
+	}
+	if d > 0 {
+		at = w.nodes[d-1]
+	}
+	for ; d < len(pcs); d++ {
+		pc := pcs[len(pcs)-1-d]
+		at = c.node(call{pc, at})
+		w.pcs[d], w.nodes[d] = pc, at
 	}
 	w.depth = d
 	return at
