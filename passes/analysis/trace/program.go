@@ -146,7 +146,7 @@ func (p *program) prepare() {
 		p.accumulators()
 	}
 	relevant := make([]bool, len(f.Regs))
-	var work []*ir.Reg
+	var work, data []*ir.Reg
 	want := func(r *ir.Reg) {
 		if n := p.number(r); n >= 0 && !relevant[n] {
 			relevant[n] = true
@@ -183,6 +183,10 @@ func (p *program) prepare() {
 					want(in.Guard.Reg)
 				}
 				for a := range in.Args {
+					if kind == Store && a == len(in.Args)-1 && len(p.acc) > 0 {
+						operandRegs(kind, &in.Args[a], func(r *ir.Reg) { data = append(data, r) })
+						continue
+					}
 					operandRegs(kind, &in.Args[a], want)
 				}
 			} else if in.Ends() {
@@ -208,17 +212,28 @@ func (p *program) prepare() {
 			})
 		}
 	}
-	for len(work) > 0 {
-		r := work[len(work)-1]
-		work = work[:len(work)-1]
-		for at := last[r.Number]; at > 0; at = writes[at].before {
-			in := writes[at].in
-			if blind(in) {
-				continue
+	follow := func(want func(*ir.Reg)) {
+		for len(work) > 0 {
+			r := work[len(work)-1]
+			work = work[:len(work)-1]
+			for at := last[r.Number]; at > 0; at = writes[at].before {
+				if in := writes[at].in; !blind(in) {
+					in.Registers(func(r *ir.Reg, a isa.Access) { want(r) })
+				}
 			}
-			in.Registers(func(r *ir.Reg, a isa.Access) { want(r) })
 		}
 	}
+	follow(want)
+	// What is stored is told apart only where it is the same for all threads, which sums of products are not.
+	stored := func(r *ir.Reg) {
+		if !p.acc[r] {
+			want(r)
+		}
+	}
+	for _, r := range data {
+		stored(r)
+	}
+	follow(stored)
 	p.slot = make([]int32, len(f.Regs))
 	for i, r := range f.Regs {
 		p.slot[i] = -1

@@ -166,7 +166,7 @@ barrier.cluster.wait.aligned;
 	}
 	ruleScope = diag.Rule{
 		ID: "M9", Layer: "objects", Severity: diag.Error, Title: "a scope too small for another block's data",
-		What: "Stores to another block's shared memory, then an arrival there that is not .release.cluster, or a wait there that is not .acquire.cluster. A relaxed arrival behind plain accesses to shared memory, or a relaxed wait ahead of accesses to it, is a review.",
+		What: "Stores to another block's shared memory, then an arrival there that is not .release.cluster, or a wait there that is not .acquire.cluster. A relaxed arrival behind plain accesses to shared memory, or a relaxed wait ahead of accesses to it or of a copy into what those who arrive have used, is a review.",
 		Why:  "Without the scope the waiter may read what was there before. A relaxed arrival says that something has happened and puts nothing before it; tcgen05 has fences of its own for tensor memory.",
 		Wrong: `
 barrier.cluster.arrive.aligned;

@@ -41,7 +41,7 @@ setp.eq.u32 %p1, %r1, 0;
 	}
 	ruleRead = diag.Rule{
 		ID: "A2", Layer: "proxies", Severity: diag.Review, Title: "plain reads that the async proxy overwrites without a fence",
-		What: "Shared memory that ld or ldmatrix reads and that a bulk copy then overwrites, with no fence.proxy.async of the reading threads before they hand the memory back.",
+		What: "Shared memory that ld or ldmatrix reads and that a bulk copy then overwrites, with no fence.proxy.async of the reading threads before they hand the memory back, or one that lanes make behind the meeting of their warp and ahead of the arrival of one of them. A request for more work with no fence that acquires ahead, where those who read the answer before only release.",
 		Why:  "The copy may overtake the reads: wrong values, rarely. Much code does without the fence and has not been seen to fail, hence a review.",
 		Wrong: `
 mov.u32 %r1, %tid.x;
