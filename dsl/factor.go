@@ -11,7 +11,7 @@ import (
 )
 
 // A Factor is a ring of left factors of 128 rows in tensor memory (sm_100a): threads write them, and products take them from there instead of from
-// shared memory, as attention does with its weights.
+// shared memory, as attention does with its weights. In a pair each block writes its own 128 rows of the 256.
 type Factor struct {
 	ring
 	tile  Tile
@@ -23,10 +23,8 @@ func (k *Kernel) Factor(name string, t isa.Type, cols, stages int) *Factor {
 	k = k.sound()
 	f := &Factor{ring: k.newRing(name, stages), tile: Tile{Type: t, Rows: 128, Cols: cols}}
 	f.full.spec.count = 0 // threads arrive
-	switch {
-	case k.tmem.pair:
-		k.fault(&ruleLacks, "factor %s in a pair of blocks; each would need a part of the other's, and products take it from shared memory there", name)
-	case t != isa.F16 && t != isa.Bf16 && t != isa.E4m3 && t != isa.E5m2:
+	f.pair = k.tmem.pair
+	if t != isa.F16 && t != isa.Bf16 && t != isa.E4m3 && t != isa.E5m2 {
 		k.fault(&ruleShape, "factor %s of %s; .f16, .bf16, .e4m3 or .e5m2 is expected", name, t)
 		f.tile.Type = isa.Bf16
 	}
@@ -82,8 +80,14 @@ func (f *Factor) Fill(body func(*FactorStage)) {
 	k.ins("tcgen05.wait::st.sync.aligned")
 	k.ins("tcgen05.fence::before_thread_sync")
 	k.SyncWarp()
-	k.When(k.Leader(), full.Arrive)
-	f.arrives(f.full, k.roleWarps())
+	if f.pair {
+		// The even block multiplies, so that it is told. The fence before carries the order.
+		k.When(k.Leader(), func() { full.arriveAt(k.leading(), ".relaxed") })
+		f.arrives(f.full, 2*k.roleWarps())
+	} else {
+		k.When(k.Leader(), full.Arrive)
+		f.arrives(f.full, k.roleWarps())
+	}
 	state.next(&f.ring)
 }
 
@@ -97,13 +101,14 @@ func (f *Factor) Drain(body func(*FactorStage)) {
 	state := f.state(0)
 	if k.role != nil {
 		k.role.single = true
+		k.role.even = k.role.even || f.pair
 	}
 	full, empty := f.barriers(state)
 	full.Wait(state.parity)
 	k.SyncWarp() // one thread multiplies for the warp, and the others must not miss the phase
 	k.ins("tcgen05.fence::after_thread_sync")
 	body(&FactorStage{t: f, place: state})
-	k.When(k.Leader(), func() { k.commit(empty, false) })
+	k.When(k.Leader(), func() { k.commit(empty, f.pair) })
 	f.arrives(f.empty, 1)
 	state.next(&f.ring)
 }

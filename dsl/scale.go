@@ -140,6 +140,10 @@ func (a *AccumulatorStage) scaled(p tensorProduct) {
 		k.fault(&ruleShape, "block-scaled MMA of %s and %s with a %s for %d numbers: tcgen05 has no kind for it; with numbers of 6 and 8 bits, those of 4 are padded", p.x.Tile, p.y.Tile, s.Type, s.Vector)
 		return
 	}
+	if a.t.half {
+		k.fault(&ruleShape, "block-scaled MMA into sums of .f16 (Half); those of block-scaled products are .f32")
+		return
+	}
 	p.kind = kind
 	_, depth := p.y.sides()
 	if !a.fits(p) || !a.fitsScales(s, depth) {

@@ -89,18 +89,31 @@ func (a *AccumulatorStage) SparseMMA(x, places, y SharedTile) {
 
 // MMALeft adds the product of a left factor in tensor memory and the transpose of y, as MMA does.
 func (a *AccumulatorStage) MMALeft(x *FactorStage, y SharedTile) {
+	if a.left("MMALeft", x, y) {
+		a.dense(tensorProduct{x: SharedTile{Tile: x.t.tile, at: y.at}, left: x, y: y})
+	}
+}
+
+// ScaledMMALeft is MMALeft of block-scaled types, as ScaledMMA has them: the factor is of .e4m3 or .e5m2.
+func (a *AccumulatorStage) ScaledMMALeft(b BlockScale, x *FactorStage, y, scaleX, scaleY SharedTile) {
+	if a.left("ScaledMMALeft", x, y) {
+		a.scaled(tensorProduct{x: SharedTile{Tile: x.t.tile, at: y.at}, left: x, y: y, scales: &scales{BlockScale: b, x: scaleX, y: scaleY}})
+	}
+}
+
+// left reports whether a factor in tensor memory can be multiplied.
+func (a *AccumulatorStage) left(what string, x *FactorStage, y SharedTile) bool {
 	k := a.kernel()
 	switch {
-	case !made(k, "MMALeft", x.kernel(), y.at.k):
-		return
+	case !made(k, what, x.kernel(), y.at.k):
 	case x.kernel() == nil:
-		k.fault(&ruleValue, "MMALeft of a factor that no builder call made")
-		return
+		k.fault(&ruleValue, "%s of a factor that no builder call made", what)
 	case x.fills:
-		k.fault(&ruleProtocol, "MMALeft of factor %s while it is written; its Drain gives one to read", x.t.name)
-		return
+		k.fault(&ruleProtocol, "%s of factor %s while it is written; its Drain gives one to read", what, x.t.name)
+	default:
+		return true
 	}
-	a.dense(tensorProduct{x: SharedTile{Tile: x.t.tile, at: y.at}, left: x, y: y})
+	return false
 }
 
 // dense multiplies without scale factors.
@@ -123,8 +136,14 @@ func (a *AccumulatorStage) dense(p tensorProduct) {
 		return
 	}
 	sums := uint32(1)
-	if kind.name == "i8" {
+	switch half := kind.name == "f8f6f4" || p.x.Type == isa.F16; {
+	case kind.name == "i8" && !a.t.half:
 		sums = 2
+	case a.t.half && !half:
+		k.fault(&ruleShape, "MMA of %s and %s into sums of .f16 (Half), which products of .f16 and of 8, 6 and 4 bits have", p.x.Tile, p.y.Tile)
+		return
+	case a.t.half:
+		sums = 0
 	}
 	id := p.factors() | sums<<4 | uint32(a.t.cols>>3)<<17 | uint32(a.t.rows>>4)<<24
 	p.op, p.id = "", func(step int) uint32 { return id | uint32(p.selector(step)) }

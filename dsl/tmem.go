@@ -105,6 +105,16 @@ type TMEM struct {
 	scaled     int // atoms of scale factors along the depth
 	places     int // columns that tell the zeros of sparse matrices; none where placed is 0
 	placed     int
+	half       bool // sums of F16, one to a column all the same
+}
+
+// Half makes the sums of a ring F16, for products of .f16, and of types of 8, 6 and 4 bits without scale factors. They take as many columns as those of F32;
+// Load gives them as F32.
+func (t *TMEM) Half() *TMEM {
+	if t.kernel() != nil {
+		t.half = true
+	}
+	return t
 }
 
 // kernel is the kernel that t is of, nil where no builder call made it.
@@ -304,6 +314,10 @@ func Sums[T Scalar](a *AccumulatorStage, col, n int) []Reg[T] {
 		n = 1
 		col = 0
 	}
+	if a.t.half && TypeOf[T]() != isa.F32 {
+		k.fault(&ruleShape, "sums of .f16 in tensor memory as %s; they are read as .f32", TypeOf[T]())
+		return make([]Reg[T], min(max(n, 0), 128))
+	}
 	at := a.row.AddI(int64(col))
 	list := make([]Reg[T], n)
 	regs := make([]ir.Operand, n)
@@ -313,6 +327,12 @@ func Sums[T Scalar](a *AccumulatorStage, col, n int) []Reg[T] {
 	}
 	k.ins(fmt.Sprintf("tcgen05.ld.sync.aligned.32x32b.x%d.b32", n), k.list(ir.Vector, regs), tensorAddress(k, at))
 	k.ins("tcgen05.wait::ld.sync.aligned")
+	if a.t.half {
+		for i, r := range regs {
+			x := k.unpacked(isa.F16, r)[0]
+			list[i] = Reg[T]{k: k, r: x.r, scope: x.scope}
+		}
+	}
 	return list
 }
 

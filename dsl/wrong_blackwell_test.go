@@ -60,4 +60,29 @@ var wrongBlackwell = []wrongKernel{
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MixedMMAFor(isa.E3m2, isa.E3m2, isa.F32), 16, 16)
 		w.MMA(y, k.U32(0), y, k.U32(0)) // want `F402: ldmatrix needs PTX 8.6 .*|F402: mma needs .*`
 	}},
+	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { // sums of F16
+		a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)
+		p := k.Pipeline("p", 2, a.Feed())
+		acc := k.TMEM("acc", 128, 128, 1).Half()
+		k.Roles(
+			dsl.OnWarp(0, "load", func() {
+				for s := range p.Produce(k.U32(1)) {
+					s.Load(a, k.U32(0), s.Index())
+				}
+			}),
+			dsl.OnWarp(1, "multiply", func() {
+				acc.Fill(func(d *dsl.AccumulatorStage) {
+					for s := range p.Consume(k.U32(1)) {
+						d.MMA(s.Tile(a), s.Tile(a))                                                     // want `D401: MMA of 128x64 \.bf16 .* into sums of \.f16 \(Half\), which products of \.f16 and of 8, 6 and 4 bits have`
+						d.ScaledMMALeft(dsl.MXFP8, &dsl.FactorStage{}, s.Tile(a), s.Tile(a), s.Tile(a)) // want `D201: ScaledMMALeft of a factor that no builder call made`
+					}
+				})
+			}),
+			dsl.OnWarpgroup(1, "write", func() {
+				acc.Drain(func(d *dsl.AccumulatorStage) {
+					dsl.Sums[dsl.U32](d, 0, 8) // want `D401: sums of \.f16 in tensor memory as \.u32; they are read as \.f32`
+				})
+			}),
+		)
+	}},
 }

@@ -97,6 +97,30 @@ func cases() (list []productCase) {
 			}
 		}
 	}
+	// Sums of F16, of few and small numbers.
+	for _, t := range [][2]isa.Type{{isa.F16, isa.F16}, {isa.E4m3, isa.E2m1}} {
+		for _, s := range [][2]int{{64, 32}, {128, 64}, {256, 64}} {
+			add(productCase{x: t[0], y: t[1], padded: true, rows: s[0], cols: s[1], depth: deep(t[0], true, 128), swizzle: dsl.Swizzle128, stages: 1, half: true})
+		}
+	}
+	// Scaled types of 8, 6 and 4 bits by one another, and turned ones of 8 bits.
+	small := []isa.Type{isa.E4m3, isa.E5m2, isa.E2m3, isa.E3m2, isa.E2m1}
+	for i, x := range small {
+		for j, y := range small {
+			c := productCase{x: x, y: y, padded: true, scale: dsl.MXFP8, rows: 128, cols: 128, depth: 128, swizzle: dsl.Swizzle128, stages: 1}
+			if (i+j)%3 == 0 {
+				c.rows = 256
+			}
+			if (i+j)%2 == 1 {
+				c.sparse, c.scale = true, c.scale.Sparse()
+			}
+			add(c)
+			if x.Bits() == 8 && y.Bits() == 8 {
+				c.turnY, c.turnX = true, !c.sparse
+				add(c)
+			}
+		}
+	}
 	return list
 }
 

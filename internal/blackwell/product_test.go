@@ -23,12 +23,13 @@ type productCase struct {
 	turnX, turnY bool
 	sparse       bool
 	swizzle      dsl.Swizzle
-	stages       int // of the pipeline that are filled
+	stages       int  // of the pipeline that are filled
+	half         bool // sums of F16
 }
 
 func (c productCase) String() string {
 	s := fmt.Sprintf("%s x %s into %dx%d, %d deep, %s", c.x, c.y, c.rows, c.cols, c.depth, c.swizzle)
-	for name, is := range map[string]bool{" padded": c.padded, " A turned": c.turnX, " B turned": c.turnY, " sparse": c.sparse} {
+	for name, is := range map[string]bool{" padded": c.padded, " A turned": c.turnX, " B turned": c.turnY, " sparse": c.sparse, " half": c.half} {
 		if is {
 			s += name
 		}
@@ -75,6 +76,9 @@ func (c productCase) build(m *dsl.Module) {
 	b := k.TensorMap("b", c.y, c.box(c.y, c.cols/share, c.full(), c.turnY), c.swizzle)
 	maps := []*dsl.TensorMap{a, b}
 	acc := k.TMEM("acc", c.rows, c.cols, 1)
+	if c.half {
+		acc.Half()
+	}
 	if c.sparse {
 		maps = append(maps, k.SparsityMap("e", a))
 		acc.Sparsity(a)
