@@ -206,7 +206,7 @@ func (x Reg[T]) count(n int64) Reg[U32] {
 	if x.k == nil {
 		return Reg[U32]{}
 	}
-	if n < 0 || n > 64 {
+	if n < 0 || n >= int64(x.Type().Bits()) {
 		x.k.fault(&ruleConstant, "a shift by %d; 0 to %d is expected", n, x.Type().Bits()-1)
 		n = 0
 	}
@@ -307,7 +307,7 @@ func (x Reg[T]) shift(head string, n Reg[U32]) Reg[T] {
 				how = "div"
 			}
 			if v, ok := evaluate(how, t, x.c.bits, by); ok && (head == "shl" || t.Class() == isa.Unsigned) {
-				return Reg[T]{k: k, c: constant{ir.Int, v}}
+				return Reg[T]{k: k, c: constant{ir.Int, v}, scope: k.scope()}
 			}
 		}
 	}
@@ -371,7 +371,11 @@ func folded[T Scalar](head string, x, y Reg[T]) (Reg[T], bool) {
 		return x, false
 	}
 	n, ok := evaluate(head, t, x.c.bits, y.c.bits)
-	return Reg[T]{k: x.k, c: constant{ir.Int, n}}, ok
+	if !x.k.reaches(x.scope) || !x.k.reaches(y.scope) {
+		x.in(x.k) // says so
+		y.in(x.k)
+	}
+	return Reg[T]{k: x.k, c: constant{ir.Int, n}, scope: x.k.scope()}, ok
 }
 
 // cheaper is unsigned division by a power of two as a shift, and its remainder as a mask.

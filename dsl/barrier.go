@@ -215,9 +215,12 @@ type NamedBarrier struct {
 // NamedBarrier is a barrier for so many threads, whole warps.
 func (k *Kernel) NamedBarrier(threads int) NamedBarrier {
 	k = k.sound()
-	k.named++
-	if k.named > 15 {
-		k.fault(&ruleProtocol, "a block has 15 named barriers besides the one of Sync; this is the 16th")
+	if k.nextBarrier() > 15 {
+		if n := len(k.numbered); n == 0 {
+			k.fault(&ruleProtocol, "a block has 15 named barriers besides the one of Sync; this is the 16th")
+		} else {
+			k.fault(&ruleProtocol, "a block has 15 named barriers besides the one of Sync, of which %d are numbered by hand; this is the 16th", n)
+		}
 		k.named = 15
 	}
 	if threads < 32 || threads%32 != 0 || threads > 1024 {

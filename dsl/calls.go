@@ -57,6 +57,7 @@ func (k *Kernel) CallTargets(functions ...*Func) Operand {
 		case f.m != k.m:
 			k.alien(f.m, "%s is a function of another module", f.Name())
 		default:
+			k.calling(f)
 			list.Funcs = append(list.Funcs, f.f)
 		}
 	}
@@ -123,5 +124,6 @@ func (k *Kernel) function(f *Func) (ir.Operand, bool) {
 		k.alien(f.m, "%s is a function of another module", f.Name())
 		return ir.Operand{}, true
 	}
+	k.calling(f)
 	return ir.Operand{Kind: ir.Function, Ref: f.f}, true
 }

@@ -158,8 +158,10 @@ func Count[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
 			k.Pragma("nounroll")
 		}
 		k.enter("a loop")
+		turn := i
+		turn.scope = k.scope() // behind the loop it would be one step further
 		k.m.calls.run(func() {
-			if !yield(i) {
+			if !yield(turn) {
 				k.fault(&ruleLoop, "a Go break or return left the body of this loop, which is built once; use k.Break or k.BreakIf")
 			}
 		})
@@ -309,7 +311,13 @@ func (k *Kernel) choose(x Reg[U32], other, end *ir.Block, cases []func()) {
 }
 
 // Return ends the thread, or leaves the device function.
-func (k *Kernel) Return() { k.sound().ins("ret") }
+func (k *Kernel) Return() {
+	k = k.sound()
+	if !k.f.Kernel {
+		k.returns = append(k.returns, k.m.calls.here())
+	}
+	k.ins("ret")
+}
 
 // ReturnIf ends the thread where p holds.
 func (k *Kernel) ReturnIf(p Reg[Pred]) { k.When(p, k.Return) }

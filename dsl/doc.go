@@ -21,7 +21,7 @@
 //
 // A [Reg] is a value that each thread has one of. Its type is checked by Go: a Reg[F32] is no index, and adding it to a Reg[U32] does not
 // compile. Operations return new values; methods that end in I or F take a Go number, as in i.AddI(1) and x.MulF(0.5). What changes
-// is a variable: v := x.Var() makes one, v.Set(y) writes it. [To] converts, [Bits] reinterprets, [Pack] and [Unpack] join and split
+// is a variable: v := x.Var() makes one, v.Set(y) writes it, and w := v.Var() keeps what it is now, since w := v is the same variable. [To] converts, [Bits] reinterprets, [Pack] and [Unpack] join and split
 // halves, [Select] chooses.
 //
 // Go runs while the kernel is built, so that a Go loop unrolls and a Go if chooses between kernels; [Kernel.If], [Kernel.Range],

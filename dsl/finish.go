@@ -16,11 +16,12 @@ import (
 // finish does what can be done only when everything is known.
 func (m *Module) finish() {
 	m.checkNames()
+	order := m.callOrder()
 	for _, k := range m.kernels {
 		k.finish()
 	}
 	// Functions stand before their callers.
-	slices.SortStableFunc(m.ir.Decls, func(a, b ir.Decl) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(m.ir.Decls, func(a, b ir.Decl) int { return rank(a, order) - rank(b, order) })
 	if m.faults.Errors() > 0 {
 		return
 	}
@@ -58,13 +59,14 @@ func (k *Kernel) tellBoxes() {
 	}
 }
 
-func rank(d ir.Decl) int {
+// rank is where a declaration stands: behind variables come functions, in their order, and then kernels.
+func rank(d ir.Decl, order map[*ir.Func]int) int {
 	switch d := d.(type) {
 	case *ir.Func:
 		if d.Kernel {
-			return 2
+			return len(order) + 1
 		}
-		return 1
+		return 1 + order[d]
 	}
 	return 0
 }
@@ -76,7 +78,9 @@ func (k *Kernel) finish() {
 			k.place(l.block)
 		}
 	}
-	k.checkRings()
+	if k.m.faults.Errors() == 0 {
+		k.checkRings() // of which a role that was refused is often the cause
+	}
 	for _, a := range k.sums {
 		if a.empty {
 			k.emptySums(a)
@@ -86,12 +90,14 @@ func (k *Kernel) finish() {
 	if k.m.faults.Errors() > 0 {
 		return // the rest would speak of the same mistakes in other words
 	}
+	k.checkResults()
 	if k.cur != nil {
 		k.giveBack()
 		k.ins("ret")
 	}
 	k.begin()
 	k.prologue()
+	k.checkWritten()
 	k.settleShared()
 	k.dropUnread()
 	k.settleRegs()

@@ -55,7 +55,7 @@ func Give[T Scalar](f *Func, x Reg[T]) {
 		return
 	}
 	k.ins(k.op("st.param", memory(t)), k.address(k.f.Results[0]), x.register().in(k))
-	k.Return()
+	k.ins("ret")
 }
 
 // Call calls a device function and returns its result.
@@ -113,6 +113,7 @@ func (k *Kernel) call(f *Func, results []ir.Operand, args []Operand) bool {
 		k.alien(f.m, "%s is a function of another module", f.Name())
 		return false
 	}
+	k.calling(f)
 	if len(args) != len(f.arguments) {
 		k.fault(&ruleFunction, "%s takes %d arguments, found %d", f.Name(), len(f.arguments), len(args))
 		return false

@@ -21,6 +21,10 @@ import (
 //	k.Ins("ld.global.v4.f32", []dsl.Operand{a, b, c, d}, dsl.At(p, 16))
 func (k *Kernel) Ins(op string, operands ...any) {
 	k = k.sound()
+	if !k.bare(op) {
+		return
+	}
+	k.byHand(op, operands)
 	args := make([]ir.Operand, 0, 8)
 	for i, x := range operands {
 		if x == nil {
@@ -28,11 +32,37 @@ func (k *Kernel) Ins(op string, operands ...any) {
 		}
 		o, ok := k.any(x)
 		if !ok {
-			k.fault(&ruleOperand, "operand %d of %s is a Go %T, which is no operand", i+1, op, x)
+			k.noOperand(i, op, x)
 		}
 		args = append(args, o)
 	}
 	k.ins(op, args...)
+}
+
+// bare reports whether the text of an instruction is an opcode, and not more of a line of PTX.
+func (k *Kernel) bare(op string) bool {
+	switch at := strings.IndexAny(op, " \t\n,;@[]{}()"); {
+	case strings.HasPrefix(op, "@"):
+		k.fault(&ruleOperand, "%q has a guard; Ins takes the opcode, and k.When(p, func() { ... }) guards what stands in it", op)
+	case at >= 0:
+		k.fault(&ruleOperand, "%q is more than an opcode; Ins takes %q, and the operands as Go values behind it", op, op[:at])
+	default:
+		return true
+	}
+	return false
+}
+
+// noOperand reports a Go value that is no operand.
+func (k *Kernel) noOperand(i int, op string, x any) {
+	if s, ok := x.(string); ok {
+		hint := "a variable or a register is a Go value"
+		if strings.HasPrefix(op, "bra") {
+			hint = "a label comes from NewLabel"
+		}
+		k.fault(&ruleOperand, "operand %d of %s is a Go string, which is no operand; %q is none of the special registers (%%tid.x), and %s", i+1, op, s, hint)
+		return
+	}
+	k.fault(&ruleOperand, "operand %d of %s is a Go %T, which is no operand", i+1, op, x)
 }
 
 // Result is the result of an instruction that is written out, for one that has no method: a new value, which is its first operand.
@@ -130,7 +160,7 @@ func (k *Kernel) checkSpecial(name string) {
 	for i := range isa.Specials {
 		names[i] = isa.Specials[i].Name
 	}
-	hint := ""
+	hint := "; other registers are Go values, as Var and NewReg make them"
 	if near := diag.Nearest(base, names); near != "" {
 		hint = "; did you mean " + near + "?"
 	}

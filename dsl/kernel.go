@@ -23,6 +23,8 @@ type Kernel struct {
 
 	threads    [3]int // of a block, as declared; 0 where they are not
 	cluster    [3]int
+	most       int             // threads of a block, by MaxThreads
+	blocks     int             // of a multiprocessor, by MinBlocks
 	names      map[string]bool // of the function
 	specials   []special       // read once
 	thread     Reg[U32]        // its number in a block of several dimensions
@@ -51,92 +53,12 @@ type Kernel struct {
 	made       int // of regs
 	doc        []string
 	arguments  []isa.Type     // of a device function
+	callees    []callee       // functions that it calls
+	returns    []ir.Pos       // without a result
+	unwritten  []*ir.Reg      // of NewReg
+	meetings   []meeting      // of roles
+	numbered   []int64        // barriers that are numbered by hand
 	sums       []*Accumulator // read before anything is multiplied into them, as the kernel is written
-}
-
-// A KernelOption says something of a kernel's launch.
-type KernelOption func(*Kernel)
-
-// Threads is the block that a launch must have: .reqntid.
-func Threads(x int, yz ...int) KernelOption {
-	return func(k *Kernel) {
-		k = k.sound()
-		k.threads = [3]int{x, 1, 1}
-		copy(k.threads[1:], yz)
-		n := k.threads[0] * k.threads[1] * k.threads[2]
-		if len(yz) > 2 || x < 1 || n < 1 || n > 1024 || k.threads[2] > 64 {
-			k.fault(&ruleKernel, "a block of %v threads cannot be launched: a block has 1 to 1024 threads, at most 64 in z", k.threads)
-			k.threads = [3]int{128, 1, 1}
-		}
-		k.attr(".reqntid", fmt.Sprintf("%d, %d, %d", k.threads[0], k.threads[1], k.threads[2]))
-	}
-}
-
-// WarpCount is a block of n warps.
-func WarpCount(n int) KernelOption { return Threads(32 * n) }
-
-// Warpgroups is a block of n groups of four warps.
-func Warpgroups(n int) KernelOption { return Threads(128 * n) }
-
-// MaxThreads is the largest block that a launch may have: .maxntid.
-func MaxThreads(x int) KernelOption {
-	return func(k *Kernel) {
-		k = k.sound()
-		if x < 1 || x > 1024 {
-			k.fault(&ruleKernel, "at most %d threads: a block has 1 to 1024", x)
-			return
-		}
-		k.attr(".maxntid", fmt.Sprintf("%d, 1, 1", x))
-	}
-}
-
-// MinBlocks is how many blocks should fit on a multiprocessor at once: .minnctapersm.
-func MinBlocks(n int) KernelOption {
-	return func(k *Kernel) {
-		k = k.sound()
-		if n < 1 || n > 32 {
-			k.fault(&ruleKernel, "%d blocks on a multiprocessor: 1 to 32 fit", n)
-			return
-		}
-		k.attr(".minnctapersm", fmt.Sprint(n))
-	}
-}
-
-// MaxRegs bounds the registers of a thread: .maxnreg.
-func MaxRegs(n int) KernelOption {
-	return func(k *Kernel) {
-		k = k.sound()
-		if n < 16 || n > 255 {
-			k.fault(&ruleKernel, "at most %d registers: a thread has 16 to 255", n)
-			return
-		}
-		k.attr(".maxnreg", fmt.Sprint(n))
-	}
-}
-
-// Cluster is the cluster that a launch must have, in blocks: .reqnctapercluster. It needs sm_90.
-func Cluster(x int, yz ...int) KernelOption {
-	return func(k *Kernel) {
-		k = k.sound()
-		c := [3]int{x, 1, 1}
-		copy(c[1:], yz)
-		n := c[0] * c[1] * c[2]
-		switch {
-		case !k.m.Has(90):
-			k.fault(&ruleLacks, "%s has no clusters; they came with sm_90", k.m.Target())
-			return
-		case len(yz) > 2 || x < 1 || n < 1 || n > 16:
-			k.fault(&ruleKernel, "a cluster of %v blocks cannot be launched: a cluster has at most 16 blocks, and more than 8 only where the launch allows it", c)
-			return
-		}
-		k.cluster = c
-		k.attr(".explicitcluster", "")
-		k.attr(".reqnctapercluster", fmt.Sprintf("%d, %d, %d", c[0], c[1], c[2]))
-	}
-}
-
-func (k *Kernel) attr(name, text string) {
-	k.f.Attrs = append(k.f.Attrs, ir.Directive{Name: name, Text: text})
 }
 
 // Kernel starts a kernel of m. Its parameters and body follow by calls on what it returns.
@@ -151,12 +73,16 @@ func (m *Module) Kernel(name string, options ...KernelOption) *Kernel {
 			option(k)
 		}
 	}
+	k.checkOptions()
 	return k
 }
 
 // function starts a function of any kind.
 func (m *Module) function(name string) *Kernel {
 	pos := m.calls.here()
+	if m.sealed {
+		m.faultAt(pos, &ruleKernel, "%s begins when the module has been built: Build and Text come last", name)
+	}
 	f := &ir.Func{Name: name, Defined: true, Pos: pos}
 	k := &Kernel{m: m, f: f, names: make(map[string]bool), starts: make(map[*ir.Var]*ir.Reg), head: &ir.Block{}}
 	switch {
@@ -280,6 +206,10 @@ func (k *Kernel) put(in *ir.Instr) {
 	if k.doc != nil && in.Said == nil && k.cur != k.head && (k.role == nil || k.cur != k.role.head) {
 		in.Comment(k.doc, "")
 		k.doc = nil
+	}
+	if k.m.sealed {
+		k.late()
+		return
 	}
 	if k.cur == nil {
 		k.place(&ir.Block{}) // nothing leads here

@@ -110,7 +110,7 @@ func (m *Matrix) CopyAsync(to SharedTile, col Reg[U32], mods ...Mod) {
 		return
 	}
 	k := m.k
-	if to.Type.Bits() != m.typ.Bits() && to.at.k != nil {
+	if !alike(to.Type, m.typ) && to.at.k != nil {
 		k.fault(&ruleShape, "matrix %s of %s is copied into %s: the element types differ", m.name, m.typ, to.Tile)
 		return
 	}

@@ -37,11 +37,22 @@ func (a Addr) Plus(n int64) Addr {
 // Space is the state space of a.
 func (a Addr) Space() isa.Space { return a.space }
 
-// Value is a in a register of 32 or 64 bits, as the space has them.
-func (a Addr) Value() Reg[U32] { return addressValue[U32](a) }
+// Value is a in a register of 32 bits, as addresses of shared and local memory are.
+func (a Addr) Value() Reg[U32] {
+	if a.k != nil && (a.space == isa.Global || a.space == isa.Generic) {
+		a.k.fault(&ruleMemory, "the Value of an address in %s, which has 64 bits; Value64", describeSpace(a.space))
+		return a.k.U32(0)
+	}
+	return addressValue[U32](a)
+}
 
-// Value64 is a in a 64-bit register, as global and generic addresses are.
-func (a Addr) Value64() Reg[U64] { return addressValue[U64](a) }
+// Value64 is a in a register of 64 bits, as global and generic addresses are.
+func (a Addr) Value64() Reg[U64] {
+	if a.reg != nil && a.reg.Type.Bits() == 32 {
+		return To[U64](addressValue[U32](a))
+	}
+	return addressValue[U64](a)
+}
 
 func addressValue[T Scalar](a Addr) Reg[T] {
 	if a.k == nil {

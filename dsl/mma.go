@@ -93,7 +93,7 @@ func (s MMA) wide(t isa.Type) int {
 
 // takes reports whether a tile has numbers as the shape takes those of a type.
 func (s MMA) takes(t Tile, of isa.Type) bool {
-	return t.Type.Bits() == of.Bits() && t.wide() == s.wide(of) && (t.Type == of || !s.small())
+	return alike(t.Type, of) && t.wide() == s.wide(of) && (t.Type == of || !s.small())
 }
 
 // differ says what keeps tiles from being factors of the shape.
@@ -153,6 +153,10 @@ func NewWarpTile[C Scalar](k *Kernel, shape MMA, rows, cols int) *WarpTile[C] {
 	w := &WarpTile[C]{k: k, shape: shape, rows: rows, cols: cols}
 	if shape.C != TypeOf[C]() || rows < shape.M || rows%shape.M != 0 || cols < 2*shape.N || cols%(2*shape.N) != 0 {
 		k.fault(&ruleShape, "a warp's tile of %dx%d %s for %s with %s; a multiple of %d rows and %d columns is expected", rows, cols, TypeOf[C](), shape, shape.C, shape.M, 2*shape.N)
+		w.rows, w.cols = shape.M, 2*shape.N
+	}
+	if n := w.Registers(); n > mostSums {
+		k.fault(&ruleShape, "a warp's tile of %dx%d %s takes %d registers of each thread, which has 255; more warps have a smaller one each", rows, cols, shape.C, n)
 		w.rows, w.cols = shape.M, 2*shape.N
 	}
 	w.regs = w.zeros()
@@ -218,7 +222,7 @@ func (w *WarpTile[C]) multiplies(x, y SharedTile) bool {
 	case s.Sparse:
 		k.fault(&ruleShape, "MMA with %s, which leaves zeros out; MMASparse is told where they are", s)
 	case !s.takes(x.Tile, s.A) || !s.takes(y.Tile, s.B):
-		k.fault(&ruleShape, "MMA of %s and %s with %s of %s: %s", x.Tile, y.Tile, s, s.A, s.differ())
+		k.fault(&ruleShape, "MMA of %s and %s with %s of %s and %s: %s", x.Tile, y.Tile, s, s.A, s.B, s.differ())
 	case depth != deep || depth%s.K != 0 || rows < w.rows || cols < w.cols:
 		k.fault(&ruleShape, "MMA of %s and %s into %dx%d: rows of one length, a multiple of %d elements, and at least so many rows are expected", x, y, w.rows, w.cols, s.K)
 	case s.A == isa.F64 && (x.Slabs() > 1 || y.Slabs() > 1):
@@ -227,6 +231,25 @@ func (w *WarpTile[C]) multiplies(x, y SharedTile) bool {
 		return x.turns() && y.turns()
 	}
 	return false
+}
+
+// alike reports whether numbers of a type can be taken for those of another as they are: the same, or bits of nothing in particular. F32 is cut off to TF32.
+func alike(t, as isa.Type) bool {
+	switch {
+	case t == as, t == isa.F32 && as == isa.Tf32, t == isa.Tf32 && as == isa.F32:
+		return true
+	}
+	return t.Bits() == as.Bits() && (t.Class() == isa.Bits || as.Class() == isa.Bits)
+}
+
+// within reports a place in a tile, known while building, from which so many rows go beyond its end.
+func within(k *Kernel, t SharedTile, from Reg[U32], n int) bool {
+	rows, _ := t.sides()
+	if from.k == k && from.Constant() && from.c.bits+int64(n) > int64(rows) {
+		k.fault(&ruleShape, "%d rows from row %d on, of %s, which has %d", n, from.c.bits, t, rows)
+		return false
+	}
+	return true
 }
 
 // apart has products go to sums of their own until the function that it returns adds them to the others. Tensor cores cut off what a sum

@@ -24,6 +24,7 @@ type Module struct {
 	verify  bool
 	kernels []*Kernel
 	built   bool
+	sealed  bool // what is added now is lost
 	stray   bool // New did not make it
 	// spellings are the opcodes that were written out.
 	spellings spellings
@@ -127,6 +128,7 @@ func (m *Module) Build() (*ir.Module, diag.List) {
 	if !m.built {
 		m.built = true
 		m.finish()
+		m.sealed = true
 	}
 	return m.ir, m.faults.Sort()
 }

@@ -35,9 +35,7 @@ func (k *Kernel) Output(name string, to *TensorMap, groups int) *Output {
 	align := max(128, t.Align())
 	bytes := (t.Bytes() + align - 1) / align * align
 	o.tiles = SharedTile{Tile: t, at: k.SharedBytes(unique(name, k.names), bytes*groups, align)}
-	for range groups {
-		o.barrier = append(o.barrier, k.NamedBarrier(128))
-	}
+	o.barrier = k.barrierRow(groups, 128)
 	return o
 }
 

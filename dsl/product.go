@@ -71,7 +71,7 @@ func (w *WarpTile[C]) Product(x SharedTile, fromX Reg[U32], y SharedTile, fromY 
 	if !made(w.kernel(), "Product", x.at.k, y.at.k) {
 		return Product{}
 	}
-	if !w.unscaled() || !w.multiplies(x, y) {
+	if !w.unscaled() || !w.multiplies(x, y) || !within(w.k, x, fromX, w.rows) || !within(w.k, y, fromY, w.cols) {
 		return Product{told: true}
 	}
 	return w.dense(x, fromX, y, fromY)

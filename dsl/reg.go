@@ -49,6 +49,9 @@ func (x Reg[T]) Named(name string) Reg[T] {
 		x.k.fault(&ruleKernel, "%q is no name for a register", name)
 		return x
 	}
+	if _, special := isa.SpecialRegister("%" + name); special {
+		name += "_value"
+	}
 	x.r.Name = "%" + unique(name, x.k.names)
 	x.k.names[x.r.Name[1:]] = true
 	return x
@@ -68,7 +71,13 @@ func (k *Kernel) newReg(t isa.Type) *ir.Reg {
 }
 
 // NewReg is a register that nothing was written to yet, for instructions that are written out with Ins.
-func NewReg[T Scalar](k *Kernel) Reg[T] { return fresh[T](k.sound()) }
+// What reads it comes behind what writes it, whichever way leads there.
+func NewReg[T Scalar](k *Kernel) Reg[T] {
+	k = k.sound()
+	d := fresh[T](k)
+	k.unwritten = append(k.unwritten, d.r)
+	return d
+}
 
 // operand is x as an operand of an instruction of k. Where it is none, that is recorded, and the
 // operand is a constant so that building can go on.
@@ -81,6 +90,9 @@ func (x Reg[T]) operand(k *Kernel) (ir.Operand, bool) {
 		k.foreign("a value", x.k)
 		return ir.Operand{}, false
 	case x.r == nil:
+		if !k.reaches(x.scope) {
+			k.fault(&ruleScope, "this constant is made inside %s, which is over: it is the same whether that ran or not; Var before it and Set inside make what changes", k.scopeName(x.scope))
+		}
 		return ir.Operand{Kind: x.c.kind, Value: x.c.bits}, true
 	case !k.reaches(x.scope):
 		k.fault(&ruleScope, "this value is computed inside %s, which is over: here it may not have been computed", k.scopeName(x.scope))
@@ -198,7 +210,27 @@ func (x Reg[T]) Set(y Reg[T]) {
 			return
 		}
 	}
+	if what := k.kept(x.r); what != "" {
+		k.fault(&ruleValue, "Set of %s, which is worked out once for all who ask; begin with Var", what)
+		return
+	}
 	compute(k, k.opcode("mov", moved(x.r.Type), nil), x, y)
+}
+
+// kept is what a register is that the kernel keeps for all who ask for it.
+func (k *Kernel) kept(r *ir.Reg) string {
+	switch r {
+	case k.warp.r:
+		return "WarpIndex"
+	case k.thread.r:
+		return "Thread"
+	case k.leader.r:
+		return "Leader"
+	}
+	if k.role != nil && r == k.role.leader.r {
+		return "Leader"
+	}
+	return ""
 }
 
 // moved is the type that mov is written with for a register type.
@@ -285,7 +317,7 @@ func ConstF[T Scalar](k *Kernel, v float64) Reg[T] {
 
 // k0 is a constant as a value. PTX writes no constants of half precision and no pairs: they are moved into a register.
 func k0[T Scalar](k *Kernel, c constant) Reg[T] {
-	x := Reg[T]{k: k, c: c, scope: 0}
+	x := Reg[T]{k: k, c: c, scope: k.scope()}
 	if t := TypeOf[T](); t.Class() == isa.Half || t == isa.F32x2 {
 		d := fresh[T](k)
 		k.ins(k.op("mov", bits(t.Bits())), ir.Operand{Kind: ir.Register, Ref: d.r}, ir.Operand{Kind: ir.Int, Value: c.bits})

@@ -104,6 +104,7 @@ func (k *Kernel) Roles(roles ...Role) {
 		}
 	}
 	k.place(done)
+	k.checkMeetings()
 	if k.clusterSize() > 1 {
 		k.Comment("no block leaves while another may still signal it")
 		k.SyncCluster()

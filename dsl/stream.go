@@ -57,11 +57,7 @@ func (k *Kernel) StreamK(rows, cols, steps Reg[U32], together, groups int, parts
 		k.fault(&ruleValue, "the parts of shared sums are left in arrays that no builder call made")
 		return nil
 	}
-	for i := range s.groups {
-		if b := k.NamedBarrier(128); i == 0 {
-			s.barrier = b
-		}
-	}
+	s.barrier = k.barrierRow(s.groups, 128)[0]
 	return s
 }
 

@@ -4,9 +4,6 @@
 package dsl
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -149,109 +146,4 @@ func (a Array[T]) words(n int) (words, bool) {
 		return w, false
 	}
 	return w, true
-}
-
-// Atomic combines x with element i and returns what was there: how is add, min, max, and, or, xor, exch, inc or dec. Without a
-// Mod the order is relaxed and the scope is the GPU, or the block for shared memory.
-func (a Array[T]) Atomic(how Mod, i Reg[U32], x Reg[T], mods ...Mod) Reg[T] {
-	k := a.at.k
-	if k == nil {
-		return x
-	}
-	d := fresh[T](k)
-	at := a.At(i).at
-	k.ins(a.atomic("atom", how, mods), d.in(k), at.in(k), x.register().in(k))
-	return d
-}
-
-// Reduce combines x with element i and returns nothing, which is faster than Atomic.
-func (a Array[T]) Reduce(how Mod, i Reg[U32], x Reg[T], mods ...Mod) {
-	if k := a.at.k; k != nil {
-		at := a.At(i).at
-		k.ins(a.atomic("red", how, mods), at.in(k), x.register().in(k))
-	}
-}
-
-// AtomicVec is Atomic of neighbours that begin at element i, in one access of at most 16 bytes, each combined by itself: F32 are added, numbers of
-// half precision, and pairs of them, are added or compared (sm_90, global memory). The address is a multiple of the bytes.
-func (a Array[T]) AtomicVec(how Mod, i Reg[U32], x []Reg[T], mods ...Mod) []Reg[T] {
-	k := a.at.k
-	if k == nil {
-		return x
-	}
-	out := make([]Reg[T], len(x))
-	regs := make([]ir.Operand, len(x))
-	for n := range out {
-		out[n] = fresh[T](k)
-		regs[n] = out[n].in(k)
-	}
-	a.vectorAtomic("atom", how, i, x, mods, k.list(ir.Vector, regs))
-	return out
-}
-
-// ReduceVec is AtomicVec that returns nothing, which is faster.
-func (a Array[T]) ReduceVec(how Mod, i Reg[U32], x []Reg[T], mods ...Mod) {
-	if a.at.k != nil {
-		a.vectorAtomic("red", how, i, x, mods)
-	}
-}
-
-func (a Array[T]) vectorAtomic(head string, how Mod, i Reg[U32], x []Reg[T], mods []Mod, out ...ir.Operand) {
-	k, t := a.at.k, TypeOf[T]()
-	if n := len(x); n < 2 || n > 8 || n&(n-1) != 0 || int64(n)*size(t) > 16 {
-		k.fault(&ruleMemory, "%s of a vector of %d times %s; 2, 4 or 8 of at most 16 bytes are expected", head, n, t)
-		return
-	}
-	if t.Class() == isa.Half && (how == "min" || how == "max") {
-		how += ".noftz"
-	}
-	// What names the type stands last, and the vector before it.
-	op := strings.TrimSuffix(a.atomic(head, how, mods), t.String()) + fmt.Sprintf(".v%d", len(x)) + t.String()
-	in := make([]ir.Operand, len(x))
-	for n, v := range x {
-		in[n] = v.register().in(k)
-	}
-	at := a.At(i).at
-	k.ins(op, append(out, at.in(k), k.list(ir.Vector, in))...)
-}
-
-// CompareAndSwap writes x to element i if it holds expected, and returns what was there.
-func (a Array[T]) CompareAndSwap(i Reg[U32], expected, x Reg[T], mods ...Mod) Reg[T] {
-	k := a.at.k
-	if k == nil {
-		return x
-	}
-	d := fresh[T](k)
-	at := a.At(i).at
-	k.ins(a.atomic("atom", "cas", mods), d.in(k), at.in(k), expected.in(k), x.in(k))
-	return d
-}
-
-func (a Array[T]) atomic(head string, how Mod, mods []Mod) string {
-	t := TypeOf[T]()
-	switch how {
-	case "and", "or", "xor", "exch", "cas":
-		t = bits(t.Bits())
-	case "add":
-		if t.Class() == isa.Half {
-			how = "add.noftz"
-		}
-		if t == isa.S64 {
-			t = isa.U64 // the same bits
-		}
-	}
-	if len(mods) == 0 {
-		mods = []Mod{Relaxed, InGPU}
-		if a.at.space == isa.Shared {
-			mods[1] = InCTA
-		}
-	}
-	op := head
-	for _, m := range mods {
-		op += "." + string(m)
-	}
-	if a.at.space != isa.Generic {
-		op += a.at.space.String()
-	}
-	return op + "." + string(how) + t.String()
 }

@@ -194,7 +194,11 @@ func (k *Kernel) Elect() Reg[Pred] {
 }
 
 // Sync waits for all threads of the block.
-func (k *Kernel) Sync() { k.sound().ins("bar.sync", number(0)) }
+func (k *Kernel) Sync() {
+	k = k.sound()
+	k.meet("Sync")
+	k.ins("bar.sync", number(0))
+}
 
 // SyncWarp waits for all threads of the warp.
 func (k *Kernel) SyncWarp() { k.sound().ins("bar.warp.sync", number(fullWarp)) }
@@ -206,6 +210,7 @@ func (k *Kernel) SyncCluster() {
 		k.fault(&ruleLacks, "%s has no clusters; they came with sm_90, and Sync is for the threads of a block", k.m.Target())
 		return
 	}
+	k.meet("SyncCluster")
 	k.ins("barrier.cluster.arrive.aligned")
 	k.ins("barrier.cluster.wait.aligned")
 }

@@ -39,6 +39,8 @@ func (k *Kernel) Accumulator(rows, cols int, t isa.Type) *Accumulator {
 		k.fault(&ruleShape, "an accumulator of %d columns; a multiple of 8 up to 256 is expected", cols)
 	case t != isa.F32 && t != isa.S32 && t != isa.F16:
 		k.fault(&ruleShape, "an accumulator of %s; wgmma makes .f32, .f16 and .s32", t)
+	case rows*cols/128*t.Bits()/32 > mostSums:
+		k.fault(&ruleShape, "an accumulator of %dx%d %s takes %d registers of each thread, which has 255; more warpgroups have a smaller one each", rows, cols, t, rows*cols/128*t.Bits()/32)
 	}
 	if a.parts < 1 || a.parts > 4 || cols < 8 || cols > 256 {
 		a.parts, a.cols = 1, 8
@@ -59,6 +61,9 @@ func (k *Kernel) Accumulator(rows, cols int, t isa.Type) *Accumulator {
 	k.ins("setp.ne.b32", a.used.in(k), number(0), number(0))
 	return a
 }
+
+// mostSums is how many registers sums may take: a thread has 255, and needs some besides.
+const mostSums = 240
 
 // Registers is the number of registers of a thread that the accumulator takes.
 func (a *Accumulator) Registers() int {

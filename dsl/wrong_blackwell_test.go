@@ -53,7 +53,7 @@ var wrongBlackwell = []wrongKernel{
 		x := k.SharedTile("x", dsl.Tile{Type: isa.E2m1, Rows: 64, Cols: 128, Swizzle: dsl.Swizzle64})
 		y := k.SharedTile("y", dsl.Tile{Type: isa.E3m2, Rows: 64, Cols: 128, Swizzle: dsl.Swizzle128})
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MixedMMAFor(isa.E2m1, isa.E2m3, isa.F32), 16, 16)
-		w.MMA(x, k.U32(0), y, k.U32(0)) // want `D401: MMA of 64x128 \.e2m1 .* with m16n8k32 of \.e2m1: numbers of \.e2m1 and \.e2m3 are expected, those of 4 bits padded \(Box\.Padded\)`
+		w.MMA(x, k.U32(0), y, k.U32(0)) // want `D401: MMA of 64x128 \.e2m1 .* with m16n8k32 of \.e2m1 and \.e2m3: numbers of \.e2m1 and \.e2m3 are expected, those of 4 bits padded \(Box\.Padded\)`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		y := k.SharedTile("y", dsl.Tile{Type: isa.E3m2, Rows: 64, Cols: 128, Swizzle: dsl.Swizzle128})

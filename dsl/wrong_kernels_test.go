@@ -128,7 +128,7 @@ var wrongKernels = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Param[dsl.F32](k, "7") }},                                     // want `D103: "7" is no name for a parameter`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").LoadI(0, "L3::fast") }},               // want `F202: \.L3::fast is not a modifier of PTX`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 4).LoadI(0, dsl.NC) }},                // want `F205: \.shared does not go with the other modifiers here; expected \.global`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").Atomic("mul", k.U32(0), k.F32(1)) }},  // want `F203: atom has no modifier \.mul; it is a word of mul\.lo, mul\.hi, mul\.wide`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").Atomic("mul", k.U32(0), k.F32(1)) }},  // want `D205: Atomic "mul" of a \.f32: expected one of add, min, max, and, or, xor, inc, dec, exch`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { var a dsl.Array[dsl.F32]; a.Put(k.F32(1)) }},                      // want `D201: a store to an array that no builder call made`
 	{"sm_86", func(_ *dsl.Module, k *dsl.Kernel) {
 		dsl.Shared[dsl.F32](k, "a", 20000)
@@ -301,7 +301,7 @@ var wrongKernels = []wrongKernel{
 				}
 			}))
 	}},
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Pipeline("p", 0) }},                  // want `D501: nothing arrives at p empty: no role empties the stages that another f`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Pipeline("p", 0) }},                  // want `D501: p has 0 stages; 1 to 64 are expected`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Persistent(k.U32(4), k.U32(4), 0) }}, // want `D501: groups of 0 rows of tiles; a positive number is expected`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Fault("no kernel for %d", 7) }},      // want `D601: no kernel for 7`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { helper(k) }},

@@ -92,7 +92,7 @@ var wrongProducts = []wrongKernel{
 		q := dsl.NewWarpTile[dsl.F32](k, dsl.ScaledMMAFor(isa.E4m3, isa.E4m3, dsl.NVFP4), 16, 16)
 		q.ScaledMMA(e, zero, e, zero, s, s) // want `D401: m16n8k32 of \.e4m3 and \.e4m3 with a \.ue4m3 for 16: mma\.sync has no kind for it`
 		g := dsl.NewWarpTile[dsl.F32](k, dsl.ScaledMMAFor(isa.E4m3, isa.E5m2, dsl.MXFP8), 16, 16)
-		g.ScaledMMA(e, zero, e, zero, s, s) // want `D401: block-scaled MMA of 128x128 \.e4m3 .* and 128x128 \.e4m3 .* with m16n8k32 of \.e4m3 and \.e5m2`
+		g.ScaledMMA(e, zero, e, zero, s, s) // want `D401: MMA of 128x128 \.e4m3 .* and 128x128 \.e4m3 .* with m16n8k32 of \.e4m3 and \.e5m2`
 	}},
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) {
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.ScaledMMAFor(isa.E2m1, isa.E2m1, dsl.NVFP4), 16, 16)

@@ -26,6 +26,7 @@ var wrongFiles = map[string][]wrongKernel{
 	"wrong_features_test.go":  wrongFeatures,
 	"wrong_values_test.go":    wrongValues,
 	"wrong_grids_test.go":     wrongGrids,
+	"wrong_ways_test.go":      wrongWays,
 }
 
 var bless = flag.Bool("bless", false, "print what wrong kernels say at lines that want nothing")

@@ -1,0 +1,209 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// Atomic combines x with element i and returns what was there: how is add, min, max, and, or, xor, exch, inc or dec. Without a
+// Mod the order is relaxed and the scope is the GPU, or the block for shared memory.
+func (a Array[T]) Atomic(how Mod, i Reg[U32], x Reg[T], mods ...Mod) Reg[T] {
+	k := a.at.k
+	if k == nil {
+		return x
+	}
+	d := fresh[T](k)
+	if a.combines("Atomic", how) {
+		at := a.At(i).at
+		k.ins(a.atomic("atom", how, mods), d.in(k), at.in(k), x.combined(k))
+	}
+	return d
+}
+
+// Reduce combines x with element i and returns nothing, which is faster than Atomic.
+func (a Array[T]) Reduce(how Mod, i Reg[U32], x Reg[T], mods ...Mod) {
+	if k := a.at.k; k != nil && a.combines("Reduce", how) {
+		at := a.At(i).at
+		k.ins(a.atomic("red", how, mods), at.in(k), x.combined(k))
+	}
+}
+
+// AtomicVec is Atomic of neighbours that begin at element i, in one access of at most 16 bytes, each combined by itself: F32 are added, numbers of
+// half precision, and pairs of them, are added or compared (sm_90, global memory). The address is a multiple of the bytes.
+func (a Array[T]) AtomicVec(how Mod, i Reg[U32], x []Reg[T], mods ...Mod) []Reg[T] {
+	k := a.at.k
+	if k == nil {
+		return x
+	}
+	out := make([]Reg[T], len(x))
+	regs := make([]ir.Operand, len(x))
+	for n := range out {
+		out[n] = fresh[T](k)
+		regs[n] = out[n].in(k)
+	}
+	a.vectorAtomic("atom", how, i, x, mods, k.list(ir.Vector, regs))
+	return out
+}
+
+// ReduceVec is AtomicVec that returns nothing, which is faster.
+func (a Array[T]) ReduceVec(how Mod, i Reg[U32], x []Reg[T], mods ...Mod) {
+	if a.at.k != nil {
+		a.vectorAtomic("red", how, i, x, mods)
+	}
+}
+
+func (a Array[T]) vectorAtomic(head string, how Mod, i Reg[U32], x []Reg[T], mods []Mod, out ...ir.Operand) {
+	k, t := a.at.k, TypeOf[T]()
+	if n := len(x); n < 2 || n > 8 || n&(n-1) != 0 || int64(n)*size(t) > 16 {
+		k.fault(&ruleMemory, "%s of a vector of %d times %s; 2, 4 or 8 of at most 16 bytes are expected", head, n, t)
+		return
+	}
+	if t.Class() == isa.Half && (how == "min" || how == "max") {
+		how += ".noftz"
+	}
+	// What names the type stands last, and the vector before it.
+	op := strings.TrimSuffix(a.atomic(head, how, mods), t.String()) + fmt.Sprintf(".v%d", len(x)) + t.String()
+	in := make([]ir.Operand, len(x))
+	for n, v := range x {
+		in[n] = v.register().in(k)
+	}
+	at := a.At(i).at
+	k.ins(op, append(out, at.in(k), k.list(ir.Vector, in))...)
+}
+
+// CompareAndSwap writes x to element i if it holds expected, and returns what was there.
+func (a Array[T]) CompareAndSwap(i Reg[U32], expected, x Reg[T], mods ...Mod) Reg[T] {
+	k := a.at.k
+	if k == nil {
+		return x
+	}
+	d := fresh[T](k)
+	if a.combines("CompareAndSwap", "cas") {
+		at := a.At(i).at
+		k.ins(a.atomic("atom", "cas", mods), d.in(k), at.in(k), expected.combined(k), x.combined(k))
+	}
+	return d
+}
+
+// combined is x as an atomic takes it: constants stand in the instruction, but for floats where bits are meant.
+func (x Reg[T]) combined(k *Kernel) ir.Operand {
+	if x.Constant() && x.c.kind != ir.Int {
+		x = x.register()
+	}
+	return x.in(k)
+}
+
+// combines reports whether there is an atomic operation on numbers of T in the array's memory.
+func (a Array[T]) combines(call string, how Mod) bool {
+	k, t := a.at.k, TypeOf[T]()
+	width := t.Bits()
+	bitwise := how == "and" || how == "or" || how == "xor"
+	whole := integer(t) && (width == 32 || width == 64)
+	var wrong string
+	switch {
+	case a.at.space == isa.Local || a.at.space == isa.Const || a.at.space == isa.Param:
+		k.fault(&ruleMemory, "%s %q in %s memory; atomics are for global and shared memory", call, string(how), a.at.space)
+		return false
+	case !slices.Contains(atomics(call), how):
+		wrong = "expected one of " + strings.Join(spelled(atomics(call)), ", ")
+		switch how {
+		case "sub":
+			wrong += "; to subtract, add what Neg makes of the number"
+		case "cas":
+			wrong += "; CompareAndSwap does that"
+		case "exch":
+			wrong += "; Atomic does that"
+		}
+	case how == "cas" || how == "exch":
+		if width == 32 || width == 64 || width == 128 || width == 16 && how == "cas" {
+			return true
+		}
+		wrong = "memory swaps 32, 64 and 128 bits"
+		if how == "cas" {
+			wrong = "memory compares 16, 32, 64 and 128 bits"
+		}
+	case width != 32 && width != 64 && !(how == "add" && t.Class() == isa.Half):
+		wrong = "memory combines numbers of 32 and 64 bits"
+		if how == "add" {
+			wrong += ", F16 and BF16"
+		}
+	case bitwise:
+		if integer(t) || t == isa.B32 || t == isa.B64 {
+			return true
+		}
+		wrong = fmt.Sprintf("bits belong to integers; dsl.As[dsl.U%d] is the same memory as such", width)
+	case how == "add":
+		if whole || t == isa.F32 || t == isa.F64 || t.Class() == isa.Half && t != isa.Tf32 {
+			return true
+		}
+		wrong = "numbers are added; dsl.As is the same memory as numbers of another type"
+	case how == "inc" || how == "dec":
+		if t == isa.U32 {
+			return true
+		}
+		wrong = "a U32 counts up to a bound; Atomic \"add\" counts without"
+	default: // min, max
+		if whole {
+			return true
+		}
+		wrong = "integers of 32 and 64 bits are compared; for floats there is a loop with CompareAndSwap, or, where none is negative, dsl.As of U32 or U64, which are ordered alike"
+	}
+	k.fault(&ruleOperand, "%s %q of a %s: %s", call, string(how), t, wrong)
+	return false
+}
+
+// atomics are the operations of a call.
+func atomics(call string) []Mod {
+	list := []Mod{"add", "min", "max", "and", "or", "xor", "inc", "dec", "exch"}
+	switch call {
+	case "CompareAndSwap":
+		return []Mod{"cas"}
+	case "Reduce":
+		return list[:8]
+	}
+	return list
+}
+
+func spelled(list []Mod) []string {
+	words := make([]string, len(list))
+	for i, m := range list {
+		words[i] = string(m)
+	}
+	return words
+}
+
+func (a Array[T]) atomic(head string, how Mod, mods []Mod) string {
+	t := TypeOf[T]()
+	switch how {
+	case "and", "or", "xor", "exch", "cas":
+		t = bits(t.Bits())
+	case "add":
+		if t.Class() == isa.Half {
+			how = "add.noftz"
+		}
+		if t == isa.S64 {
+			t = isa.U64 // the same bits
+		}
+	}
+	if len(mods) == 0 {
+		mods = []Mod{Relaxed, InGPU}
+		if a.at.space == isa.Shared {
+			mods[1] = InCTA
+		}
+	}
+	op := head
+	for _, m := range mods {
+		op += "." + string(m)
+	}
+	if a.at.space != isa.Generic {
+		op += a.at.space.String()
+	}
+	return op + "." + string(how) + t.String()
+}

@@ -1,0 +1,83 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+)
+
+// A callee is a function that is called, and where that was first.
+type callee struct {
+	k   *Kernel
+	pos ir.Pos
+}
+
+// calling notes that k calls f.
+func (k *Kernel) calling(f *Func) {
+	if !slices.ContainsFunc(k.callees, func(c callee) bool { return c.k == f.Kernel }) {
+		k.callees = append(k.callees, callee{f.Kernel, k.m.calls.here()})
+	}
+}
+
+// callOrder numbers the functions of the module so that each comes behind those that it calls. It reports those that call themselves, in whatever way.
+func (m *Module) callOrder() map[*ir.Func]int {
+	order := make(map[*ir.Func]int)
+	const open = -1
+	last := 0
+	type frame struct {
+		k    *Kernel
+		next int
+	}
+	for _, k := range m.kernels {
+		if _, done := order[k.f]; done {
+			continue
+		}
+		order[k.f] = open
+		for way := []frame{{k: k}}; len(way) > 0; {
+			top := &way[len(way)-1]
+			if top.next == len(top.k.callees) {
+				last++
+				order[top.k.f] = last
+				way = way[:len(way)-1]
+				continue
+			}
+			c := top.k.callees[top.next]
+			top.next++
+			switch at, seen := order[c.k.f]; {
+			case seen && at == open && c.k == top.k:
+				m.faultAt(c.pos, &ruleFunction, "%s calls itself: how much stack a thread needs would be unknown; a loop needs none", c.k.Name())
+			case seen && at == open:
+				m.faultAt(c.pos, &ruleFunction, "%s calls %s, which leads back to it: how much stack a thread needs would be unknown; a loop needs none", top.k.Name(), c.k.Name())
+			case !seen:
+				order[c.k.f] = open
+				way = append(way, frame{k: c.k})
+			}
+		}
+	}
+	return order
+}
+
+// checkResults reports ways through a device function that leave it without its result.
+func (k *Kernel) checkResults() {
+	if k.f.Kernel || !k.f.HasResults {
+		return
+	}
+	for _, pos := range k.returns {
+		k.m.faultAt(pos, &ruleFunction, "%s returns without its result here, and with one elsewhere; Give returns with it", k.Name())
+	}
+	if k.cur == nil || len(k.f.Blocks) == 0 {
+		return
+	}
+	g := ir.FlowOf(k.f)
+	if last := len(k.f.Blocks) - 1; slices.Contains(g.Order(), last) && k.f.Blocks[last] == k.cur {
+		k.m.faultAt(k.f.Pos, &ruleFunction, "%s has a result, and a way to its end on which Give gives none", k.Name())
+	}
+}
+
+// late reports what is added to a kernel when its module has been built.
+func (k *Kernel) late() {
+	k.fault(&ruleKernel, "%s has been built: what is added behind Build or Text is lost", k.Name())
+}

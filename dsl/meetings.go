@@ -1,0 +1,149 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+)
+
+// A meeting is a role's first wait for all threads of the block, or of the cluster.
+type meeting struct {
+	Role
+	what string
+	pos  ir.Pos
+}
+
+// meet notes that the threads here wait for all others.
+func (k *Kernel) meet(what string) {
+	if k.role == nil || slices.ContainsFunc(k.meetings, func(m meeting) bool { return m.what == what && m.first == k.role.first }) {
+		return
+	}
+	k.meetings = append(k.meetings, meeting{Role: k.role.Role, what: what, pos: k.m.calls.here()})
+}
+
+// checkMeetings reports roles that wait for all threads, where other warps never do.
+func (k *Kernel) checkMeetings() {
+	warps := k.BlockThreads() / 32
+	for _, what := range []string{"Sync", "SyncCluster"} {
+		come := make([]bool, warps)
+		var first *meeting
+		for i := range k.meetings {
+			m := &k.meetings[i]
+			if m.what != what {
+				continue
+			}
+			if first == nil {
+				first = m
+			}
+			for w := max(m.first, 0); w < min(m.first+m.n, warps); w++ {
+				come[w] = true
+			}
+		}
+		if first == nil || !slices.Contains(come, false) {
+			continue
+		}
+		all, instead := "block", "NamedBarrier is for the threads of a role"
+		if what == "SyncCluster" {
+			all, instead = "cluster", "Roles ends with one of its own, and a Barrier is for some of the threads"
+		}
+		k.m.faultAt(first.pos, &ruleRole, "%s in role %s: it waits for all threads of the %s, and %s not come to one in a role of theirs; %s",
+			what, first.name, all, absent(come), instead)
+	}
+	k.meetings = nil
+}
+
+// absent names the warps that do not come.
+func absent(come []bool) string {
+	var list []string
+	for w := 0; w < len(come); w++ {
+		if come[w] {
+			continue
+		}
+		last := w
+		for last+1 < len(come) && !come[last+1] {
+			last++
+		}
+		if last == w {
+			list = append(list, fmt.Sprintf("warp %d", w))
+		} else {
+			list = append(list, fmt.Sprintf("warps %d to %d", w, last))
+		}
+		w = last
+	}
+	do := " do"
+	if len(list) == 1 && strings.HasPrefix(list[0], "warp ") {
+		do = " does"
+	}
+	return strings.Join(list, " and ") + do
+}
+
+// byHand notes the number of a barrier that an instruction written out names, and reports one that a NamedBarrier has.
+func (k *Kernel) byHand(op string, operands []any) {
+	head, _, _ := strings.Cut(op, ".")
+	if head != "bar" && head != "barrier" || strings.HasPrefix(op, "barrier.cluster.") || strings.HasPrefix(op, "bar.warp.") {
+		return
+	}
+	at := 0
+	if strings.Contains(op, ".red.") {
+		at = 1 // behind the result
+	}
+	if at >= len(operands) {
+		return
+	}
+	o, ok := known(operands[at])
+	if !ok || o < 1 || o > 15 || slices.Contains(k.numbered, o) {
+		return
+	}
+	if o <= int64(k.named) {
+		k.fault(&ruleProtocol, "%s of barrier %d, which NamedBarrier gave away; what is numbered by hand comes before NamedBarrier, which takes the numbers that are left", op, o)
+		return
+	}
+	k.numbered = append(k.numbered, o)
+}
+
+// known is the number that a Go number is, or a value known while building.
+func known(x any) (int64, bool) {
+	switch x := x.(type) {
+	case int:
+		return int64(x), true
+	case int32:
+		return int64(x), true
+	case int64:
+		return x, true
+	case uint32:
+		return int64(x), true
+	case Reg[U32]:
+		return x.c.bits, x.Constant()
+	case Reg[S32]:
+		return x.c.bits, x.Constant()
+	}
+	return 0, false
+}
+
+// barrierRow is n barriers whose numbers follow one another.
+func (k *Kernel) barrierRow(n, threads int) []NamedBarrier {
+	for i := 1; i <= n; i++ {
+		if at := k.named + i; slices.Contains(k.numbered, int64(at)) {
+			k.named, i = at, 0
+		}
+	}
+	list := make([]NamedBarrier, max(n, 1))
+	for i := range list {
+		list[i] = k.NamedBarrier(threads)
+	}
+	return list
+}
+
+// nextBarrier is the lowest number of a barrier that nothing has.
+func (k *Kernel) nextBarrier() int {
+	k.named++
+	for slices.Contains(k.numbered, int64(k.named)) {
+		k.named++
+	}
+	return k.named
+}

@@ -1,0 +1,177 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"fmt"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+)
+
+// A KernelOption says something of a kernel's launch. Each is given once.
+type KernelOption func(*Kernel)
+
+// Threads is the block that a launch must have: .reqntid.
+func Threads(x int, yz ...int) KernelOption {
+	return func(k *Kernel) {
+		k = k.sound()
+		if !k.once(".reqntid", "the block's threads (Threads, WarpCount, Warpgroups)") {
+			return
+		}
+		n := [3]int{x, 1, 1}
+		copy(n[1:], yz)
+		if len(yz) > 2 || !fits(n, 1024) || n[2] > 64 {
+			k.fault(&ruleKernel, "a block of %v threads cannot be launched: a block has 1 to 1024 threads, at most 64 in z", n)
+			n = [3]int{128, 1, 1}
+		}
+		k.threads = n
+		k.attr(".reqntid", fmt.Sprintf("%d, %d, %d", n[0], n[1], n[2]))
+	}
+}
+
+// fits reports whether all of n are positive and their product is at most a number.
+func fits(n [3]int, most int) bool {
+	left := most
+	for _, x := range n {
+		if x < 1 || x > left {
+			return false
+		}
+		left /= x
+	}
+	return true
+}
+
+// WarpCount is a block of n warps.
+func WarpCount(n int) KernelOption { return Threads(times(32, n)) }
+
+// Warpgroups is a block of n groups of four warps.
+func Warpgroups(n int) KernelOption { return Threads(times(128, n)) }
+
+// times is a number of threads for each of n, where n is no more than a block can have.
+func times(threads, n int) int {
+	if n > 1024 || n < 0 {
+		return n
+	}
+	return threads * n
+}
+
+// MaxThreads is the largest block that a launch may have: .maxntid. It is for blocks whose size the launch chooses, and Threads for all others.
+func MaxThreads(x int) KernelOption {
+	return func(k *Kernel) {
+		k = k.sound()
+		switch {
+		case !k.once(".maxntid", "MaxThreads"):
+		case x < 1 || x > 1024:
+			k.fault(&ruleKernel, "at most %d threads: a block has 1 to 1024", x)
+		default:
+			k.most = x
+			k.attr(".maxntid", fmt.Sprintf("%d, 1, 1", x))
+		}
+	}
+}
+
+// MinBlocks is how many blocks should fit on a multiprocessor at once: .minnctapersm. It needs Threads or MaxThreads.
+func MinBlocks(n int) KernelOption {
+	return func(k *Kernel) {
+		k = k.sound()
+		switch {
+		case !k.once(".minnctapersm", "MinBlocks"):
+		case n < 1 || n > 32:
+			k.fault(&ruleKernel, "%d blocks on a multiprocessor: 1 to 32 fit", n)
+		default:
+			k.blocks = n
+			k.attr(".minnctapersm", fmt.Sprint(n))
+		}
+	}
+}
+
+// MaxRegs bounds the registers of a thread: .maxnreg.
+func MaxRegs(n int) KernelOption {
+	return func(k *Kernel) {
+		k = k.sound()
+		switch {
+		case !k.once(".maxnreg", "MaxRegs"):
+		case n < 16 || n > 255:
+			k.fault(&ruleKernel, "at most %d registers: a thread has 16 to 255", n)
+		default:
+			k.attr(".maxnreg", fmt.Sprint(n))
+		}
+	}
+}
+
+// Cluster is the cluster that a launch must have, in blocks: .reqnctapercluster. It needs sm_90.
+func Cluster(x int, yz ...int) KernelOption {
+	return func(k *Kernel) {
+		k = k.sound()
+		c := [3]int{x, 1, 1}
+		copy(c[1:], yz)
+		switch {
+		case !k.m.Has(90):
+			k.fault(&ruleLacks, "%s has no clusters; they came with sm_90", k.m.Target())
+			return
+		case !k.once(".reqnctapercluster", "Cluster"):
+			return
+		case len(yz) > 2 || !fits(c, 16):
+			k.fault(&ruleKernel, "a cluster of %v blocks cannot be launched: a cluster has at most 16 blocks, and more than 8 only where the launch allows it", c)
+			return
+		}
+		k.cluster = c
+		k.attr(".explicitcluster", "")
+		k.attr(".reqnctapercluster", fmt.Sprintf("%d, %d, %d", c[0], c[1], c[2]))
+	}
+}
+
+func (k *Kernel) attr(name, text string) {
+	k.f.Attrs = append(k.f.Attrs, ir.Directive{Name: name, Text: text})
+}
+
+// once reports whether an option was not given before.
+func (k *Kernel) once(directive, what string) bool {
+	if a := k.f.Attr(directive); a != nil {
+		k.fault(&ruleKernel, "%s is said twice: %s %s is there already", what, directive, a.Text)
+		return false
+	}
+	return true
+}
+
+// checkOptions reports options that contradict one another.
+func (k *Kernel) checkOptions() {
+	most, target := k.most, k.m.ir.Target.Info()
+	if n := k.BlockThreads(); n != 0 {
+		if most != 0 {
+			k.fault(&ruleKernel, "MaxThreads(%d) beside %d threads that every launch has: the assembler takes .maxntid or .reqntid", most, n)
+		}
+		most = n
+	}
+	resident, blocks := residents(target.Number)
+	switch {
+	case k.blocks == 0:
+	case most == 0:
+		k.fault(&ruleKernel, "MinBlocks(%d) without Threads or MaxThreads: the assembler ignores it", k.blocks)
+	case k.blocks*most > resident:
+		k.fault(&ruleKernel, "%d blocks of %d threads on a multiprocessor; %s runs %d threads there, at most %d of them", k.blocks, most, k.m.Target(), resident, resident/most)
+	case k.blocks > blocks:
+		k.fault(&ruleKernel, "%d blocks on a multiprocessor; %s runs %d", k.blocks, k.m.Target(), blocks)
+	}
+}
+
+// residents is how many threads and blocks a multiprocessor runs at once, from the table of compute capabilities of the CUDA programming
+// guide. Beyond them the assembler ignores .minnctapersm.
+func residents(target int) (threads, blocks int) {
+	switch {
+	case target < 80:
+		return 1024, 16
+	case target < 86:
+		return 2048, 32
+	case target < 89:
+		return 1536, 16
+	case target < 90:
+		return 1536, 24
+	case target < 107:
+		return 2048, 32
+	case target < 110:
+		return 1024, 16
+	}
+	return 1536, 24
+}

@@ -1,0 +1,188 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/passes"
+)
+
+// checkWritten reports registers of NewReg that something reads before anything was written to them, on some way through the kernel.
+func (k *Kernel) checkWritten() {
+	if len(k.unwritten) == 0 {
+		return
+	}
+	number := make(map[*ir.Reg]int, len(k.unwritten))
+	for i, r := range k.unwritten {
+		number[r] = i
+	}
+	g := ir.FlowOf(k.f)
+	order := g.Order()
+	// What is written on every way to the end of a block; blocks that were not met yet hold nobody up.
+	words := (len(number) + 63) / 64
+	room := make(passes.Set, words*(len(k.f.Blocks)+1))
+	out := make([]passes.Set, len(k.f.Blocks))
+	have := room[:words]
+	enter := func(b int) {
+		clear(have)
+		first := b != 0
+		for _, p := range g.Preds[b] {
+			switch {
+			case b == 0 || out[p] == nil:
+			case first:
+				copy(have, out[p])
+				first = false
+			default:
+				for i, w := range out[p] {
+					have[i] &= w
+				}
+			}
+		}
+	}
+	for changed := true; changed; {
+		changed = false
+		for _, b := range order {
+			enter(b)
+			for _, in := range k.f.Blocks[b].Instrs {
+				in.Registers(func(r *ir.Reg, a isa.Access) {
+					if n, ok := number[r]; ok && writes(in, a) && in.Guard.Reg == nil {
+						have.Add(n)
+					}
+				})
+			}
+			if out[b] == nil {
+				out[b] = room[words*(b+1) : words*(b+2)]
+				changed = true
+			}
+			for i, w := range have {
+				if out[b][i] != w {
+					out[b][i], changed = w, true
+				}
+			}
+		}
+	}
+	doubtful := make(map[*ir.Reg]bool)
+	for _, b := range order {
+		enter(b)
+		for _, in := range k.f.Blocks[b].Instrs {
+			in.Registers(func(r *ir.Reg, a isa.Access) {
+				switch n, ok := number[r]; {
+				case !ok:
+				case a == isa.Read && !have.Has(n):
+					doubtful[r] = true
+				case writes(in, a) && in.Guard.Reg == nil:
+					have.Add(n)
+				}
+			})
+		}
+	}
+	for _, r := range k.unwritten {
+		if !doubtful[r] {
+			continue
+		}
+		if in := firstUnwritten(g, order, r); in != nil {
+			k.m.faultAt(in.Pos, &ruleValue, "this register of NewReg may be read before anything is written to it; Var begins with a value")
+		}
+	}
+}
+
+// writes reports whether an access of in writes. What is read and written, as sums are, may be ignored by whoever writes it first.
+func writes(_ *ir.Instr, a isa.Access) bool { return a != isa.Read }
+
+// A state is what is known of a register at some place: nothing, that it was written, or that it was written if a predicate is true, or is not.
+type state struct {
+	known, written bool
+	when           ir.Guard
+}
+
+// met is what is known where two ways meet.
+func (s state) met(o state) state {
+	switch {
+	case !s.known, s.written && o.known:
+		return o
+	case !o.known, o.written, s == o:
+		return s
+	}
+	return state{known: true}
+}
+
+// under is what is known where a predicate has a value besides.
+func (s state) under(p ir.Guard) state {
+	switch {
+	case p.Reg == nil || s.written || !s.known:
+	case s.when == p:
+		return state{known: true, written: true}
+	case s.when.Reg == nil: // written if the predicate had its other value, which it has not
+		s.when = ir.Guard{Reg: p.Reg, Not: !p.Not}
+	}
+	return s
+}
+
+// behind is what is known behind an instruction, and ok unless it reads what may not have been written.
+func (s state) behind(in *ir.Instr, r *ir.Reg) (after state, ok bool) {
+	ok = true
+	in.Registers(func(x *ir.Reg, a isa.Access) {
+		switch {
+		case x == r && a == isa.Read:
+			ok = ok && (s.written || s.when.Reg != nil && s.when == in.Guard)
+		case x == r && in.Guard.Reg == nil:
+			s = state{known: true, written: true}
+		case x == r && s.when == (ir.Guard{Reg: in.Guard.Reg, Not: !in.Guard.Not}):
+			s = state{known: true, written: true}
+		case x == r && s.when.Reg == nil && !s.written:
+			s.when = in.Guard
+		case x == s.when.Reg && a != isa.Read:
+			s.when = ir.Guard{}
+		}
+	})
+	return s, ok
+}
+
+// firstUnwritten is the first instruction that reads a register where it may not have been written, nil if there is none: what is written under a
+// predicate may be read under the same one.
+func firstUnwritten(g *ir.Flow, order []int, r *ir.Reg) *ir.Instr {
+	in := make([]state, len(g.Succs))
+	in[order[0]] = state{known: true}
+	through := func(b int) (s state, wrong *ir.Instr) {
+		s = in[b]
+		for _, i := range g.Func.Blocks[b].Instrs {
+			var ok bool
+			if s, ok = s.behind(i, r); !ok && wrong == nil {
+				wrong = i
+			}
+		}
+		return s, wrong
+	}
+	for changed := true; changed; {
+		changed = false
+		for _, b := range order {
+			s, _ := through(b)
+			taken, goes := ir.Guard{}, -1
+			if last := g.Func.Blocks[b].Last(); last != nil && last.Ends() && last.Guard.Reg != nil {
+				taken = last.Guard
+				goes = b + 1
+			}
+			for _, to := range g.Succs[b] {
+				next := s
+				switch {
+				case goes < 0:
+				case to == goes && len(g.Succs[b]) > 1:
+					next = s.under(ir.Guard{Reg: taken.Reg, Not: !taken.Not})
+				case to != goes:
+					next = s.under(taken)
+				}
+				if met := in[to].met(next); met != in[to] {
+					in[to], changed = met, true
+				}
+			}
+		}
+	}
+	for _, b := range order {
+		if _, wrong := through(b); wrong != nil {
+			return wrong
+		}
+	}
+	return nil
+}
