@@ -36,7 +36,7 @@ var wrongKernels = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(7).Var().CeilDiv(0) }},                              // want `D204: CeilDiv by 0; a positive number is expected`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F32(7).Var().And(k.F32(1)) }},                           // want `F203: and has no modifier \.f32; expected one of \.b16 \.b32 \.b64 \.pred`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F32(7).Var().ShlI(1) }},                                 // want `F203: shl has no modifier \.f32; expected one of \.b16 \.b32 \.b64`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F32(7).Var().Rem(k.F32(2)) }},                           // want `F203: rem has no modifier \.f32; expected one of \.u16 \.u32 \.u64 \.s16 \.s32 \.s`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F32(7).Var().Rem(k.F32(2)) }},                           // want `F203: rem has no modifier \.f32; expected one of \.s16 \.s32 \.s64 \.u16 \.u32 \.u64`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(7).Var().Sqrt() }},                                  // want `F203: sqrt has no modifier \.u32; expected one of \.f32 \.f64`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(7).Var().Neg() }},                                   // want `F203: neg has no modifier \.u32; expected one of \.bf16 \.bf16x2 \.f16 .*\.s16 \.s32 \.s64`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F64(7).Var().Exp2() }},                                  // want `F203: ex2 has no modifier \.f64; expected one of \.f16 \.f16x2 \.f32`

@@ -291,9 +291,10 @@ func lanes(p *verify.Pass, t *trace.Trace) {
 		if v == nil || v.Tid() {
 			continue
 		}
-		own := p.Pool.Sub(v.Width, v, p.Pool.Rest(v))
-		if !own.Tid() {
-			continue
+		base := p.Pool.Rest(v)
+		own := p.Pool.Sub(v.Width, v, base)
+		if !own.Tid() || base.Level() > value.Block {
+			continue // the lane may be in what is not known of each thread
 		}
 		bad := -1
 		e.Threads.Each(func(n int) {
