@@ -8,6 +8,7 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
 // A signal is the arrival of a commit at an object of another block, for one of its phases.
@@ -42,5 +43,30 @@ func (m *machine) unheard() {
 			As(diag.Note).Also(s.o.init.In, "the object is made here").On(s.by.t, len(s.by.t.Events))
 		m.p.Missed("commits to another block that it does not wait for before it leaves (C4)")
 		return
+	}
+}
+
+// commit arrives when the operations before it have ended.
+func (m *machine) commit(a *agent, e *trace.Event) {
+	ops := a.copies
+	a.copies = nil
+	know, from := a.clock.clone(), whole(a)
+	n := int64(1)
+	if verify.Multicast(e.In) && m.p.Ranks < 2 {
+		n = int64(max(1, m.p.Cluster))
+	}
+	for _, at := range m.touched(a, e) {
+		m.due = append(m.due, &completion{run: func() {
+			for _, op := range ops {
+				know.ended(op.id)
+			}
+			m.signals(a, at, from)
+			m.arrive(a, at.o, n*at.threads, know, from)
+		}})
+	}
+	// A later commit tracks these too.
+	a.copies = append(a.copies, ops...)
+	if len(a.copies) > 128 {
+		a.copies = a.copies[len(a.copies)-128:]
 	}
 }

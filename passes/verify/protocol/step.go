@@ -375,28 +375,3 @@ func (o *object) flipIfBegun() {
 		o.flip()
 	}
 }
-
-// commit arrives when the operations before it have ended.
-func (m *machine) commit(a *agent, e *trace.Event) {
-	ops := a.copies
-	a.copies = nil
-	know, from := a.clock.clone(), whole(a)
-	n := int64(1)
-	if verify.Multicast(e.In) && m.p.Ranks < 2 {
-		n = int64(max(1, m.p.Cluster))
-	}
-	for _, at := range m.touched(a, e) {
-		m.due = append(m.due, &completion{run: func() {
-			for _, op := range ops {
-				know.ended(op.id)
-			}
-			m.signals(a, at, from)
-			m.arrive(a, at.o, n*at.threads, know, from)
-		}})
-	}
-	// A later commit tracks these too.
-	a.copies = append(a.copies, ops...)
-	if len(a.copies) > 128 {
-		a.copies = a.copies[len(a.copies)-128:]
-	}
-}
