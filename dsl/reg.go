@@ -114,7 +114,7 @@ func (x Reg[T]) in(k *Kernel) ir.Operand {
 //go:noinline
 func compute[T Scalar](k *Kernel, op *spelling, values ...Reg[T]) {
 	in := k.room(k.m.calls.beyond(), op.text, len(values))
-	of, t := kinds(1), values[0].r.Type
+	of, t, plain := kinds(1), values[0].r.Type, true
 	for i := range values {
 		x, o := &values[i], &in.Args[i]
 		if x.k == k && x.r != nil && x.r.Type == t && k.reaches(x.scope) { // so mostly
@@ -133,17 +133,17 @@ func compute[T Scalar](k *Kernel, op *spelling, values ...Reg[T]) {
 			of = of<<2 | aDouble
 		default:
 			countAll(in.Args[i:i+1], 1)
-			of = 0
+			plain = false
 		}
 	}
 	if r := in.Guard.Reg; r != nil {
 		r.Number++
 	}
 	k.put(in)
-	if in.Form = op.form(of); in.Form != nil {
-		return
+	if plain {
+		in.Form = op.form(of)
 	}
-	if k.bind(in) && of != 0 && k.m.binder.Lasts() {
+	if in.Form == nil && k.bind(in) && plain && k.m.binder.Lasts() {
 		op.keep(of, in.Form)
 	}
 }
@@ -304,6 +304,9 @@ func Const[T Scalar](k *Kernel, n int64) Reg[T] {
 func ConstF[T Scalar](k *Kernel, v float64) Reg[T] {
 	k = k.sound()
 	t := TypeOf[T]()
+	if v >= -math.MaxFloat32 && v <= math.MaxFloat32 && t == isa.F32 { // most are
+		return Reg[T]{k: k, c: constant{ir.Single, int64(math.Float32bits(float32(v)))}}
+	}
 	c, ok := constantOf(t, v)
 	switch {
 	case ok:

@@ -38,7 +38,7 @@ type settled struct {
 	form  *isa.Candidate
 }
 
-// kinds are what the operands of an instruction on values of one type are, two bits each behind a one; 0 for what they cannot tell.
+// kinds are what the operands of an instruction on values of one type are, two bits each behind a one.
 type kinds uint16
 
 // The kinds of values.

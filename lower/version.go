@@ -160,8 +160,12 @@ func (v *needs) function(f *ir.Func) {
 	for _, d := range f.Vars {
 		v.variable(d)
 	}
+	last := isa.Type(0)
 	for _, r := range f.Regs {
-		v.typed(r.Type)
+		if r.Type != last { // most are of the type of the one before
+			last = r.Type
+			v.typed(last)
+		}
 	}
 	for _, t := range f.Targets {
 		switch {
@@ -182,7 +186,12 @@ func (v *needs) function(f *ir.Func) {
 }
 
 func (v *needs) instr(in *ir.Instr) {
-	if in.Directive() {
+	switch {
+	case in.Form != nil:
+		if v.least = max(v.least, in.Form.Since(v.target)); in.Form.OperandBounds() {
+			v.bounds(in)
+		}
+	case in.Directive():
 		text := ""
 		if len(in.Args) > 0 {
 			text = in.Args[0].Text()
@@ -190,18 +199,11 @@ func (v *needs) instr(in *ir.Instr) {
 		v.directiveOf(in.Op, text)
 		return
 	}
-	if in.Form != nil {
-		v.form(in)
-	}
 	v.operands(in.Args)
 }
 
-// form is what the form of in needs.
-func (v *needs) form(in *ir.Instr) {
-	v.least = max(v.least, in.Form.Since(v.target))
-	if !in.Form.OperandBounds() {
-		return
-	}
+// bounds is what the form of in needs with its operands.
+func (v *needs) bounds(in *ir.Instr) {
 	if v.binder == nil {
 		v.binder = ir.NewBinder(isa.Newest(), v.target)
 	}
