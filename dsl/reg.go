@@ -71,7 +71,7 @@ func (k *Kernel) newReg(t isa.Type) *ir.Reg {
 }
 
 // NewReg is a register that nothing was written to yet, for instructions that are written out with Ins.
-// What reads it comes behind what writes it, whichever way leads there.
+// What reads it comes behind what writes it, whichever way leads there; where nothing writes it at all, Build warns.
 func NewReg[T Scalar](k *Kernel) Reg[T] {
 	k = k.sound()
 	d := fresh[T](k)

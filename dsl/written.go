@@ -4,12 +4,14 @@
 package dsl
 
 import (
+	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes"
 )
 
-// checkWritten reports registers of NewReg that something reads before anything was written to them, on some way through the kernel.
+// checkWritten reports registers of NewReg that something reads before anything was written to them, on some way through the kernel. Where nothing ever
+// writes one, that is a warning.
 func (k *Kernel) checkWritten() {
 	if len(k.unwritten) == 0 {
 		return
@@ -63,12 +65,14 @@ func (k *Kernel) checkWritten() {
 			}
 		}
 	}
-	doubtful := make(map[*ir.Reg]bool)
+	doubtful, written := make(map[*ir.Reg]bool), make(map[*ir.Reg]bool)
 	for _, b := range order {
 		enter(b)
 		for _, in := range k.f.Blocks[b].Instrs {
 			in.Registers(func(r *ir.Reg, a isa.Access) {
-				switch n, ok := number[r]; {
+				n, ok := number[r]
+				written[r] = written[r] || ok && writes(in, a)
+				switch {
 				case !ok:
 				case a == isa.Read && !have.Has(n):
 					doubtful[r] = true
@@ -82,7 +86,14 @@ func (k *Kernel) checkWritten() {
 		if !doubtful[r] {
 			continue
 		}
-		if in := firstUnwritten(g, order, r); in != nil {
+		in := firstUnwritten(g, order, r)
+		switch {
+		case in == nil:
+		case !written[r]: // whoever writes out a single instruction may not care what it reads
+			unset := ruleValue
+			unset.Severity = diag.Warning
+			k.m.faultAt(in.Pos, &unset, "this register of NewReg is read, and nothing writes it; Var begins with a value")
+		default:
 			k.m.faultAt(in.Pos, &ruleValue, "this register of NewReg may be read before anything is written to it; Var begins with a value")
 		}
 	}

@@ -62,7 +62,12 @@ var wrongWays = []wrongKernel{
 		dsl.Give(f, x)
 	}},
 	// Registers that may not have been written.
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.U32](k, "o").StoreI(0, dsl.NewReg[dsl.U32](k)) }}, // want `D201: this register of NewReg may be read before anything is written to it; Var begins with a value`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
+		x := dsl.NewReg[dsl.U32](k)
+		dsl.Global[dsl.U32](k, "o").StoreI(0, x) // want `D201: this register of NewReg may be read before anything is written to it; Var begins with a value`
+		x.Set(k.U32(1))
+		dsl.Global[dsl.U32](k, "p").StoreI(0, dsl.NewReg[dsl.U32](k)) // want `D201: this register of NewReg is read, and nothing writes it; Var begins with a value`
+	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x := dsl.NewReg[dsl.U32](k)
 		k.If(k.TID().X.EqI(0), func() { x.Set(k.U32(1)) })
