@@ -18,7 +18,7 @@ import (
 
 // examine is the findings of a text, and what its kernels were held against: nil where the forms have
 // errors, since nothing can be said of what they do then. Rules are the ids that are selected, nil for all.
-func examine(name, text string, opt form.Options, rules map[string]bool) (diag.List, *verify.Report) {
+func examine(name, text string, opt form.Options, how verify.Options) (diag.List, *verify.Report) {
 	file, l := ptx.Parse(name, text)
 	l = append(l, form.Check(file, opt)...)
 	if l.Errors() > 0 {
@@ -28,7 +28,7 @@ func examine(name, text string, opt form.Options, rules map[string]bool) (diag.L
 	if faults.Errors() > 0 {
 		return l.Sort(), nil
 	}
-	r := suite.Run(m, verify.Options{Rules: rules})
+	r := suite.Run(m, how)
 	return append(l, r.Findings...).Sort(), r
 }
 

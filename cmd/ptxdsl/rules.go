@@ -13,6 +13,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/form"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/lift"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
 	"github.com/ptxdsl/ptxdsl/passes/verify/suite"
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
@@ -32,7 +33,7 @@ func pages() diag.Rules {
 
 // check is all findings of a text, of all layers.
 func check(name, text string, opt form.Options) diag.List {
-	l, _ := examine(name, text, opt, nil)
+	l, _ := examine(name, text, opt, verify.Options{})
 	return l
 }
 

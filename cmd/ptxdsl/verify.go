@@ -47,6 +47,7 @@ was none.`,
     ptxdsl verify -rules=F4 a.ptx   only what concerns versions and targets
     ptxdsl verify -rules=form a.ptx only forms
     ptxdsl verify -fix a.ptx        make the fixes that leave no choice
+    ptxdsl verify -effort=16 a.ptx  a module of many large kernels, however long it takes
     ptxdsl explain F201             what a rule means, with PTX wrong and right`,
 		run: runVerify,
 	}
@@ -58,12 +59,14 @@ type verifyFlags struct {
 	rules                           string
 	json, sarif, all, fix, say, mum bool
 	whole                           bool
+	effort                          int
 	selected                        map[string]bool // by id; nil for all
 }
 
 func runVerify(c *call) int {
 	var f verifyFlags
 	c.flags.BoolVar(&f.all, "e", false, "report all findings, not the first ten of a file")
+	c.flags.IntVar(&f.effort, "effort", 1, "do up to `n` times the usual work where that is not enough")
 	c.flags.BoolVar(&f.fix, "fix", false, "make the fixes that leave no choice, and report what remains;\na guess (did you mean ...) is never made")
 	c.flags.StringVar(&f.format, "format", "text", "`kind` of report: text, json, sarif or github")
 	c.flags.BoolVar(&f.json, "json", false, "the same as -format=json: one object a finding, one finding a line")
@@ -89,6 +92,9 @@ func runVerify(c *call) int {
 	var err error
 	if f.selected, err = selectRules(f.rules, rules()); err != nil {
 		return c.misuse("%v", err)
+	}
+	if f.effort < 1 || f.effort > verify.MostEffort {
+		return c.misuse("-effort=%d: 1 to %d times the usual work can be done", f.effort, verify.MostEffort)
 	}
 	inputs := func(yield func(input) bool) { walk(c.flags.Args(), yield) }
 	if c.flags.NArg() == 0 {
@@ -127,7 +133,7 @@ func (f *verifyFlags) verify(c *call, in *input) verified {
 
 // check is the selected findings of a text, and the report on hazards.
 func (f *verifyFlags) check(name, text string) (diag.List, *verify.Report) {
-	l, r := examine(name, text, form.Options{Whole: f.whole}, f.selected)
+	l, r := examine(name, text, form.Options{Whole: f.whole}, verify.Options{Rules: f.selected, Effort: f.effort})
 	if f.selected != nil {
 		l = slices.DeleteFunc(l, func(d diag.Diagnostic) bool { return !f.selected[d.Rule] })
 	}

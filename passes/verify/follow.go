@@ -19,7 +19,7 @@ func followAll(m *ir.Module, kernels []*ir.Func, list []*Analyzer, opt Options) 
 	sheets := make([]*sheet, len(kernels))
 	done := make([]chan struct{}, len(kernels))
 	gate := make(chan struct{}, runtime.GOMAXPROCS(0))
-	work := newPurse(kernels)
+	work := newPurse(kernels, opt.Effort)
 	for i, f := range kernels {
 		if i >= abreast {
 			<-done[i-abreast]

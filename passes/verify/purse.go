@@ -28,14 +28,15 @@ const (
 	atLeast  = 4         // steps that each kernel gets for each of its instructions
 )
 
-func newPurse(kernels []*ir.Func) *purse {
+// newPurse is what kernels together are worth, so many times.
+func newPurse(kernels []*ir.Func, effort int) *purse {
 	p := &purse{given: make([]int, len(kernels)), sizes: make([]int, len(kernels))}
 	for i, f := range kernels {
 		n := trace.Size(f)
 		p.sizes[i] = n
 		p.waiting += n
 	}
-	p.all = max(worth, perInstr*p.waiting)
+	p.all = effort * max(worth, perInstr*p.waiting)
 	p.left = p.all
 	return p
 }

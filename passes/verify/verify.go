@@ -76,7 +76,12 @@ type Options struct {
 	Rules map[string]bool
 	// Limits of the work on one kernel; the zero value stands for the usual.
 	Limits trace.Limits
+	// Effort is how many times the usual work may be done, on a kernel and on all of a module; 0 is 1.
+	Effort int
 }
+
+// MostEffort is the most that Options.Effort can ask for.
+const MostEffort = 1000
 
 // A Pass is one analyzer at work on one kernel.
 type Pass struct {
@@ -228,6 +233,9 @@ func Run(m *ir.Module, list []*Analyzer, opt Options) *Report {
 	if opt.Limits == (trace.Limits{}) {
 		opt.Limits = trace.Default()
 	}
+	opt.Effort = min(max(opt.Effort, 1), MostEffort)
+	opt.Limits.Steps *= opt.Effort
+	opt.Limits.Traces *= opt.Effort
 	list = slices.DeleteFunc(slices.Clone(list), func(a *Analyzer) bool { return !wanted(a, opt.Rules) })
 	r := &Report{}
 	notes := suppressions(m)
