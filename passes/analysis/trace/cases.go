@@ -27,7 +27,7 @@ var sizes = [...]int64{9, 0, 1, 2, 3, 4, 5, 6, 7, 12, 17}
 const rounds = 5
 
 // crowded is why a kernel is not followed further that would be if it were alone.
-const crowded = "ways for which its share of the work on so large a module was not enough"
+const crowded = "ways for which its share of the work on so large a module was not enough (more effort follows them)"
 
 // cases follows the kernel once for each choice of numbers. It is false where that tells no more.
 func (p *program) cases(l Limits) bool {
