@@ -203,6 +203,9 @@ func (m *Matcher) explainMods(list []*Instruction, name string, mods []Mod, skip
 		}
 	}
 	if p := m.exchange(list, best, name, mods, skip); p != nil {
+		if r := best.broken(); r != nil && r.Why != "" && len(best.strange)+len(best.lacking) == 0 {
+			p.Message += ": " + r.Why
+		}
 		return []Problem{*p}
 	}
 	var out []Problem
@@ -295,17 +298,15 @@ func (m *Matcher) oneOf(s *Slot) string {
 
 // combination says which rule or table forbids modifiers that each have a slot.
 func (m *Matcher) combination(x *miss, name string) Problem {
-	for _, r := range x.form.Rules {
-		if !r.Holds.Operands() && !r.Holds.holds(x.slots, nil) {
-			why := r.Why
-			if why == "" {
-				if p := m.needed(x, &r, name); p != nil {
-					return *p
-				}
-				why = "rule: " + r.Text
+	if r := x.broken(); r != nil {
+		why := r.Why
+		if why == "" {
+			if p := m.needed(x, r, name); p != nil {
+				return *p
 			}
-			return problem("F205", -1, "these modifiers of %s do not go together: %s", name, why)
+			why = "rule: " + r.Text
 		}
+		return problem("F205", -1, "these modifiers of %s do not go together: %s", name, why)
 	}
 	for i := range x.form.Tables {
 		t := &x.form.Tables[i]
@@ -324,6 +325,16 @@ func (m *Matcher) combination(x *miss, name string) Problem {
 		return problem("F205", -1, "%s has no form with %s; see ptxdsl isa %s", name, strings.Join(words, " "), name)
 	}
 	return problem("F205", -1, "these modifiers of %s do not go together; the form is %s", name, x.form.Template)
+}
+
+// broken is the first rule on modifiers that those of x break, or nil.
+func (x *miss) broken() *Rule {
+	for i := range x.form.Rules {
+		if r := &x.form.Rules[i]; !r.Holds.Operands() && !r.Holds.holds(x.slots, nil) {
+			return r
+		}
+	}
+	return nil
 }
 
 // nearly puts as many modifiers into slots as go, first come first served.
