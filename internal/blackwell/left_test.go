@@ -187,10 +187,11 @@ func (c leftCase) run(d *Device) error {
 	if err != nil {
 		return err
 	}
+	as, bs := a.lines(scaleA), b.lines(scaleB)
 	for i, is := range got {
 		row, col, want := i/c.cols, i%c.cols, 0.0
-		for j := range leftDepth {
-			want += a.n.worth(a.codes[row*leftDepth+j]) * scaleA(row, j) * b.n.worth(b.codes[col*leftDepth+j]) * scaleB(col, j)
+		for j, y := range bs[col] {
+			want += as[row][j] * y
 		}
 		if float64(is) != want {
 			return fmt.Errorf("sum %d, %d is %v, not %v", row, col, is, want)

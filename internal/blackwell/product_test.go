@@ -216,6 +216,28 @@ func (s sample) turned() sample {
 	return t
 }
 
+// lines is what the numbers of a matrix are worth, times their scale factors, if they have any.
+func (s sample) lines(scale func(row, col int) float64) [][]float64 {
+	worth := make(map[uint64]float64)
+	for _, x := range s.codes {
+		worth[x] = 0
+	}
+	for x := range worth {
+		worth[x] = s.n.worth(x)
+	}
+	all := make([][]float64, s.rows)
+	for row := range all {
+		all[row] = make([]float64, s.cols)
+		for col := range all[row] {
+			all[row][col] = worth[s.codes[row*s.cols+col]]
+			if scale != nil {
+				all[row][col] *= scale(row, col)
+			}
+		}
+	}
+	return all
+}
+
 // packed is the codes one behind the other.
 func (s sample) packed() []byte {
 	b := make([]byte, len(s.codes)*s.n.bits/8+8)
@@ -375,27 +397,7 @@ func (c productCase) run(d *Device) error {
 	if err := errors.Join(e1, e2); err != nil {
 		return err
 	}
-	lines := func(s sample, scale func(row, col int) float64) [][]float64 {
-		all := make([][]float64, s.rows)
-		worth := make(map[uint64]float64)
-		for _, x := range s.codes {
-			worth[x] = 0
-		}
-		for x := range worth {
-			worth[x] = s.n.worth(x)
-		}
-		for row := range all {
-			all[row] = make([]float64, s.cols)
-			for col := range all[row] {
-				all[row][col] = worth[s.codes[row*s.cols+col]]
-				if scale != nil {
-					all[row][col] *= scale(row, col)
-				}
-			}
-		}
-		return all
-	}
-	as, bs := lines(a, scaleA), lines(b, scaleB)
+	as, bs := a.lines(scaleA), b.lines(scaleB)
 	for i := range got {
 		row, col := i/c.cols, i%c.cols
 		var want float64

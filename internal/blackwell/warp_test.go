@@ -264,11 +264,12 @@ func (c warpCase) run(d *Device) error {
 	if err != nil {
 		return err
 	}
+	as, bs := a.lines(scaleA), b.lines(scaleB)
 	for i, is := range got {
 		row, col := i/warpCols, i%warpCols
 		want := 0.0
-		for j := range depth {
-			want += a.n.worth(a.codes[row*depth+j]) * scaleA(row, j) * b.n.worth(b.codes[col*depth+j]) * scaleB(col, j)
+		for j, y := range bs[col] {
+			want += as[row][j] * y
 		}
 		if float64(is) != want {
 			return fmt.Errorf("sum %d, %d is %v, not %v", row, col, is, want)
