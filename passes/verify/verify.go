@@ -90,9 +90,13 @@ type Pass struct {
 	sheet    *sheet
 }
 
+// Effort is how many times the usual work an analyzer may do.
+func (p *Pass) Effort() int { return p.sheet.effort }
+
 // A sheet collects what is found in a kernel.
 type sheet struct {
 	module  *ir.Module
+	effort  int
 	list    []*Finding
 	missed  []string
 	turns   int

@@ -127,7 +127,7 @@ type completion struct {
 }
 
 func newMachine(p *verify.Pass, s []*trace.Trace, work *int) *machine {
-	m := &machine{p: p, work: work, most: most, joints: make(map[joint]int), lanes: make(map[warp]int), objects: make(map[spot]*object), shares: make(map[spot]unit), named: make(map[number]*meeting),
+	m := &machine{p: p, work: work, most: most * p.Effort(), joints: make(map[joint]int), lanes: make(map[warp]int), objects: make(map[spot]*object), shares: make(map[spot]unit), named: make(map[number]*meeting),
 		past: make(map[room]*rack), floored: -1}
 	if !p.Needs(trace.Wait, trace.Copy, trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply) {
 		m.most /= 4 // barriers alone are seen in few turns as well as in many
@@ -153,7 +153,7 @@ func newMachine(p *verify.Pass, s []*trace.Trace, work *int) *machine {
 	return m
 }
 
-// most is how much work one kernel is worth: some tenths of a second. So much of it is as much as following one instruction.
+// most is how much work one kernel is worth, with the usual effort: some tenths of a second. So much of it is as much as following one instruction.
 const (
 	most    = 5_000_000
 	perStep = 8

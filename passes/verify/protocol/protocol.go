@@ -50,7 +50,7 @@ func run(p *verify.Pass) {
 	if !whole {
 		missed("ways of some warps that none of others goes with")
 	}
-	work, worth := 0, perStep*p.Within(most/perStep)
+	work, worth := 0, perStep*p.Within(most*p.Effort()/perStep)
 	defer func() { p.Spent += work / perStep }()
 	near := engines(p)
 	for i, s := range list {
@@ -60,7 +60,7 @@ func run(p *verify.Pass) {
 		m.units(s)
 		stuck, ok := m.run()
 		if !ok {
-			missed("it takes too long")
+			missed("it takes too long (more effort follows it)")
 			return
 		}
 		if len(stuck) > 0 {

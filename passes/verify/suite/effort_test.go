@@ -43,3 +43,18 @@ func TestEffort(t *testing.T) {
 		}
 	}
 }
+
+// TestEffortOfOne verifies one kernel whose warps have more to do with one another than the usual work shows.
+func TestEffortOfOne(t *testing.T) {
+	const name = "../../../examples/18_attention/testdata/blackwell_attention_bf16_128_causal.sm_100a.ptx"
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := module(t, name, string(text))
+	for _, k := range suite.Run(m, verify.Options{Effort: 4}).Kernels {
+		if k.Verdict != verify.Clean {
+			t.Errorf("%s is %s: %v", k.Kernel, k.Verdict, k.Missed)
+		}
+	}
+}
