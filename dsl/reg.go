@@ -304,9 +304,6 @@ func Const[T Scalar](k *Kernel, n int64) Reg[T] {
 func ConstF[T Scalar](k *Kernel, v float64) Reg[T] {
 	k = k.sound()
 	t := TypeOf[T]()
-	if v >= -math.MaxFloat32 && v <= math.MaxFloat32 && t == isa.F32 { // most are
-		return Reg[T]{k: k, c: constant{ir.Single, int64(math.Float32bits(float32(v)))}}
-	}
 	c, ok := constantOf(t, v)
 	switch {
 	case ok:

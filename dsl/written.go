@@ -49,7 +49,7 @@ func (k *Kernel) checkWritten() {
 			enter(b)
 			for _, in := range k.f.Blocks[b].Instrs {
 				in.Registers(func(r *ir.Reg, a isa.Access) {
-					if n, ok := number[r]; ok && writes(in, a) && in.Guard.Reg == nil {
+					if n, ok := number[r]; ok && a != isa.Read && in.Guard.Reg == nil {
 						have.Add(n)
 					}
 				})
@@ -65,42 +65,41 @@ func (k *Kernel) checkWritten() {
 			}
 		}
 	}
-	doubtful, written := make(map[*ir.Reg]bool), make(map[*ir.Reg]bool)
+	doubtful, written := make(map[*ir.Reg]*ir.Instr), make(map[*ir.Reg]bool) // where they are read first
 	for _, b := range order {
 		enter(b)
 		for _, in := range k.f.Blocks[b].Instrs {
 			in.Registers(func(r *ir.Reg, a isa.Access) {
 				n, ok := number[r]
-				written[r] = written[r] || ok && writes(in, a)
 				switch {
 				case !ok:
-				case a == isa.Read && !have.Has(n):
-					doubtful[r] = true
-				case writes(in, a) && in.Guard.Reg == nil:
-					have.Add(n)
+				case a != isa.Read: // sums are read and written: whoever begins one so may ignore what was there
+					written[r] = true
+					if in.Guard.Reg == nil {
+						have.Add(n)
+					}
+				case !have.Has(n) && doubtful[r] == nil:
+					doubtful[r] = in
 				}
 			})
 		}
 	}
 	for _, r := range k.unwritten {
-		if !doubtful[r] {
-			continue
-		}
-		in := firstUnwritten(g, order, r)
-		switch {
-		case in == nil:
-		case !written[r]: // whoever writes out a single instruction may not care what it reads
+		in := doubtful[r]
+		if in != nil && !written[r] { // whoever writes out a single instruction may not care what it reads
 			unset := ruleValue
 			unset.Severity = diag.Warning
 			k.m.faultAt(in.Pos, &unset, "this register of NewReg is read, and nothing writes it; Var begins with a value")
-		default:
+			continue
+		}
+		if in != nil {
+			in = firstUnwritten(g, order, r)
+		}
+		if in != nil {
 			k.m.faultAt(in.Pos, &ruleValue, "this register of NewReg may be read before anything is written to it; Var begins with a value")
 		}
 	}
 }
-
-// writes reports whether an access of in writes. What is read and written, as sums are, may be ignored by whoever writes it first.
-func writes(_ *ir.Instr, a isa.Access) bool { return a != isa.Read }
 
 // A state is what is known of a register at some place: nothing, that it was written, or that it was written if a predicate is true, or is not.
 type state struct {

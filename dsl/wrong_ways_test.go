@@ -96,6 +96,11 @@ var wrongWays = []wrongKernel{
 		dsl.Global[dsl.U32](k, "o").StoreI(0, x) // want `D202: this constant is made inside an If, which is over: it is the same whether that ran or not`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
+		x := k.F32(0)
+		k.If(k.TID().X.EqI(0), func() { x = k.F32(5) })
+		dsl.Global[dsl.F32](k, "o").StoreI(0, x) // want `D202: this constant is made inside an If, which is over: it is the same whether that ran or not`
+	}},
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x := k.U32(0)
 		for range k.RangeI(0, 10) {
 			x = x.AddI(1)

@@ -4,7 +4,6 @@
 package blackwell
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -187,17 +186,7 @@ func (c leftCase) run(d *Device) error {
 	if err != nil {
 		return err
 	}
-	as, bs := a.lines(scaleA), b.lines(scaleB)
-	for i, is := range got {
-		row, col, want := i/c.cols, i%c.cols, 0.0
-		for j, y := range bs[col] {
-			want += as[row][j] * y
-		}
-		if float64(is) != want {
-			return fmt.Errorf("sum %d, %d is %v, not %v", row, col, is, want)
-		}
-	}
-	return nil
+	return differ(got, a.lines(scaleA), b.lines(scaleB))
 }
 
 // TestLefts multiplies with a left factor in tensor memory, on one multiprocessor and on a pair, with scale factors and without.

@@ -216,6 +216,20 @@ func (s sample) turned() sample {
 	return t
 }
 
+// differ is the first sum of got that is not the product of two matrices, rows by rows.
+func differ(got []float32, as, bs [][]float64) error {
+	for i, is := range got {
+		row, col, want := i/len(bs), i%len(bs), 0.0
+		for j, y := range bs[col] {
+			want += as[row][j] * y
+		}
+		if float64(is) != want {
+			return fmt.Errorf("sum %d, %d is %v, not %v", row, col, is, want)
+		}
+	}
+	return nil
+}
+
 // lines is what the numbers of a matrix are worth, times their scale factors, if they have any.
 func (s sample) lines(scale func(row, col int) float64) [][]float64 {
 	worth := make(map[uint64]float64)

@@ -264,18 +264,7 @@ func (c warpCase) run(d *Device) error {
 	if err != nil {
 		return err
 	}
-	as, bs := a.lines(scaleA), b.lines(scaleB)
-	for i, is := range got {
-		row, col := i/warpCols, i%warpCols
-		want := 0.0
-		for j, y := range bs[col] {
-			want += as[row][j] * y
-		}
-		if float64(is) != want {
-			return fmt.Errorf("sum %d, %d is %v, not %v", row, col, is, want)
-		}
-	}
-	return nil
+	return differ(got, a.lines(scaleA), b.lines(scaleB))
 }
 
 // TestWarpProducts multiplies block-scaled numbers with mma.sync, dense and with zeros left out, the fragments read ahead or not.
