@@ -46,7 +46,7 @@ func (m *machine) note(x access) {
 		r = &rack{}
 		m.past[k] = r
 	}
-	low, high, few := span(&x.region)
+	low, high, few := span(&x)
 	near := r.between(low, high)
 	if !few && m.againstAny(near, &x) || m.against(&r.wide, &x) || few && m.againstAny(near, &x) {
 		return

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/ptxdsl/ptxdsl/ir"
-	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
@@ -25,15 +24,20 @@ type rack struct {
 	wide    shelf
 }
 
-// Bytes of a shelf, as a power of two, and the most shelves that one access is put on.
+// Bytes of a shelf and columns of tensor memory of one, as powers of two, and the most shelves that one access is put on.
 const (
-	shelfBits = 10
-	shelfMost = 16
+	shelfBits  = 10
+	columnBits = 3
+	shelfMost  = 16
 )
 
-// span is the shelves that bytes belong on, by their numbers, and whether these are few.
-func span(r *memory.Region) (low, high int64, few bool) {
-	low, high = r.Low>>shelfBits, (r.High-1)>>shelfBits
+// span is the shelves that an access belongs on, by their numbers, and whether these are few.
+func span(x *access) (low, high int64, few bool) {
+	bits := shelfBits
+	if x.tensor {
+		bits = columnBits // of which there are no more than 512
+	}
+	low, high = x.region.Low>>bits, (x.region.High-1)>>bits
 	return low, high, high-low < shelfMost
 }
 
