@@ -124,19 +124,25 @@ func syntaxError(list []Message) bool {
 // archFor is the -arch for a module: that of the target asked for, or of its own .target line. A
 // module without a target that ptxas knows gets some architecture, and ptxas will say what is wrong.
 func (t *Tool) archFor(ctx context.Context, text, target string, generate bool) (string, error) {
-	targets, err := t.Targets(ctx)
-	if err != nil {
-		return "", err
+	name := target
+	if name == "" {
+		name = targetOf(text)
 	}
-	if target == "" {
-		target = targetOf(text)
-	} else if _, err := t.Target(ctx, target); err != nil {
+	chosen, ok, err := t.target(ctx, name)
+	switch {
+	case err != nil:
 		return "", err
-	}
-	chosen := targets[len(targets)-1]
-	for _, known := range targets {
-		if known.Name == target {
-			chosen = known
+	case ok:
+	case target != "":
+		_, err := t.Target(ctx, target)
+		return "", err
+	default:
+		f, err := t.learn(ctx)
+		if err != nil {
+			return "", err
+		}
+		if chosen, err = t.Target(ctx, "sm_"+f.archs[len(f.archs)-1]); err != nil {
+			return "", err
 		}
 	}
 	if generate {

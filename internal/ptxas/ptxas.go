@@ -38,8 +38,13 @@ type Tool struct {
 	facts facts
 	err   error
 
+	listing sync.Once
+	list    []Target
+	listErr error
+
 	mutex sync.Mutex
-	pairs map[pair]bool // what Supports found
+	named map[string]Target // what target found; the zero Target for a word that is none
+	pairs map[pair]bool     // what Supports found
 }
 
 // DefaultTimeout bounds one run of ptxas: generous, since the largest modules take minutes to

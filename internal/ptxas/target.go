@@ -28,13 +28,14 @@ type Target struct {
 	Real string
 }
 
-// facts is what a Tool knows about its binary.
+// facts is what the binary says of itself.
 type facts struct {
 	release  string
-	versions []string
-	targets  []Target
-	index    map[string]int // target name to targets
+	versions []string // oldest first
+	archs    []string // 75, 90a: the architectures that it judges for, by number and then suffix
 }
+
+func (f *facts) newest() string { return f.versions[len(f.versions)-1] }
 
 // Release is the version of the binary, such as 13.5.37.
 func (t *Tool) Release(ctx context.Context) (string, error) {
@@ -54,25 +55,48 @@ func (t *Tool) NewestPTX(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return f.versions[len(f.versions)-1], nil
+	return f.newest(), nil
 }
 
-// Targets is every word the binary takes in a .target line, by number and then suffix.
+// Targets is every word the binary takes in a .target line, by number and then suffix. It costs a
+// run of ptxas with hundreds of files; Target asks for one word only.
 func (t *Tool) Targets(ctx context.Context) ([]Target, error) {
-	f, err := t.learn(ctx)
-	return f.targets, err
+	t.listing.Do(func() { t.list, t.listErr = t.probeTargets(context.WithoutCancel(ctx)) })
+	return t.list, t.listErr
 }
 
 // Target finds one target by name.
 func (t *Tool) Target(ctx context.Context, name string) (Target, error) {
+	target, ok, err := t.target(ctx, name)
+	if err == nil && !ok {
+		f, _ := t.learn(ctx)
+		err = fmt.Errorf("ptxas %s knows no target %q", f.release, name)
+	}
+	return target, err
+}
+
+// target asks once for each name.
+func (t *Tool) target(ctx context.Context, name string) (Target, bool, error) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	if known, asked := t.named[name]; asked {
+		return known, known.Name != "", nil
+	}
 	f, err := t.learn(ctx)
 	if err != nil {
-		return Target{}, err
+		return Target{}, false, err
 	}
-	if i, ok := f.index[name]; ok {
-		return f.targets[i], nil
+	var found Target
+	if targetText.MatchString(name) {
+		if found, err = t.targetAt(ctx, &f, strings.TrimPrefix(name, "sm_")); err != nil {
+			return Target{}, false, err
+		}
 	}
-	return Target{}, fmt.Errorf("ptxas %s knows no target %q", f.release, name)
+	if t.named == nil {
+		t.named = make(map[string]Target)
+	}
+	t.named[name] = found
+	return found, found.Name != "", nil
 }
 
 // Supports reports whether a .version takes a .target at all, as ptxas sees it.
@@ -81,9 +105,9 @@ func (t *Tool) Supports(ctx context.Context, version, target string) (bool, erro
 	if err != nil {
 		return false, err
 	}
-	i, ok := f.index[target]
-	if !ok || !slices.Contains(f.versions, version) {
-		return false, nil
+	at, ok, err := t.target(ctx, target)
+	if err != nil || !ok || !slices.Contains(f.versions, version) {
+		return false, err
 	}
 	key := pair{version, target}
 	t.mutex.Lock()
@@ -92,7 +116,7 @@ func (t *Tool) Supports(ctx context.Context, version, target string) (bool, erro
 		return ok, nil
 	}
 	// The check comes at the very end of a run and sees the last file only, so each pair is a run.
-	ok, err = t.accepts(ctx, f.targets[i].Arch, header(version, target))
+	ok, err = t.accepts(ctx, at.Arch, header(version, target))
 	if err != nil {
 		return false, err
 	}
@@ -153,10 +177,11 @@ var (
 	releaseText = regexp.MustCompile(`release [\d.]+, V([\d.]+)`)
 	archText    = regexp.MustCompile(`'compute_(\d+[a-z]?)'`)
 	versionText = regexp.MustCompile(`^\d+\.\d+$`)
+	targetText  = regexp.MustCompile(`^sm_[1-9]\d{1,2}[af]?$`)
 )
 
-// probe asks the binary. The lists come from its own help; which .target words it reads and since
-// which .version is not in there, so every word of the right shape is tried.
+// probe asks the binary for what its own help says. Which .target words it reads and since which
+// .version is not in there; those are tried.
 func (t *Tool) probe(ctx context.Context) (facts, error) {
 	var f facts
 	text, err := t.ask(ctx, "--version")
@@ -177,22 +202,14 @@ func (t *Tool) probe(ctx context.Context) (facts, error) {
 	if text, err = t.ask(ctx, "--help"); err != nil {
 		return f, err
 	}
-	var archs []string
 	for _, m := range archText.FindAllStringSubmatch(text, -1) {
-		archs = append(archs, m[1])
+		f.archs = append(f.archs, m[1])
 	}
-	slices.SortFunc(archs, archOrder)
-	if archs = slices.Compact(archs); len(f.versions) == 0 || len(archs) == 0 {
+	slices.SortFunc(f.archs, archOrder)
+	if f.archs = slices.Compact(f.archs); len(f.versions) == 0 || len(f.archs) == 0 {
 		return f, fmt.Errorf("%s does not answer as ptxas does: no versions or architectures in its help", t.Path)
 	}
 	slices.SortFunc(f.versions, func(a, b string) int { return versionOrder(a) - versionOrder(b) })
-	if f.targets, err = t.probeTargets(ctx, f.versions[len(f.versions)-1], archs); err != nil {
-		return f, err
-	}
-	f.index = make(map[string]int, len(f.targets))
-	for i, target := range f.targets {
-		f.index[target.Name] = i
-	}
 	return f, nil
 }
 
@@ -209,7 +226,11 @@ func (t *Tool) ask(ctx context.Context, option string) (string, error) {
 
 // probeTargets tries every word of the right shape in a .target line. One process reads any number
 // of files and refuses an unknown word in each, so this costs one run.
-func (t *Tool) probeTargets(ctx context.Context, version string, archs []string) ([]Target, error) {
+func (t *Tool) probeTargets(ctx context.Context) ([]Target, error) {
+	f, err := t.learn(ctx)
+	if err != nil {
+		return nil, err
+	}
 	folder, done, err := scratch()
 	if err != nil {
 		return nil, err
@@ -221,9 +242,9 @@ func (t *Tool) probeTargets(ctx context.Context, version string, archs []string)
 			names = append(names, strconv.Itoa(n)+suffix)
 		}
 	}
-	args := []string{"-arch", "compute_" + archs[0], "-o", os.DevNull}
+	args := []string{"-arch", "compute_" + f.archs[0], "-o", os.DevNull}
 	for _, name := range names {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(header(version, "sm_"+name)), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(header(f.newest(), "sm_"+name)), 0o600); err != nil {
 			return nil, err
 		}
 	}
@@ -245,33 +266,34 @@ func (t *Tool) probeTargets(ctx context.Context, version string, archs []string)
 		if refused[name] {
 			continue
 		}
-		arch, err := t.archOf(ctx, version, name, archs)
+		target, err := t.targetAt(ctx, &f, name)
 		if err != nil {
 			return nil, err
 		}
-		if arch != "" {
-			list = append(list, Target{Name: "sm_" + name, Arch: "compute_" + arch, Real: "sm_" + arch})
+		if target.Name != "" {
+			list = append(list, target)
 		}
 	}
 	return list, nil
 }
 
-// archOf is the architecture to judge a target with. A word that ptxas reads but has no
-// architecture for goes to the nearest later one that takes it.
-func (t *Tool) archOf(ctx context.Context, version, name string, archs []string) (string, error) {
-	if slices.Contains(archs, name) {
-		return name, nil
+// targetAt is the target with a number and a suffix, with the architecture to judge it with. A word that ptxas reads but has no
+// architecture for goes to the nearest later one that takes it; one that it does not read gives the zero Target.
+func (t *Tool) targetAt(ctx context.Context, f *facts, name string) (Target, error) {
+	at := func(arch string) Target { return Target{Name: "sm_" + name, Arch: "compute_" + arch, Real: "sm_" + arch} }
+	if slices.Contains(f.archs, name) {
+		return at(name), nil
 	}
 	number, suffix := splitArch(name)
-	for _, arch := range archs {
+	for _, arch := range f.archs {
 		if n, s := splitArch(arch); s != suffix || n < number {
 			continue
 		}
-		if ok, err := t.accepts(ctx, "compute_"+arch, header(version, "sm_"+name)); ok || err != nil {
-			return arch, err
+		if ok, err := t.accepts(ctx, "compute_"+arch, header(f.newest(), "sm_"+name)); ok || err != nil {
+			return at(arch), err
 		}
 	}
-	return "", nil
+	return Target{}, nil
 }
 
 // splitArch takes "90a" apart.
