@@ -117,7 +117,7 @@ func Value(t isa.Type, code uint8) float64 {
 	exponents, mantissas := 4, 3 // E4M3
 	switch t {
 	case isa.Ue8m0:
-		return math.Ldexp(1, int(code)-127)
+		return trial.Power(int(code) - 127)
 	case isa.E2m1:
 		exponents, mantissas = 2, 1
 	case isa.E2m3:
@@ -133,7 +133,7 @@ func Value(t isa.Type, code uint8) float64 {
 	if e > 0 {
 		m |= 1 << mantissas
 	}
-	return sign * math.Ldexp(float64(m), max(e, 1)-(1<<(exponents-1)-1)-mantissas)
+	return sign * float64(m) * trial.Power(max(e, 1)-(1<<(exponents-1)-1)-mantissas)
 }
 
 // Worth is what a number is worth, its scale factor in it.

@@ -41,7 +41,7 @@ func (n number) worth(code uint64) float64 {
 		if code == 255 {
 			return math.NaN()
 		}
-		return math.Ldexp(1, int(code)-127)
+		return power(int(code) - 127)
 	case n.name == "tf32":
 		code &^= 1<<13 - 1 // ten bits of the mantissa count
 	}
@@ -59,10 +59,13 @@ func (n number) worth(code uint64) float64 {
 	}
 	bias := 1<<(n.exponent-1) - 1
 	if e == 0 {
-		return sign * math.Ldexp(float64(m), 1-bias-n.mantissa)
+		return sign * float64(m) * power(1-bias-n.mantissa)
 	}
-	return sign * math.Ldexp(float64(m|1<<n.mantissa), e-bias-n.mantissa)
+	return sign * float64(m|1<<n.mantissa) * power(e-bias-n.mantissa)
 }
+
+// power is 2 to an exponent that a float64 has without being subnormal; math.Ldexp takes several times as long.
+func power(exponent int) float64 { return math.Float64frombits(uint64(exponent+1023) << 52) }
 
 // toBrain is the nearest BF16, of two the even one.
 func toBrain(x float64) uint64 {

@@ -29,10 +29,12 @@ func (p Product) Deep(n int) Product {
 // is as far off as it is large.
 func (t *T) Holds(p Product, at func(row, col int) float64, a, b func(row, k int) float64, tolerance float64) error {
 	const most = 4000
+	as, bs := keptRows{worth: a, depth: p.K, list: make([][]float64, p.M)}, keptRows{worth: b, depth: p.K, list: make([][]float64, p.N)}
 	check := func(row, col int) error {
 		var sum float64
+		x, y := as.row(row), bs.row(col)
 		for k := range p.K {
-			sum += a(row, k) * b(col, k)
+			sum += x[k] * y[k]
 		}
 		if got := at(row, col); !(math.Abs(got-sum) <= tolerance*max(math.Sqrt(float64(p.K)), math.Abs(sum))) {
 			return fmt.Errorf("%s: element %d, %d is %v, not %v", p, row, col, got, sum)
@@ -52,6 +54,29 @@ func (t *T) Holds(p Product, at func(row, col int) float64, a, b func(row, k int
 		}
 	}
 	return nil
+}
+
+// keptRows is what the rows of a matrix are worth, each worked out when it is asked for first, as far as they fit into some memory.
+type keptRows struct {
+	worth func(row, k int) float64
+	depth int
+	list  [][]float64
+	kept  int
+}
+
+func (r *keptRows) row(i int) []float64 {
+	if r.list[i] != nil {
+		return r.list[i]
+	}
+	row := make([]float64, r.depth)
+	for k := range row {
+		row[k] = r.worth(i, k)
+	}
+	const most = 1 << 24 // numbers
+	if r.kept += r.depth; r.kept <= most {
+		r.list[i] = row
+	}
+	return row
 }
 
 // A Matrix is numbers by rows: their elements, as a device is given them, and what each number is worth.
@@ -121,8 +146,11 @@ func fromE4M3(x uint8) float64 {
 	if x == 0 {
 		return 0
 	}
-	return math.Ldexp(1-2*float64(x>>7), int(x>>3&15)-7)
+	return (1 - 2*float64(x>>7)) * Power(int(x>>3&15)-7)
 }
+
+// Power is 2 to an exponent from -1022 to 1023. References ask for it with each number of a matrix, and math.Ldexp takes several times as long.
+func Power(exponent int) float64 { return math.Float64frombits(uint64(exponent+1023) << 52) }
 
 // Elements are n random numbers of a kind.
 func Elements[E runtime.Element](t *T, n int, k Kind[E]) []E {
