@@ -37,9 +37,15 @@ var standard = sync.OnceValue(func() *Set {
 func (s *Set) build() {
 	s.once.Do(func() {
 		s.names = make(map[string][]*Instruction, len(s.Instructions))
+		all := make([]*Instruction, len(s.Instructions)) // most names have one instruction: a part of this
 		for i := range s.Instructions {
 			ins := &s.Instructions[i]
-			s.names[ins.Name] = append(s.names[ins.Name], ins)
+			all[i] = ins
+			if others := s.names[ins.Name]; others == nil {
+				s.names[ins.Name] = all[i : i+1 : i+1]
+			} else {
+				s.names[ins.Name] = append(others, ins)
+			}
 			s.longest = max(s.longest, len(ins.Name))
 		}
 		s.mods = make(map[string]Mod, len(s.Mods))

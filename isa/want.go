@@ -4,7 +4,6 @@
 package isa
 
 import (
-	"strconv"
 	"strings"
 )
 
@@ -97,11 +96,19 @@ func meaningOf(word string) (w meaning) {
 // trailingNumber reads the length in a modifier: 4 of .v4, 16 of .x16, 2 of .2d; -1 (a scalar) of a
 // slot that is not written.
 func trailingNumber(word string) int {
-	digits := strings.TrimLeft(strings.TrimSuffix(strings.TrimSuffix(word, "d"), "D"), ".abcdefghijklmnopqrstuvwxyz")
-	if digits == "" || strings.Trim(digits, "0123456789") != "" {
-		return -1
+	word = strings.TrimSuffix(strings.TrimSuffix(word, "d"), "D")
+	at := 0
+	for at < len(word) && (word[at] == '.' || 'a' <= word[at] && word[at] <= 'z') {
+		at++
 	}
-	n, _ := strconv.Atoi(digits) // of at most three digits
+	n := -1
+	for ; at < len(word); at++ {
+		digit := int(word[at]) - '0'
+		if digit < 0 || digit > 9 {
+			return -1
+		}
+		n = max(n, 0)*10 + digit // of at most three digits
+	}
 	return n
 }
 
