@@ -131,7 +131,7 @@ func (c *checker) formal(v *ptx.Var, f *function, prototype bool, r role) formal
 		}
 	}
 	p.shape = s
-	c.formalPlace(v, &s, f, r, ok)
+	c.formalPlace(v, &s, f, r, ok, prototype)
 	if !prototype {
 		c.formalType(v, &s, f, ok)
 	} else if ok && (s.typ.Class() == isa.Pred && len(s.dims) == 0 && !c.free || c.small(&s)) {
@@ -144,13 +144,16 @@ func (c *checker) formal(v *ptx.Var, f *function, prototype bool, r role) formal
 }
 
 // formalPlace checks the space and the .ptr of a parameter.
-func (c *checker) formalPlace(v *ptx.Var, s *shape, f *function, r role, ok bool) {
+func (c *checker) formalPlace(v *ptx.Var, s *shape, f *function, r role, ok, prototype bool) {
 	for i := range v.Attrs {
-		if v.Attrs[i].Name.Text == ".ptr" {
-			if !f.entry {
-				c.fault(&rulePointer, v.Attrs[i], ".ptr is for parameters of an .entry")
+		switch a := &v.Attrs[i]; {
+		case a.Name.Text == ".ptr":
+			c.need(a.Name, ".ptr", 2, 2, 0)
+			if !f.entry && !prototype {
+				c.fault(&rulePointer, a, ".ptr is for parameters of an .entry")
 			}
-			c.need(v.Attrs[i].Name, ".ptr", 2, 2, 0)
+		case a.Name.Text == ".align" && ofPointee(v, a) && !f.entry && !prototype && v.Attrs[0].Name.Text != ".ptr":
+			c.fault(&rulePointer, a, ".align behind the type says where a pointer leads, which is for parameters of an .entry; that of the parameter stands before its type")
 		}
 	}
 	switch {

@@ -4,6 +4,7 @@
 package form
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -43,6 +44,7 @@ func (h *header) on(number int) bool { return !h.hasTarget || h.target.Info().Nu
 // returns what follows them.
 func (c *checker) readHeader(list []ptx.Node) []ptx.Node {
 	c.header.address = 64
+	list = c.headInOrder(list)
 	next := func(name string) *ptx.Directive {
 		for len(list) > 0 && isBad(list[0]) { // reported already
 			list = list[1:]
@@ -65,17 +67,23 @@ func (c *checker) readHeader(list []ptx.Node) []ptx.Node {
 	if len(list) > 0 {
 		at = ptx.Span{At: list[0].Pos(), To: list[0].End()}
 	}
-	if d := next(".version"); d != nil {
-		c.readVersion(d)
-	} else if !c.lostNames().headed {
-		c.fault(&ruleNoVersion, at, "the module does not begin with .version").
-			fixAt(at.At, at.At, ".version "+isa.Newest().String()+"\n", "begin with .version %s", isa.Newest()).guess()
+	version := next(".version")
+	if version != nil {
+		c.readVersion(version)
 	}
+	behind := at
 	if len(list) > 0 {
-		at = ptx.Span{At: list[0].Pos(), To: list[0].End()}
+		behind = ptx.Span{At: list[0].Pos(), To: list[0].End()}
 	}
 	d := next(".target")
-	if d == nil {
+	switch headed := version != nil || c.lostNames().headed; {
+	case !headed && d == nil:
+		c.fault(&ruleNoVersion, at, "the module does not begin with .version and .target")
+	case !headed:
+		c.fault(&ruleNoVersion, at, "the module does not begin with .version").
+			fixAt(at.At, at.At, ".version "+isa.Newest().String()+"\n", "begin with .version %s", isa.Newest()).guess()
+	case d == nil:
+		at = behind
 		c.fault(&ruleNoTarget, at, "the module does not name its .target after .version")
 	}
 	for first := true; d != nil; d, first = next(".target"), false {
@@ -85,6 +93,41 @@ func (c *checker) readHeader(list []ptx.Node) []ptx.Node {
 		c.readAddressSize(d)
 	}
 	return list
+}
+
+// headInOrder brings the directives that a module begins with into their order, and tells of the first that is not in it.
+func (c *checker) headInOrder(list []ptx.Node) []ptx.Node {
+	names := [...]string{".version", ".target", ".address_size"}
+	var head [len(names)][]ptx.Node
+	last, n := 0, 0
+	var late, before *ptx.Directive
+	for ; n < len(list); n++ {
+		d, ok := list[n].(*ptx.Directive)
+		if !ok || d.Label.Text != "" {
+			break
+		}
+		rank := slices.IndexFunc(names[:], func(name string) bool { return strings.EqualFold(name, d.Name.Text) })
+		if rank < 0 || names[rank] != ".target" && len(head[rank]) > 0 {
+			break
+		}
+		if rank < last && late == nil {
+			late = d
+		}
+		if late == nil {
+			before = d
+		}
+		last = max(last, rank)
+		head[rank] = append(head[rank], d)
+	}
+	switch {
+	case late == nil:
+		return list
+	case strings.EqualFold(late.Name.Text, names[0]):
+		c.fault(&ruleNoVersion, late.Name, ".version stands behind %s; a module begins with it", clip(before.Name.Text))
+	default:
+		c.fault(&ruleNoTarget, late.Name, ".target stands behind %s; it belongs right after .version", clip(before.Name.Text))
+	}
+	return slices.Concat(head[0], head[1], head[2], list[n:])
 }
 
 func isBad(n ptx.Node) bool {

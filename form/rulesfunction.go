@@ -93,7 +93,7 @@ var (
 	}
 	rulePointer = diag.Rule{
 		ID: "F609", Title: ".ptr on a parameter of a .func", Layer: "form", Severity: diag.Error,
-		What:    ".ptr outside of the parameter list of an .entry.",
+		What:    ".ptr, or .align behind the type, outside of the parameter list of an .entry.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".func f(.param .u64 .ptr .global a) { ret; }",
 		Right:   ".entry k(.param .u64 .ptr .global a) { ret; }",

@@ -154,7 +154,7 @@ func (c *checker) readAttributes(v *ptx.Var, s *shape) int64 {
 		switch a.Name.Text {
 		case ".align":
 			n := c.alignment(a)
-			if pointer == ptx.NoPos {
+			if pointer == ptx.NoPos && !ofPointee(v, a) {
 				align = n
 			}
 		case ".ptr":
@@ -168,12 +168,13 @@ func (c *checker) readAttributes(v *ptx.Var, s *shape) int64 {
 		default:
 			c.fault(&ruleAttribute, a, "%s is not an attribute of a variable", clip(a.Name.Text))
 		}
-		if a.Name.Text == ".align" && pointer == ptx.NoPos && v.Type.Text != "" && a.At > v.Type.At {
-			c.fault(&ruleAttribute, a, ".align stands after the type; it belongs before it")
-		}
 	}
 	return align
 }
+
+// ofPointee reports whether a .align without .ptr, of a parameter, is that of what the parameter points to: it stands
+// behind the type.
+func ofPointee(v *ptx.Var, a *ptx.Attr) bool { return v.Type.Text != "" && a.At > v.Type.At }
 
 // alignment checks the number of .align and returns it, 0 where it is wrong.
 func (c *checker) alignment(a *ptx.Attr) int64 {

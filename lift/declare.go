@@ -115,6 +115,9 @@ func (l *lifter) variable(n *ptx.Var, d *ptx.Declarator, name string, space isa.
 		switch a.Name.Text {
 		case ".align":
 			size := int(l.integer(&a.Args[0]))
+			if v.Ptr == nil && n.Type.Text != "" && a.At > n.Type.At {
+				v.Ptr = &ir.Ptr{} // .ptr .align says the same as .align alone
+			}
 			if v.Ptr != nil {
 				v.Ptr.Align = size
 			} else {

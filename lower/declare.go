@@ -64,9 +64,7 @@ func (w *writer) specifiers(v *ir.Var) {
 		w.Put(" ")
 		w.Put(a)
 	}
-	if v.Ptr == nil {
-		w.align(v.Align)
-	}
+	w.align(v.Align)
 	if v.Vec > 1 {
 		w.Put(" .v")
 		w.number(int(v.Vec))

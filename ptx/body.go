@@ -8,6 +8,9 @@ import "strings"
 // block reads { ... }: the body of a function or a scope inside it.
 func (p *parser) block() *Block {
 	open := p.tok
+	if p.depth == 0 {
+		p.shifted = token{}
+	}
 	if open.kind == '{' {
 		p.advance()
 	} else {
@@ -25,14 +28,19 @@ func (p *parser) block() *Block {
 	for {
 		switch p.tok.kind {
 		case '}':
+			if i := p.indent(p.tok); i >= 0 && i < p.indent(open) && p.shifted.to == 0 {
+				p.shifted = open
+			}
 			p.advance()
 		case endOfFile:
 			if !p.torn {
-				p.fail(open.at, open.to, unclosed, "%s is not closed", quoted("{"))
+				at := p.unclosedAt(open)
+				p.fail(at.at, at.to, unclosed, "%s is not closed", quoted("{"))
 			}
 		default:
 			if p.tok.kind == dot && p.tok.fresh && p.opensModule() {
-				p.fail(open.at, open.to, unclosed, "%s is not closed before %s",
+				at := p.unclosedAt(open)
+				p.fail(at.at, at.to, unclosed, "%s is not closed before %s",
 					quoted("{"), quoted(p.textOf(p.tok)))
 				break
 			}
@@ -45,6 +53,27 @@ func (p *parser) block() *Block {
 	b.To = p.last
 	b.Stmts = p.taken(base)
 	return b
+}
+
+// unclosedAt is the brace that most likely lacks its "}" where the block that begins at open has none: the lines of
+// another inside of it may say that what closes it was meant for this one.
+func (p *parser) unclosedAt(open token) token {
+	if p.shifted.at > open.at {
+		return p.shifted
+	}
+	return open
+}
+
+// indent is how many bytes stand before a token that is the first of its line, and none where it is not, or they are many.
+func (p *parser) indent(t token) int {
+	if t.fresh {
+		for i := int(t.at); i >= 0 && i > int(t.at)-100; i-- {
+			if i == 0 || p.scan.text[i-1] == '\n' {
+				return int(t.at) - i
+			}
+		}
+	}
+	return none
 }
 
 // skipBlock steps over the rest of a block unread.

@@ -247,6 +247,9 @@ func (p *parser) buildAttrs(f frame, before, after []*attribute, ptr *pointer) [
 	if ptr == nil {
 		return list
 	}
+	if ptr.Alone != nil {
+		return append(list, p.buildAlign(f, ptr.Alone))
+	}
 	w := f.word(ptr.Word)
 	list = append(list, Attr{Span: w.Span, Name: w})
 	if written(ptr.Space) {

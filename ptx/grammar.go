@@ -95,11 +95,12 @@ type (
 		Dim     *dimension   `parser:"@@?"`
 	}
 
-	// A pointer says where the pointer in a parameter leads.
+	// A pointer says where the pointer in a parameter leads; its alignment alone may be written.
 	pointer struct {
-		Word  lexer.Token `parser:"@'.ptr'"`
-		Space lexer.Token `parser:"@('.global' | '.shared' | '.const' | '.local')?"`
-		Align *alignment  `parser:"@@?"`
+		Word  lexer.Token `parser:"( @'.ptr'"`
+		Space lexer.Token `parser:"  @('.global' | '.shared' | '.const' | '.local')?"`
+		Align *alignment  `parser:"  @@?"`
+		Alone *alignment  `parser:"| @@ )"`
 	}
 
 	attribute struct {

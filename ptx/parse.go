@@ -73,14 +73,15 @@ func (p *parser) parse(name, text string) (*File, diag.List) {
 
 // A parser reads one file. It looks one token ahead.
 type parser struct {
-	scan   scanner
-	file   *File
-	tok    token // the current one
-	last   Pos   // end of the one before
-	errors diag.List
-	depth  int  // of open scopes
-	torn   bool // a comment or a string is not closed and took the rest of the file with it
-	nest   int  // of open parentheses and unary operators in an expression
+	scan    scanner
+	file    *File
+	tok     token // the current one
+	last    Pos   // end of the one before
+	errors  diag.List
+	depth   int   // of open scopes
+	shifted token // the first brace of this function whose "}" is less indented than it
+	torn    bool  // a comment or a string is not closed and took the rest of the file with it
+	nest    int   // of open parentheses and unary operators in an expression
 
 	// Stacks on which lists grow until their length is known.
 	nodes    []Node
@@ -102,7 +103,7 @@ type parser struct {
 func (p *parser) reset() {
 	clear(p.scan.comments)
 	p.scan = scanner{comments: p.scan.comments[:0]}
-	p.file, p.errors, p.tok, p.last, p.depth, p.nest, p.torn = nil, nil, token{}, 0, 0, 0, false
+	p.file, p.errors, p.tok, p.last, p.depth, p.nest, p.torn, p.shifted = nil, nil, token{}, 0, 0, 0, false, token{}
 	p.nodes, p.operands = emptied(p.nodes), emptied(p.operands)
 	p.frame.reset()
 	p.instrs.Reset()

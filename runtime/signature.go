@@ -151,7 +151,7 @@ func (s *signature) param(v *ptx.Var, d ptx.Declarator) {
 		p.Size *= int(n)
 	}
 	for _, a := range v.Attrs {
-		// .ptr stands before the .align of what it points to, and .align alone is the parameter's.
+		// .ptr stands before the .align of what it points to, and .align before the type is the parameter's.
 		switch a.Name.Text {
 		case ".ptr":
 			p.Points = true
@@ -160,9 +160,10 @@ func (s *signature) param(v *ptx.Var, d ptx.Declarator) {
 			for _, arg := range a.Args {
 				n, _ = strconv.Atoi(arg.Text)
 			}
-			if p.Points {
+			switch {
+			case p.Points:
 				p.Aligns = n
-			} else {
+			case v.Type.Text == "" || a.At < v.Type.At: // behind the type it is that of what it points to, too
 				p.Align = n
 			}
 		}
