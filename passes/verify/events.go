@@ -129,12 +129,24 @@ func (p *Pass) Reads(e *trace.Event) []memory.Region {
 			if o.Kind != ir.Register || o.Ref.(*ir.Reg).Type.Bits() != 64 {
 				continue
 			}
-			if a, ok := memory.Descriptor(p.Pool, Val(e, i)); ok {
+			if a := p.described(Val(e, i)); a != nil {
 				add(a, Least)
 			}
 		}
 	}
 	return list
+}
+
+// described is the address in a matrix descriptor, or nil; descriptors are taken apart once.
+func (p *Pass) described(v *value.Value) *value.Value {
+	a, seen := p.sheet.described[v]
+	if !seen {
+		if at, ok := memory.Descriptor(p.Pool, v); ok {
+			a = at
+		}
+		p.sheet.described[v] = a
+	}
+	return a
 }
 
 // Writes is the regions of this block's shared memory that an operation in the background writes.

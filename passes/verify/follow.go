@@ -73,7 +73,7 @@ func again(m *ir.Module, kernels []*ir.Func, list []*Analyzer, opt Options, work
 // follow holds one kernel against the analyzers.
 func follow(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options) *sheet {
 	k := trace.Follow(m, f, opt.Limits)
-	s := &sheet{module: m, effort: opt.Effort, missed: k.Missed, places: make(map[*value.Value]place), boxes: boxes(f)}
+	s := &sheet{module: m, effort: opt.Effort, missed: k.Missed, places: make(map[*value.Value]place), described: make(map[*value.Value]*value.Value), boxes: boxes(f)}
 	for _, a := range list {
 		if len(k.Traces) > 0 && k.Needs(a.Requires...) {
 			a.Run(&Pass{Kernel: k, Analyzer: a, sheet: s})
@@ -91,6 +91,6 @@ func follow(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options) *sheet {
 	}
 	s.cases, s.spent = k.Cases, k.Spent
 	// Traces are large, and are not needed any more.
-	s.places = nil
+	s.places, s.described = nil, nil
 	return s
 }

@@ -108,6 +108,8 @@ type sheet struct {
 	rooms   map[*ir.Instr]int64    // see Pass.Room
 	extents map[*ir.Instr]int64    // see Pass.Extent
 	places  map[*value.Value]place // see Pass.At
+	// described is the addresses in matrix descriptors.
+	described map[*value.Value]*value.Value
 }
 
 // A place is an address taken apart, where that can be done.

@@ -26,6 +26,15 @@ func (w *walk) part(s *state, in *ir.Instr, cond *value.Value, taken, next int) 
 		w.choose(s, in, sub, true)
 		return s
 	}
+	if list := w.crews(cond, s.threads); list != nil {
+		for _, threads := range list[1:] {
+			other := s.clone()
+			other.threads = threads
+			w.push(other)
+		}
+		s.threads = list[0]
+		return s
+	}
 	if again, success := w.again(s, cond, taken, next); again {
 		w.choose(s, in, cond, success)
 		if success {
@@ -217,6 +226,11 @@ func (w *walk) decided(s *state, in *ir.Instr, cond *value.Value, taken bool) {
 // resolve is a predicate without the parts of it that are known for the threads of s.
 func (w *walk) resolve(s *state, v *value.Value) *value.Value {
 	if holds, known := s.facts.Decided(v, s.threads); known {
+		return w.pool.Bool(holds)
+	}
+	if v = w.fixed(v, s.threads); v.Const() {
+		return v
+	} else if holds, known := s.facts.Decided(v, s.threads); known {
 		return w.pool.Bool(holds)
 	}
 	a, not := v.Condition()

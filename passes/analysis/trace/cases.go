@@ -67,28 +67,20 @@ func (p *program) choices(l Limits, order []*value.Atom, scales map[*value.Atom]
 	whole, left := 0, p.k.Within(l.Steps)
 	var dropped []string
 	for i := range sizes {
-		traces, missed, loops := len(p.k.Traces), p.k.Missed, p.k.Loops
-		one := l
-		one.Steps, one.Work = min(l.Steps/4, left), p.k.rest()
 		if whole == 0 && i == tries || left <= 0 {
 			if p.k.Within(1) == 0 {
 				p.miss(crowded)
 			}
 			break // not even few turns are followed to their end
 		}
-		w := &walk{program: p, limits: one, known: make(map[*value.Atom]int64), pass: i + 1, before: traces}
+		known := make(map[*value.Atom]int64)
 		for j, a := range order {
-			w.known[a] = number(a, i, j, scales[a])
+			known[a] = number(a, i, j, scales[a])
 		}
-		w.with = p.text(order, w.known)
-		for w.rank = range p.k.Ranks {
-			w.start()
-		}
-		left -= w.steps
-		p.k.Spent += w.spent()
-		if w.over() {
-			dropped = p.k.Missed
-			p.k.Traces, p.k.Missed, p.k.Loops = p.k.Traces[:traces], missed, loops
+		steps, missed, ok := p.choice(l, i+1, left, order, known)
+		left -= steps
+		if !ok {
+			dropped = missed
 			continue
 		}
 		whole++
@@ -98,7 +90,67 @@ func (p *program) choices(l Limits, order []*value.Atom, scales map[*value.Atom]
 	}
 	if whole < enough && dropped != nil {
 		p.k.Missed = dropped
+		return
 	}
+	if last || len(p.leaves(maps.Clone(scales))) == 0 {
+		p.further(l, order, scales)
+	}
+}
+
+// further follows blocks that are not the first of the grid, for small numbers, where no way of the first one comes to something: what a
+// block does for those before it, say.
+func (p *program) further(l Limits, order []*value.Atom, scales map[*value.Atom]int64) {
+	const (
+		tries  = 16
+		enough = 3 // choices, once nothing is unseen
+	)
+	if !slices.ContainsFunc(order, numbered) || p.unseen() == nil {
+		return
+	}
+	left := p.k.Within(l.Steps / 2)
+	for i, seen := 0, 0; i < tries && left > 0 && seen < enough; i++ {
+		known := make(map[*value.Atom]int64)
+		for j, a := range order {
+			switch {
+			case numbered(a):
+				known[a] = int64(1 + i%3) // the last one of as many
+			case a.Op == "register":
+				known[a] = int64(2 + i%3)
+			default:
+				known[a] = int64(1+(i*(2*j+1)+j)%5) * scales[a]
+			}
+		}
+		steps, _, _ := p.choice(l, len(sizes)+i+1, left, order, known)
+		left -= steps
+		if p.unseen() == nil {
+			seen++
+		}
+	}
+}
+
+// numbered reports whether an atom is the number of a block, or of a cluster.
+func numbered(a *value.Atom) bool {
+	return a.Op == "register" && (strings.HasPrefix(a.Name, "%ctaid") || strings.HasPrefix(a.Name, "%clusterid"))
+}
+
+// choice follows the kernel with numbers put in. It says how many steps that took. It is not ok, and says what was missed, where that was
+// too much: nothing of it is kept then.
+func (p *program) choice(l Limits, pass, left int, order []*value.Atom, known map[*value.Atom]int64) (steps int, dropped []string, ok bool) {
+	traces, missed, loops := len(p.k.Traces), p.k.Missed, p.k.Loops
+	one := l
+	one.Steps, one.Work = min(l.Steps/4, left), p.k.rest()
+	w := &walk{program: p, limits: one, known: known, pass: pass, before: traces}
+	w.with = p.text(order, known)
+	for w.rank = range p.k.Ranks {
+		w.start()
+	}
+	p.k.Spent += w.spent()
+	if w.over() {
+		dropped = p.k.Missed
+		p.k.Traces, p.k.Missed, p.k.Loops = p.k.Traces[:traces], missed, loops
+		return w.steps, dropped, false
+	}
+	return w.steps, nil, true
 }
 
 // text says what was put in.
@@ -333,7 +385,7 @@ func (p *program) loose() bool {
 
 // start follows every thread from the first instruction.
 func (w *walk) start() {
-	w.forks = make(map[*ir.Instr]int)
+	w.forks, w.fixings = make(map[*ir.Instr]int), make(map[fixing]*value.Value)
 	w.round++
 	facts := newFacts(w.pool, w.pass)
 	facts.With = w.with
@@ -348,13 +400,6 @@ func (w *walk) start() {
 func (w *walk) told(v *value.Value) *value.Value {
 	if a := v.Single(); a != nil {
 		if n, ok := w.known[a]; ok {
-			// Blocks of a cluster lie along the first axis, and the grid is made of whole clusters.
-			switch a.Name {
-			case "%ctaid.x":
-				n = n*int64(w.k.Ranks) + int64(w.rank)
-			case "%nctaid.x":
-				n *= int64(w.k.Ranks)
-			}
 			return w.pool.Const(v.Width, n)
 		}
 	}

@@ -192,7 +192,12 @@ func (w *walk) result(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 		return
 	case "selp":
 		c, a, b := arg(3, 1), arg(1, width), arg(2, width)
-		if holds, known := s.facts.Decided(c, s.threads); known {
+		// What the lanes of a warp hold is kept for all of them: they may exchange it, whichever of them went another way before.
+		lanes := s.threads
+		if len(s.open) == 0 {
+			lanes = lanes.Warp(w.pool.All())
+		}
+		if holds, known := s.facts.Decided(c, lanes); known {
 			c = w.pool.Bool(holds)
 		}
 		set(&in.Args[0], w.pool.Select(c, w.fit(a, width), w.fit(b, width)))
@@ -230,6 +235,10 @@ func (w *walk) result(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 		}
 	case "shfl":
 		if w.shuffle(s, in, set) {
+			return
+		}
+	case "vote", "redux":
+		if w.vote(s, st, set) {
 			return
 		}
 	case "elect":

@@ -37,7 +37,7 @@ func (w *walk) event(s *state, st *step) (gone bool, stop string) {
 	if st.kind != Touch {
 		e.Vals = w.values(s, in)
 		for i, v := range e.Vals {
-			if v != nil && in.Guard.Reg != nil {
+			if v != nil {
 				e.Vals[i] = w.under(s, v, &e)
 			}
 		}

@@ -52,14 +52,15 @@ func Follow(m *ir.Module, f *ir.Func, l Limits) *Kernel {
 		}
 	}
 	l.Steps = p.k.Within(max(l.Steps, max(2, p.k.Turns+1)*size))
-	p.k.Ranks = ranks(p.k)
 	p.missed = slices.Clone(p.k.Missed)
-	l.Work = p.k.rest()
-	w := &walk{program: p, limits: l}
-	for w.rank = range p.k.Ranks {
-		w.start()
+	p.k.Ranks = ranks(p.k)
+	p.apart(l)
+	if p.k.Ranks > ranked && len(p.k.Missed) > len(p.missed) {
+		p.k.Ranks = 1
+		p.k.Traces, p.k.Missed, p.k.Loops = nil, slices.Clone(p.missed), false
+		p.apart(l)
 	}
-	p.k.Spent += w.spent()
+	l.Work = p.k.rest()
 	if len(p.k.Missed) > len(p.missed) || p.tangled() || p.loose() {
 		p.cases(l)
 	}
@@ -67,6 +68,24 @@ func Follow(m *ir.Module, f *ir.Func, l Limits) *Kernel {
 		p.k.Unseen = p.unseen()
 	}
 	return p.k
+}
+
+// shared is limits for all blocks of a cluster that are followed apart, with what is left of the work.
+func (p *program) shared(l Limits) Limits {
+	if n := p.k.Ranks; n > ranked {
+		l.Steps, l.Traces = p.k.Within(l.Steps*n/ranked), l.Traces*n/ranked
+	}
+	l.Work = p.k.rest()
+	return l
+}
+
+// apart follows each block of a cluster that is to be followed, with what it is told as it is.
+func (p *program) apart(l Limits) {
+	w := &walk{program: p, limits: p.shared(l)}
+	for w.rank = range p.k.Ranks {
+		w.start()
+	}
+	p.k.Spent += w.spent()
 }
 
 // perEvent is how many steps an event is worth, for what analyzers do with it.
@@ -120,6 +139,8 @@ type walk struct {
 	pass   int                   // of those that put numbers in
 	before int                   // traces of other passes
 	rank   int                   // of the block that is followed
+
+	fixings map[fixing]*value.Value // see fixed
 }
 
 // over reports whether the limits of a walk are reached.

@@ -82,7 +82,8 @@ func Size(f *ir.Func) int {
 // newProgram reads a kernel; Follow then follows it.
 func newProgram(m *ir.Module, f *ir.Func) *program {
 	g := ir.FlowOf(f)
-	k := &Kernel{Module: m, Func: f, Flow: g, Cluster: clusterOf(m, f)}
+	k := &Kernel{Module: m, Func: f, Flow: g, extent: clusterOf(m, f)}
+	k.Cluster = k.extent[0] * k.extent[1] * k.extent[2]
 	x, y, z, exact := shape(f)
 	if !exact && y == 1 && z == 1 {
 		if n := crew(f, g); n > 0 {

@@ -59,6 +59,7 @@ func (k *Kernel) scenes() (list [][]*Trace, whole bool) {
 			list = append(list, scene)
 		}
 	}
+	inTurn(list)
 	all, shown := make(map[*ir.Instr]often), make(map[*ir.Instr]often)
 	for _, t := range k.Traces {
 		k.count(t, all)
@@ -72,6 +73,23 @@ func (k *Kernel) scenes() (list [][]*Trace, whole bool) {
 		}
 	}
 	return list, true
+}
+
+// inTurn puts scenes in an order in which each choice of numbers comes before any comes again, so that the first few are of all of them.
+func inTurn(list [][]*Trace) {
+	met, place := make(map[int]int), make(map[*[]*Trace]int)
+	order := make([]*[]*Trace, len(list))
+	for i := range list {
+		scene := list[i]
+		order[i] = &scene
+		turn := scene[0].Facts.turn
+		place[order[i]] = met[turn]
+		met[turn]++
+	}
+	slices.SortStableFunc(order, func(a, b *[]*Trace) int { return place[a] - place[b] })
+	for i, scene := range order {
+		list[i] = *scene
+	}
 }
 
 // sameGrants reports whether threads that ask after the answers to requests for more work can have seen the same ones.

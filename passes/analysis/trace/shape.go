@@ -232,13 +232,13 @@ func axis(f *ir.Func, name string) bool {
 	return false
 }
 
-// ranked is the most blocks of a cluster that are followed apart.
+// ranked is the most blocks of a cluster that are followed apart, whatever that takes; larger ones are where that is not too much.
 const ranked = 4
 
-// ranks is how many blocks of a cluster are followed apart: those of a cluster along the first axis whose size is laid down,
-// where something that blocks do rests on which of them it is.
+// ranks is how many blocks of a cluster are followed apart: those of a cluster whose size is laid down, where something that blocks do
+// rests on which of them it is.
 func ranks(k *Kernel) int {
-	if k.Cluster < 2 || k.Cluster > ranked || !k.Needs(Wait, ClusterWait) {
+	if k.Cluster < 2 || !k.Needs(Wait, ClusterWait) {
 		return 1
 	}
 	for _, b := range k.Func.Blocks {
@@ -246,30 +246,34 @@ func ranks(k *Kernel) int {
 			if in.Head() == "mapa" || strings.Contains(in.Op, ".multicast::cluster") && !in.Mod("multicast::cluster::all") || in.Mod("cta_group::2") {
 				return k.Cluster
 			}
-			for i := range in.Args {
-				o := &in.Args[i]
-				if o.Kind == ir.Special && (o.Text() == "%cluster_ctaid.y" || o.Text() == "%cluster_ctaid.z") {
-					return 1
-				}
-			}
 		}
 	}
 	return 1
 }
 
-// clusterOf is the number of blocks in a cluster.
-func clusterOf(m *ir.Module, f *ir.Func) int {
+// clusterOf is the number of blocks in a cluster along x, y and z; zeros where it is not known.
+func clusterOf(m *ir.Module, f *ir.Func) [3]int {
+	n := [3]int{1, 1, 1}
 	if m.Target.Info().Number < 90 {
-		return 1
-	}
-	if d := f.Attr(".reqnctapercluster"); d != nil {
-		n := 1
-		for _, word := range strings.Split(d.Text, ",") {
-			if v, err := strconv.Atoi(strings.TrimSpace(word)); err == nil && v > 0 {
-				n *= v
-			}
-		}
 		return n
 	}
-	return 0
+	d := f.Attr(".reqnctapercluster")
+	if d == nil {
+		return [3]int{}
+	}
+	for i, word := range strings.Split(d.Text, ",") {
+		if v, err := strconv.Atoi(strings.TrimSpace(word)); err == nil && i < 3 && v > 0 && v <= blocks {
+			n[i] = v
+		}
+	}
+	return n
+}
+
+// blocks is the most blocks that a cluster may have.
+const blocks = 16
+
+// along is where a block lies in its cluster, by its rank.
+func (k *Kernel) along(rank int) [3]int {
+	x, y := k.extent[0], k.extent[1]
+	return [3]int{rank % x, rank / x % y, rank / (x * y)}
 }

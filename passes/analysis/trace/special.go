@@ -38,11 +38,8 @@ func (w *walk) special(s *state, name string) *value.Value {
 	if strings.HasPrefix(name, "%lanemask") {
 		level = value.Lane
 	}
-	if w.k.Ranks > 1 {
-		switch name {
-		case "%cluster_ctarank", "%cluster_ctaid.x":
-			return w.pool.Const(width, int64(w.rank))
-		}
+	if v := w.ofCluster(name, width); v != nil {
+		return v
 	}
 	v := w.pool.Atom(width, "register", name, nil, level)
 	if n := w.told(v); n != v {
@@ -55,14 +52,40 @@ func (w *walk) special(s *state, name string) *value.Value {
 	if name == "%cluster_ctarank" && w.k.Cluster > 0 {
 		a := v.Single()
 		a.Bounded, a.Low, a.High = true, 0, int64(w.k.Cluster-1)
-		if w.k.Cluster == 1 {
-			return w.pool.Const(width, 0)
-		}
-	}
-	if strings.HasPrefix(name, "%cluster_nctarank") && w.k.Cluster > 0 {
-		return w.pool.Const(width, int64(w.k.Cluster))
 	}
 	return v
+}
+
+// ofCluster is a special register that tells blocks of a cluster apart, or how many there are, where that is known; else nil. Grids are made
+// of whole clusters, so that the number of a block is that of its cluster and its own there.
+func (w *walk) ofCluster(name string, width int) *value.Value {
+	if w.k.Cluster == 0 {
+		return nil
+	}
+	first, axis, _ := strings.Cut(name, ".")
+	n := 0
+	switch axis {
+	case "x", "y", "z":
+		n = int(axis[0] - 'x')
+	}
+	size, own := w.k.extent[n], w.k.along(w.rank)[n]
+	known := w.k.Ranks > 1 || size == 1
+	switch {
+	case first == "%cluster_nctarank":
+		return w.pool.Const(width, int64(w.k.Cluster))
+	case first == "%cluster_nctaid":
+		return w.pool.Const(width, int64(size))
+	case first == "%cluster_ctarank" && (w.k.Ranks > 1 || w.k.Cluster == 1):
+		return w.pool.Const(width, int64(w.rank))
+	case first == "%cluster_ctaid" && known:
+		return w.pool.Const(width, int64(own))
+	case first == "%ctaid" && known && size > 1:
+		of := w.special(nil, "%clusterid."+axis)
+		return w.pool.Add(width, w.pool.Scale(width, of, int64(size)), w.pool.Const(width, int64(own)))
+	case first == "%nctaid" && known && size > 1:
+		return w.pool.Scale(width, w.special(nil, "%nclusterid."+axis), int64(size))
+	}
+	return nil
 }
 
 // furthest is the number that the last block of a grid, or its last cluster, is taken to have at most along an axis: what is counted
@@ -165,35 +188,6 @@ func (w *walk) inParameter(v *value.Value) (in *ir.Var, at int64) {
 		return p, v.K
 	}
 	return nil, 0
-}
-
-// shuffle is shfl.sync.idx from one lane: the same for the warp.
-func (w *walk) shuffle(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value)) bool {
-	if !in.Mod("idx") || len(in.Args) < 3 || in.Args[0].Kind != ir.Register && in.Args[0].Kind != ir.Pair {
-		return false
-	}
-	to := &in.Args[0]
-	if to.Kind == ir.Pair {
-		set(&to.Args()[1], w.unknown(s, in, 1))
-		to = &to.Args()[0]
-	}
-	v, lane := w.operand(s, &in.Args[1], 32), w.operand(s, &in.Args[2], 32)
-	if v.Level() <= value.Warp {
-		set(to, v)
-		return true
-	}
-	level := value.Warp
-	if !lane.Const() {
-		level = max(level, lane.Level())
-	}
-	r := w.pool.Atom(32, "shfl", "", nil, level, v, lane)
-	if a, _ := r.Condition(); v.Tid() && lane.Const() && a != nil {
-		if l, h, ok := v.Bounds(); ok {
-			a.Bounded, a.Low, a.High = true, l, h
-		}
-	}
-	set(to, r)
-	return true
 }
 
 // elect is elect.sync.

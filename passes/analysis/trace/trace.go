@@ -109,6 +109,7 @@ type Kernel struct {
 	// Spent is what was spent of Limits.Work, which analyzers that do much work add to.
 	Spent int
 
+	extent   [3]int                  // of a cluster, in blocks along x, y and z; zeros where it is not known
 	together scenes                  // see Scenes
 	loops    []*graph.Loop           // innermost of each block
 	work     int                     // that may be spent, or 0

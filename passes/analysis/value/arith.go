@@ -197,7 +197,7 @@ func (p *Pool) shr(width int, a *Value, k int) *Value {
 	if _, h, ok := a.Bounds(); ok && h>>k == 0 {
 		return p.Const(width, 0)
 	}
-	if a.Zeros() >= k && a.K >= 0 {
+	if p.above(a) >= k && a.K >= 0 {
 		out := p.Const(width, a.K>>k)
 		for _, t := range a.Terms {
 			if t.Factor>>k<<k == t.Factor {
@@ -226,14 +226,18 @@ func (p *Pool) and(width int, a *Value, k int64) *Value {
 	if ok && k > 0 && bits.OnesCount64(uint64(k+1)) == 1 && h <= k {
 		return a
 	}
-	if z := a.Zeros(); z > 0 && k > 0 && bits.Len64(uint64(k)) <= z {
-		return p.Const(width, 0)
+	z := p.above(a)
+	if z > 0 && k > 0 && bits.Len64(uint64(k)) <= z {
+		return p.Const(width, a.K&k)
 	}
-	if k < 0 && bits.OnesCount64(uint64(-k)) == 1 && a.Zeros() >= bits.TrailingZeros64(uint64(-k)) {
-		return a
+	if low := -k; k < 0 && bits.OnesCount64(uint64(low)) == 1 && z >= bits.TrailingZeros64(uint64(low)) {
+		return p.sum(width, a.K&k, a.Terms)
 	}
 	return nil
 }
+
+// above is the number of low bits that nothing but the constant of a sum can set.
+func (p *Pool) above(a *Value) int { return p.sum(a.Width, 0, a.Terms).Zeros() }
 
 // bound notes what is known of a result that does not fold.
 func (p *Pool) bound(v *Value, op string, width int, a, b *Value) {

@@ -61,8 +61,9 @@ type Atom struct {
 	Bounded   bool
 	Low, High int64
 
-	each []int64 // for every thread, once asked for
-	next *Atom   // with the same hash
+	each  []int64 // for every thread, once asked for
+	alike answer  // see Pool.Alike
+	next  *Atom   // with the same hash
 }
 
 // A Pool makes values. It is not safe for concurrent use.
@@ -165,7 +166,7 @@ func (p *Pool) Atom(width int, op, name string, ref any, level Level, args ...*V
 			a.Sources = sources(op, name)
 			for _, arg := range args {
 				a.Tid = a.Tid && arg.Tid()
-				if op != "shfl" {
+				if op != "shfl" && op != "vote" {
 					a.Level = max(a.Level, arg.Level())
 				}
 				for _, t := range arg.Terms {

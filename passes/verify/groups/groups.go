@@ -141,6 +141,11 @@ func covers(t *trace.Trace, e, made *trace.Event) bool {
 	return made.Threads.And(t.Threads).Minus(e.Threads) == value.Set{}
 }
 
+// own reports whether threads of a trace did something themselves, and not others alone that were with them then.
+func own(t *trace.Trace, e *trace.Event) bool {
+	return e.Threads.And(t.Threads) != value.Set{}
+}
+
 // copied is the bytes of one cp.async.
 func copied(e *trace.Event) int64 {
 	if n, ok := verify.Number(e, 2); ok {
@@ -280,6 +285,9 @@ func bulk(p *verify.Pass, t *trace.Trace) {
 				to = append(to, r)
 			}
 			for _, o := range list {
+				if !own(t, o.e) {
+					continue // they parted from these since, and wait on their own way: the protocol's (M7)
+				}
 				if meet(o.regions, to) {
 					why := "its group is not waited for"
 					if o.groups == 0 {
@@ -290,7 +298,7 @@ func bulk(p *verify.Pass, t *trace.Trace) {
 			}
 		case trace.Exit:
 			for _, o := range list {
-				if o.regions != nil {
+				if o.regions != nil && own(t, o.e) {
 					p.Report(&ruleSource, o.e.In, "a bulk copy out of shared memory is not waited for before its thread leaves").
 						As(diag.Review).Also(e.In, "the thread leaves here").On(t, i)
 				}

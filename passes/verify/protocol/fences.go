@@ -27,13 +27,16 @@ func (m *machine) fenced(a *agent, e *trace.Event) {
 // unfenced looks for what an engine reads that was written plainly before, with no proxy fence by its writer between: the
 // analyzer of proxies sees that where one trace shows it, and an arrival hands it over; here other threads wrote, and a
 // barrier came between.
-func (m *machine) unfenced(list []*access, x *access) bool {
-	*m.work += len(list)
-	for i, y := range list {
-		if y.engine() || y.e.Kind == trace.Copy || y.e.Guard != nil || y.region.High <= x.region.Low || x.region.High <= y.region.Low || !m.ordered(y, x) {
+func (m *machine) unfenced(r *rack, s *shelf, x *access) bool {
+	if !s.stored {
+		return false
+	}
+	*m.work += len(s.old)
+	for _, y := range s.old {
+		if !y.exposes() || y.region.High <= x.region.Low || x.region.High <= y.region.Low || !m.ordered(y, x) {
 			continue
 		}
-		if sure, _ := y.region.Meets(&x.region); !sure || m.closed(y, x) || m.superseded(list[i+1:], y, x) {
+		if sure, _ := y.region.Meets(&x.region); !sure || m.closed(y, x) || m.superseded(r, y, x) {
 			continue
 		}
 		m.exposed(y, x)
@@ -42,15 +45,21 @@ func (m *machine) unfenced(list []*access, x *access) bool {
 	return false
 }
 
+// exposes reports whether an access is a plain one that needs a fence before engines read what it writes.
+func (x *access) exposes() bool { return !x.engine() && x.e.Kind != trace.Copy && x.e.Guard == nil }
+
 // closed reports whether the writer of y fenced it before x could begin.
 func (m *machine) closed(y, x *access) bool {
 	return slices.ContainsFunc(y.by.fences, func(f fence) bool { return f.at > y.when && (y.by == x.by || x.by.clock.agents[y.by.id] >= f.at) })
 }
 
 // superseded reports whether something else was written over y before x.
-func (m *machine) superseded(later []*access, y, x *access) bool {
-	return slices.ContainsFunc(later, func(z *access) bool {
-		return z.e.In != y.e.In && z.region.Low <= y.region.Low && y.region.High <= m.end(z) && m.ordered(z, x)
+func (m *machine) superseded(r *rack, y, x *access) bool {
+	return r.near(&y.region, func(s *shelf) bool {
+		*m.work += len(s.old)
+		return slices.ContainsFunc(s.old, func(z *access) bool {
+			return z.number > y.number && z.e.In != y.e.In && z.region.Low <= y.region.Low && y.region.High <= m.end(z) && m.ordered(z, x)
+		})
 	})
 }
 

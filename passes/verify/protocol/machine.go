@@ -26,7 +26,8 @@ type agent struct {
 	wgmma, bulk, copies []*operation
 	now                 trace.Event // the event that it is at, for its own threads
 	waiting             bool        // at a barrier, counted there
-	phase               int         // of the cluster's barrier that it arrived for
+	awaits              awaited
+	phase               int // of the cluster's barrier that it arrived for
 	passed              map[*object]*passage
 	tokens              map[*value.Value]int // phases that arrivals were for, by the state that they gave
 	times               map[*ir.Instr]int    // how often it came to an operation of its warpgroup
@@ -41,6 +42,13 @@ type agent struct {
 type passage struct {
 	waits, phase int
 	stale        *trace.Event
+}
+
+// Awaited is what an agent waits for: the objects of a wait that it asked after before.
+type awaited struct {
+	at   int // the event behind the wait
+	made int // see machine.changed
+	list []target
 }
 
 // An operation runs in the background.
@@ -89,6 +97,7 @@ type access struct {
 	region    memory.Region
 	core      memory.Region // of it, what is certain, where that is less
 	tensor    bool
+	number    int      // of those that were noted
 	lanes     [2]int64 // of tensor memory, those of a load or store: from, and up to
 }
 
@@ -98,12 +107,14 @@ type machine struct {
 	agents  []*agent
 	objects map[spot]*object
 	made    int // objects, those at one place after the other too
+	changed int // how often one was made or given up
 	shares  map[spot]unit
 	named   map[number]*meeting
 	cluster gathering
 	loads   []*operation  // copies into shared memory
 	due     []*completion // in the background, in the order of issue
 	past    map[room]*rack
+	noted   int   // accesses
 	round   int   // barriers of threads that let somebody go on
 	joins   int   // how often somebody learned of others
 	floored int   // of them, when floor was worked out
@@ -127,7 +138,7 @@ type completion struct {
 }
 
 func newMachine(p *verify.Pass, s []*trace.Trace, work *int) *machine {
-	m := &machine{p: p, work: work, most: most * p.Effort(), joints: make(map[joint]int), lanes: make(map[warp]int), objects: make(map[spot]*object), shares: make(map[spot]unit), named: make(map[number]*meeting),
+	m := &machine{p: p, work: work, most: bound(p), joints: make(map[joint]int), lanes: make(map[warp]int), objects: make(map[spot]*object), shares: make(map[spot]unit), named: make(map[number]*meeting),
 		past: make(map[room]*rack), floored: -1}
 	if !p.Needs(trace.Wait, trace.Copy, trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply) {
 		m.most /= 4 // barriers alone are seen in few turns as well as in many
@@ -158,6 +169,9 @@ const (
 	most    = 5_000_000
 	perStep = 8
 )
+
+// bound is how much work a kernel is worth; one whose blocks are many of a cluster is as much as several.
+func bound(p *verify.Pass) int { return most * p.Effort() * max(1, p.Ranks/4) }
 
 // run lets every agent go as far as it can, and what is in the background end only when nobody can go on.
 // It is the agents that are stuck in the end.
@@ -203,6 +217,7 @@ func (m *machine) complete() bool {
 func (m *machine) object(at spot, o object) *object {
 	o.number = m.made
 	m.made++
+	m.changed++
 	m.objects[at] = &o
 	return &o
 }

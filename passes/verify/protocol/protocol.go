@@ -50,7 +50,7 @@ func run(p *verify.Pass) {
 	if !whole {
 		missed("ways of some warps that none of others goes with")
 	}
-	work, worth := 0, perStep*p.Within(most*p.Effort()/perStep)
+	work, worth := 0, perStep*p.Within(bound(p)/perStep)
 	defer func() { p.Spent += work / perStep }()
 	near := engines(p)
 	for i, s := range list {

@@ -6,6 +6,7 @@ package protocol
 import (
 	"fmt"
 	"slices"
+	"sort"
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
@@ -46,30 +47,18 @@ func (m *machine) note(x access) {
 		r = &rack{}
 		m.past[k] = r
 	}
-	low, high, few := span(&x)
-	near := r.between(low, high)
-	if !few && m.againstAny(near, &x) || m.against(&r.wide, &x) || few && m.againstAny(near, &x) {
+	if r.near(&x.region, func(s *shelf) bool { return m.against(s, &x) }) {
 		return
 	}
 	if x.operation > 0 && !x.write && !x.tensor {
-		for _, s := range near {
-			if m.unfenced(s.old, &x) {
-				break
-			}
-		}
+		r.near(&x.region, func(s *shelf) bool { return m.unfenced(r, s, &x) })
 	}
-	if !few {
-		m.keep(&r.wide, &x)
-		return
+	m.noted++
+	x.number = m.noted
+	in := row(x.region.High - x.region.Low)
+	for at, high := span(&x.region, in); at <= high; at++ {
+		m.keep(r.at(in, at), &x)
 	}
-	for at := low; at <= high; at++ {
-		m.keep(r.at(at), &x)
-	}
-}
-
-// againstAny is against for the accesses of several shelves.
-func (m *machine) againstAny(list []*shelf, x *access) bool {
-	return slices.ContainsFunc(list, func(s *shelf) bool { return m.against(s, x) })
 }
 
 // near reports whether an engine works anywhere near an access of a thread.
@@ -82,39 +71,51 @@ func (m *machine) near(x *access) bool {
 	return false
 }
 
-// against reports the first access that a new one must come after and does not.
+// against reports the first access of a shelf that a new one must come after and does not.
 func (m *machine) against(s *shelf, x *access) bool {
-	list := s.writes
-	if x.write {
-		list = s.all
-	}
-	*m.work += len(list)
-	for _, y := range list {
-		if y.region.High <= x.region.Low || x.region.High <= y.region.Low || m.ordered(y, x) {
-			continue
+	*m.work += (len(s.piles) + 3) / 4 // most of which are passed over at once
+	for _, p := range s.piles {
+		// What an agent did itself is over up to where the new one knows of it.
+		if own := p.own.facing(x); p.by != x.by && (x.engine() || p.by.home() != x.by.home()) {
+			known := x.by.clock.agents[p.by.id]
+			for _, y := range own[sort.Search(len(own), func(i int) bool { return own[i].when > known }):] {
+				if m.collide(y, x) {
+					return true
+				}
+			}
 		}
-		if !x.engine() && !y.engine() && (x.by.home() == y.by.home() || !racing(x.e, y.e)) {
-			continue
-		}
-		if x.moves() && y.moves() && (x.by.home() == y.by.home() || x.by.warp%4 != y.by.warp%4 || x.lanes[1] <= y.lanes[0] || y.lanes[1] <= x.lanes[0]) {
-			continue // the same warp, or other lanes of tensor memory
-		}
-		if y.by == x.by && y.e.Kind == trace.BulkStore {
-			continue // A8 tells of it
-		}
-		if adds(x.e) && adds(y.e) {
-			continue // each is atomic, and none needs to come first
-		}
-		if x.e.Kind == trace.TensorFree && y.operation == 0 && x.by.home() == y.by.home() {
-			continue // the warp that frees, in its own order
-		}
-		*m.work += 40
-		if sure, _ := y.region.Meets(&x.region); sure {
-			m.race(y, x)
-			return true
+		for _, y := range p.bound.facing(x) {
+			if m.collide(y, x) {
+				return true
+			}
 		}
 	}
 	return false
+}
+
+// collide reports an access that a new one must come after and does not.
+func (m *machine) collide(y, x *access) bool {
+	*m.work++
+	switch {
+	case y.region.High <= x.region.Low || x.region.High <= y.region.Low || m.ordered(y, x):
+		return false
+	case !x.engine() && !y.engine() && (x.by.home() == y.by.home() || !racing(x.e, y.e)):
+		return false
+	case x.moves() && y.moves() && (x.by.home() == y.by.home() || x.by.warp%4 != y.by.warp%4 || x.lanes[1] <= y.lanes[0] || y.lanes[1] <= x.lanes[0]):
+		return false // the same warp, or other lanes of tensor memory
+	case y.by == x.by && y.e.Kind == trace.BulkStore:
+		return false // A8 tells of it
+	case adds(x.e) && adds(y.e):
+		return false // each is atomic, and none needs to come first
+	case x.e.Kind == trace.TensorFree && y.operation == 0 && x.by.home() == y.by.home():
+		return false // the warp that frees, in its own order
+	}
+	*m.work += 40
+	if sure, _ := y.region.Meets(&x.region); !sure {
+		return false
+	}
+	m.race(y, x)
+	return true
 }
 
 // racing reports whether two accesses of threads need something that puts one first: two plain ones, or a plain one and an

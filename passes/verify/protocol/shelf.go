@@ -6,9 +6,11 @@ package protocol
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
@@ -18,75 +20,141 @@ type room struct {
 	root  *value.Value
 }
 
-// A rack keeps the accesses of a room: those of few bytes by where they are, others on one shelf for all.
+// A rack keeps the accesses of a room by how long they are, and of one length by where they begin: none is on more than two shelves, and
+// shelves of long ones hold no short ones.
 type rack struct {
-	shelves []*shelf // by where they begin, those that something was put on
-	wide    shelf
+	rows [rows][]*shelf // of each, by their numbers, the shelves that something was put on
 }
 
-// Bytes of a shelf and columns of tensor memory of one, as powers of two, and the most shelves that one access is put on.
+// Rows of a rack: the first has shelves of so many bytes, as a power of two, each further one of twice as many, and the last one shelf
+// for all that is longer.
 const (
-	shelfBits  = 10
-	columnBits = 3
-	shelfMost  = 16
+	least = 4
+	rows  = 16
 )
 
-// span is the shelves that an access belongs on, by their numbers, and whether these are few.
-func span(x *access) (low, high int64, few bool) {
-	bits := shelfBits
-	if x.tensor {
-		bits = columnBits // of which there are no more than 512
+// row is the row that an access of so many bytes belongs in.
+func row(size int64) int {
+	return min(max(bits.Len64(uint64(size-1))-least, 0), rows-1)
+}
+
+// span is the shelves of a row that bytes are on, by their numbers.
+func span(r *memory.Region, row int) (low, high int64) {
+	if row == rows-1 {
+		return 0, 0
 	}
-	low, high = x.region.Low>>bits, (x.region.High-1)>>bits
-	return low, high, high-low < shelfMost
+	return r.Low >> (least + row), (r.High - 1) >> (least + row)
+}
+
+// near calls visit for the shelves of all accesses that may have bytes in common with a region, until it is true.
+func (r *rack) near(x *memory.Region, visit func(*shelf) bool) bool {
+	for i, list := range r.rows {
+		if len(list) == 0 {
+			continue
+		}
+		low, high := span(x, i)
+		for _, s := range list[from(list, low):] {
+			if s.number > high {
+				break
+			}
+			if visit(s) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // from is where the shelves begin whose number is at least so high.
-func (r *rack) from(low int64) int {
-	at, _ := slices.BinarySearchFunc(r.shelves, low, func(s *shelf, n int64) int { return cmp.Compare(s.number, n) })
+func from(list []*shelf, low int64) int {
+	at, _ := slices.BinarySearchFunc(list, low, func(s *shelf, n int64) int { return cmp.Compare(s.number, n) })
 	return at
 }
 
-// between is the shelves with numbers from low to high.
-func (r *rack) between(low, high int64) []*shelf {
-	return r.shelves[r.from(low):r.from(high+1)]
-}
-
-// at is the shelf of a number.
-func (r *rack) at(number int64) *shelf {
-	i := r.from(number)
-	if i == len(r.shelves) || r.shelves[i].number != number {
-		r.shelves = slices.Insert(r.shelves, i, &shelf{number: number})
+// at is the shelf of a number in a row.
+func (r *rack) at(row int, number int64) *shelf {
+	list := r.rows[row]
+	i := from(list, number)
+	if i == len(list) || list[i].number != number {
+		list = slices.Insert(list, i, &shelf{number: number})
+		r.rows[row] = list
 	}
-	return r.shelves[i]
+	return list[i]
 }
 
-// A shelf is the accesses of some bytes, in the order in which they came. What every agent that goes on knows of is put away: after a
+// A shelf is the accesses of some bytes, those of each agent together. What every agent that goes on knows of is put away: after a
 // barrier of the block a shelf is empty, however much was done before.
 type shelf struct {
 	number int64
-	all    []*access
-	writes []*access // of all: what reads are held against
+	piles  []*pile
 	old    []*access // writes, put away or not: engines must not read those of threads without a fence
-	most   int       // that all may hold before it is looked through
-	round  int       // when it was
+	stored bool      // threads themselves wrote some of these
+	size   int       // of all piles
+	most   int       // that they may hold before they are looked through
+	round  int       // when they were
+}
+
+// A pile is the accesses of one agent, in the order in which they came: its own, and those of its operations in the background.
+type pile struct {
+	by         *agent
+	own, bound accesses
+}
+
+// Accesses are some, and of them those that write: what reads are held against.
+type accesses struct{ all, writes []*access }
+
+func (l *accesses) add(x *access) {
+	l.all = append(l.all, x)
+	if x.write {
+		l.writes = append(l.writes, x)
+	}
+}
+
+// facing is what an access is held against.
+func (l *accesses) facing(x *access) []*access {
+	if x.write {
+		return l.all
+	}
+	return l.writes
+}
+
+// pile is that of an agent.
+func (s *shelf) pile(by *agent) *pile {
+	for _, p := range s.piles {
+		if p.by == by {
+			return p
+		}
+	}
+	p := &pile{by: by}
+	s.piles = append(s.piles, p)
+	return p
 }
 
 // keep puts an access on a shelf.
 func (m *machine) keep(s *shelf, x *access) {
-	s.all = append(s.all, x)
-	if x.write {
-		s.writes = append(s.writes, x)
-		if len(m.engines) > 0 {
-			s.old = append(s.old, x)
-		}
+	p := s.pile(x.by)
+	if x.operation > 0 {
+		p.bound.add(x)
+	} else {
+		p.own.add(x)
 	}
-	if n := len(s.all); n > s.most || n > few && s.round != m.round {
+	s.size++
+	if x.write && len(m.engines) > 0 {
+		s.old = append(s.old, x)
+		s.stored = s.stored || x.exposes()
+	}
+	if n := s.size; n > s.most || n > few && s.round != m.round {
 		*m.work += n
-		s.all = m.tidy(s.all, true)
-		s.writes = m.tidy(s.writes, true)
+		s.size = 0
+		for _, p := range s.piles {
+			for _, l := range []*accesses{&p.own, &p.bound} {
+				l.all = m.tidy(l.all, true)
+				l.writes = m.tidy(l.writes, true)
+				s.size += len(l.all)
+			}
+		}
 		s.old = m.tidy(s.old, false)
-		s.most, s.round = max(few, 2*len(s.all)), m.round
+		s.most, s.round = max(few, 2*s.size), m.round
 	}
 }
 

@@ -57,11 +57,15 @@ func (m *machine) step(a *agent) bool {
 
 // wait passes when the phase of the parity is complete.
 func (m *machine) wait(a *agent, e *trace.Event) bool {
-	holds, known := a.t.Facts.Decided(e.Done, e.Threads)
-	if !known || !holds {
-		return true // a try that failed, or whose result nothing rests on
+	list := a.awaits.list
+	if a.awaits.at != a.at+1 || a.awaits.made != m.changed {
+		holds, known := a.t.Facts.Decided(e.Done, e.Threads)
+		if !known || !holds {
+			return true // a try that failed, or whose result nothing rests on
+		}
+		list = m.touched(a, e)
+		a.awaits = awaited{a.at + 1, m.changed, list}
 	}
-	list := m.touched(a, e)
 	for _, at := range list {
 		if m.pends(a, e, at.o) {
 			return false
@@ -134,6 +138,7 @@ func (m *machine) do(a *agent, e *trace.Event) {
 		list, _ := m.p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
 		for _, at := range list {
 			delete(m.objects, spot{a.block, at.Object})
+			m.changed++
 		}
 	case trace.Arrive, trace.Expect:
 		m.arrival(a, e)

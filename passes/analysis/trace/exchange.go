@@ -1,0 +1,89 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package trace
+
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+)
+
+// What the lanes of a warp make together of values that are the same in each warp is the same in each warp too, wherever they do it: roles
+// that work out alike what they have to do agree then.
+
+// shuffle is shfl.sync: of one lane, the same for the warp.
+func (w *walk) shuffle(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value)) bool {
+	if len(in.Args) < 4 || in.Args[0].Kind != ir.Register && in.Args[0].Kind != ir.Pair {
+		return false
+	}
+	v, lane := w.operand(s, &in.Args[1], 32), w.operand(s, &in.Args[2], 32)
+	clamp := w.operand(s, &in.Args[3], 32)
+	common := w.all(s, in) && w.pool.Alike(v) && w.pool.Alike(lane) && clamp.Const()
+	if !in.Mod("idx") && !common {
+		return false
+	}
+	to := &in.Args[0]
+	if to.Kind == ir.Pair {
+		inside := w.unknown(s, in, 1)
+		if common {
+			inside = w.pool.Atom(1, "exchange", mode(in)+" inside", nil, value.Constant, v, lane, clamp)
+		}
+		set(&to.Args()[1], inside)
+		to = &to.Args()[0]
+	}
+	if !in.Mod("idx") {
+		set(to, w.pool.Atom(32, "exchange", mode(in), nil, value.Constant, v, lane, clamp))
+		return true
+	}
+	if v.Level() <= value.Warp {
+		set(to, v)
+		return true
+	}
+	level := value.Warp
+	if !lane.Const() {
+		level = max(level, lane.Level())
+	}
+	if common && lane.Level() <= value.Block && clamp.Is(31) {
+		level = value.Block
+	}
+	r := w.pool.Atom(32, "shfl", "", nil, level, v, lane)
+	if a, _ := r.Condition(); v.Tid() && lane.Const() && a != nil {
+		if l, h, ok := v.Bounds(); ok {
+			a.Bounded, a.Low, a.High = true, l, h
+		}
+	}
+	set(to, r)
+	return true
+}
+
+// vote is vote.sync and redux.sync where all warps give the same; it is false where they may not.
+func (w *walk) vote(s *state, st *step, set func(*ir.Operand, *value.Value)) bool {
+	in := st.in
+	if len(in.Args) != 3 || in.Args[0].Kind != ir.Register || !w.all(s, in) {
+		return false
+	}
+	r := in.Args[0].Reg()
+	v := w.operand(s, &in.Args[1], bitsOf(r))
+	if v.Const() || !w.pool.Alike(v) {
+		return false
+	}
+	set(&in.Args[0], w.pool.Atom(bitsOf(r), "vote", in.Op, nil, value.Block, v))
+	return true
+}
+
+// all reports whether the lanes of a warp make an exchange together, as far as is known, and name all of them: those of other classes have met
+// them again, wherever they parted.
+func (w *walk) all(s *state, in *ir.Instr) bool {
+	mask := w.operand(s, &in.Args[len(in.Args)-1], 32)
+	return mask.Is(-1) && in.Guard.Reg == nil && len(s.open) == 0
+}
+
+// mode is which way values go.
+func mode(in *ir.Instr) string {
+	for _, m := range []string{"up", "down", "bfly"} {
+		if in.Mod(m) {
+			return m
+		}
+	}
+	return "idx"
+}

@@ -1,0 +1,130 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package trace
+
+import "github.com/ptxdsl/ptxdsl/passes/analysis/value"
+
+// A fixing is a value, and the threads that it is looked at for.
+type fixing struct {
+	v *value.Value
+	s value.Set
+}
+
+// fixed is a predicate for some threads: what rests on the number of the thread, and is the same for all of them, is a number in it. What one
+// warpgroup decides by its own number, and by what is the same for the block, is the same for the block then.
+func (w *walk) fixed(v *value.Value, s value.Set) *value.Value {
+	if v.Level() <= value.Block {
+		return v
+	}
+	k := fixing{v, s}
+	out, seen := w.fixings[k]
+	if !seen {
+		out = w.fix(v, s)
+		w.fixings[k] = out
+	}
+	return out
+}
+
+func (w *walk) fix(v *value.Value, s value.Set) *value.Value {
+	p := w.pool
+	out := p.Const(v.Width, v.K)
+	for _, t := range v.Terms {
+		one, a := p.Alone(t.Atom), t.Atom
+		switch {
+		case a.Level <= value.Block || a.Nested >= value.Deep:
+		case a.Tid:
+			if at := p.Pattern(one, s).At; len(at) == 1 {
+				one = p.Const(64, at[0])
+			}
+		case a.Op == "lt" || a.Op == "eq":
+			one = p.Compare(a.Op, a.Name == "s", w.fixed(a.Args[0], s), w.fixed(a.Args[1], s))
+		case a.Op == "select":
+			one = p.Select(w.fixed(a.Args[0], s), w.fixed(a.Args[1], s), w.fixed(a.Args[2], s))
+		case folds(a.Op):
+			one = p.Binary(a.Op, a.Args[0].Width, w.fixed(a.Args[0], s), w.fixed(a.Args[1], s))
+		}
+		out = p.Add(v.Width, out, p.Scale(v.Width, one, t.Factor))
+	}
+	return out
+}
+
+// folds reports whether an operation is one of two operands that may fold.
+func folds(op string) bool {
+	switch op {
+	case "mul", "and", "or", "xor", "min", "max", "smin", "smax", "shl", "shr", "sar", "div", "rem", "sdiv", "srem":
+		return true
+	}
+	return false
+}
+
+// crews parts threads by what a predicate makes of their numbers: whole warps that have the same in it are together. It is nil where that is
+// one crew, or more than a few, or where lanes of a warp differ.
+func (w *walk) crews(v *value.Value, s value.Set) []value.Set {
+	const most = 4
+	if v.Level() != value.Warp || v.Tid() {
+		return nil
+	}
+	list := []value.Set{s}
+	ok := w.pieces(v, make(map[*value.Atom]bool), func(a *value.Atom) bool {
+		var next []value.Set
+		for _, c := range list {
+			next = append(next, w.apiece(a, c, most+1)...)
+		}
+		list = next
+		return len(list) <= most
+	})
+	if !ok || len(list) < 2 {
+		return nil
+	}
+	for _, c := range list {
+		if c.Warp(w.pool.All()).And(s) != c {
+			return nil
+		}
+	}
+	return list
+}
+
+// apiece parts threads by what an atom is for each; no more than so many parts are looked for.
+func (w *walk) apiece(a *value.Atom, s value.Set, most int) []value.Set {
+	at := make(map[int64]int)
+	var list []value.Set
+	one := w.pool.Alone(a)
+	s.Each(func(t int) {
+		n := w.pool.At(one, t)
+		i, seen := at[n]
+		if !seen {
+			if len(list) == most {
+				return
+			}
+			i = len(list)
+			at[n] = i
+			list = append(list, value.Set{})
+		}
+		list[i].Add(t)
+	})
+	return list
+}
+
+// pieces visits the atoms that a value is made of and that rest on the number of the thread alone; it ends where visit is false.
+func (w *walk) pieces(v *value.Value, seen map[*value.Atom]bool, visit func(*value.Atom) bool) bool {
+	for _, t := range v.Terms {
+		a := t.Atom
+		if seen[a] || a.Level <= value.Block {
+			continue
+		}
+		seen[a] = true
+		if a.Tid {
+			if !visit(a) {
+				return false
+			}
+			continue
+		}
+		for _, arg := range a.Args {
+			if !w.pieces(arg, seen, visit) {
+				return false
+			}
+		}
+	}
+	return true
+}

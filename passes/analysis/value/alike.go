@@ -1,0 +1,62 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package value
+
+// An answer is yes, no, or not asked for yet.
+type answer uint8
+
+const (
+	unasked answer = iota
+	yes
+	no
+)
+
+// Alike reports whether v is the same in a lane of one warp as in that lane of any other: it rests on the number of the lane, and not on
+// that of the warp. What all lanes of a warp make of such values together is the same for all warps of a block.
+func (p *Pool) Alike(v *Value) bool {
+	for _, t := range v.Terms {
+		if !p.alike(t.Atom) {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *Pool) alike(a *Atom) bool {
+	if a.Level <= Block {
+		return true
+	}
+	if a.alike == unasked {
+		a.alike = no
+		if p.repeats(a) {
+			a.alike = yes
+		}
+	}
+	return a.alike == yes
+}
+
+// repeats works out whether an atom that differs between lanes is the same in all warps.
+func (p *Pool) repeats(a *Atom) bool {
+	if a.Tid {
+		each := p.column(a)
+		for t, n := range each {
+			if n != each[t%32] {
+				return false
+			}
+		}
+		return true
+	}
+	switch {
+	case len(a.Args) == 0 || a.Sources&Private != 0:
+		return false
+	case known(a.Op), a.Op == "exchange", a.Op == "vote", a.Op == "op", a.Op == "part", a.Op == "pack", a.Op == "load":
+		for _, v := range a.Args {
+			if !p.Alike(v) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
