@@ -21,7 +21,7 @@ export PATH := $(dir $(GO)):$(PATH)
 FUZZTIME ?= 60s
 DIR ?= .corpus
 # Packages with goroutines of their own.
-RACE := ./diag/... ./dsl/... ./internal/agree/... ./ptx/... ./form/... ./cmd/... ./internal/ptxas/... ./internal/roundtrip/... ./internal/corpus/... ./runtime/...
+RACE := ./diag/... ./dsl ./internal/agree/... ./ptx/... ./form/... ./cmd/... ./internal/ptxas/... ./internal/roundtrip/... ./internal/corpus/... ./runtime/...
 
 .PHONY: build
 build:
