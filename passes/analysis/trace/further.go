@@ -1,0 +1,47 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package trace
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+)
+
+// further follows blocks that are not the first of the grid, for small numbers, where no way of the first one comes to something: what a
+// block does for those before it, say.
+func (p *program) further(l Limits, order []*value.Atom, scales map[*value.Atom]int64) {
+	const (
+		tries  = 16
+		enough = 3 // choices, once nothing is unseen
+	)
+	if !slices.ContainsFunc(order, numbered) || p.unseen() == nil {
+		return
+	}
+	left := p.k.Within(l.Steps / 2)
+	for i, seen := 0, 0; i < tries && left > 0 && seen < enough; i++ {
+		known := make(map[*value.Atom]int64)
+		for j, a := range order {
+			switch {
+			case numbered(a):
+				known[a] = int64(1 + i%3) // the last one of as many
+			case a.Op == "register":
+				known[a] = int64(2 + i%3)
+			default:
+				known[a] = int64(1+(i*(2*j+1)+j)%5) * scales[a]
+			}
+		}
+		steps, _, _ := p.choice(l, len(sizes)+i+1, left, order, known)
+		left -= steps
+		if p.unseen() == nil {
+			seen++
+		}
+	}
+}
+
+// numbered reports whether an atom is the number of a block, or of a cluster.
+func numbered(a *value.Atom) bool {
+	return a.Op == "register" && (strings.HasPrefix(a.Name, "%ctaid") || strings.HasPrefix(a.Name, "%clusterid"))
+}
