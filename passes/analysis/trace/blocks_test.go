@@ -66,7 +66,7 @@ func TestFurther(t *testing.T) {
 ld.param.u32 %r1, [n];
 and.b32 %r2, %r1, 3;
 mov.u32 %r3, %ctaid.x;
-mad.lo.u32 %r6, %r3, %r1, %r2;
+mul.lo.u32 %r6, %r3, %r1;
 setp.lt.u32 %p1, %r2, %r1;
 @%p1 bra ON;
 bar.sync 0;
@@ -75,7 +75,7 @@ setp.eq.u32 %p2, %r1, 0;
 @%p2 bra FIRST;
 bar.sync 1;
 FIRST:
-setp.lt.u32 %p3, %r6, %r1;
+setp.eq.u32 %p3, %r6, 0;
 @%p3 bra DONE;
 bar.sync 2;
 `
