@@ -299,7 +299,7 @@ func (x Reg[T]) shift(head string, n Reg[U32]) Reg[T] {
 	}
 	if n.Constant() && x.k == k {
 		if n.c.bits == 0 {
-			return x
+			return x.kept()
 		}
 		if t := TypeOf[T](); x.Constant() && integer(t) && n.c.bits < 32 {
 			how, by := "mul", int64(1)<<n.c.bits
@@ -352,18 +352,18 @@ func folded[T Scalar](head string, x, y Reg[T]) (Reg[T], bool) {
 	if y.Constant() && x.r != nil && y.k.reaches(x.scope) {
 		switch n := y.c.bits; head {
 		case "add", "sub", "or", "xor":
-			return x, n == 0
+			return x.keptIf(n == 0), n == 0
 		case "mul", "div":
-			return x, n == 1
+			return x.keptIf(n == 1), n == 1
 		}
 		return x, false
 	}
 	if x.Constant() && y.r != nil && y.k.reaches(y.scope) {
 		switch n := x.c.bits; head {
 		case "add", "or", "xor":
-			return y, n == 0
+			return y.keptIf(n == 0), n == 0
 		case "mul":
-			return y, n == 1
+			return y.keptIf(n == 1), n == 1
 		}
 		return x, false
 	}

@@ -147,7 +147,7 @@ func Count[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
 		if step.Constant() && (step.c.bits == 0 || step.c.bits < 0 && TypeOf[T]().Class() == isa.Signed) {
 			k.fault(&ruleLoop, "a loop in steps of %d; a positive number is expected, since it counts up", step.c.bits)
 		}
-		i := lo.Var()
+		i, hi, step := lo.copied(), hi.kept(), step.kept()
 		top, l := k.newBlock("loop"), k.newLoop()
 		if !lo.Constant() || !hi.Constant() || lo.c.bits >= hi.c.bits {
 			k.branchIf(i.Ge(hi), false, l.end)

@@ -19,13 +19,20 @@ func To[D, S Scalar](x Reg[S], mods ...Mod) Reg[D] {
 		return Reg[D]{}
 	}
 	if from == to && len(mods) == 0 {
+		x = x.kept()
 		return Reg[D]{k: k, r: x.r, c: x.c, scope: x.scope}
+	}
+	if plainBits(from) && floating(to) || floating(from) && plainBits(to) {
+		k.fault(&ruleOperand, "a %s as a number of type %s: bits of nothing in particular are no number; Bits takes them as they are, and To[dsl.U%d] converts the number that they are as an integer",
+			from, to, max(8, min(from.Bits(), to.Bits())))
+		return fresh[D](k)
 	}
 	if whole(from) && whole(to) && len(mods) == 0 {
 		switch {
 		case x.Constant():
 			return Const[D](k, x.c.bits)
 		case from.Bits() == to.Bits():
+			x = x.kept()
 			return Reg[D]{k: k, r: x.r, scope: x.scope}
 		}
 	}
@@ -174,6 +181,7 @@ func Bits[D, S Scalar](x Reg[S]) Reg[D] {
 	}
 	x = x.register()
 	// A register of plain bits serves every type, and one of any type whoever wants plain bits.
+	x = x.kept()
 	if a := x.r.Type; a == held(to) || whole(a) && whole(held(to)) || a.Class() == isa.Bits || to.Class() == isa.Bits {
 		return Reg[D]{k: k, r: x.r, scope: x.scope}
 	}
@@ -181,6 +189,9 @@ func Bits[D, S Scalar](x Reg[S]) Reg[D] {
 	k.ins(k.op("mov", bits(to.Bits())), d.in(k), x.in(k))
 	return d
 }
+
+// plainBits reports whether t is bits of nothing in particular.
+func plainBits(t isa.Type) bool { return t.Class() == isa.Bits }
 
 // whole reports whether registers of t are whole numbers or plain bits.
 func whole(t isa.Type) bool { return integer(t) || t.Class() == isa.Bits }

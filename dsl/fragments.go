@@ -73,7 +73,7 @@ func (f *Fragments) Set(x *Fragments) {
 	for i, step := range f.regs {
 		for j, cell := range step {
 			for n, r := range cell {
-				r.Set(x.regs[i][j][n])
+				r.assign(x.regs[i][j][n])
 			}
 		}
 	}

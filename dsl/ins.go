@@ -36,7 +36,19 @@ func (k *Kernel) Ins(op string, operands ...any) {
 		}
 		args = append(args, o)
 	}
-	k.ins(op, args...)
+	k.checkWrites(k.ins(op, args...))
+}
+
+// checkWrites reports registers that an instruction of the author's writes, and that are values which stay what they are.
+func (k *Kernel) checkWrites(in *ir.Instr) {
+	if in.Form == nil {
+		return
+	}
+	in.Registers(func(r *ir.Reg, a isa.Access) {
+		if a != isa.Read && !r.Varies {
+			k.m.faultAt(in.Pos, &ruleValue, "%s writes a value that is no variable: NewReg and Var make what is written, and Result is a new value", in.Op)
+		}
+	})
 }
 
 // bare reports whether the text of an instruction is an opcode, and not more of a line of PTX.
@@ -71,7 +83,9 @@ func (k *Kernel) noOperand(i int, op string, x any) {
 func Result[T Scalar](k *Kernel, op string, operands ...any) Reg[T] {
 	k = k.sound()
 	d := fresh[T](k)
+	d.r.Varies = true // for what writes it
 	k.Ins(op, append([]any{d}, operands...)...)
+	d.r.Varies = false
 	return d
 }
 

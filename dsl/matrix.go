@@ -42,7 +42,7 @@ func (m *Matrix) Sized(rows, cols Reg[U32]) *Matrix {
 		return m
 	}
 	sized := *m
-	sized.rows, sized.cols = rows, cols
+	sized.rows, sized.cols = rows.kept(), cols.kept()
 	sized.pitch = To[U64](sized.bytes(cols))
 	return &sized
 }

@@ -19,7 +19,8 @@ type Addr struct {
 	scope int
 }
 
-// At is the address in the register x plus an offset, in the space that the instruction names.
+// At is the address in the register x plus an offset, in the space that the instruction names. Where x is a variable, it is what that is when the
+// instruction runs.
 func At[T Scalar](x Reg[T], offset int64) Addr {
 	x = x.register()
 	return Addr{k: x.k, reg: x.r, off: offset, scope: x.scope}
@@ -62,7 +63,7 @@ func addressValue[T Scalar](a Addr) Reg[T] {
 	if a.v == nil {
 		x := Reg[T]{k: k, r: a.reg, scope: a.scope}
 		if a.off == 0 {
-			return x
+			return x.kept()
 		}
 		return x.Add(Const[T](k, a.off))
 	}
@@ -140,6 +141,7 @@ type Array[T Scalar] struct {
 func Param[T Scalar](k *Kernel, name string) Reg[T] {
 	k = k.sound()
 	t := TypeOf[T]()
+	k.stores(name, t)
 	v := k.param(name, t, 0)
 	d := fresh[T](k)
 	was, guard := k.toHead()
@@ -169,6 +171,13 @@ func (k *Kernel) regName(name string) string {
 	}
 	k.names[r] = true
 	return r
+}
+
+// stores reports a type that memory does not hold.
+func (k *Kernel) stores(name string, t isa.Type) {
+	if t == isa.Predicate {
+		k.fault(&ruleMemory, "%s of predicates, which memory does not hold; a U8 or U32 does (Select, To), and NeI(0) makes a predicate of it", name)
+	}
 }
 
 // param declares a parameter of the kernel.

@@ -73,7 +73,9 @@ func (p partOf[T]) operand(k *Kernel) (ir.Operand, bool) {
 // are otherwise in registers of 16.
 func NewByte(k *Kernel) Operand {
 	k = k.sound()
-	return loose{k, k.newReg(isa.B8), k.scope()}
+	r := k.newReg(isa.B8)
+	r.Varies = true
+	return loose{k, r, k.scope()}
 }
 
 // A loose register is not a value of the layers above.

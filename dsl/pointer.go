@@ -12,6 +12,7 @@ import (
 // array in global memory.
 func Global[T Scalar](k *Kernel, name string) Array[T] {
 	k = k.sound()
+	k.stores(name, TypeOf[T]())
 	return Array[T]{at: k.pointer(name, TypeOf[T]())}
 }
 
@@ -65,7 +66,7 @@ func Pointer[T, A Scalar](address Reg[A], space isa.Space) Array[T] {
 		k.fault(&ruleMemory, "a %s as an address in %s, which has %d bits", t, describeSpace(space), want.Bits())
 		return Array[T]{}
 	}
-	x := address.register()
+	x := address.register().kept()
 	return Array[T]{at: Addr{k: k, space: space, reg: x.r, scope: x.scope}}
 }
 

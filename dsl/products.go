@@ -126,7 +126,7 @@ func (a *Accumulator) Map(f func(c Cell, x Reg[F32]) Reg[F32]) {
 			at := c
 			at.col += i
 			x := a.sum(r)
-			x.Set(f(at, x))
+			x.assign(f(at, x))
 		}
 	})
 }

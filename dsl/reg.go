@@ -75,6 +75,7 @@ func (k *Kernel) newReg(t isa.Type) *ir.Reg {
 func NewReg[T Scalar](k *Kernel) Reg[T] {
 	k = k.sound()
 	d := fresh[T](k)
+	d.r.Varies = true
 	k.unwritten = append(k.unwritten, d.r)
 	return d
 }
@@ -171,22 +172,47 @@ func (k *Kernel) given(x Operand) (ir.Operand, bool) {
 	return x.operand(k)
 }
 
+// keptIf is kept if an operation leaves x as it is.
+func (x Reg[T]) keptIf(same bool) Reg[T] {
+	if same {
+		return x.kept()
+	}
+	return x
+}
+
 // register is x as a register, moved into one where it is a constant.
 func (x Reg[T]) register() Reg[T] {
 	if x.k == nil || x.r != nil {
 		return x
 	}
-	return x.Var()
+	return x.copied()
 }
 
 // Var is a variable that starts as x: a register of its own, which Set writes.
 func (x Reg[T]) Var() Reg[T] {
+	d := x.copied()
+	if x.k != nil {
+		d.r.Varies = true
+	}
+	return d
+}
+
+// copied is x in a register of its own, which no Set of the author's writes.
+func (x Reg[T]) copied() Reg[T] {
 	if x.k == nil {
 		return x
 	}
 	d := fresh[T](x.k)
-	d.Set(x)
+	d.assign(x)
 	return d
+}
+
+// kept is x as it is now: a copy of a variable, which may be something else later.
+func (x Reg[T]) kept() Reg[T] {
+	if x.k == nil || x.r == nil || !x.r.Varies {
+		return x
+	}
+	return x.copied()
 }
 
 // Set makes the variable x equal to y from here on.
@@ -210,15 +236,29 @@ func (x Reg[T]) Set(y Reg[T]) {
 			return
 		}
 	}
-	if what := k.kept(x.r); what != "" {
+	if what := k.asked(x.r); what != "" {
 		k.fault(&ruleValue, "Set of %s, which is worked out once for all who ask; begin with Var", what)
 		return
 	}
-	compute(k, k.opcode("mov", moved(x.r.Type), nil), x, y)
+	if !x.r.Varies {
+		k.fault(&ruleValue, "Set of a value that is no variable, which stays what it is; begin with Var")
+		return
+	}
+	x.assign(y)
 }
 
-// kept is what a register is that the kernel keeps for all who ask for it.
-func (k *Kernel) kept(r *ir.Reg) string {
+// assign is Set of any register.
+//
+//go:noinline
+func (x Reg[T]) assign(y Reg[T]) {
+	if x.k == nil || x.r == nil {
+		return // which was told
+	}
+	compute(x.k, x.k.opcode("mov", moved(x.r.Type), nil), x, y)
+}
+
+// asked is what a register is that the kernel keeps for all who ask for it.
+func (k *Kernel) asked(r *ir.Reg) string {
 	switch r {
 	case k.warp.r:
 		return "WarpIndex"

@@ -29,7 +29,7 @@ func (k *Kernel) Persistent(rows, cols Reg[U32], group int) *Schedule {
 		k.fault(&ruleProtocol, "groups of %d rows of tiles; a positive number is expected", group)
 		group = 1
 	}
-	return &Schedule{k: k, rows: rows, cols: cols, group: group}
+	return &Schedule{k: k, rows: rows.kept(), cols: cols.kept(), group: group}
 }
 
 // Each is the tiles of the block, one a turn.

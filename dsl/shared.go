@@ -42,6 +42,7 @@ func sharedLimit(number int) int64 {
 // Shared is a variable in the shared memory of the block, with its dimensions, the last one densest.
 func Shared[T Scalar](k *Kernel, name string, dims ...int) Array[T] {
 	k = k.sound()
+	k.stores(name, TypeOf[T]())
 	v := k.newShared(name, memory(TypeOf[T]()), 16, dims)
 	return Array[T]{at: Addr{k: k, space: isa.Shared, v: v, align: v.Align}, dims: dims}
 }
@@ -50,6 +51,7 @@ func Shared[T Scalar](k *Kernel, name string, dims ...int) Array[T] {
 // their count in another way, a parameter for instance. A kernel has one such variable.
 func DynamicShared[T Scalar](k *Kernel, name string) Array[T] {
 	k = k.sound()
+	k.stores(name, TypeOf[T]())
 	if k.shared.rest != nil {
 		k.fault(&ruleMemory, "%s is the second variable whose size the launch gives; all of them would begin at one address", name)
 	}
@@ -108,6 +110,7 @@ func (k *Kernel) newShared(name string, t isa.Type, align int, dims []int) *ir.V
 // Local is a variable in memory of each thread's own, with its dimensions.
 func Local[T Scalar](k *Kernel, name string, dims ...int) Array[T] {
 	k = k.sound()
+	k.stores(name, TypeOf[T]())
 	n := int64(1)
 	const most = 512 << 10 // bytes of a thread
 	for _, d := range dims {

@@ -3,7 +3,12 @@
 
 package dsl
 
-import "github.com/ptxdsl/ptxdsl/ir"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+)
 
 // A Dim3 is an index or a size in three dimensions.
 type Dim3 struct{ X, Y, Z Reg[U32] }
@@ -112,7 +117,20 @@ type special struct {
 	r    *ir.Reg
 }
 
-// Special is a special register that does not change while the kernel runs. It is read once, at the start of the kernel,
+// changing reports how special registers are read that change from one instruction to the next.
+func changing(name string) (how string, ok bool) {
+	switch {
+	case name == "%clock", name == "%clock_hi", name == "%clock64":
+		return "Clock", true
+	case strings.HasPrefix(name, "%globaltimer"):
+		return "GlobalTimer", true
+	case strings.HasPrefix(name, "%pm"):
+		return fmt.Sprintf("Result[dsl.U32](k, \"mov.u32\", %q)", name), true
+	}
+	return "", false
+}
+
+// Special is a special register, by its name with the %, that does not change while the kernel runs. It is read once, at the start of the kernel,
 // and not at all where nothing uses it.
 func Special[T Scalar](k *Kernel, name string) Reg[T] {
 	k = k.sound()
@@ -122,6 +140,9 @@ func Special[T Scalar](k *Kernel, name string) Reg[T] {
 		}
 	}
 	k.checkSpecial(name)
+	if how, changes := changing(name); changes {
+		k.fault(&ruleOperand, "%s changes while the kernel runs, and Special reads it once; %s reads it anew", name, how)
+	}
 	d := fresh[T](k)
 	d.scope = 0
 	k.specials = append(k.specials, special{name, d.r})

@@ -5,6 +5,7 @@ package dsl
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -146,7 +147,7 @@ func (t Tile) String() string {
 // check reports what is wrong with the tile itself.
 func (t Tile) check() string {
 	switch {
-	case t.Rows < 1 || t.Cols < 1 || t.Type.Bits() == 0:
+	case t.Rows < 1 || t.Cols < 1 || t.Type.Bits() == 0 || t.Type == isa.Predicate:
 		return fmt.Sprintf("a tile of %dx%d", t.Rows, t.Cols)
 	case t.Cols*t.Type.Bits()%8 != 0:
 		return fmt.Sprintf("%s: a row is no whole number of bytes", t)
@@ -156,6 +157,8 @@ func (t Tile) check() string {
 		return fmt.Sprintf("%s: padded numbers come in sixteens", t)
 	case t.Swizzle != NoSwizzle && t.Swizzle.mask() == 0:
 		return fmt.Sprintf("%s: swizzles have 32, 64 or 128 bytes", t)
+	case t.Pad < 0 || t.Pad*8%t.wide() != 0:
+		return fmt.Sprintf("%s: a pad of %d bytes; none, or whole numbers of the type, are expected", t, t.Pad)
 	case t.Swizzle != NoSwizzle && t.Pad != 0:
 		return fmt.Sprintf("%s: a tile has a swizzle or a pad, not both", t)
 	case t.Swizzle != NoSwizzle && t.RowBytes()%16 != 0:
@@ -173,6 +176,7 @@ type SharedTile struct {
 	stage  *Stage // that it belongs to; nil for one outside of pipelines
 	turned bool   // see Transposed
 	slab   int    // bytes from a slab to the next, where the tile is rows of a larger one
+	count  int    // of tiles that lie here, the first of which this is; 0 where Stage chose one
 	// Of scale factors for 64 or 192 rows: whether they are, and the columns of tensor memory that the tile's are behind its atom's (see Half).
 	halved bool
 	half   Reg[U32]
@@ -206,12 +210,19 @@ func (k *Kernel) SharedTile(name string, t Tile) SharedTile {
 		k.fault(&ruleShape, "%s", problem)
 		t = Tile{Type: isa.B32, Rows: 1, Cols: 4}
 	}
-	align := t.Align()
-	if t.Pad == 0 {
-		align = max(128, align) // what the TMA copies begins at as much; it does not copy rows with pads
-	}
-	return SharedTile{Tile: t, at: k.SharedBytes(name, t.Bytes(), align)}
+	return SharedTile{Tile: t, at: k.SharedBytes(name, t.Bytes(), t.begins())}
 }
+
+// begins is what tiles that a kernel asks for begin at a multiple of: the TMA copies to multiples of 128 bytes, and no rows with pads.
+func (t Tile) begins() int {
+	if t.Pad == 0 {
+		return max(128, t.Align())
+	}
+	return t.Align()
+}
+
+// apart is the bytes from one of several tiles to the next.
+func (t Tile) apart() int { return (t.Bytes() + t.begins() - 1) / t.begins() * t.begins() }
 
 // Addr is the address of the tile's first byte.
 func (t SharedTile) Addr() Addr {
@@ -250,6 +261,10 @@ func Element[T Scalar](t SharedTile, row, col Reg[U32]) Array[T] {
 		k.fault(&ruleShape, "an element of %s as a %s, which has %d bits", t.Tile, TypeOf[T](), 8*each)
 		return Array[T]{at: t.at}
 	}
+	if row.Constant() && (row.c.bits < 0 || row.c.bits >= int64(t.Rows)) || col.Constant() && (col.c.bits < 0 || col.c.bits >= int64(t.Cols)) {
+		k.fault(&ruleShape, "an element of %s in row %s and column %s", t.Tile, spot(row), spot(col))
+		return Array[T]{at: t.at}
+	}
 	at := t.Addr()
 	if n := int(t.Swizzle) / each; t.Slabs() > 1 {
 		at = at.add(col.DivI(int64(n)).MulI(int64(t.SlabBytes())))
@@ -264,13 +279,25 @@ func Element[T Scalar](t SharedTile, row, col Reg[U32]) Array[T] {
 	return Array[T]{at: at}
 }
 
-// Stage is the n-th of several tiles that lie one behind the other.
+// spot is a row or column as messages name it.
+func spot(x Reg[U32]) string {
+	if x.Constant() {
+		return strconv.FormatInt(x.c.bits, 10)
+	}
+	return "that the kernel works out"
+}
+
+// Stage is the n-th of several tiles that lie one behind the other, as SharedTiles has them.
 func (t SharedTile) Stage(n Reg[U32]) SharedTile {
 	if t.at.k == nil {
 		return t
 	}
+	if t.count > 0 && n.Constant() && (n.c.bits < 0 || n.c.bits >= int64(t.count)) {
+		t.at.k.fault(&ruleShape, "tile %d of %d", n.c.bits, t.count)
+		return t
+	}
 	base := Array[B8]{at: t.at}
-	t.at = base.At(n.MulI(int64(t.Bytes()))).at
+	t.at, t.count = base.At(n.MulI(int64(t.apart()))).at, 0
 	return t
 }
 
@@ -283,19 +310,20 @@ func (t SharedTile) Part(i Reg[U32], n int) SharedTile {
 		t.at.k.fault(&ruleShape, "%s in %d parts; whole groups of eight rows are expected", t.Tile, n)
 		return t
 	}
+	if i.Constant() && (i.c.bits < 0 || i.c.bits >= int64(n)) {
+		t.at.k.fault(&ruleShape, "part %d of %d", i.c.bits, n)
+		return t
+	}
 	each := t.Rows / n
 	return t.rows(t.at.add(i.MulI(int64(each*t.Pitch()))), each)
 }
 
-// SharedTiles is room for n tiles, one behind the other; Stage tells them apart.
+// SharedTiles is room for n tiles, one behind the other, each where the TMA may copy to; Stage tells them apart.
 func (k *Kernel) SharedTiles(name string, t Tile, n int) SharedTile {
 	k = k.sound()
 	if problem := t.check(); problem != "" || n < 1 {
 		k.fault(&ruleShape, "%d tiles of %s %s", n, t, problem)
 		t, n = Tile{Type: isa.B32, Rows: 1, Cols: 4}, 1
 	}
-	if t.Bytes()%t.Align() != 0 {
-		k.fault(&ruleShape, "%s has %d bytes, no multiple of the %d that its address must be a multiple of", t, t.Bytes(), t.Align())
-	}
-	return SharedTile{Tile: t, at: k.SharedBytes(name, n*t.Bytes(), max(128, t.Align()))}
+	return SharedTile{Tile: t, count: n, at: k.SharedBytes(name, n*t.apart(), t.begins())}
 }

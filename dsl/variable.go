@@ -87,6 +87,10 @@ func (m *Module) variable(name string, space isa.Space, t isa.Type, n int) *ir.V
 		name = m.claim(name)
 	}
 	m.names[name] = true
+	if t == isa.Predicate {
+		m.fault(&ruleMemory, "%s of predicates, which memory does not hold; a U8 or U32 does (Select, To), and NeI(0) makes a predicate of it", name)
+		t = isa.U8
+	}
 	if n < 1 || int64(n) > 1<<31 {
 		m.fault(&ruleMemory, "%s has %d elements; a positive number, less than 2^31, is expected", name, n)
 		n = 1

@@ -54,6 +54,7 @@ func (k *Kernel) Accumulator(rows, cols int, t isa.Type) *Accumulator {
 		list := make([]*ir.Reg, each)
 		for i := range list {
 			list[i] = k.newReg(held)
+			list[i].Varies = true // products and Map write it, and Set of what At gives
 		}
 		a.regs = append(a.regs, list)
 	}

@@ -27,6 +27,7 @@ var wrongFiles = map[string][]wrongKernel{
 	"wrong_values_test.go":    wrongValues,
 	"wrong_grids_test.go":     wrongGrids,
 	"wrong_ways_test.go":      wrongWays,
+	"wrong_stay_test.go":      wrongStays,
 }
 
 var bless = flag.Bool("bless", false, "print what wrong kernels say at lines that want nothing")

@@ -149,6 +149,7 @@ type Reg struct {
 	Name   string // with its % where it has one; "" lets lowering name it
 	Type   isa.Type
 	Vec    uint8 // elements of a vector register, or 0
+	Varies bool  // who builds the module writes it again and again: a variable of package dsl
 	Pos    Pos
 	Number int32 // see Func.Number
 }
