@@ -122,6 +122,13 @@ func TestMutants(t *testing.T) {
 	for _, name := range []string{"elect_ring", "tokens", "tensor_memory", "wgmma_depth", "cp_async_toggle", "reduce_store"} {
 		names = append(names, "../suite/testdata/right/"+name+".ptx")
 	}
+	// Kernels that take long: work that is dealt by what memory holds or by the number of the block, a cluster of eight, roles of many turns.
+	deep, err := filepath.Glob("testdata/deep/*.ptx")
+	if err != nil || len(deep) == 0 {
+		t.Fatalf("no kernels: %v", err)
+	}
+	first := len(names)
+	names = append(names, deep...)
 	for i, name := range names {
 		pattern := filepath.Base(name)
 		text, err := os.ReadFile(name)
@@ -133,7 +140,11 @@ func TestMutants(t *testing.T) {
 			continue
 		}
 		fmt.Fprintf(&b, "%s\n", pattern)
-		list := append(mutants.Of(string(text), uint64(i), 32, mutants.Plain()), mutants.Of(string(text), uint64(i), 8, mutants.Further())...)
+		of, more := 32, 8
+		if i >= first {
+			of, more = 11, 4
+		}
+		list := append(mutants.Of(string(text), uint64(i), of, mutants.Plain()), mutants.Of(string(text), uint64(i), more, mutants.Further())...)
 		for _, j := range judgeAll(list) {
 			m, list, full := j.mutant, j.list, j.full
 			if !j.ok {
