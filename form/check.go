@@ -89,7 +89,8 @@ func (c *checker) file() {
 	rest := c.readHeader(c.src.Decls)
 	c.free = slices.ContainsFunc(rest, unconventional)
 	if c.header.known() {
-		c.match = isa.NewMatcher(c.header.version, c.header.target)
+		// A version before that of the target is reported there, not again at each instruction.
+		c.match = isa.NewMatcher(max(c.header.version, c.header.target.Info().Since), c.header.target)
 	}
 	for _, n := range rest {
 		c.topLevel(n)

@@ -82,7 +82,7 @@ func (c *checker) opcode(text string) *opcode {
 	}
 	if rest == "" && c.match != nil {
 		_, problems := c.match.Candidates(text)
-		op.nameless = len(problems) > 0 && problems[0].Rule == "F201"
+		op.nameless = len(problems) > 0 && problems[0].Rule == "F201" && isa.MeantName(text) == ""
 	}
 	op.loads = head == "ld" && op.space != ""
 	op.stores = head == "st" && op.space != ""

@@ -274,6 +274,10 @@ func (c *checker) unknown(at ptx.Node, name string, fits func(*symbol) bool) {
 		c.fault(&ruleUndeclared, at, "%s is not declared here", clip(name)).instead(at, special)
 		return
 	}
+	if lower := strings.ToLower(name); lower != name && c.find(lower, at.Pos()) != nil {
+		c.fault(&ruleUndeclared, at, "%s is not declared here", clip(name)).instead(at, lower)
+		return
+	}
 	c.fault(&ruleUndeclared, at, "%s is not declared here", clip(name)).
 		instead(at, diag.Nearest(name, c.visible(at.Pos(), fits)))
 }

@@ -78,8 +78,20 @@ func (c *checker) labelWithoutColon(in *ptx.Instr) bool {
 	return len(in.Args) == 0 || strings.Contains(c.src.Text[in.Op.To:in.Args[0].At], "\n")
 }
 
-// specialNamed is the special register that a name is without its percent sign; "" if it is none.
+// specialNamed is the special register that a name is without its percent sign, or that CUDA C++ calls by it; "" if it is none.
 func specialNamed(name string) string {
+	switch strings.TrimPrefix(name, "%") {
+	case "threadIdx":
+		return "%tid"
+	case "blockIdx":
+		return "%ctaid"
+	case "blockDim":
+		return "%ntid"
+	case "gridDim":
+		return "%nctaid"
+	case "warpSize":
+		return "WARP_SZ"
+	}
 	if _, ok := isa.SpecialRegister("%" + name); ok {
 		return "%" + name
 	}

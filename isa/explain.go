@@ -22,8 +22,16 @@ func (m *Matcher) unknownName(op string) Problem {
 		p.Want = lower
 		return p
 	}
-	best, fits, cost := "", false, 3
 	lower := strings.ToLower(head)
+	if meant := MeantName(lower); meant != "" {
+		p.Message += "; did you mean " + meant
+		p.Want = meant + op[len(head):]
+		return p
+	}
+	best, fits, cost := "", false, 3
+	if len(head) < 4 {
+		cost = 2 // of so few letters two make another word
+	}
 	for name := range m.set.names {
 		h, _, _ := strings.Cut(name, ".")
 		d := 0
@@ -51,8 +59,16 @@ func (m *Matcher) unknownName(op string) Problem {
 
 // hasForm reports whether an opcode has a form.
 func (m *Matcher) hasForm(op string) bool {
-	list, _, _ := m.set.split(op)
-	return list != nil && len(m.Opcode(op).fits) > 0
+	if list, _, _ := m.set.split(op); list == nil {
+		return false
+	}
+	if o := m.memo[op]; o != nil {
+		return len(o.fits) > 0
+	}
+	was := m.asking
+	m.asking = true
+	defer func() { m.asking = was }()
+	return len(m.resolve(op).fits) > 0
 }
 
 // wordsAfter lists the names that begin with head.
@@ -78,16 +94,25 @@ func (m *Matcher) unknownMod(list []*Instruction, word string, at int) Problem {
 		p.Rule = "F201"
 		return p
 	}
-	cost := 3
+	cost := 6 // two for a letter, and one where the first is another
+	if len(word) < 5 {
+		cost = 4
+	}
 	meant := meantType(word)
 	near := func(candidate string) {
-		if candidate == meant && meant != "" {
-			p.Want, cost = candidate, 0
+		d := 2 * distance(word, candidate, (cost+1)/2)
+		switch {
+		case candidate == meant && meant != "":
+			d = 0
+		case shortens(word, candidate):
+			d = min(d, 3)
+		case candidate[1] != word[1]:
+			d++
 		}
-		if d := distance(word, candidate, cost); d < cost {
+		if d < cost {
 			p.Want, cost = candidate, d
 		}
-		if cost == 3 && p.Want == "" && len(word) > 4 && strings.HasPrefix(candidate, word+"_") {
+		if p.Want == "" && len(word) > 4 && strings.HasPrefix(candidate, word+"_") {
 			p.Want = candidate
 		}
 	}
@@ -202,11 +227,15 @@ func (m *Matcher) explainMods(list []*Instruction, name string, mods []Mod, skip
 			return []Problem{p}
 		}
 	}
-	if p := m.exchange(list, best, name, mods, skip); p != nil {
+	if found := m.exchange(list, best, name, mods, skip); found != nil {
 		if r := best.broken(); r != nil && r.Why != "" && len(best.strange)+len(best.lacking) == 0 {
-			p.Message += ": " + r.Why
+			for i := range found {
+				found[i].Message += ": " + r.Why
+			}
 		}
-		return []Problem{*p}
+		first := slices.IndexFunc(found, func(r reading) bool { return !r.less })
+		m.readings = found
+		return []Problem{found[first].Problem}
 	}
 	var out []Problem
 	for _, i := range best.strange {
@@ -263,15 +292,16 @@ func (m *Matcher) strangeMod(list []*Instruction, x *miss, name string, mods []M
 		return problem("F201", skip+i, "no instruction is called %s%s; there are %s", name, word, longer)
 	}
 	p := problem("F203", skip+i, "%s has no modifier %s", name, word)
+	if w := m.inCase(list, word); w != "" {
+		p.Message += "; did you mean " + w
+		p.Want = w
+		return p
+	}
 	if len(x.lacking) == 1 {
 		slot := &x.form.Slots[x.lacking[0]]
 		if types := m.lackingTypes(list, mods, x, slot); types != nil {
 			p.Message += "; expected " + oneOf(types)
-			if t, ok := ParseType(word); ok {
-				if b := fmt.Sprintf(".b%d", t.Bits()); slices.Contains(types, b) {
-					p.Want = b
-				}
-			}
+			p.Want = kin(word, types)
 			return p
 		}
 		p.Message += "; expected " + m.oneOf(slot)

@@ -75,6 +75,8 @@ func operands(low, high int) string {
 	switch {
 	case low == high && low == 1:
 		return "1 operand"
+	case high == 0:
+		return "no operands"
 	case low == high:
 		return fmt.Sprintf("%d operands", low)
 	}
@@ -286,6 +288,9 @@ func (k *WantKind) describeOne(access Access) string {
 	switch k.Word {
 	case KValue, KReg:
 		s := "a " + k.Settled.String() + " register"
+		if strings.HasPrefix(k.Settled.String(), ".i") { // a word of the tables, not of PTX
+			s = fmt.Sprintf("a %d-bit integer register", k.Settled.Bits())
+		}
 		if k.Relax {
 			s = "a register of at least " + fmt.Sprint(k.Settled.Bits()) + " bits for " + k.Settled.String()
 		}

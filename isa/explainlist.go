@@ -111,7 +111,10 @@ func (m *Matcher) spare(c *Candidate, op string, args []Arg) *Problem {
 		if !c.takes(m, list) {
 			continue
 		}
-		p := problem("F301", -1, "%s takes %s, found %d; operand %d is too many: %s", op, operands(len(list), len(list)), len(args), at+1, c.list())
+		p := problem("F301", -1, "%s takes %s, found %d; operand %d is too many", op, operands(len(list), len(list)), len(args), at+1)
+		if len(list) > 0 {
+			p.Message += ": " + c.list()
+		}
 		p.Arg = at
 		return &p
 	}

@@ -74,7 +74,9 @@ func shaped(word string) bool {
 // exchange looks for two neighbours that have to change places, or for one modifier that another would have to stand for: among
 // the strange ones first, then among all. Where nothing is strange and a word is lacking, as .sp is of a shape that only sparse
 // matrices have, only another shape will do.
-func (m *Matcher) exchange(list []*Instruction, x *miss, name string, mods []Mod, skip int) *Problem {
+//
+// What it finds are readings; the first is what is said where the operands tell none of them apart.
+func (m *Matcher) exchange(list []*Instruction, x *miss, name string, mods []Mod, skip int) []reading {
 	if len(x.strange)+len(x.lacking) > 2 || len(x.strange) == 0 && len(x.lacking) > 1 || x.doubled(mods) || !m.search() {
 		return nil
 	}
@@ -82,10 +84,9 @@ func (m *Matcher) exchange(list []*Instruction, x *miss, name string, mods []Mod
 	if lacks && len(x.form.Slots[x.lacking[0]].Values) > 1 {
 		return nil
 	}
+	var found []reading
 	if !lacks {
-		if p := m.turned(list, mods, skip); p != nil {
-			return p
-		}
+		found = m.turned(list, name, mods, skip)
 	}
 	order := slices.Clone(x.strange)
 	for i := range mods {
@@ -104,6 +105,10 @@ func (m *Matcher) exchange(list []*Instruction, x *miss, name string, mods []Mod
 			words = alike
 		}
 		if len(words) == 0 {
+			if !lacks && m.legal(list, slices.Delete(slices.Clone(mods), i, i+1)) {
+				p := problem("F205", skip+i, "%s does not go with the other modifiers here", word)
+				found = append(found, reading{p, []string{m.text(name, slices.Delete(slices.Clone(mods), i, i+1))}, true, false})
+			}
 			continue
 		}
 		p := problem("F205", skip+i, "%s does not go with the other modifiers here; expected %s", word, someOf(words))
@@ -114,10 +119,39 @@ func (m *Matcher) exchange(list []*Instruction, x *miss, name string, mods []Mod
 			p.Message += ", or " + m.oneOf(&x.form.Slots[x.lacking[0]]) + " besides"
 		} else if len(words) == 1 {
 			p.Want = words[0]
+		} else {
+			p.Want = kin(word, words)
 		}
-		return &p
+		r := reading{Problem: p}
+		for _, w := range words[:min(len(words), most)] {
+			changed := slices.Clone(mods)
+			changed[i] = m.set.mods[w]
+			r.ops = append(r.ops, m.text(name, changed))
+		}
+		near := kin(word, words) != ""
+		_, typed := ParseType(word)
+		r.far = typed && !near
+		if near && len(found) > 0 && !found[0].less && found[0].Rule == "F205" {
+			found = slices.Insert(found, 0, r)
+		} else {
+			found = append(found, r)
+		}
+		if lacks {
+			break
+		}
 	}
-	return nil
+	if !slices.ContainsFunc(found, func(r reading) bool { return !r.less }) {
+		return nil
+	}
+	return found
+}
+
+// text is an opcode of a name and modifiers.
+func (m *Matcher) text(name string, mods []Mod) string {
+	for _, mod := range mods {
+		name += m.set.Mods[mod]
+	}
+	return name
 }
 
 // doubled reports whether a strange modifier is written twice, or excludes one that has its slot.
@@ -136,7 +170,7 @@ func (x *miss) doubled(mods []Mod) bool {
 }
 
 // turned looks for two neighbours that have to change places.
-func (m *Matcher) turned(list []*Instruction, mods []Mod, skip int) *Problem {
+func (m *Matcher) turned(list []*Instruction, name string, mods []Mod, skip int) []reading {
 	changed := slices.Clone(mods)
 	for i := range len(mods) - 1 {
 		if mods[i] == mods[i+1] {
@@ -146,7 +180,7 @@ func (m *Matcher) turned(list []*Instruction, mods []Mod, skip int) *Problem {
 		if m.legal(list, changed) {
 			a, b := m.set.Mods[mods[i]], m.set.Mods[mods[i+1]]
 			p := problem("F207", skip+i, "%s and %s stand the other way round: %s%s", a, b, b, a)
-			return &p
+			return []reading{{Problem: p, ops: []string{m.text(name, changed)}}}
 		}
 		changed[i], changed[i+1] = mods[i], mods[i+1]
 	}
@@ -168,6 +202,16 @@ func akin(a, b string) bool {
 	first, _, _ := strings.Cut(a, "::")
 	second, _, _ := strings.Cut(b, "::")
 	return first == second || shaped(a) && shaped(b)
+}
+
+// inCase is the modifier of the instructions that a word is but for capitals; "" where there is none.
+func (m *Matcher) inCase(list []*Instruction, word string) string {
+	for i, w := range m.set.Mods {
+		if w != word && strings.EqualFold(w, word) && m.used(list, Mod(i)) {
+			return w
+		}
+	}
+	return ""
 }
 
 // used reports whether some form of the instructions takes a modifier.

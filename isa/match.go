@@ -23,7 +23,9 @@ type Matcher struct {
 	shape []Word // of the operands at hand
 	mods  []Mod  // of the opcode being resolved
 
-	searched int // how often what was meant was searched for
+	readings []reading // of the opcode being resolved, where its modifiers do not go together
+	asking   bool      // whether a form is looked for, and nothing is to be said where there is none
+	searched int       // how often what was meant was searched for
 
 	found slab.Of[Opcode]
 	slots slab.Of[Mod]
@@ -45,6 +47,7 @@ func (s *Set) Matcher(v Version, t Target) *Matcher {
 type Opcode struct {
 	fits     []Candidate // forms whose modifiers fit
 	problems []Problem   // why there is none
+	readings []reading   // what may be meant; the operands may tell
 	valued   bool        // whether a form takes operands can hang on the values of constants
 	taken    atomic.Pointer[[]taken]
 }
@@ -99,6 +102,9 @@ func (m *Matcher) Check(op string, args []Arg) []Problem {
 func (m *Matcher) Match(op string, args []Arg) (*Candidate, []Problem) {
 	o := m.Opcode(op)
 	if len(o.fits) == 0 {
+		if r := m.read(o, args); r != nil {
+			return nil, []Problem{r.Problem}
+		}
 		return nil, o.problems
 	}
 	m.shape = AppendShape(m.shape[:0], args, o.valued)

@@ -42,6 +42,72 @@ func meantType(word string) string {
 	return ""
 }
 
+// MeantName is the instruction that other languages call by a name; "" where there is none.
+func MeantName(word string) string {
+	switch word {
+	case "return":
+		return "ret"
+	case "goto", "jmp", "jump", "branch", "br":
+		return "bra"
+	case "load":
+		return "ld"
+	case "store":
+		return "st"
+	case "move":
+		return "mov"
+	case "exp", "exp2":
+		return "ex2"
+	case "log", "log2":
+		return "lg2"
+	case "cmp", "compare":
+		return "setp"
+	}
+	return ""
+}
+
+// shortens reports whether a word is another one cut short, .acq for .acquire, or what is left of it without letters in its middle,
+// .dn for .down.
+func shortens(word, long string) bool {
+	if len(word) >= len(long) || word[1] != long[1] {
+		return false
+	}
+	if strings.HasPrefix(long, word) {
+		return len(word) > 3
+	}
+	if word[len(word)-1] != long[len(long)-1] {
+		return false
+	}
+	i := 0
+	for j := 0; i < len(word) && j < len(long); j++ {
+		if word[i] == long[j] {
+			i++
+		}
+	}
+	return i == len(word)
+}
+
+// kin is the one of several types that a value of another type is most likely read as: bits of its size, or the integer of its
+// size where there is but one; "" where there is none.
+func kin(word string, types []string) string {
+	t, ok := ParseType(word)
+	if !ok {
+		return ""
+	}
+	if b := fmt.Sprintf(".b%d", t.Bits()); b != word && slices.Contains(types, b) {
+		return b
+	}
+	found := ""
+	for _, w := range types {
+		if o, ok := ParseType(w); ok && w != word && o.Bits() == t.Bits() && o.Whole() && t.Whole() {
+			if found != "" {
+				return ""
+			}
+			found = w
+		}
+	}
+	return found
+}
+
 // lackingTypes are the types of all forms that miss the modifiers as little as best does, if what best lacks is a type
 // and some other form lacks another one.
 func (m *Matcher) lackingTypes(list []*Instruction, mods []Mod, best *miss, slot *Slot) []string {

@@ -13,6 +13,9 @@ func (m *Matcher) resolve(op string) *Opcode {
 	o := m.found.One()
 	list, name, rest := m.set.split(op)
 	if list == nil {
+		if m.asking {
+			return o
+		}
 		if p := m.respelled(op); p != nil {
 			o.problems = []Problem{*p}
 			return o
@@ -24,6 +27,9 @@ func (m *Matcher) resolve(op string) *Opcode {
 	mods := m.mods[:0]
 	for word := range words(rest) {
 		mod, ok := m.set.mods[word]
+		if !ok && m.asking {
+			return o
+		}
 		if !ok {
 			o.problems = append(o.problems, m.unknownMod(list, word, skip+len(mods)))
 		}
@@ -72,10 +78,13 @@ func (m *Matcher) resolve(op string) *Opcode {
 		for i := range o.fits {
 			o.fits[i].Opcode = canonical
 		}
+	case m.asking:
 	case shut != nil:
 		o.problems = []Problem{m.easiest(list, name, mods, skip, shut)}
 	default:
+		m.readings = nil
 		o.problems = m.explainMods(list, name, mods, skip)
+		o.readings = m.readings
 	}
 	return o
 }
@@ -360,9 +369,10 @@ func (m *Matcher) easiest(list []*Instruction, name string, mods []Mod, skip int
 		return m.gone(name, best.what, best.gate, m.additions(list, name, mods))
 	}
 	what, at := best.what, -1
+	partly := what != "" || m.partly(list)
 	for i, mod := range mods {
 		switch {
-		case what == "":
+		case !partly:
 		case !m.opens(list, mod):
 			what, at = m.set.Mods[mod], skip+i
 		case what == m.set.Mods[mod]:
@@ -374,12 +384,15 @@ func (m *Matcher) easiest(list []*Instruction, name string, mods []Mod, skip int
 	return p
 }
 
-// opens reports whether some form that takes a modifier has no shut gate that it needs.
+// partly reports whether some form of the instructions has no shut gate that it needs.
+func (m *Matcher) partly(list []*Instruction) bool { return m.opens(list, NoMod) }
+
+// opens reports whether some form that takes a modifier, or any form for NoMod, has no shut gate that it needs.
 func (m *Matcher) opens(list []*Instruction, mod Mod) bool {
 	open := func(g Gate) bool { return g.Open(m.version, m.target) }
 	return slices.ContainsFunc(list, func(ins *Instruction) bool {
 		return slices.ContainsFunc(ins.Forms, func(f Form) bool {
-			has := false
+			has := mod == NoMod
 			for i := range f.Slots {
 				v := f.Slots[i].value(mod)
 				has = has || v != nil && open(v.Gate)

@@ -207,6 +207,16 @@ func (p *parser) instruction(start Pos, guard Guard, op token) {
 		p.fail(op.at, op.to, syntax, "%s cannot be an instruction", quoted(in.Op.Text))
 	} else if ok = !p.misread(op, in.Op); !ok {
 		// reported
+	} else if want := p.runsOn(in.Op.Text); want != "" {
+		p.fail(p.last, p.last, syntax, "expected %s before the next statement", want)
+		if op.kind == name && want != quoted(";") && guard.Text == "" { // branches may lead here
+			l := p.labels.One()
+			l.Span, l.Name = in.Op.Span, in.Op
+			p.keep(l)
+			return
+		}
+		p.bad(in.At, p.last)
+		return
 	} else if isCall(in.Op.Text) {
 		ok = p.callOperands()
 	} else if k := p.tok.kind; k != ';' && k != '}' && k != endOfFile {
@@ -224,6 +234,23 @@ func (p *parser) instruction(start Pos, guard Guard, op token) {
 		return
 	}
 	p.bad(in.At, p.skip())
+}
+
+// runsOn is what lacks behind an opcode, or behind a label, where the next statement begins instead of operands: of two words
+// behind one another on the next line the first is an opcode.
+func (p *parser) runsOn(op string) string {
+	if t := p.tok; !t.fresh || t.kind != name && t.kind != dotted || p.scan.text[t.at] == '%' {
+		return ""
+	}
+	switch op {
+	case "ret", "exit", "trap", "brkpt":
+		return quoted(";")
+	}
+	ahead := p.scan // a copy: the comments it meets are met again
+	if next := ahead.next(); next.fresh || next.kind != name && next.kind != dotted {
+		return ""
+	}
+	return quoted(":") + " or " + quoted(";")
 }
 
 // misread reports what is written as other languages have it, at the token behind the first word of a statement.
