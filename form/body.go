@@ -124,7 +124,6 @@ func (c *checker) label(w ptx.Word, k kind) *symbol {
 // branchList checks .branchtargets.
 func (c *checker) branchList(d *ptx.Directive) {
 	c.need(d.Name, ".branchtargets", 6, 0, 30)
-	c.listLabel(d)
 	for i := range d.Args {
 		o := &d.Args[i]
 		for name := range o.Names() {
@@ -155,7 +154,6 @@ func (c *checker) branchTarget(d *ptx.Directive, o *ptx.Operand, name string) bo
 // callList checks .calltargets, whose functions are declared before it.
 func (c *checker) callList(d *ptx.Directive) {
 	c.need(d.Name, ".calltargets", 2, 1, 20)
-	c.listLabel(d)
 	sym := c.label(d.Label, callTargets)
 	for i := range d.Args {
 		o := &d.Args[i]
@@ -175,12 +173,6 @@ func (c *checker) callList(d *ptx.Directive) {
 	}
 	if sym != nil {
 		sym.arg.Kind = isa.ArgTargets
-	}
-}
-
-func (c *checker) listLabel(d *ptx.Directive) {
-	if d.Label.Text == "" {
-		c.fault(&ruleTargets, d, "%s has no label before it, by which an instruction could name it", d.Name.Text)
 	}
 }
 

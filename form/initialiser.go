@@ -5,6 +5,7 @@ package form
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/ptx"
@@ -86,7 +87,11 @@ func (c *checker) scalarValue(o *ptx.Operand, name string, s *shape) {
 	case class == isa.Float && !v.real():
 		f := c.fault(&ruleValue, o, "%s is %s and %s an integer; a floating-point constant is expected", clip(name), s.typ, clip(c.text(o)))
 		if o.Kind == ptx.Literal {
-			f.fix(o, o.Text+".0", "write %s.0", o.Text)
+			text := o.Text + ".0"
+			if bits, ok := strings.CutPrefix(o.Text, "0x"); ok && (len(bits) == 8 || len(bits) == 16) {
+				text = map[int]string{8: "0f", 16: "0d"}[len(bits)] + bits
+			}
+			f.fix(o, text, "write %s", text)
 		}
 	case (class == isa.Signed || class == isa.Unsigned) && v.real():
 		c.fault(&ruleValue, o, "%s is %s and %s a floating-point constant; an integer is expected", clip(name), s.typ, clip(c.text(o)))

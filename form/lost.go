@@ -45,7 +45,7 @@ func (l *lost) nodes(text string, list []ptx.Node) {
 
 // stretch notes the names of one stretch. One instruction on a line of its own declares nothing.
 func (l *lost) stretch(text string) {
-	declares := strings.HasPrefix(text, ".") || strings.Contains(text, "\n")
+	declares := strings.HasPrefix(text, ".") || strings.Contains(text, "\n") || ptx.DeclaresWithoutDot(text)
 	for i := 0; i < len(text); {
 		start := i
 		for i < len(text) && inName(text[i]) {

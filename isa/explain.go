@@ -85,7 +85,7 @@ func (s *Set) wordsAfter(head string) string {
 
 // unknownMod says that a word is no modifier at all, and which one of the instruction is nearest.
 func (m *Matcher) unknownMod(list []*Instruction, word string, at int) Problem {
-	if with := m.set.namesWith(word); with != "" && m.set.wordsAfter(list[0].Name+word) == "" {
+	if with := m.set.namesWith(word); with != "" && m.set.wordsAfter(list[0].Name+word) == "" && !m.set.begun(list[0].Name+word+"_") {
 		return problem("F203", at, "%s has no modifier %s; it is a word of %s", list[0].Name, word, with)
 	}
 	p := problem("F202", at, "%s is not a modifier of PTX", word)
@@ -104,7 +104,12 @@ func (m *Matcher) unknownMod(list []*Instruction, word string, at int) Problem {
 		switch {
 		case candidate == meant && meant != "":
 			d = 0
-		case shortens(word, candidate):
+		case numbered(word, candidate):
+			d = min(d, 1)
+			if p.Want != "" && numbered(word, p.Want) && apart(word, candidate) < apart(word, p.Want) {
+				p.Want = candidate
+			}
+		case shortens(word, candidate), len(candidate) > 5 && strings.HasPrefix(word, candidate):
 			d = min(d, 3)
 		case candidate[1] != word[1]:
 			d++
@@ -135,6 +140,11 @@ func (m *Matcher) unknownMod(list []*Instruction, word string, at int) Problem {
 		p.Message += "; did you mean " + p.Want
 	}
 	return p
+}
+
+// begun reports whether some name begins with a text.
+func (s *Set) begun(text string) bool {
+	return slices.ContainsFunc(s.Instructions, func(i Instruction) bool { return strings.HasPrefix(i.Name, text) })
 }
 
 // namesWith lists a few names that have a word; "" where none has.

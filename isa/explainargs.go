@@ -288,8 +288,11 @@ func (k *WantKind) describeOne(access Access) string {
 	switch k.Word {
 	case KValue, KReg:
 		s := "a " + k.Settled.String() + " register"
-		if strings.HasPrefix(k.Settled.String(), ".i") { // a word of the tables, not of PTX
+		switch k.Settled.String()[1] { // words of the tables, not of PTX
+		case 'i':
 			s = fmt.Sprintf("a %d-bit integer register", k.Settled.Bits())
+		case 'x':
+			s = fmt.Sprintf("a %d-bit register", k.Settled.Bits())
 		}
 		if k.Relax {
 			s = "a register of at least " + fmt.Sprint(k.Settled.Bits()) + " bits for " + k.Settled.String()
@@ -364,6 +367,8 @@ func describeRange(spans []Span) string {
 			out = append(out, fmt.Sprint(s.Low))
 		case s.Step > 1 && s.High >= 1<<60:
 			out = append(out, fmt.Sprintf("a multiple of %d", s.Step))
+		case s.High >= 1<<60:
+			out = append(out, fmt.Sprintf("%d or more", s.Low))
 		case s.Step > 1:
 			out = append(out, fmt.Sprintf("%d to %d in steps of %d", s.Low, s.High, s.Step))
 		default:

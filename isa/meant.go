@@ -86,6 +86,33 @@ func shortens(word, long string) bool {
 	return i == len(word)
 }
 
+// numbered reports whether two words differ in their numbers alone, as .x3 and .x4 do.
+func numbered(a, b string) bool {
+	strip := func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return -1
+		}
+		return r
+	}
+	return strings.Map(strip, a) == strings.Map(strip, b) && strings.ContainsAny(a, "0123456789") && strings.ContainsAny(b, "0123456789")
+}
+
+// apart is how far the numbers of two words are from one another.
+func apart(a, b string) int {
+	sum := 0
+	for i, j := 0, 0; i < len(a) && j < len(b); i, j = i+1, j+1 {
+		m, n := 0, 0
+		for ; i < len(a) && a[i] >= '0' && a[i] <= '9'; i++ {
+			m = min(m*10+int(a[i]-'0'), 1<<20)
+		}
+		for ; j < len(b) && b[j] >= '0' && b[j] <= '9'; j++ {
+			n = min(n*10+int(b[j]-'0'), 1<<20)
+		}
+		sum += max(m-n, n-m)
+	}
+	return sum
+}
+
 // kin is the one of several types that a value of another type is most likely read as: bits of its size, or the integer of its
 // size where there is but one; "" where there is none.
 func kin(word string, types []string) string {

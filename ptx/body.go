@@ -259,6 +259,8 @@ func (p *parser) misread(op token, w Word) bool {
 	switch {
 	case t.kind == ':' && op.kind == dotted && t.at == op.to:
 		p.fail(t.at, t.to, syntax, "unexpected %s: the parts of a modifier have %s between them, as in .shared::cta", quoted(":"), quoted("::"))
+	case op.kind == name && DeclaresWithoutDot(p.scan.text[op.at:min(len(p.scan.text), int(op.to)+1)]):
+		p.fail(op.at, op.to, syntax, "%s is no instruction; did you mean %s?", quoted(p.textOf(op)), quoted("."+p.textOf(op)))
 	case t.kind == '=':
 		p.fail(t.at, t.to, syntax, "unexpected %s: PTX has no assignments; an instruction names its result first, as in mov.b32 %%r1, %%r2", quoted("="))
 	case t.kind == '(' && w.Text == "if":
@@ -269,6 +271,16 @@ func (p *parser) misread(op token, w Word) bool {
 		return false
 	}
 	return true
+}
+
+// DeclaresWithoutDot reports whether a text begins with the space of a variable, a blank behind it and no dot before it.
+func DeclaresWithoutDot(text string) bool {
+	word, _, ok := strings.Cut(text, " ")
+	switch word {
+	case "reg", "shared", "local", "param", "global", "const":
+		return ok
+	}
+	return false
 }
 
 // opcode appends modifiers that stand apart from the opcode, as in `add .u32`.

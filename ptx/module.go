@@ -47,6 +47,11 @@ func (p *parser) module() {
 		case ';':
 			p.fail(t.at, t.to, syntax, "unexpected %s: nothing stands before it that takes one", quoted(";"))
 		case illegal:
+			if p.textOf(t) == "#" { // a directive of a preprocessor
+				p.skipStray()
+				p.bad(t.at, p.last)
+				continue
+			}
 		default:
 			p.fail(t.at, t.to, structure, "unexpected %s outside of a function, expected a declaration or a directive%s",
 				quoted(p.textOf(t)), p.withDot(t))
