@@ -241,6 +241,9 @@ func (w *walk) result(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 		if w.vote(s, st, set) {
 			return
 		}
+	case "activemask":
+		w.executing(s, in, set)
+		return
 	case "elect":
 		w.elect(in, set)
 		return

@@ -87,3 +87,33 @@ func mode(in *ir.Instr) string {
 	}
 	return "idx"
 }
+
+// executing is activemask: lanes that went another way are not in it, so that it does not name all where some did.
+func (w *walk) executing(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value)) {
+	w.opaque(s, in, set)
+	to := &in.Args[0]
+	if to.Kind != ir.Register || w.at(to.Reg()) < 0 || in.Guard.Reg != nil || !w.partial(s) {
+		return
+	}
+	all := w.pool.Compare("eq", true, w.reg(s, to.Reg()), w.pool.Const(32, -1))
+	s.facts.assume(all, false, s.threads)
+	if a, _ := all.Condition(); a != nil {
+		w.whole[a] = true
+	}
+}
+
+// partial reports whether some lanes of each warp that is here went another way for certain, and have not met the others again.
+func (w *walk) partial(s *state) bool {
+	here := w.pool.All()
+	for _, c := range s.open {
+		if c.Splits {
+			here = here.Minus(c.Away)
+		}
+	}
+	for n := range value.MaxThreads / 32 {
+		if s.threads.Lanes(n) != 0 && here.Lanes(n) == 1<<32-1 {
+			return false
+		}
+	}
+	return true
+}

@@ -222,10 +222,16 @@ func (w *walk) leave(s *state) *state {
 		if full := w.guard(s, in); full.Tid() && !full.Const() {
 			w.decided(s, in, full, guard.K != 0)
 		}
-		if guard.K != 0 {
-			return w.enter(s, taken)
+		if guard.K == 0 {
+			taken, next = next, taken
 		}
-		return w.enter(s, next)
+		if len(w.whole) > 0 {
+			if a, _ := w.guard(s, in).Condition(); w.whole[a] {
+				w.ruled[next] = true
+			}
+		}
+		w.expire(s, taken, next)
+		return w.enter(s, taken)
 	}
 	if next >= len(w.blocks) {
 		return w.finish(s, "a function that runs past its end")

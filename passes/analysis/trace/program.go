@@ -26,9 +26,12 @@ type program struct {
 	hard   []bool    // blocks that have events other than reads and writes of memory
 	ends   []*ir.Instr
 	post   *graph.Tree
-	loops  []*graph.Loop // innermost of each block
-	doomed []bool        // blocks whose ways all end in a trap
+	loops  []*graph.Loop        // innermost of each block
+	doomed []bool               // blocks whose ways all end in a trap
+	ruled  map[int]bool         // blocks that are for whole warps, where some part of each is
+	whole  map[*value.Atom]bool // predicates that an active mask names all lanes, which it cannot; see executing
 	active map[*graph.Loop]bool
+	spins  map[*graph.Loop]bool  // loops that do nothing but wait
 	turns  map[*graph.Loop]int   // to follow
 	lasts  []bool                // of loops around no others, turns after which they are left besides; see endings
 	quiet  map[*ir.Func]bool     // device functions that take no part
@@ -93,6 +96,7 @@ func newProgram(m *ir.Module, f *ir.Func) *program {
 	p := &program{k: k, pool: value.NewPool(x, y, z, exact), flow: g, place: make(map[*ir.Block]int, len(f.Blocks)),
 		turns: make(map[*graph.Loop]int), active: make(map[*graph.Loop]bool), quiet: make(map[*ir.Func]bool), defs: make(map[*ir.Func]*ir.Func),
 		acc: make(map[*ir.Reg]bool), skips: make(map[int]region), wrote: make(map[int][]int), params: make(map[*ir.Var]bool)}
+	p.ruled, p.whole = make(map[int]bool), make(map[*value.Atom]bool)
 	k.Pool = p.pool
 	k.Most = exact && f.Attr(".reqntid") == nil
 	f.Number()

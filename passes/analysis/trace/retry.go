@@ -83,10 +83,15 @@ func (w *walk) peek(s *state, done *value.Atom, block int) *Event {
 			fork()
 			guard, taken, next := w.resolve(c, w.guard(c, in)), w.target(in), block+1
 			switch {
-			case guard.Const() && guard.K != 0:
-				block = taken
 			case guard.Const():
-				block = next
+				stay, exit := taken, next
+				if guard.K == 0 {
+					stay, exit = next, taken
+				}
+				if w.counts(block, stay, exit) {
+					return nil // they give up at some time
+				}
+				block = stay
 			case taken < 0 || next >= len(w.blocks) || w.doomed[taken] == w.doomed[next]:
 				return nil
 			case w.doomed[taken]:
@@ -100,4 +105,24 @@ func (w *walk) peek(s *state, done *value.Atom, block int) *Event {
 		}
 	}
 	return nil
+}
+
+// counts reports whether a branch that is decided leaves a loop of waits once there were enough of them, and goes on elsewhere.
+func (w *walk) counts(block, stay, exit int) bool {
+	l := w.loops[block]
+	return l != nil && w.spins[l] && w.active[l] && exit >= 0 && exit < len(w.blocks) && l.Has(stay) && !l.Has(exit) && !w.doomed[exit]
+}
+
+// expire follows those for whom a wait has failed out of such a loop, in its first turn: how many they count to in the end makes no difference.
+func (w *walk) expire(s *state, stay, exit int) {
+	if !w.counts(s.block, stay, exit) || s.turns.at(w.loops[s.block]) > 0 {
+		return
+	}
+	e := s.events.last()
+	if e == nil || e.Done == nil || e.Kind != Wait {
+		return
+	}
+	if holds, known := s.facts.Decided(e.Done, s.threads); known && !holds {
+		w.push(w.enter(s.clone(), exit))
+	}
 }

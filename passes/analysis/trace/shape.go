@@ -22,7 +22,8 @@ func (p *program) findLoops() {
 	if !whole {
 		p.miss("loops that are entered at several places")
 	}
-	spins := make(map[*graph.Loop]bool) // do nothing but wait
+	p.spins = make(map[*graph.Loop]bool)
+	spins := p.spins
 	moves := make(map[*graph.Loop]bool) // do nothing but move data
 	most := 2
 	for _, l := range list {

@@ -16,7 +16,7 @@ func (p *program) unseen() *ir.Instr {
 		}
 	}
 	for b, block := range p.k.Func.Blocks {
-		if p.doomed != nil && p.doomed[b] || b > 0 && len(p.flow.Preds[b]) == 0 {
+		if p.ruled[b] || p.doomed != nil && p.doomed[b] || b > 0 && len(p.flow.Preds[b]) == 0 {
 			continue
 		}
 		for _, in := range block.Instrs {

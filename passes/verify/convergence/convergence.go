@@ -34,6 +34,7 @@ func run(p *verify.Pass) {
 			switch e.Kind {
 			case trace.BarrierSync, trace.BarrierArrive:
 				number(p, e)
+				left(p, t, i)
 				if strings.HasPrefix(e.In.Op, "bar.") || e.In.Mod("aligned") {
 					aligned(p, t, i)
 				}
@@ -169,6 +170,29 @@ func number(p *verify.Pass, e *trace.Event) {
 	case int(n) > p.Pool.Threads && p.Pool.Exact:
 		p.Report(&ruleCount, e.In, "thread count of a barrier is %d, and the block has %s", n, verify.Threads(p.Pool.Threads))
 	}
+}
+
+// left looks for threads that may have left, each by itself, ahead of a barrier that counts all of them: one with a count does not go on
+// without them, as one without would.
+func left(p *verify.Pass, t *trace.Trace, i int) {
+	e := &t.Events[i]
+	n, given := verify.Count(e)
+	if !given || n < int64(e.Threads.Warps()*32) {
+		return
+	}
+	for _, c := range t.Choices {
+		if c.At <= i && c.Cond.Level() > value.Block && !c.Cond.Tid() && !done(c) && p.Quits(c) {
+			p.Report(&ruleCount, e.In, "a barrier waits for %d threads, and warps that leave do not count: it is not known whether any does", n).
+				As(diag.Review).Also(c.In, "threads may leave here").On(t, i)
+			return
+		}
+	}
+}
+
+// done reports whether a choice is whether a wait has succeeded.
+func done(c trace.Choice) bool {
+	a, _ := c.Cond.Condition()
+	return a != nil && a.Op == "done"
 }
 
 // A site is one barrier, by number and count, and the threads that come to it.

@@ -25,7 +25,7 @@ bring its share of the bytes that are expected.`,
 		Rules: diag.Rules{ruleHang, ruleLap, rulePlain},
 		Tells: []string{"A1", "B1", "M4", "M5", "M6", "T4", "T6", "W3"},
 		Requires: []trace.Kind{trace.Wait, trace.Store, trace.Copy, trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply,
-			trace.RemoteStore, trace.Answer, trace.TensorStore},
+			trace.RemoteStore, trace.Answer, trace.TensorStore, trace.BarrierSync},
 		Run: run,
 	}
 }
@@ -34,7 +34,7 @@ func run(p *verify.Pass) {
 	rules := "B8"
 	if p.Needs(trace.Wait) {
 		rules = "B8, M4, M6, M7, M11"
-	} else if !p.Shares && !p.Needs(trace.Copy, trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply, trace.RemoteStore, trace.Answer, trace.TensorStore) {
+	} else if !p.Shares && !counted(p) && !p.Needs(trace.Copy, trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply, trace.RemoteStore, trace.Answer, trace.TensorStore) {
 		return
 	}
 	missed := func(why string) { p.Missed("the order of warps among themselves (%s): %s", rules, why) }

@@ -39,3 +39,17 @@ func told(p *verify.Pass) bool {
 	}
 	return false
 }
+
+// counted reports whether some barrier waits for a number of threads that is given: who has left is none of them.
+func counted(p *verify.Pass) bool {
+	for _, t := range p.Traces {
+		for i := range t.Events {
+			if e := &t.Events[i]; e.Kind == trace.BarrierSync {
+				if _, given := verify.Count(e); given {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
