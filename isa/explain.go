@@ -104,17 +104,12 @@ func (m *Matcher) unknownMod(list []*Instruction, word string, at int) Problem {
 		switch {
 		case candidate == meant && meant != "":
 			d = 0
-		case numbered(word, candidate):
-			d = min(d, 1)
-			if p.Want != "" && numbered(word, p.Want) && apart(word, candidate) < apart(word, p.Want) {
-				p.Want = candidate
-			}
 		case shortens(word, candidate), len(candidate) > 5 && strings.HasPrefix(word, candidate):
 			d = min(d, 3)
 		case candidate[1] != word[1]:
 			d++
 		}
-		if d < cost {
+		if d < cost || d == cost && p.Want != "" && numbered(word, candidate) && apart(word, candidate) < apart(word, p.Want) {
 			p.Want, cost = candidate, d
 		}
 		if p.Want == "" && len(word) > 4 && strings.HasPrefix(candidate, word+"_") {
