@@ -4,6 +4,8 @@
 package form
 
 import (
+	"slices"
+
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
@@ -359,8 +361,13 @@ func linkageWord(word string) string {
 }
 
 // unresolved reports functions without a body: those that are not .extern, which the module itself
-// must define, and in a module that is not linked with others those that are called.
+// must define, and in a module that is not linked with others those that are called. Modules with a function of several
+// results, for which there is no calling convention, cannot be linked.
 func (c *checker) unresolved() {
+	several := slices.ContainsFunc(c.src.Decls, func(n ptx.Node) bool {
+		f, ok := n.(*ptx.Func)
+		return ok && len(f.Returns) > 1
+	})
 	for _, f := range c.order {
 		sym := c.module.names[f.name]
 		if sym == nil || sym.fn != f || f.defined || c.aliased[f.name] != "" {
@@ -370,7 +377,7 @@ func (c *checker) unresolved() {
 			c.fault(&ruleUnresolved, f.at, "%s is declared and never defined; one that another module defines is .extern", clip(f.name))
 			continue
 		}
-		if !c.opt.Whole || f.called.At == ptx.NoPos {
+		if !c.opt.Whole && !several || f.called.At == ptx.NoPos {
 			continue
 		}
 		switch f.name {
