@@ -101,7 +101,7 @@ func letters(f *ptx.File) string {
 	}
 	var out []string
 	for statement := range strings.FieldsFuncSeq(string(code), func(r rune) bool { return strings.ContainsRune(";{}", r) }) {
-		parts := strings.FieldsFunc(statement, func(r rune) bool { return strings.ContainsRune(" \t\r\n\f,.", r) })
+		parts := strings.FieldsFunc(statement, func(r rune) bool { return strings.ContainsRune(" \t\r\n\f\x1a,.", r) })
 		slices.Sort(parts)
 		// A blank between a guard's @ and its name, or around an operator, is not a difference.
 		joined := strings.Join(parts, "")
