@@ -166,3 +166,58 @@ bar.sync %r5, 128;
 		t.Errorf("levels (-want +got):\n%s", d)
 	}
 }
+
+// TestMixed: what one lane wrote while others went another way is not known of those others by what they hold themselves.
+func TestMixed(t *testing.T) {
+	k := follow(t, ".reqntid 32", `
+ld.param.u64 %rd1, [p];
+mov.u32 %r1, %tid.x;
+mov.u32 %r2, 0;
+setp.ne.u32 %p1, %r1, 0;
+@%p1 bra ON;
+cp.async.bulk.wait_group.read 0;
+atom.global.add.u32 %r2, [%rd1], 1;
+ON:
+shfl.sync.idx.b32 %r3, %r2, 0, 31, 0xffffffff;
+setp.eq.u32 %p2, %r3, 0;
+@%p2 bra DONE;
+bar.sync 0;
+`)
+	ways := make(map[string]bool)
+	for _, tr := range k.Traces {
+		n := 0
+		for i := range tr.Events {
+			if tr.Events[i].Kind == trace.BarrierSync {
+				n++
+			}
+		}
+		ways[fmt.Sprint(tr.Threads.Least(), ": ", n)] = true
+	}
+	if d := cmp.Diff(map[string]bool{"0: 0": true, "0: 1": true, "1: 0": true, "1: 1": true}, ways); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// TestSkipped: what is passed over is the same in each warp where all that it rests on is.
+func TestSkipped(t *testing.T) {
+	for from, want := range map[string]value.Level{"%laneid": value.Block, "%tid.x": value.Warp} {
+		k := follow(t, ".reqntid 64", `
+ld.param.u64 %rd1, [p];
+ld.param.u32 %r1, [n];
+mov.u32 %r2, `+from+`;
+mov.u32 %r3, 0;
+setp.ge.u32 %p1, %r2, %r1;
+@%p1 bra ON;
+mad.wide.u32 %rd2, %r2, 4, %rd1;
+ld.global.u32 %r3, [%rd2];
+ON:
+shfl.sync.idx.b32 %r4, %r3, 31, 31, 0xffffffff;
+setp.eq.u32 %p2, %r4, 7;
+@%p2 bra DONE;
+bar.sync 0;
+`)
+		if d := cmp.Diff([]value.Level{want}, levels(k)); d != "" {
+			t.Errorf("%s (-want +got):\n%s", from, d)
+		}
+	}
+}

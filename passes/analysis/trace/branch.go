@@ -299,6 +299,7 @@ func (w *walk) inside(r *region, blocks []int) {
 			case "atom", "shfl", "match", "activemask", "call", "elect":
 				r.apart = true
 			}
+			r.blind = r.blind || blind(st.in)
 			st.in.Registers(func(reg *ir.Reg, a isa.Access) {
 				if a == isa.Read {
 					r.reads = append(r.reads, reg)
@@ -322,12 +323,15 @@ func (w *walk) skip(s *state, r region) *state {
 	time := strconv.Itoa(s.again(in))
 	level := value.Block
 	var on []*value.Value // what a branch on the result rests on
+	repeats := !r.apart && !r.blind
 	if cond := w.guard(s, in); cond != nil {
 		on = append(on, cond)
+		repeats = repeats && w.pool.Alike(cond)
 	}
 	for _, reg := range r.reads {
 		if n := w.at(reg); n >= 0 && s.regs.at(n) != nil {
 			level = max(level, s.regs.at(n).Level())
+			repeats = repeats && w.pool.Alike(s.regs.at(n))
 		}
 	}
 	if r.apart {
@@ -336,7 +340,9 @@ func (w *walk) skip(s *state, r region) *state {
 	for _, n := range r.regs {
 		reg := w.kept[n]
 		name := strconv.Itoa(n) + "@" + strconv.Itoa(s.block) + "#" + time
-		s.regs.set(n, w.pool.Atom(bitsOf(reg), "after", name, in, level, on...))
+		v := w.pool.Atom(bitsOf(reg), "after", name, in, level, on...)
+		v.Single().Repeats = repeats
+		s.put(n, v)
 	}
 	return w.enter(s, r.end)
 }

@@ -51,7 +51,7 @@ func (w *walk) compute(s *state, st *step) {
 	var cond *value.Value
 	if st.in.Guard.Reg != nil {
 		cond = w.guard(s, st.in)
-		if holds, known := s.facts.Decided(cond, s.threads); known {
+		if holds, known := s.facts.Decided(cond, w.lanes(s)); known {
 			if !holds {
 				return
 			}
@@ -64,6 +64,15 @@ func (w *walk) compute(s *state, st *step) {
 		w.give(s, st, nil)
 		w.note(s, st.memo, of)
 	}
+}
+
+// lanes is the threads whose values are kept together: the lanes of a warp may exchange what they hold, whichever of them went another way
+// before, if they have met again.
+func (w *walk) lanes(s *state) value.Set {
+	if len(s.open) > 0 {
+		return s.threads
+	}
+	return s.threads.Warp(w.pool.All())
 }
 
 // give works out what an instruction writes, where cond holds or always.
@@ -87,7 +96,7 @@ func (w *walk) give(s *state, st *step, cond *value.Value) {
 			v = w.pool.Select(cond, v, w.fit(w.reg(s, r), v.Width))
 			w.cond = cond
 		}
-		s.regs.set(n, v)
+		s.put(n, v)
 	}
 	w.cond = cond
 	w.result(s, st, set)
@@ -192,12 +201,7 @@ func (w *walk) result(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 		return
 	case "selp":
 		c, a, b := arg(3, 1), arg(1, width), arg(2, width)
-		// What the lanes of a warp hold is kept for all of them: they may exchange it, whichever of them went another way before.
-		lanes := s.threads
-		if len(s.open) == 0 {
-			lanes = lanes.Warp(w.pool.All())
-		}
-		if holds, known := s.facts.Decided(c, lanes); known {
+		if holds, known := s.facts.Decided(c, w.lanes(s)); known {
 			c = w.pool.Bool(holds)
 		}
 		set(&in.Args[0], w.pool.Select(c, w.fit(a, width), w.fit(b, width)))

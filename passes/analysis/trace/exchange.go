@@ -4,7 +4,11 @@
 package trace
 
 import (
+	"slices"
+	"strconv"
+
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/graph"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
@@ -23,6 +27,13 @@ func (w *walk) shuffle(s *state, in *ir.Instr, set func(*ir.Operand, *value.Valu
 		return false
 	}
 	to := &in.Args[0]
+	if w.mixes(s, &in.Args[1]) {
+		w.opaque(s, in, set)
+		if to.Kind == ir.Register && in.Mod("idx") && lane.Const() {
+			set(to, w.pool.Atom(32, "lane", strconv.Itoa(int(in.Pos))+"#"+strconv.Itoa(s.times.at(in)), in, value.Warp, lane))
+		}
+		return true
+	}
 	if to.Kind == ir.Pair {
 		inside := w.unknown(s, in, 1)
 		if common {
@@ -64,7 +75,7 @@ func (w *walk) vote(s *state, st *step, set func(*ir.Operand, *value.Value)) boo
 	}
 	r := in.Args[0].Reg()
 	v := w.operand(s, &in.Args[1], bitsOf(r))
-	if v.Const() || !w.pool.Alike(v) {
+	if v.Const() || !w.pool.Alike(v) || w.mixes(s, &in.Args[1]) {
 		return false
 	}
 	set(&in.Args[0], w.pool.Atom(bitsOf(r), "vote", in.Op, nil, value.Block, v))
@@ -76,6 +87,42 @@ func (w *walk) vote(s *state, st *step, set func(*ir.Operand, *value.Value)) boo
 func (w *walk) all(s *state, in *ir.Instr) bool {
 	mask := w.operand(s, &in.Args[len(in.Args)-1], 32)
 	return mask.Is(-1) && in.Guard.Reg == nil && len(s.open) == 0
+}
+
+// put gives a register its value.
+func (s *state) put(n int, v *value.Value) {
+	s.regs.set(n, v)
+	if s.mixed.at(n) {
+		s.mixed.set(n, false)
+	}
+}
+
+// mix takes note that lanes which parted at the end of a block have met again: what some of them wrote meanwhile is known of their class alone.
+func (w *walk) mix(s *state, block int) {
+	list, seen := w.parted[block]
+	if !seen {
+		const far = 200
+		if between, ok := graph.Between(w.flow.Succs, w.flow.Succs[block], w.post.Parent[block], far); ok {
+			for _, b := range between {
+				list = append(list, w.wrote[b]...)
+			}
+			slices.Sort(list)
+			list = slices.Compact(list)
+		}
+		w.parted[block] = list
+	}
+	for _, n := range list {
+		s.mixed.set(n, true)
+	}
+}
+
+// mixes reports whether lanes of the warp may hold something else in a register than this class knows.
+func (w *walk) mixes(s *state, o *ir.Operand) bool {
+	if o.Kind != ir.Register {
+		return false
+	}
+	n := w.at(o.Reg())
+	return n >= 0 && s.mixed.at(n)
 }
 
 // mode is which way values go.

@@ -105,6 +105,7 @@ type state struct {
 	times   book[*ir.Instr, int]          // how often an instruction that gives something new was met
 	pending book[*ir.Instr, *value.Value] // waits that did not succeed
 	clocks  book[string, *value.Value]    // as they were read last
+	mixed   book[int, bool]               // registers that lanes of the warp which went another way may have written
 	skipped int
 }
 
@@ -121,7 +122,7 @@ func (s *state) clone() *state {
 	c.facts = s.facts.clone()
 	c.events, c.choices = s.events.fork(), s.choices.fork()
 	c.open = slices.Clip(s.open)
-	c.turns, c.times, c.pending, c.clocks = s.turns.fork(), s.times.fork(), s.pending.fork(), s.clocks.fork()
+	c.turns, c.times, c.pending, c.clocks, c.mixed = s.turns.fork(), s.times.fork(), s.pending.fork(), s.clocks.fork(), s.mixed.fork()
 	return &c
 }
 
@@ -310,7 +311,13 @@ func (w *walk) enter(s *state, block int) *state {
 	}
 	s.block, s.at = block, 0
 	if len(s.open) > 0 {
-		s.open = slices.DeleteFunc(slices.Clone(s.open), func(c Choice) bool { return block != c.Block && w.post.Has(block, c.Block) })
+		s.open = slices.DeleteFunc(slices.Clone(s.open), func(c Choice) bool {
+			over := block != c.Block && w.post.Has(block, c.Block)
+			if over && c.Splits {
+				w.mix(s, c.Block)
+			}
+			return over
+		})
 	}
 	return s
 }

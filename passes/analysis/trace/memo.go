@@ -91,7 +91,7 @@ func (w *walk) recall(s *state, m *memo) (of [operands]*value.Value, found bool)
 	}
 	for i := range m.last {
 		if r := &m.last[i]; r.round == w.round && r.of == of {
-			s.regs.set(int(m.to), r.is)
+			s.put(int(m.to), r.is)
 			return of, true
 		}
 	}

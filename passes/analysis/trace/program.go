@@ -28,6 +28,7 @@ type program struct {
 	post   *graph.Tree
 	loops  []*graph.Loop        // innermost of each block
 	doomed []bool               // blocks whose ways all end in a trap
+	parted map[int][]int        // by block, registers written before its ways meet again
 	ruled  map[int]bool         // blocks that are for whole warps, where some part of each is
 	whole  map[*value.Atom]bool // predicates that an active mask names all lanes, which it cannot; see executing
 	active map[*graph.Loop]bool
@@ -54,6 +55,8 @@ type region struct {
 	// reads are registers that are read there; apart says that lanes may differ whatever they hold.
 	reads []*ir.Reg
 	apart bool
+	// blind says that something is loaded there of which its address says nothing.
+	blind bool
 }
 
 // Size is how many instructions a kernel has to be followed through; 0 where it does nothing of interest.
@@ -96,7 +99,7 @@ func newProgram(m *ir.Module, f *ir.Func) *program {
 	p := &program{k: k, pool: value.NewPool(x, y, z, exact), flow: g, place: make(map[*ir.Block]int, len(f.Blocks)),
 		turns: make(map[*graph.Loop]int), active: make(map[*graph.Loop]bool), quiet: make(map[*ir.Func]bool), defs: make(map[*ir.Func]*ir.Func),
 		acc: make(map[*ir.Reg]bool), skips: make(map[int]region), wrote: make(map[int][]int), params: make(map[*ir.Var]bool)}
-	p.ruled, p.whole = make(map[int]bool), make(map[*value.Atom]bool)
+	p.ruled, p.whole, p.parted = make(map[int]bool), make(map[*value.Atom]bool), make(map[int][]int)
 	k.Pool = p.pool
 	k.Most = exact && f.Attr(".reqntid") == nil
 	f.Number()

@@ -24,7 +24,7 @@ func (p *Pool) Alike(v *Value) bool {
 }
 
 func (p *Pool) alike(a *Atom) bool {
-	if a.Level <= Block {
+	if a.Level <= Block || a.Repeats {
 		return true
 	}
 	if a.alike == unasked {

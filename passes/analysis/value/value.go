@@ -52,7 +52,9 @@ type Atom struct {
 	Ref   any // what it stands for: a variable, an instruction
 	Level Level
 	Tid   bool // rests on the number of the thread alone
-	Zeros int  // low bits known to be zero
+	// Repeats says that each warp has the same, lane by lane, of what is not made of Args alone; see Pool.Alike.
+	Repeats bool
+	Zeros   int // low bits known to be zero
 	// Sources are what it rests on.
 	Sources Sources
 	// Nested is how many atoms a predicate is made of, where those that several are made of count for each; not above Deep.
