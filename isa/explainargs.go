@@ -293,6 +293,10 @@ func (k *WantKind) describeOne(access Access) string {
 			s = fmt.Sprintf("a %d-bit integer register", k.Settled.Bits())
 		case 'x':
 			s = fmt.Sprintf("a %d-bit register", k.Settled.Bits())
+		default:
+			if !k.Settled.Register() {
+				s = fmt.Sprintf("a .b%d register for %s", max(8, k.Settled.Bits()), k.Settled)
+			}
 		}
 		if k.Relax {
 			s = "a register of at least " + fmt.Sprint(k.Settled.Bits()) + " bits for " + k.Settled.String()

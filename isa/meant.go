@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// meantType is the type that another language calls by a word with a dot before it; "" where there is none.
+// meantType is the type or scope that another language calls by a word with a dot before it; "" where there is none.
 func meantType(word string) string {
 	switch strings.TrimSuffix(strings.TrimPrefix(strings.ToLower(word), "."), "_t") {
 	case "i8", "int8", "char":
@@ -38,6 +38,12 @@ func meantType(word string) string {
 		return ".f64"
 	case "bool", "predicate":
 		return ".pred"
+	case "block":
+		return ".cta"
+	case "device":
+		return ".gpu"
+	case "system":
+		return ".sys"
 	}
 	return ""
 }

@@ -379,6 +379,9 @@ func (m *Matcher) easiest(list []*Instruction, name string, mods []Mod, skip int
 			at = skip + i
 		}
 	}
+	if what == "" && partly {
+		what = combined
+	}
 	p := m.closed(name, what, best.gate)
 	p.Mod = at
 	return p
