@@ -16,6 +16,9 @@ func problem(rule string, mod int, format string, args ...any) Problem {
 // unknownName says that no instruction has this name, and which one is nearest.
 func (m *Matcher) unknownName(op string) Problem {
 	head, rest, _ := strings.Cut(op, ".")
+	if head == "" {
+		return problem("F201", -1, "%q does not begin with the name of an instruction", op)
+	}
 	p := problem("F201", -1, "no instruction is called %s", head)
 	if lower := strings.ToLower(op); lower != op && m.hasForm(lower) {
 		p.Message += "; did you mean " + lower
@@ -85,6 +88,9 @@ func (s *Set) wordsAfter(head string) string {
 
 // unknownMod says that a word is no modifier at all, and which one of the instruction is nearest.
 func (m *Matcher) unknownMod(list []*Instruction, word string, at int) Problem {
+	if word == "." {
+		return problem("F202", at, "%s has a dot that no modifier follows", list[0].Name)
+	}
 	if with := m.set.namesWith(word); with != "" && m.set.wordsAfter(list[0].Name+word) == "" && !m.set.begun(list[0].Name+word+"_") {
 		return problem("F203", at, "%s has no modifier %s; it is a word of %s", list[0].Name, word, with)
 	}

@@ -1,0 +1,26 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package isa_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// TestOddOpcodes: what is no opcode at all is told, whatever it is; the parser lets none of these through, and builders may pass them on.
+func TestOddOpcodes(t *testing.T) {
+	target, _ := isa.ParseTarget("sm_90a")
+	for op, want := range map[string]string{
+		"": "does not begin with the name", ".": "does not begin with the name", "..": "does not begin with the name", ".add": "does not begin with the name",
+		"add.": "a dot that no modifier follows", "add..u32": "a dot that no modifier follows", "add.u32.": "a dot that no modifier follows",
+		"add.\x80": "is not a modifier", "add.é": "is not a modifier", "x": "no instruction is called x", "x.": "no instruction is called x",
+	} {
+		_, problems := isa.NewMatcher(isa.Newest(), target).Match(op, nil)
+		if len(problems) == 0 || !strings.Contains(problems[0].Message, want) {
+			t.Errorf("%q: %v, want %q", op, problems, want)
+		}
+	}
+}
