@@ -181,7 +181,7 @@ func left(p *verify.Pass, t *trace.Trace, i int) {
 		return
 	}
 	for _, c := range t.Choices {
-		if c.At <= i && c.Cond.Level() > value.Block && !c.Cond.Tid() && !done(c) && p.Quits(c) {
+		if c.At <= i && c.Cond.Level() > value.Block && !c.Cond.Tid() && !told(c) && p.Quits(c) {
 			p.Report(&ruleCount, e.In, "a barrier waits for %d threads, and warps that leave do not count: it is not known whether any does", n).
 				As(diag.Review).Also(c.In, "threads may leave here").On(t, i)
 			return
@@ -189,10 +189,11 @@ func left(p *verify.Pass, t *trace.Trace, i int) {
 	}
 }
 
-// done reports whether a choice is whether a wait has succeeded.
-func done(c trace.Choice) bool {
+// told reports whether a choice is whether a wait has succeeded, or on what shared memory holds, by which others may have told all that come
+// the same.
+func told(c trace.Choice) bool {
 	a, _ := c.Cond.Condition()
-	return a != nil && a.Op == "done"
+	return a != nil && (a.Op == "done" || a.Sources&value.Private != 0)
 }
 
 // A site is one barrier, by number and count, and the threads that come to it.
