@@ -22,6 +22,7 @@ func (a Array[T]) Atomic(how Mod, i Reg[U32], x Reg[T], mods ...Mod) Reg[T] {
 	d := fresh[T](k)
 	if a.combines("Atomic", how) {
 		at := a.At(i).at
+		k.accesses(at, size(TypeOf[T]()), true, nil)
 		k.ins(a.atomic("atom", how, mods), d.in(k), at.in(k), x.combined(k))
 	}
 	return d
@@ -31,6 +32,7 @@ func (a Array[T]) Atomic(how Mod, i Reg[U32], x Reg[T], mods ...Mod) Reg[T] {
 func (a Array[T]) Reduce(how Mod, i Reg[U32], x Reg[T], mods ...Mod) {
 	if k := a.at.k; k != nil && a.combines("Reduce", how) {
 		at := a.At(i).at
+		k.accesses(at, size(TypeOf[T]()), true, nil)
 		k.ins(a.atomic("red", how, mods), at.in(k), x.combined(k))
 	}
 }

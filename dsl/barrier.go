@@ -108,6 +108,9 @@ func (b Barrier) Arrive() {
 // Expect counts the thread as arrived and makes the phase wait for bytes that asynchronous copies will bring.
 func (b Barrier) Expect(bytes Reg[U32]) {
 	if k := b.at.k; k != nil {
+		if bytes.Constant() && bytes.c.bits >= 1<<20 {
+			k.fault(&ruleProtocol, "a phase expects %d bytes; a barrier counts up to %d", bytes.c.bits, 1<<20-1)
+		}
 		k.ins("mbarrier.arrive.expect_tx.shared::cta.b64", ir.Operand{Kind: ir.Sink}, b.at.in(k), bytes.in(k))
 	}
 }
@@ -122,6 +125,9 @@ func (b Barrier) arriveAt(rank Reg[U32], order string) {
 	k := b.at.k
 	if k == nil {
 		return
+	}
+	if k.clusterSize() == 1 {
+		k.fault(&ruleProtocol, "a barrier of another block, in a kernel without Cluster; Arrive is for the block's own")
 	}
 	k.checkRank(rank)
 	far := fresh[U32](k)

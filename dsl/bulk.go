@@ -50,6 +50,9 @@ func (a Array[T]) BulkReduce(how Mod, from Array[T], n Reg[U32]) {
 	}
 	t := TypeOf[T]()
 	switch {
+	case floating(t) && (how == "and" || how == "or" || how == "xor"):
+		k.fault(&ruleOperand, "BulkReduce %q of a %s: bits belong to integers; dsl.As[dsl.U%d] is the same memory as such", how, t, t.Bits())
+		return
 	case how == "and" || how == "or" || how == "xor":
 		t = bits(t.Bits())
 	case how == "add" && t.Class() == isa.Half:

@@ -65,11 +65,11 @@ func (k *Kernel) If(p Reg[Pred], then func(), otherwise ...func()) {
 		to = k.newBlock("else")
 	}
 	k.branchIf(p, true, to)
-	k.inside("an If", then)
+	k.under(p, false, func() { k.inside("an If", then) })
 	if len(otherwise) > 0 {
 		k.branch(end)
 		k.place(to)
-		k.inside("an else", otherwise[0])
+		k.under(p, true, func() { k.inside("an else", otherwise[0]) })
 	}
 	if len(otherwise) > 1 {
 		k.fault(&ruleOperand, "If takes one function for the other case, found %d", len(otherwise))
@@ -87,7 +87,7 @@ func (k *Kernel) When(p Reg[Pred], body func()) {
 	}
 	was := k.guard
 	k.guard = ir.Guard{Reg: o.Reg()}
-	k.inside("a When", body)
+	k.under(p, false, func() { k.inside("a When", body) })
 	k.guard = was
 }
 
@@ -101,7 +101,7 @@ func (k *Kernel) Unless(p Reg[Pred], body func()) {
 	}
 	was := k.guard
 	k.guard = ir.Guard{Reg: o.Reg(), Not: true}
-	k.inside("an Unless", body)
+	k.under(p, true, func() { k.inside("an Unless", body) })
 	k.guard = was
 }
 
@@ -149,8 +149,10 @@ func Count[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
 		}
 		i, hi, step := lo.copied(), hi.kept(), step.kept()
 		top, l := k.newBlock("loop"), k.newLoop()
+		var empty Reg[Pred]
 		if !lo.Constant() || !hi.Constant() || lo.c.bits >= hi.c.bits {
-			k.branchIf(i.Ge(hi), false, l.end)
+			empty = i.Ge(hi)
+			k.branchIf(empty, false, l.end)
 		}
 		k.place(top)
 		if k.rolled {
@@ -160,10 +162,12 @@ func Count[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
 		k.enter("a loop")
 		turn := i
 		turn.scope = k.scope() // behind the loop it would be one step further
-		k.m.calls.run(func() {
-			if !yield(turn) {
-				k.fault(&ruleLoop, "a Go break or return left the body of this loop, which is built once; use k.Break or k.BreakIf")
-			}
+		k.amid(condition{p: empty.r, not: true}, empty.r == nil, true, func() {
+			k.m.calls.run(func() {
+				if !yield(turn) {
+					k.fault(&ruleLoop, "a Go break or return left the body of this loop, which is built once; use k.Break or k.BreakIf")
+				}
+			})
 		})
 		k.leave()
 		k.closeLoop(l, func() {
@@ -183,8 +187,9 @@ func (k *Kernel) While(cond func() Reg[Pred], body func()) {
 	top, l := k.newBlock("while"), k.newLoop()
 	k.place(top)
 	k.inside("a loop", func() {
-		k.branchIf(cond(), true, l.end)
-		body()
+		p := cond()
+		k.branchIf(p, true, l.end)
+		k.amid(condition{p: p.r}, p.r == nil, true, body)
 	})
 	k.closeLoop(l, func() { k.branch(top) })
 }
@@ -194,7 +199,7 @@ func (k *Kernel) Loop(body func()) {
 	k = k.sound()
 	top, l := k.newBlock("loop"), k.newLoop()
 	k.place(top)
-	k.inside("a loop", body)
+	k.amid(condition{}, true, true, func() { k.inside("a loop", body) })
 	k.closeLoop(l, func() { k.branch(top) })
 }
 
@@ -232,6 +237,7 @@ func (k *Kernel) innermost(what string) *loop {
 func (k *Kernel) Break() {
 	k = k.sound()
 	if l := k.innermost("Break"); l != nil {
+		k.out = true
 		k.branch(l.end)
 	}
 }
@@ -241,6 +247,7 @@ func (k *Kernel) BreakIf(p Reg[Pred]) {
 	k = k.sound()
 	if l := k.innermost("BreakIf"); l != nil {
 		k.branchIf(p, false, l.end)
+		k.remain(p, false)
 	}
 }
 
@@ -248,6 +255,7 @@ func (k *Kernel) BreakIf(p Reg[Pred]) {
 func (k *Kernel) Continue() {
 	k = k.sound()
 	if l := k.innermost("Continue"); l != nil {
+		k.out = true
 		k.branch(l.again(k))
 	}
 }
@@ -257,6 +265,7 @@ func (k *Kernel) ContinueIf(p Reg[Pred]) {
 	k = k.sound()
 	if l := k.innermost("ContinueIf"); l != nil {
 		k.branchIf(p, false, l.again(k))
+		k.remain(p, false)
 	}
 }
 
@@ -286,7 +295,7 @@ func (k *Kernel) SwitchElse(x Reg[U32], otherwise func(), cases ...func()) {
 		k.branch(end)
 	}
 	k.place(other)
-	k.inside("a default", otherwise)
+	k.amid(condition{}, false, false, func() { k.inside("a default", otherwise) })
 	k.place(end)
 }
 
@@ -303,7 +312,7 @@ func (k *Kernel) choose(x Reg[U32], other, end *ir.Block, cases []func()) {
 	k.ins("brx.idx", x.register().in(k), ir.Operand{Kind: ir.List, Ref: list})
 	for i, body := range cases {
 		k.place(list.Blocks[i])
-		k.inside("a case", body)
+		k.amid(condition{}, false, false, func() { k.inside("a case", body) })
 		if i < len(cases)-1 {
 			k.branch(end)
 		}
@@ -316,17 +325,32 @@ func (k *Kernel) Return() {
 	if !k.f.Kernel {
 		k.returns = append(k.returns, k.m.calls.here())
 	}
+	k.left = true
 	k.ins("ret")
 }
 
 // ReturnIf ends the thread where p holds.
-func (k *Kernel) ReturnIf(p Reg[Pred]) { k.When(p, k.Return) }
+func (k *Kernel) ReturnIf(p Reg[Pred]) {
+	k = k.sound()
+	parted := k.parted
+	k.When(p, k.Return)
+	k.parted = parted
+	k.remain(p, true)
+}
 
 // Exit ends the thread, from within a device function too.
-func (k *Kernel) Exit() { k.sound().ins("exit") }
+func (k *Kernel) Exit() {
+	k = k.sound()
+	k.left = true
+	k.ins("exit")
+}
 
 // Trap stops the kernel with an error.
-func (k *Kernel) Trap() { k.sound().ins("trap") }
+func (k *Kernel) Trap() {
+	k = k.sound()
+	k.left = true
+	k.ins("trap")
+}
 
 // A Label is a place that branches lead to, for code that is carried over from PTX.
 type Label struct {
@@ -356,7 +380,7 @@ func (k *Kernel) Place(l *Label) {
 	case l.placed:
 		k.fault(&ruleLabel, "label %s is placed twice", l.block.Name())
 	default:
-		l.placed = true
+		l.placed, k.parted = true, true
 		k.place(l.block)
 	}
 }
@@ -364,6 +388,7 @@ func (k *Kernel) Place(l *Label) {
 // Branch goes to a label.
 func (k *Kernel) Branch(l *Label) {
 	k = k.sound()
+	k.parted = true
 	if k.mine(l) {
 		k.branch(l.block)
 	}
@@ -372,6 +397,7 @@ func (k *Kernel) Branch(l *Label) {
 // BranchIf goes to a label where p holds.
 func (k *Kernel) BranchIf(p Reg[Pred], l *Label) {
 	k = k.sound()
+	k.parted = true
 	if k.mine(l) {
 		k.branchIf(p, false, l.block)
 	}

@@ -87,6 +87,7 @@ func (p *AsyncPipeline) Run(steps Reg[U32], load, use func(step Reg[U32], s Asyn
 	if !k.runs("Run", load != nil, use != nil) {
 		return
 	}
+	k.together("Run", true)
 	r := p.begin(steps, load)
 	for step := range k.Range(k.U32(0), steps) {
 		k.Comment("this stage has arrived, and every thread is done with the one before it")
@@ -217,6 +218,7 @@ func (p *AsyncPipeline) drain() {
 // tiles that reach over its edges.
 func (k *Kernel) CopyAsync(to SharedTile, from Addr, pitch Reg[U64], mods ...Mod) {
 	k = k.sound()
+	k.together("CopyAsync", true)
 	k.copyAsync(to, from, pitch, nil, mods)
 }
 

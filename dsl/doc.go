@@ -82,4 +82,9 @@
 // on and tells what it is, and a nil one makes nothing. Go itself stops at what is asked of a [Func] that is nil. What is wrong is kept with the line of the call and of those that called it, and
 // [Module.Build] returns all of it: types, shapes, byte counts, swizzles against boxes, roles that overlap, values used outside of
 // the branch that computes them, forms that the target does not have, with what it has instead.
+//
+// Where an address or a condition rests on the number of the thread and on constants, it is worked out for each thread of the first block, in the first
+// turn through every loop: vectors that begin at no multiple of their bytes, places outside of a shared or local variable, and shuffles, votes and
+// barriers to which some lanes of a warp do not come are told so. What rests on data or on a launch's parameters is not, and no more what stands in
+// roles, in device functions and behind labels: [Verify] looks there.
 package dsl

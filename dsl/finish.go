@@ -91,6 +91,7 @@ func (k *Kernel) finish() {
 		return // the rest would speak of the same mistakes in other words
 	}
 	k.checkResults()
+	k.checkOutputs()
 	if k.cur != nil {
 		k.giveBack()
 		k.ins("ret")
@@ -98,6 +99,7 @@ func (k *Kernel) finish() {
 	k.begin()
 	k.prologue()
 	k.checkWritten()
+	k.checkWatched()
 	k.settleShared()
 	k.dropUnread()
 	k.settleRegs()

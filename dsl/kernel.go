@@ -52,11 +52,17 @@ type Kernel struct {
 	regs       slab.Of[ir.Reg]
 	made       int // of regs
 	doc        []string
-	arguments  []isa.Type     // of a device function
-	callees    []callee       // functions that it calls
-	returns    []ir.Pos       // without a result
-	unwritten  []*ir.Reg      // of NewReg
-	meetings   []meeting      // of roles
+	arguments  []isa.Type // of a device function
+	callees    []callee   // functions that it calls
+	returns    []ir.Pos   // without a result
+	unwritten  []*ir.Reg  // of NewReg
+	meetings   []meeting  // of roles
+	outputs    []*Output
+	waited     bool           // WaitStores, for one output or another
+	watching   []watched      // what finish looks at
+	conds      []condition    // that hold here
+	left, out  bool           // whether threads left the kernel, or a turn of a loop, under the innermost condition
+	parted     bool           // who is here is not known
 	numbered   []int64        // barriers that are numbered by hand
 	sums       []*Accumulator // read before anything is multiplied into them, as the kernel is written
 }

@@ -114,7 +114,12 @@ func (m *Matrix) CopyAsync(to SharedTile, col Reg[U32], mods ...Mod) {
 		k.fault(&ruleShape, "matrix %s of %s is copied into %s: the element types differ", m.name, m.typ, to.Tile)
 		return
 	}
+	k.together("CopyAsync", true)
 	first := m.bytes(col)
+	if n := int64(m.typ.Bits()); col.Constant() && col.c.bits*n%128 != 0 || m.cols.Constant() && m.cols.c.bits*n%128 != 0 {
+		k.fault(&ruleShape, "matrix %s is copied from column %s on, with rows of %s columns: both are expected to be whole units of 16 bytes", m.name, spot(col), spot(m.cols))
+		return
+	}
 	k.copyAsync(to, At(m.at.Value64().Add(To[U64](first)), 0), m.pitch, &clip{m, first}, mods)
 }
 
@@ -145,6 +150,9 @@ func (c *clip) row(row Reg[U32]) Reg[U32] { return row.Min(c.m.rows.MaxI(1).SubI
 // matrix has them.
 func (w *WarpTile[C]) Store(d *Matrix, row, col Reg[U32]) {
 	if !made(w.kernel(), "Store", d.kernel()) || !d.takes(w.k, w.shape.C) {
+		return
+	}
+	if !d.even(col) {
 		return
 	}
 	lane := w.k.Lane()
@@ -203,6 +211,9 @@ func (m *Matrix) StoreRow(row, col Reg[U32], x []Reg[F32]) {
 		m.k.fault(&ruleShape, "%d neighbours of a row of matrix %s; an even number is expected", len(x), m.name)
 		return
 	}
+	if !m.even(col) {
+		return
+	}
 	e := m.edge(row, col)
 	e.line(func() {
 		for i := 0; i < len(x); i += 2 {
@@ -231,6 +242,15 @@ func (m *Matrix) takes(k *Kernel, t isa.Type) bool {
 		return true
 	}
 	return false
+}
+
+// even reports whether numbers can be stored two at a time from a column on, as far as that is known.
+func (m *Matrix) even(col Reg[U32]) bool {
+	if col.Constant() && col.c.bits%2 != 0 || m.cols.Constant() && m.cols.c.bits%2 != 0 {
+		m.k.fault(&ruleShape, "matrix %s is stored to from column %s on, with rows of %s columns: even numbers are expected, since two neighbours are written at once", m.name, spot(col), spot(m.cols))
+		return false
+	}
+	return true
 }
 
 // An edge is where a lane's sums go in a matrix, as far as there is one: a line of them, and from each to the next eight rows down.

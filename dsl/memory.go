@@ -326,6 +326,12 @@ func (a Array[T]) Index(at ...Reg[U32]) Reg[U32] {
 		k.fault(&ruleMemory, "%d indices into an array of %d dimensions", len(at), len(a.dims))
 		return at[0]
 	}
+	for d, x := range at {
+		if x.Constant() && (x.c.bits < 0 || x.c.bits >= int64(a.dims[d])) {
+			k.fault(&ruleMemory, "index %d along dimension %d, which has %d", x.c.bits, d, a.dims[d])
+			return at[0]
+		}
+	}
 	i := at[0]
 	for d, x := range at[1:] {
 		i = i.MadI(int64(a.dims[d+1]), x)
@@ -352,6 +358,7 @@ func (a Array[T]) Get(mods ...Mod) Reg[T] {
 		return Reg[T]{}
 	}
 	d := fresh[T](k)
+	k.accesses(a.at, size(TypeOf[T]()), false, mods)
 	k.ins(k.access("ld", a.at.space, mods, 1, memory(TypeOf[T]())), d.in(k), a.at.in(k))
 	return d
 }
@@ -372,6 +379,7 @@ func (a Array[T]) Put(x Reg[T], mods ...Mod) {
 	if floating(TypeOf[T]()) && TypeOf[T]().Class() == isa.Half {
 		x = x.register()
 	}
+	k.accesses(a.at, size(TypeOf[T]()), true, nil)
 	k.ins(k.access("st", a.at.space, mods, 1, memory(TypeOf[T]())), a.at.in(k), x.in(k))
 }
 

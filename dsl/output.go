@@ -16,6 +16,8 @@ type Output struct {
 	tiles   SharedTile // the first of them
 	groups  int
 	barrier []NamedBarrier
+	stored  ir.Pos // where something is stored first
+	drained bool
 }
 
 // Output is room for the tiles of a tensor map, one for each of so many warpgroups.
@@ -36,6 +38,7 @@ func (k *Kernel) Output(name string, to *TensorMap, groups int) *Output {
 	bytes := (t.Bytes() + align - 1) / align * align
 	o.tiles = SharedTile{Tile: t, at: k.SharedBytes(unique(name, k.names), bytes*groups, align)}
 	o.barrier = k.barrierRow(groups, 128)
+	k.outputs = append(k.outputs, o)
 	return o
 }
 
@@ -92,6 +95,11 @@ func (o *Output) Store(acc *Accumulator, part int, group, row, col Reg[U32]) {
 		k.fault(&ruleShape, "an output of %s; a swizzle of 128 bytes, a multiple of 16 columns and an accumulator of .f32 are expected", t)
 		return
 	}
+	if group.Constant() && (group.c.bits < 0 || group.c.bits >= int64(o.groups)) {
+		k.fault(&ruleShape, "the tile of warpgroup %d of an output for %d", group.c.bits, o.groups)
+		return
+	}
+	o.stores()
 	first := o.first()
 	k.Comment("the store before this one has left the tile")
 	k.When(first, func() { k.WaitStoresRead(0) })
@@ -171,5 +179,22 @@ func (o *Output) Drain() {
 	if o.kernel() == nil {
 		return
 	}
-	o.k.When(o.first(), func() { o.k.WaitStores(0) })
+	o.drained = true
+	o.k.When(o.first(), func() { o.k.waitGroups("cp.async.bulk.wait_group", 0) })
+}
+
+// stores notes where something is stored.
+func (o *Output) stores() {
+	if o.stored == ir.NoPos {
+		o.stored = o.k.m.calls.here()
+	}
+}
+
+// checkOutputs reports outputs that nobody waits for.
+func (k *Kernel) checkOutputs() {
+	for _, o := range k.outputs {
+		if o.stored != ir.NoPos && !o.drained && !k.waited {
+			k.m.faultAt(o.stored, &ruleProtocol, "what is stored through %s is never waited for: the block may leave while the TMA reads its tile; Drain belongs to the end of the role", o.to.name)
+		}
+	}
 }

@@ -21,6 +21,7 @@ func (o *Output) storeRows(row, col Reg[U32], chunk int, numbers func(col, n int
 	if !made(k, "StoreRows", row.k) || !k.runs("StoreRows", given) {
 		return
 	}
+	o.stores()
 	t := o.to.tile
 	switch {
 	case t.Rows != 128 || o.groups != 1:

@@ -10,6 +10,7 @@ func (x Reg[T]) WarpScan(combine func(a, b Reg[T]) Reg[T]) Reg[T] {
 	if k == nil || !k.runs("WarpScan", combine != nil) {
 		return x
 	}
+	k.fullWarps("WarpScan")
 	lane := k.Lane()
 	for n := int64(1); n < 32; n *= 2 {
 		x = Select(lane.GeI(n), combine(x.ShuffleUp(n), x), x)
@@ -31,6 +32,12 @@ func BlockScan[T Scalar](x Reg[T], name string, combine func(a, b Reg[T]) Reg[T]
 	if x.k != nil && !x.k.runs("BlockScan", combine != nil) {
 		return x, x
 	}
+	if x.k != nil {
+		if _, ok := x.k.wholeWarps("BlockScan"); !ok {
+			return x, x
+		}
+		x.k.together("BlockScan", true)
+	}
 	scan = x.WarpScan(combine)
 	before, all := scanWarps(scan, name, combine)
 	if k := x.k; k != nil && before.k != nil {
@@ -43,6 +50,12 @@ func BlockScan[T Scalar](x Reg[T], name string, combine func(a, b Reg[T]) Reg[T]
 func BlockScanBefore[T Scalar](x, first Reg[T], name string, combine func(a, b Reg[T]) Reg[T]) (scan, all Reg[T]) {
 	if x.k != nil && !x.k.runs("BlockScanBefore", combine != nil) {
 		return x, x
+	}
+	if x.k != nil {
+		if _, ok := x.k.wholeWarps("BlockScanBefore"); !ok {
+			return x, x
+		}
+		x.k.together("BlockScanBefore", true)
 	}
 	upTo := x.WarpScan(combine)
 	before, all := scanWarps(upTo, name, combine)

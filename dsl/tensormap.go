@@ -239,7 +239,11 @@ func (m *TensorMap) store(op string, from SharedTile, row, col Reg[U32]) {
 func (k *Kernel) CommitStores() { k.sound().ins("cp.async.bulk.commit_group") }
 
 // WaitStores waits until at most n groups of the thread's stores have not been written.
-func (k *Kernel) WaitStores(n int) { k.sound().waitGroups("cp.async.bulk.wait_group", n) }
+func (k *Kernel) WaitStores(n int) {
+	k = k.sound()
+	k.waited = true
+	k.waitGroups("cp.async.bulk.wait_group", n)
+}
 
 // WaitStoresRead waits until at most n groups of the thread's stores still read shared memory.
 func (k *Kernel) WaitStoresRead(n int) { k.sound().waitGroups("cp.async.bulk.wait_group.read", n) }

@@ -275,8 +275,8 @@ func Element[T Scalar](t SharedTile, row, col Reg[U32]) Array[T] {
 		off = off.Xor(off.ShrI(3).AndI(int64(mask)))
 	}
 	at = at.add(off)
-	at.align = 0 // the index decides
-	return Array[T]{at: at}
+	at.align = 0                                    // the index decides
+	return Array[T]{at: at, dims: []int{16 / each}} // what lies behind is elsewhere, wherever the swizzle puts it
 }
 
 // spot is a row or column as messages name it.

@@ -9,7 +9,8 @@ import (
 )
 
 // LoadVec reads n elements that begin at element i, in one access of at most 16 bytes (32 on sm_100). The address must be a
-// multiple of the bytes that it reads.
+// multiple of the bytes that it reads: i counts elements, not vectors, and is a multiple of n. An i that is none for some thread is told where
+// it can be worked out while the kernel is built.
 func (a Array[T]) LoadVec(i Reg[U32], n int, mods ...Mod) []Reg[T] { return a.At(i).GetVec(n, mods...) }
 
 // StoreVec writes elements that begin at element i, in one access.
@@ -39,6 +40,7 @@ func (a Array[T]) GetVec(n int, mods ...Mod) []Reg[T] {
 			regs[i] = ir.Operand{Kind: ir.Register, Ref: k.newReg(w.typ)}
 		}
 	}
+	k.accesses(a.at, int64(n)*size(TypeOf[T]()), false, mods)
 	k.ins(k.access("ld", a.at.space, mods, w.count, w.typ), k.oneOrMany(regs), a.at.in(k))
 	for i, r := range regs {
 		switch w.each {
@@ -104,6 +106,7 @@ func (a Array[T]) PutVec(x []Reg[T], mods ...Mod) {
 		}
 		k.ins("mov.b32", regs[i], k.vector(x[2*i].register().in(k), x[2*i+1].register().in(k)))
 	}
+	k.accesses(a.at, int64(len(x))*size(TypeOf[T]()), true, nil)
 	k.ins(k.access("st", a.at.space, mods, w.count, w.typ), a.at.in(k), k.oneOrMany(regs))
 }
 

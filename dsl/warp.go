@@ -26,6 +26,7 @@ func shuffled[T Scalar](x Reg[T], how string, n Operand, clamp int64) Reg[T] {
 	if k == nil {
 		return x
 	}
+	k.together("a shuffle", false)
 	t := held(TypeOf[T]())
 	x = x.register()
 	send := func(d, s ir.Operand) {
@@ -88,17 +89,31 @@ func (x Reg[T]) lanes(n int64) Operand {
 }
 
 // ShuffleFrom is x of a lane.
-func (x Reg[T]) ShuffleFrom(lane Reg[U32]) Reg[T] { return shuffled(x, "idx", lane, 31) }
+func (x Reg[T]) ShuffleFrom(lane Reg[U32]) Reg[T] {
+	if lane.Constant() && x.k != nil && (lane.c.bits < 0 || lane.c.bits > 31) {
+		x.k.fault(&ruleConstant, "a shuffle from lane %d; a warp has lanes 0 to 31", lane.c.bits)
+		return x
+	}
+	return shuffled(x, "idx", lane, 31)
+}
 
 // WarpReduce combines x of all lanes of the warp; every lane gets the result.
 func (x Reg[T]) WarpReduce(combine func(a, b Reg[T]) Reg[T]) Reg[T] {
 	if x.k == nil || !x.k.runs("WarpReduce", combine != nil) {
 		return x
 	}
+	x.k.fullWarps("WarpReduce")
 	for mask := int64(16); mask > 0; mask /= 2 {
 		x = combine(x, x.ShuffleXor(mask))
 	}
 	return x
+}
+
+// fullWarps reports a call that takes 32 lanes, in a block whose last warp has fewer.
+func (k *Kernel) fullWarps(what string) {
+	if n := k.BlockThreads(); n%32 != 0 {
+		k.fault(&ruleProtocol, "%s in a block of %d threads, whose last warp has %d lanes of 32: what the others bring is nothing", what, n, n%32)
+	}
 }
 
 // WarpSum is the sum of x over the warp, in every lane.
@@ -139,6 +154,7 @@ func (x Reg[T]) Redux(how Mod) Reg[T] {
 	if how == "and" || how == "or" || how == "xor" {
 		t = isa.B32
 	}
+	x.k.together("Redux", false)
 	d := fresh[T](x.k)
 	x.k.ins("redux.sync."+string(how)+t.String(), d.in(x.k), x.register().in(x.k), number(fullWarp))
 	return d
@@ -147,6 +163,7 @@ func (x Reg[T]) Redux(how Mod) Reg[T] {
 // Ballot is a bit for each lane of the warp: whether p holds there.
 func (k *Kernel) Ballot(p Reg[Pred]) Reg[U32] {
 	k = k.sound()
+	k.together("Ballot", false)
 	d := fresh[U32](k)
 	k.ins("vote.sync.ballot.b32", d.in(k), p.register().in(k), number(fullWarp))
 	return d
@@ -159,6 +176,7 @@ func (k *Kernel) AnyLane(p Reg[Pred]) Reg[Pred] { return k.sound().vote("any", p
 func (k *Kernel) AllLanes(p Reg[Pred]) Reg[Pred] { return k.sound().vote("all", p) }
 
 func (k *Kernel) vote(how string, p Reg[Pred]) Reg[Pred] {
+	k.together("a vote", false)
 	d := fresh[Pred](k)
 	k.ins("vote.sync."+how+".pred", d.in(k), p.register().in(k), number(fullWarp))
 	return d
@@ -177,6 +195,7 @@ func (x Reg[T]) MatchAny() Reg[U32] {
 	if x.k == nil {
 		return Reg[U32]{}
 	}
+	x.k.together("MatchAny", false)
 	d := fresh[U32](x.k)
 	x.k.ins(x.k.op("match.any.sync", bits(x.Type().Bits())), d.in(x.k), x.register().in(x.k), number(fullWarp))
 	return d
@@ -197,11 +216,16 @@ func (k *Kernel) Elect() Reg[Pred] {
 func (k *Kernel) Sync() {
 	k = k.sound()
 	k.meet("Sync")
+	k.together("Sync", false)
 	k.ins("bar.sync", number(0))
 }
 
 // SyncWarp waits for all threads of the warp.
-func (k *Kernel) SyncWarp() { k.sound().ins("bar.warp.sync", number(fullWarp)) }
+func (k *Kernel) SyncWarp() {
+	k = k.sound()
+	k.together("SyncWarp", false)
+	k.ins("bar.warp.sync", number(fullWarp))
+}
 
 // SyncCluster waits for all threads of the cluster (sm_90).
 func (k *Kernel) SyncCluster() {
@@ -226,6 +250,7 @@ func BlockReduce[T Scalar](x Reg[T], name string, combine func(a, b Reg[T]) Reg[
 	if !ok || !k.runs("BlockReduce", combine != nil) {
 		return x
 	}
+	k.together("BlockReduce", true)
 	x = x.WarpReduce(combine)
 	if warps == 1 {
 		return x

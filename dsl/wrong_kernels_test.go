@@ -42,12 +42,12 @@ var wrongKernels = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F64(7).Var().Exp2() }},                                  // want `F203: ex2 has no modifier \.f64; expected one of \.f16 \.f16x2 \.f32`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F32(7).Var().Add(k.F32(1), dsl.Relu) }},                 // want `F203: add has no modifier \.relu`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F16(7).Div(k.F16(2)) }},                                 // want `F203: div has no modifier \.f16; expected one of \.f32 \.f64`
-	{"sm_75", func(_ *dsl.Module, k *dsl.Kernel) { k.BF16(7).Add(k.BF16(2)) }},                               // want `F402: fma needs PTX 7\.0 on sm_80 or later; this file says PTX 9\.5, sm_75`
+	{"sm_75", func(_ *dsl.Module, k *dsl.Kernel) { k.BF16(7).Add(k.BF16(2)) }},                               // want `F402: \.bf16 of fma needs PTX 7\.0 on sm_80 or later; this file says PTX 9\.5, sm_75`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Bits[dsl.U64](k.F32(1).Var()) }},                      // want `D205: the bits of a \.f32 are no \.u64: 32 bits against 64`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Unpack[dsl.F16](k.U64(1)) }},                          // want `D205: a \.u64 has no two halves of type \.f16`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Widen(k.U32(1).Var()) }},                              // want `D205: a \.u32 is no pair of half-precision numbers`
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Pack[dsl.E4M3x2](k.F32(1).Var(), k.F32(2).Var()) }},   // want `F402: cvt needs PTX 7\.8 on sm_90 or later, or PTX 8\.1 on sm_89 or later; th`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.To[dsl.F16](k.F32(1).Var(), dsl.RNI) }},               // want `F205: \.f32 does not go with the other modifiers here; expected \.f16`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Pack[dsl.E4M3x2](k.F32(1).Var(), k.F32(2).Var()) }},   // want `F402: \.e4m3x2 of cvt needs PTX 7\.8 on sm_90 or later, or PTX 8\.1 on sm_89 or later; th`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.To[dsl.F16](k.F32(1).Var(), dsl.RNI) }},               // want `F205: \.rni does not go with the other modifiers here; expected one of \.rm \.rn \.rp \.rz`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		dsl.NewReg[dsl.U8](k).ShuffleXor(1)
 		dsl.NewReg[dsl.B128](k).ShuffleXor(1) // want `D205: a \.b128 cannot be shuffled between lanes; 16, 32 and 64 bits can`
@@ -107,7 +107,7 @@ var wrongKernels = []wrongKernel{
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		k.Ins("elect.sync", dsl.Pair(dsl.Sink, k.TID().X.EqI(0)), 0xffffffff) // want `F402: elect needs PTX 8\.0 on sm_90 or later; this file says PTX 9\.5, sm_80`
 	}},
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("bar.sync", 16) }},                              // want `F304: operand 1 of bar\.sync is the constant 16, expected a \.i32 register or`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("bar.sync", 16) }},                              // want `F304: operand 1 of bar\.sync is the constant 16, expected a 32-bit integer register or`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("setp.lt.u32", k.U32(0).Var(), 1, 2) }},         // want `F303: operand 1 of setp\.lt\.u32 is a \.b32 register, expected a \.pred registe`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("mov.b32", k.U32(0).Var(), "%tidd.x") }},        // want `D205: %tidd\.x is no special register; did you mean %tid\?`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("nanosleep.u32", dsl.NotP(k.TID().X.EqI(0))) }}, // want `F303: operand 1 of nanosleep\.u32 is a \.pred register negated with !, expect`
@@ -127,7 +127,7 @@ var wrongKernels = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a"); dsl.Global[dsl.F32](k, "a") }},       // want `D103: a is taken: two parameters or variables of k cannot have one name`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Param[dsl.F32](k, "7") }},                                     // want `D103: "7" is no name for a parameter`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").LoadI(0, "L3::fast") }},               // want `F202: \.L3::fast is not a modifier of PTX`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 4).LoadI(0, dsl.NC) }},                // want `F205: \.shared does not go with the other modifiers here; expected \.global`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 4).LoadI(0, dsl.NC) }},                // want `F205: \.nc does not go with the other modifiers here`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").Atomic("mul", k.U32(0), k.F32(1)) }},  // want `D205: Atomic "mul" of a \.f32: expected one of add, min, max, and, or, xor, inc, dec, exch`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { var a dsl.Array[dsl.F32]; a.Put(k.F32(1)) }},                      // want `D201: a store to an array that no builder call made`
 	{"sm_86", func(_ *dsl.Module, k *dsl.Kernel) {

@@ -95,7 +95,7 @@ func TestTilesApart(t *testing.T) {
 	m := dsl.New("m", "sm_90")
 	k := m.Kernel("k", dsl.Threads(32))
 	x := k.Tensor("x", isa.F32, []int{1, 10, 40}, dsl.NoSwizzle) // of 1600 bytes
-	dsl.Element[dsl.F32](k.SharedTiles("t", x.Tile(), 2).Stage(k.Lane()), k.U32(0), k.U32(0)).Put(k.F32(1))
+	dsl.Element[dsl.F32](k.SharedTiles("t", x.Tile(), 2).Stage(k.Lane().AndI(1)), k.U32(0), k.U32(0)).Put(k.F32(1))
 	text, err := m.Text()
 	if err != nil || !strings.Contains(text, "t[3328]") || !strings.Contains(text, ", 1664;") {
 		t.Errorf("tiles of 1600 bytes are not 1664 apart: %v\n%s", err, text)

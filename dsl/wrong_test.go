@@ -28,6 +28,7 @@ var wrongFiles = map[string][]wrongKernel{
 	"wrong_grids_test.go":     wrongGrids,
 	"wrong_ways_test.go":      wrongWays,
 	"wrong_stay_test.go":      wrongStays,
+	"wrong_threads_test.go":   wrongThreads,
 }
 
 var bless = flag.Bool("bless", false, "print what wrong kernels say at lines that want nothing")

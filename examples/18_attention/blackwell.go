@@ -113,6 +113,9 @@ func (r *tensorRow) Take(d *dsl.AccumulatorStage, weights *dsl.Factor, seen u32)
 	each := func(visit func(col int, x []f32)) {
 		for col := 0; col < BlackwellKeys; col += chunk {
 			x := d.Load(col, chunk)
+			for i := range x {
+				x[i] = x[i].Var()
+			}
 			k.If(seen.LtI(int64(col+chunk)), func() {
 				for i := range x {
 					x[i].Set(dsl.Select(seen.GtI(int64(col+i)), x[i], k.F32(math.Inf(-1))))

@@ -1,0 +1,260 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// A turn is what registers are for a thread of the first block, in its first turn through every loop.
+type turn struct {
+	k        *Kernel
+	defs     map[*ir.Reg]*ir.Instr // what writes a register, first
+	pointers map[*ir.Reg]string    // pointer parameters, in global memory
+	bases    map[any]int64         // where pointers and variables begin
+	areas    []area
+	threads  []int
+	thread   int
+	have     map[*ir.Reg]worked
+	work     int
+}
+
+// An area is a variable, or what a parameter points to.
+type area struct {
+	space isa.Space
+	name  string
+	size  int64 // 0 where nobody knows
+}
+
+// mostWork is how many instructions are worked out for a kernel.
+const mostWork = 200_000
+
+// apartBits is how far apart areas are, so that an address tells its own.
+const apartBits = 44
+
+// A worked register is a number, or one that rests on what a launch gives and is the same for all threads, or nothing that is known.
+type worked struct {
+	kind workedKind
+	n    int64
+}
+
+type workedKind uint8
+
+const (
+	vague workedKind = iota
+	given            // a launch gives it
+	free             // a predicate that compares with such: a launch may make it true
+	sure
+)
+
+func (k *Kernel) newTurn() *turn {
+	t := &turn{k: k, defs: make(map[*ir.Reg]*ir.Instr), pointers: make(map[*ir.Reg]string), bases: make(map[any]int64), have: make(map[*ir.Reg]worked)}
+	for _, b := range k.f.Blocks {
+		for _, in := range b.Instrs {
+			t.define(in)
+		}
+	}
+	n := cmp.Or(k.BlockThreads(), 32)
+	for i := range n {
+		t.threads = append(t.threads, i)
+	}
+	return t
+}
+
+// define notes what an instruction writes. A register that is written again is known where it counts the turns of a loop: in the first it is what it
+// began as.
+func (t *turn) define(in *ir.Instr) {
+	if in.Form == nil {
+		return
+	}
+	in.Registers(func(r *ir.Reg, a isa.Access) {
+		switch old := t.defs[r]; {
+		case a == isa.Read:
+		case a == isa.Write && in.Guard.Reg == nil && old == nil:
+			t.defs[r] = in
+		case old != nil && in.Head() == "add" && !r.Varies && len(in.Args) > 1 && in.Args[0].Reg() == r && in.Args[1].Reg() == r:
+		default:
+			t.defs[r] = &ir.Instr{} // nothing is known of it
+		}
+	})
+	if in.Op == "cvta.to.global.u64" {
+		if from := in.Args[1].Reg(); from != nil && t.defs[from] != nil {
+			if v := variableOf(t.defs[from]); v != nil && v.Space == isa.Param && v.Ptr != nil {
+				t.pointers[in.Args[0].Reg()] = v.Name
+			}
+		}
+	}
+}
+
+// variableOf is the variable that an instruction loads from.
+func variableOf(in *ir.Instr) *ir.Var {
+	if len(in.Args) < 2 || in.Head() != "ld" {
+		return nil
+	}
+	if list := in.Args[1].Args(); len(list) == 1 {
+		return list[0].Var()
+	}
+	return nil
+}
+
+// begin makes the registers those of a thread.
+func (t *turn) begin(thread int) {
+	t.thread = thread
+	clear(t.have)
+}
+
+// base is where an area begins.
+func (t *turn) base(of any, a area) int64 {
+	if at, ok := t.bases[of]; ok {
+		return at
+	}
+	t.areas = append(t.areas, a)
+	t.bases[of] = int64(len(t.areas)) << apartBits
+	return t.bases[of]
+}
+
+// find is the area that an address is in, or before.
+func (t *turn) find(space isa.Space, at int64) (name string, size, off int64, ok bool) {
+	i := (at + 1<<(apartBits-1)) >> apartBits
+	if i < 1 || i > int64(len(t.areas)) || t.areas[i-1].space != space {
+		return "", 0, 0, false
+	}
+	off = at - i<<apartBits
+	if space != isa.Global {
+		off = int64(int32(off)) // addresses of 32 bits wrap
+	}
+	return t.areas[i-1].name, t.areas[i-1].size, off, true
+}
+
+// comes reports whether the thread may be where conditions hold.
+func (t *turn) comes(conds []condition) bool {
+	for _, c := range conds {
+		if v := t.holds(c); v.kind != free && (v.kind != sure || v.n == 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// holds is whether a condition holds: 1 or 0.
+func (t *turn) holds(c condition) worked {
+	v := t.value(c.p)
+	if v.kind == sure && c.not {
+		v.n ^= 1
+	}
+	return v
+}
+
+// root is the pointer parameter that an address comes from, and what was indexed last.
+func (t *turn) root(r *ir.Reg) (root, base *ir.Reg) {
+	for range 64 {
+		if _, ok := t.pointers[r]; ok {
+			return r, cmp.Or(base, r)
+		}
+		in := t.defs[r]
+		if in == nil || len(in.Args) < 2 {
+			return nil, nil
+		}
+		switch in.Op {
+		case "mad.wide.u32", "mad.lo.u64":
+			r = in.Args[3].Reg()
+		case "add.u64", "mov.b64", "mov.u64":
+			r = in.Args[1].Reg()
+		default:
+			return nil, nil
+		}
+		if base == nil {
+			base = r
+		}
+	}
+	return nil, nil
+}
+
+// value is what a register is.
+func (t *turn) value(r *ir.Reg) worked {
+	if v, ok := t.have[r]; ok {
+		return v
+	}
+	t.have[r] = worked{} // of what rests on itself
+	v := t.result(r)
+	t.have[r] = v
+	return v
+}
+
+func (t *turn) result(r *ir.Reg) worked {
+	in := t.defs[r]
+	if t.work++; in == nil || in.Form == nil || t.work > mostWork {
+		return worked{}
+	}
+	if r == t.k.warp.r && r != nil {
+		return worked{sure, int64(t.thread / 32)}
+	}
+	if _, ok := t.pointers[r]; ok {
+		return worked{sure, t.base(r, area{space: isa.Global, name: t.pointers[r]})}
+	}
+	if in.Head() == "elect" {
+		if t.thread%32 == 0 {
+			return worked{sure, 1}
+		}
+		return worked{kind: sure}
+	}
+	if v := variableOf(in); v != nil && v.Space == isa.Param {
+		return worked{kind: given}
+	}
+	words := strings.Split(in.Op, ".")
+	var args [3]worked
+	for i := range min(3, len(in.Args)-1) {
+		args[i] = t.operand(&in.Args[i+1])
+	}
+	return worksOut(words, args[0], args[1], args[2])
+}
+
+// operand is what an operand is.
+func (t *turn) operand(o *ir.Operand) worked {
+	switch o.Kind {
+	case ir.Register:
+		return t.value(o.Reg())
+	case ir.Int:
+		return worked{sure, o.Value}
+	case ir.Special:
+		return t.special(o.Text())
+	case ir.Variable:
+		if v := o.Var(); v != nil && (v.Space == isa.Shared || v.Space == isa.Local) {
+			size := v.Size()
+			if v.Dims != nil && v.Dims[0] == ir.Unsized {
+				size = 0
+			}
+			return worked{sure, o.Value + t.base(v, area{space: v.Space, name: v.Name, size: size})}
+		}
+	}
+	return worked{}
+}
+
+// special is what a special register is.
+func (t *turn) special(name string) worked {
+	n := t.k.threads
+	if n[0] == 0 {
+		n = [3]int{32, 1, 1} // as far as the first threads go
+	}
+	switch name {
+	case "%tid.x":
+		return worked{sure, int64(t.thread % n[0])}
+	case "%tid.y":
+		return worked{sure, int64(t.thread / n[0] % n[1])}
+	case "%tid.z":
+		return worked{sure, int64(t.thread / n[0] / n[1])}
+	case "%laneid":
+		return worked{sure, int64(t.thread % 32)}
+	case "%ctaid.x", "%ctaid.y", "%ctaid.z", "%cluster_ctarank", "%clusterid.x", "%clusterid.y", "%clusterid.z", "%cluster_ctaid.x", "%cluster_ctaid.y", "%cluster_ctaid.z":
+		return worked{kind: sure}
+	}
+	if strings.HasPrefix(name, "%n") {
+		return worked{kind: given}
+	}
+	return worked{}
+}

@@ -1,0 +1,230 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// What a kernel does in its first turn through every loop, in the first block of a launch, can often be worked out while it is built, thread by thread.
+// Accesses are held against the variables that they are for so, and what a whole warp or block does against the conditions around it. What rests on
+// data, or on what a launch gives, is not told.
+
+// A watched call is one that finish looks at.
+type watched struct {
+	pos   ir.Pos
+	conds []condition // under which the thread is here, the outermost first
+	what  string      // of what all threads of a warp or block do: the name of the call
+	block bool        // all of the block, not of the warp
+	// Of an access:
+	space  isa.Space
+	reg    *ir.Reg // the address, to which off is added
+	off    int64
+	bytes  int64
+	writes bool
+	nc     bool // through the read-only path
+}
+
+// A condition is a predicate, or its contrary, that holds here.
+type condition struct {
+	p    *ir.Reg
+	not  bool
+	left bool // the others have left the kernel
+}
+
+// mostWatched is how many calls are looked at, and mostAlike how many of those that are on the same lines.
+const (
+	mostWatched = 1024
+	mostAlike   = 8
+)
+
+// watch notes a call, unless nothing can be said of it.
+func (k *Kernel) watch(w watched) {
+	if k.role != nil || k.parted || !k.f.Kernel || len(k.watching) >= mostWatched {
+		return
+	}
+	alike := 0
+	for i := len(k.watching) - 1; i >= 0 && i >= len(k.watching)-2*mostAlike; i-- {
+		if k.watching[i].pos == w.pos && k.watching[i].what == w.what {
+			alike++
+		}
+	}
+	if alike >= mostAlike {
+		return
+	}
+	w.conds = k.conds[:len(k.conds):len(k.conds)]
+	k.watching = append(k.watching, w)
+}
+
+// accesses notes an access of a thread to bytes at a.
+//
+//go:noinline
+func (k *Kernel) accesses(a Addr, bytes int64, writes bool, mods []Mod) {
+	switch {
+	case a.k != k || a.reg == nil && a.v == nil:
+	case a.v != nil:
+		if size := a.v.Size(); a.v.Dims != nil && a.v.Dims[0] != ir.Unsized && (a.off < 0 || a.off+bytes > size) {
+			k.fault(&ruleMemory, "%d bytes at byte %d of %s, which has %d", bytes, a.off, a.v.Name, size)
+		}
+	case a.space == isa.Global || a.space == isa.Shared || a.space == isa.Local:
+		k.watch(watched{pos: k.m.calls.above(), space: a.space, reg: a.reg, off: a.off, bytes: bytes, writes: writes, nc: slices.Contains(mods, NC)})
+	}
+}
+
+// together notes what all threads of a warp, or of the block, do.
+//
+//go:noinline
+func (k *Kernel) together(what string, block bool) {
+	if len(k.conds) > 0 {
+		k.watch(watched{pos: k.m.calls.above(), what: what, block: block})
+	}
+}
+
+// under builds what runs where p holds, or where it does not.
+func (k *Kernel) under(p Reg[Pred], not bool, build func()) {
+	k.amid(condition{p: p.r, not: not}, p.Constant(), false, build)
+}
+
+// amid builds what runs under a condition, unless that is known. Who leaves it, or the kernel, from within is not there behind it.
+func (k *Kernel) amid(c condition, constant, loop bool, build func()) {
+	n, left, out := len(k.conds), k.left, k.out
+	k.left, k.out = false, false
+	if !constant {
+		k.conds = append(k.conds, c)
+	}
+	build()
+	k.conds = k.conds[:n]
+	k.parted = k.parted || k.left || k.out && !loop
+	k.left, k.out = left, out
+}
+
+// remain notes that the threads that go on are those for which p does not hold.
+func (k *Kernel) remain(p Reg[Pred], kernel bool) {
+	if p.r != nil {
+		k.conds = append(k.conds, condition{p: p.r, not: true, left: kernel})
+	}
+	k.left, k.out = k.left || kernel, k.out || !kernel
+}
+
+// checkWatched looks at what was noted.
+func (k *Kernel) checkWatched() {
+	if len(k.watching) == 0 {
+		return
+	}
+	t := k.newTurn()
+	told := make(map[ir.Pos]bool)
+	for i := range k.watching {
+		w := &k.watching[i]
+		if told[w.pos] || t.work > mostWork {
+			continue
+		}
+		if w.what != "" {
+			told[w.pos] = k.checkTogether(t, w)
+		} else {
+			told[w.pos] = k.checkAccess(t, w)
+		}
+	}
+	k.checkReadOnly(t)
+	k.watching = nil
+}
+
+// checkAccess reports an access of the first thread that cannot make it.
+func (k *Kernel) checkAccess(t *turn, w *watched) bool {
+	for thread := range t.threads {
+		t.begin(thread)
+		at := t.value(w.reg)
+		if at.kind != sure {
+			if at.kind == vague {
+				return false // and so it is for all
+			}
+			continue
+		}
+		if !t.comes(w.conds) {
+			continue
+		}
+		name, size, off, ok := t.find(w.space, at.n+w.off)
+		switch {
+		case !ok:
+		case size > 0 && (off < 0 || off+w.bytes > size):
+			k.m.faultAt(w.pos, &ruleMemory, "thread %d is at byte %d of %s, which has %d; an index counts elements, and If keeps threads away", thread, off, name, size)
+			return true
+		case off%w.bytes != 0:
+			k.m.faultAt(w.pos, &ruleMemory, "thread %d is at byte %d of %s, and moves %d bytes at once, which begin at a multiple of %d: the index of a vector of n counts elements too, and is a multiple of n",
+				thread, off, name, w.bytes, w.bytes)
+			return true
+		case w.space == isa.Global && off >= 1<<31 && off/w.bytes >= 1<<31:
+			k.m.faultAt(w.pos, &ruleMemory, "thread %d of the first block is at byte %d of %s: an index is a U32, and never negative; If or Select keeps it from that, and AtI(-1) begins an element before", thread, off, name)
+			return true
+		}
+	}
+	return false
+}
+
+// checkTogether reports what all threads of a warp or block do, where only some come.
+func (k *Kernel) checkTogether(t *turn, w *watched) bool {
+	if len(t.threads) == 0 || k.BlockThreads() == 0 {
+		return false
+	}
+	come := make([]bool, len(t.threads))
+	for i := range come {
+		t.begin(i)
+		all := true
+		for _, c := range w.conds {
+			if c.left {
+				continue
+			}
+			v := t.holds(c)
+			if v.kind != sure {
+				return false
+			}
+			all = all && v.n != 0
+		}
+		come[i] = all
+	}
+	for first := 0; first < len(come); first += 32 {
+		lanes := come[first:min(first+32, len(come))]
+		if in, out := slices.Index(lanes, true), slices.Index(lanes, false); in >= 0 && out >= 0 {
+			k.m.faultAt(w.pos, &ruleProtocol, "%s where some lanes of a warp do not come: thread %d does, and thread %d does not; what all lanes do stands outside of the condition, and Select chooses what they bring",
+				w.what, first+in, first+out)
+			return true
+		}
+	}
+	if in, out := slices.Index(come, true), slices.Index(come, false); w.block && in >= 0 && out >= 0 {
+		k.m.faultAt(w.pos, &ruleProtocol, "%s where some warps of the block do not come: thread %d does, and thread %d does not; it is for all threads of the block", w.what, in, out)
+		return true
+	}
+	return false
+}
+
+// checkReadOnly reports loads through the read-only path of what the kernel writes.
+func (k *Kernel) checkReadOnly(t *turn) {
+	type spot struct{ at, base *ir.Reg }
+	written := make(map[*ir.Reg][]spot)
+	for i := range k.watching {
+		if w := &k.watching[i]; w.writes && w.space == isa.Global {
+			root, base := t.root(w.reg)
+			written[root] = append(written[root], spot{w.reg, base})
+		}
+	}
+	told := make(map[ir.Pos]bool)
+	for i := range k.watching {
+		w := &k.watching[i]
+		root, base := t.root(w.reg)
+		if !w.nc || root == nil || len(written[root]) == 0 || told[w.pos] {
+			continue
+		}
+		told[w.pos] = true
+		rule := ruleMemory
+		if !slices.ContainsFunc(written[root], func(p spot) bool {
+			return p.base == base || p.at == base || p.base == w.reg || p.at == w.reg
+		}) {
+			rule.Severity = diag.Warning // parts of it, which may lie apart
+		}
+		k.m.faultAt(w.pos, &rule, "NC reads %s, which the kernel writes: that path may have what was there before, and is for what nobody writes while the kernel runs; leave NC out", t.pointers[root])
+	}
+}
