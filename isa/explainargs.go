@@ -288,13 +288,13 @@ func (k *WantKind) describeOne(access Access) string {
 	switch k.Word {
 	case KValue, KReg:
 		s := "a " + k.Settled.String() + " register"
-		switch k.Settled.String()[1] { // words of the tables, not of PTX
-		case 'i':
+		switch word := k.Settled.String(); { // .i32 and .x32 are words of the tables, not of PTX
+		case strings.HasPrefix(word, ".i"):
 			s = fmt.Sprintf("a %d-bit integer register", k.Settled.Bits())
-		case 'x':
+		case strings.HasPrefix(word, ".x"):
 			s = fmt.Sprintf("a %d-bit register", k.Settled.Bits())
 		default:
-			if !k.Settled.Register() {
+			if !k.Settled.Register() && k.Settled != 0 {
 				s = fmt.Sprintf("a .b%d register for %s", max(8, k.Settled.Bits()), k.Settled)
 			}
 		}
