@@ -131,14 +131,18 @@ func (t *turn) find(space isa.Space, at int64) (name string, size, off int64, ok
 	return t.areas[i-1].name, t.areas[i-1].size, off, true
 }
 
-// comes reports whether the thread may be where conditions hold.
-func (t *turn) comes(conds []condition) bool {
+// comes is whether the thread is where conditions hold: sure, free where a launch may make it so, and vague where it is not, or nobody knows.
+func (t *turn) comes(conds []condition) workedKind {
+	here := sure
 	for _, c := range conds {
-		if v := t.holds(c); v.kind != free && (v.kind != sure || v.n == 0) {
-			return false
+		switch v := t.holds(c); {
+		case v.kind == free:
+			here = free
+		case v.kind != sure || v.n == 0:
+			return vague
 		}
 	}
-	return true
+	return here
 }
 
 // holds is whether a condition holds: 1 or 0.

@@ -144,20 +144,21 @@ func (k *Kernel) checkAccess(t *turn, w *watched) bool {
 			}
 			continue
 		}
-		if !t.comes(w.conds) {
+		here := t.comes(w.conds)
+		if here == vague {
 			continue
 		}
 		name, size, off, ok := t.find(w.space, at.n+w.off)
 		switch {
 		case !ok:
-		case size > 0 && (off < 0 || off+w.bytes > size):
+		case here == sure && size > 0 && (off < 0 || off+w.bytes > size): // a launch may promise bounds that keep within it
 			k.m.faultAt(w.pos, &ruleMemory, "thread %d is at byte %d of %s, which has %d; an index counts elements, and If keeps threads away", thread, off, name, size)
 			return true
 		case off%w.bytes != 0:
 			k.m.faultAt(w.pos, &ruleMemory, "thread %d is at byte %d of %s, and moves %d bytes at once, which begin at a multiple of %d: the index of a vector of n counts elements too, and is a multiple of n",
 				thread, off, name, w.bytes, w.bytes)
 			return true
-		case w.space == isa.Global && off >= 1<<31 && off/w.bytes >= 1<<31:
+		case here == sure && w.space == isa.Global && off >= 1<<31 && off/w.bytes >= 1<<31:
 			k.m.faultAt(w.pos, &ruleMemory, "thread %d of the first block is at byte %d of %s: an index is a U32, and never negative; If or Select keeps it from that, and AtI(-1) begins an element before", thread, off, name)
 			return true
 		}

@@ -185,6 +185,9 @@ func TestRightThreads(t *testing.T) {
 			v.Set(v.AndI(127))
 			dsl.Shared[dsl.F32](k, "s", 128).Store(v, k.F32(1))
 		},
+		"a launch's bound": func(k *dsl.Kernel) {
+			k.If(k.TID().X.Lt(dsl.Param[dsl.U32](k, "n")), func() { dsl.Shared[dsl.F32](k, "s", 128).Store(k.TID().X, k.F32(1)) })
+		},
 		"nc elsewhere": func(k *dsl.Kernel) {
 			dsl.Global[dsl.F32](k, "y").Store(k.TID().X, dsl.Global[dsl.F32](k, "x").Load(k.TID().X, dsl.NC))
 		},
