@@ -39,7 +39,7 @@ func Example() {
 	// 	.reg .pred %p<1>;
 	// 	.reg .b32  %r<3>;
 	// 	.reg .f32  %f<3>;
-	// 	.reg .b64  %rd<5>;
+	// 	.reg .b64  %rd<6>;
 	// 	.reg .b64  %a, %b;
 	// 	.reg .b32  %n;
 	//
@@ -53,13 +53,14 @@ func Example() {
 	// 	mad.lo.u32         %r2, %r0, 256, %r1;
 	// 	setp.lt.u32        %p0, %r2, %n;
 	// 	@!%p0 bra          endif;
-	// 	mad.wide.u32       %rd2, %r2, 4, %a;
-	// 	ld.global.f32      %f0, [%rd2];
-	// 	mad.wide.u32       %rd3, %r2, 4, %b;
-	// 	ld.global.f32      %f1, [%rd3];
+	// 	mul.wide.u32       %rd2, %r2, 4;
+	// 	add.u64            %rd3, %a, %rd2;
+	// 	ld.global.f32      %f0, [%rd3];
+	// 	add.u64            %rd4, %b, %rd2;
+	// 	ld.global.f32      %f1, [%rd4];
 	// 	add.f32            %f2, %f0, %f1;
-	// 	mad.wide.u32       %rd4, %r2, 4, %b;
-	// 	st.global.f32      [%rd4], %f2;
+	// 	add.u64            %rd5, %b, %rd2;
+	// 	st.global.f32      [%rd5], %f2;
 	// endif:
 	// 	ret;
 	// }
@@ -89,7 +90,7 @@ func ExampleKernel_Range() {
 	// 	.reg .pred %p<2>;
 	// 	.reg .b32  %r<1>;
 	// 	.reg .f32  %f<3>;
-	// 	.reg .b64  %rd<2>;
+	// 	.reg .b64  %rd<3>;
 	// 	.reg .b64  %x;
 	// 	.reg .b32  %n;
 	//
@@ -101,8 +102,9 @@ func ExampleKernel_Range() {
 	// 	setp.ge.u32        %p0, %r0, %n;
 	// 	@%p0 bra           done;
 	// loop:
-	// 	mad.wide.u32  %rd1, %r0, 4, %x;
-	// 	ld.global.f32 %f1, [%rd1];
+	// 	mul.wide.u32  %rd1, %r0, 4;
+	// 	add.u64       %rd2, %x, %rd1;
+	// 	ld.global.f32 %f1, [%rd2];
 	// 	add.f32       %f2, %f0, %f1;
 	// 	mov.f32       %f0, %f2;
 	// 	add.u32       %r0, %r0, 1;
@@ -183,14 +185,15 @@ func ExampleFunc() {
 	// {
 	// 	.reg .b32 %r<1>;
 	// 	.reg .f32 %f<2>;
-	// 	.reg .b64 %rd<3>;
+	// 	.reg .b64 %rd<4>;
 	// 	.reg .b64 %p;
 	//
 	// 	ld.param.u64       %rd0, [p];
 	// 	cvta.to.global.u64 %p, %rd0;
 	// 	mov.b32            %r0, %tid.x;
-	// 	mad.wide.u32       %rd1, %r0, 4, %p;
-	// 	ld.global.f32      %f0, [%rd1];
+	// 	mul.wide.u32       %rd1, %r0, 4;
+	// 	add.u64            %rd2, %p, %rd1;
+	// 	ld.global.f32      %f0, [%rd2];
 	// 	{
 	// 		.param .f32 result;
 	// 		.param .f32 arg;
@@ -198,8 +201,8 @@ func ExampleFunc() {
 	// 		call.uni     (result), silu, (arg);
 	// 		ld.param.f32 %f1, [result];
 	// 	}
-	// 	mad.wide.u32  %rd2, %r0, 4, %p;
-	// 	st.global.f32 [%rd2], %f1;
+	// 	add.u64       %rd3, %p, %rd1;
+	// 	st.global.f32 [%rd3], %f1;
 	// 	ret;
 	// }
 }

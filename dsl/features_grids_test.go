@@ -14,7 +14,7 @@ var gridFeatures = []feature{
 		k.Sync()
 		k.Comment("each thread its own")
 		out.Store(k.TID().X, k.Lane())
-	}, "0;\n\t// each thread its own\n\tmad.wide.u32"},
+	}, "0;\n\t// each thread its own\n\tmul.wide.u32"},
 	{"groups", "sm_80", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Threads(32))
 		out, starts := dsl.Global[dsl.U32](k, "out"), dsl.Global[dsl.U32](k, "starts")

@@ -247,17 +247,14 @@ func (a Array[T]) At(i Reg[U32]) Array[T] {
 	}
 	base := a.at
 	if a.at.space == isa.Global || a.at.space == isa.Generic {
-		d := fresh[U64](k)
 		o := ir.Operand{Kind: ir.Register, Ref: base.reg}
 		if !k.reaches(base.scope) {
 			base.inner(k)
 		}
-		if n == 1 {
-			w := To[U64](i)
-			k.ins("add.u64", d.in(k), o, w.in(k))
-		} else {
-			k.ins("mad.wide.u32", d.in(k), i.in(k), number(n), o)
-		}
+		// Not mad.wide, of which ptxas makes more than of the two: it knows these for one instruction.
+		offset := k.widened(i, n)
+		d := fresh[U64](k)
+		k.ins("add.u64", d.in(k), o, offset.in(k))
 		a.at.reg, a.at.scope = d.r, d.scope
 	} else {
 		start := Reg[U32]{k: k, r: base.reg, scope: base.scope}

@@ -4,6 +4,8 @@
 package dsl
 
 import (
+	"slices"
+
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -101,4 +103,34 @@ func (a Array[T]) generic(k *Kernel) Operand {
 		k.ins("cvta.global.u64", p.in(k), a.at.Value64().in(k))
 	}
 	return p
+}
+
+// widened is i times n in 64 bits: what a few instructions before worked out, where that still stands.
+func (k *Kernel) widened(i Reg[U32], n int64) Reg[U64] {
+	if n == 1 {
+		return To[U64](i)
+	}
+	o := i.in(k)
+	if k.cur != nil {
+		const few = 16
+		list := k.cur.Instrs
+		for _, in := range slices.Backward(list[max(0, len(list)-few):]) {
+			if in.Form == nil || writes(in, o.Reg()) {
+				break
+			}
+			if in.Op == "mul.wide.u32" && in.Guard.Reg == nil && in.Args[1].Reg() == o.Reg() && in.Args[2].Kind == ir.Int && in.Args[2].Value == n &&
+				!in.Args[0].Reg().Varies {
+				return Reg[U64]{k: k, r: in.Args[0].Reg(), scope: k.scope()}
+			}
+		}
+	}
+	d := fresh[U64](k)
+	k.ins("mul.wide.u32", d.in(k), o, number(n))
+	return d
+}
+
+// writes reports whether an instruction writes a register.
+func writes(in *ir.Instr, r *ir.Reg) (found bool) {
+	in.Registers(func(x *ir.Reg, a isa.Access) { found = found || x == r && a != isa.Read })
+	return found
 }

@@ -165,9 +165,9 @@ func (t *turn) root(r *ir.Reg) (root, base *ir.Reg) {
 			return nil, nil
 		}
 		switch in.Op {
-		case "mad.wide.u32", "mad.lo.u64":
+		case "mad.lo.u64":
 			r = in.Args[3].Reg()
-		case "add.u64", "mov.b64", "mov.u64":
+		case "add.u64", "add.s64", "mov.b64", "mov.u64":
 			r = in.Args[1].Reg()
 		default:
 			return nil, nil

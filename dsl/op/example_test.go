@@ -49,7 +49,7 @@ func Example() {
 	// .reqntid 32, 1, 1
 	// {
 	// 	.reg .b32              %r<1>;
-	// 	.reg .b64              %rd<2>;
+	// 	.reg .b64              %rd<3>;
 	// 	.reg .b64              %out;
 	// 	.reg .b32              %sum;
 	// 	.reg .b64              %state;
@@ -65,8 +65,9 @@ func Example() {
 	// again:
 	// 	mbarrier.try_wait.acquire.cta.shared::cta.b64 %done, [bar], %state;
 	// 	@!%done bra   again;
-	// 	mad.wide.u32  %rd1, %r0, 4, %out;
-	// 	st.global.u32 [%rd1], %sum;
+	// 	mul.wide.u32  %rd1, %r0, 4;
+	// 	add.u64       %rd2, %out, %rd1;
+	// 	st.global.u32 [%rd2], %sum;
 	// 	ret;
 	// }
 }
