@@ -109,9 +109,9 @@ func (x Reg[T]) WarpReduce(combine func(a, b Reg[T]) Reg[T]) Reg[T] {
 	return x
 }
 
-// fullWarps reports a call that takes 32 lanes, in a block whose last warp has fewer.
+// fullWarps reports a call that takes 32 lanes, in a block whose last warp has fewer, and comes to it.
 func (k *Kernel) fullWarps(what string) {
-	if n := k.BlockThreads(); n%32 != 0 {
+	if n := k.BlockThreads(); n%32 != 0 && len(k.conds) == 0 && k.role == nil && !k.parted {
 		k.fault(&ruleProtocol, "%s in a block of %d threads, whose last warp has %d lanes of 32: what the others bring is nothing", what, n, n%32)
 	}
 }

@@ -148,17 +148,19 @@ func (k *Kernel) checkAccess(t *turn, w *watched) bool {
 		if here == vague {
 			continue
 		}
+		// Of a block whose size the launch chooses nobody knows more than that there is a first thread.
+		there := here == sure && (thread == 0 || k.BlockThreads() > 0)
 		name, size, off, ok := t.find(w.space, at.n+w.off)
 		switch {
 		case !ok:
-		case here == sure && size > 0 && (off < 0 || off+w.bytes > size): // a launch may promise bounds that keep within it
+		case there && size > 0 && (off < 0 || off+w.bytes > size): // a launch may promise bounds that keep within it
 			k.m.faultAt(w.pos, &ruleMemory, "thread %d is at byte %d of %s, which has %d; an index counts elements, and If keeps threads away", thread, off, name, size)
 			return true
 		case off%w.bytes != 0:
 			k.m.faultAt(w.pos, &ruleMemory, "thread %d is at byte %d of %s, and moves %d bytes at once, which begin at a multiple of %d: the index of a vector of n counts elements too, and is a multiple of n",
 				thread, off, name, w.bytes, w.bytes)
 			return true
-		case here == sure && w.space == isa.Global && off >= 1<<31 && off/w.bytes >= 1<<31:
+		case there && w.space == isa.Global && off >= 1<<31 && off/w.bytes >= 1<<31:
 			k.m.faultAt(w.pos, &ruleMemory, "thread %d of the first block is at byte %d of %s: an index is a U32, and never negative; If or Select keeps it from that, and AtI(-1) begins an element before", thread, off, name)
 			return true
 		}

@@ -201,4 +201,20 @@ func TestRightThreads(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	for name, build := range map[string]func(m *dsl.Module){
+		"a small block": func(m *dsl.Module) {
+			k := m.Kernel("k") // the launch may have 16 threads
+			dsl.Shared[dsl.F32](k, "s", 16).Store(k.TID().X, k.F32(1))
+		},
+		"the whole warp of some": func(m *dsl.Module) {
+			k := m.Kernel("k", dsl.Threads(48))
+			k.If(k.WarpIndex().EqI(0), func() { k.F32(1).WarpSum() })
+		},
+	} {
+		m := dsl.New("m", "sm_90")
+		build(m)
+		if _, err := m.Text(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

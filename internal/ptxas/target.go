@@ -280,7 +280,9 @@ func (t *Tool) probeTargets(ctx context.Context) ([]Target, error) {
 // targetAt is the target with a number and a suffix, with the architecture to judge it with. A word that ptxas reads but has no
 // architecture for goes to the nearest later one that takes it; one that it does not read gives the zero Target.
 func (t *Tool) targetAt(ctx context.Context, f *facts, name string) (Target, error) {
-	at := func(arch string) Target { return Target{Name: "sm_" + name, Arch: "compute_" + arch, Real: "sm_" + arch} }
+	at := func(arch string) Target {
+		return Target{Name: "sm_" + name, Arch: "compute_" + arch, Real: "sm_" + arch}
+	}
 	if slices.Contains(f.archs, name) {
 		return at(name), nil
 	}
