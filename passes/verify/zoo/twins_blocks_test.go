@@ -21,6 +21,7 @@ func blockTwins() []twin {
 		{38, "one_warp_releases", oneWarpReleases, block(256), "Accumulator and Pipeline wait for all four warps"},
 		{44, "warp_skips", warpSkips, block(384), "Role.Regs takes whole groups of warps and adds up"},
 		{44, "pool_exceeded", poolExceeded, block(512), "Role.Regs takes whole groups of warps and adds up"},
+		{45, "warps_left", warpsLeft, block(128), ""},
 	}
 }
 
@@ -30,6 +31,19 @@ func countMismatch(k *dsl.Kernel, good bool) {
 		threads = 128
 	}
 	k.NamedBarrier(threads).Sync() // want "^B1 "
+}
+
+// warpsLeft has as many warps leave as the launch says.
+func warpsLeft(k *dsl.Kernel, good bool) {
+	n, out, tid := dsl.Param[dsl.U32](k, "n"), dsl.Global[dsl.U32](k, "out"), k.TID().X
+	bar := k.NamedBarrier(128)
+	k.ReturnIf(k.WarpIndex().Ge(n))
+	if good {
+		k.Sync() // counts those that are left
+	} else {
+		bar.Sync() // want "^B1 "
+	}
+	out.Store(tid, tid)
 }
 
 // underElect writes its instruction itself: of Sync it is told while the kernel is built.

@@ -22,6 +22,8 @@ func objectTwins() []twin {
 		{27, "leader_laps", leaderLaps, block(128), ""},
 		{28, "no_drain", noDrain, block(128), ""},
 		{29, "cta_scope", ctaScope, pair(), ""},
+		{46, "tried_once", triedOnce, block(128), "Wait tries again"},
+		{46, "given_up", givenUp, block(128), "Wait tries again"},
 	}
 }
 
@@ -314,4 +316,38 @@ func ctaScope(k *dsl.Kernel, good bool) {
 	}
 	out.Put(x.Get())
 	k.SyncCluster()
+}
+
+// arrived is a barrier at which the first thread arrives, and a place in shared memory.
+func arrived(k *dsl.Kernel) (bar dsl.Barrier, tile dsl.Array[dsl.U32]) {
+	bar, tile = k.Barrier("bar", 1), dsl.Shared[dsl.U32](k, "tile", 128)
+	first(k, bar.Arrive)
+	return bar, tile
+}
+
+const try = "mbarrier.try_wait.parity.shared::cta.b64"
+
+func triedOnce(k *dsl.Kernel, good bool) {
+	bar, tile := arrived(k)
+	if good {
+		wait(k, try, bar.Addr(), 0)
+	} else {
+		k.Ins(try, dsl.NewReg[dsl.Pred](k), bar.Addr(), 0) // want "^M10 "
+	}
+	dsl.Global[dsl.U32](k, "out").Store(k.TID().X, tile.LoadI(0))
+}
+
+func givenUp(k *dsl.Kernel, good bool) {
+	bar, tile := arrived(k)
+	again, on, done, tries := k.NewLabel("again"), k.NewLabel("on"), dsl.NewReg[dsl.Pred](k), k.U32(0).Var()
+	k.Place(again)
+	k.Ins(try, done, bar.Addr(), 0) // want "^M10 "
+	k.BranchIf(done, on)
+	tries.Set(tries.AddI(1))
+	k.BranchIf(tries.LtI(1000), again)
+	if good {
+		k.Trap()
+	}
+	k.Place(on)
+	dsl.Global[dsl.U32](k, "out").Store(k.TID().X, tile.LoadI(0))
 }
