@@ -34,7 +34,7 @@ func Rooms() []Room {
 		{"lift", "diag isa ptx form ir internal/slab", ""}, // form: one evaluator for constant expressions
 		{"lower", "diag isa ptx ir internal/layout", ""},
 		{"passes", "diag isa ir passes/analysis", ""},
-		{"passes/analysis", "diag isa ir", ""},
+		{"passes/analysis", "diag isa ir internal/slab", ""},
 		{"passes/verify", "diag isa ir passes passes/analysis", ""},
 		{"dsl", "diag isa ir passes passes/verify lower internal/slab", ""},
 		{"dsl/op", "dsl isa", ""},

@@ -134,8 +134,8 @@ func (p *Pass) Report(rule *diag.Rule, in *ir.Instr, format string, args ...any)
 	if in != nil {
 		_, f.From = p.Module.At(in.Pos)
 	}
-	for _, call := range slices.Backward(p.Callers[in]) {
-		f.Also(call, "called from here")
+	for from := p.Callers[in]; from != nil; from = from.From {
+		f.Also(from.Call, "called from here")
 	}
 	p.sheet.list = append(p.sheet.list, f)
 	return f

@@ -47,6 +47,42 @@ func TestCalls(t *testing.T) {
 	}
 }
 
+// TestWaysBack leaves functions before their end, at it, without ret and with the threads, and comes back to their first block. What
+// has one way only is no block of its own.
+func TestWaysBack(t *testing.T) {
+	for _, test := range []struct {
+		body, want string // the numbers of barriers on the only way, and how it ends
+		blocks     int
+	}{
+		{"call loud;\ncall loud;", "1 1 ret", 2},
+		{"mov.u32 %r1, 3;\ncall early, (%r1);\nbar.sync 0;", "0 ret", 4},
+		{"mov.u32 %r1, 2;\ncall early, (%r1);\nbar.sync 0;", "3 0 ret", 4},
+		{"mov.u32 %r1, 2;\ncall nested, (%r1);\nbar.sync 0;", "3 1 0 ret", 4},
+		{"mov.u32 %r1, 3;\ncall nested, (%r1);\nbar.sync 0;", "1 0 ret", 4},
+		{"mov.u32 %r1, 3;\ncall leave, (%r1);\nbar.sync 0;", "5 exit", 5},
+		{"mov.u32 %r1, 2;\ncall leave, (%r1);\nbar.sync 0;", "4 0 ret", 5},
+		{"mov.u32 %r1, 3;\ncall turns, (%r1);\nbar.sync 0;", "6 7 0 ret", 5},
+		{"mov.u32 %r1, 3;\nsetp.eq.u32 %p1, %r1, 3;\n@%p1 call loud;\n@!%p1 call loud;", "1 ret", 6},
+	} {
+		k := follow(t, ".reqntid 32", test.body)
+		if len(k.Traces) != 1 || len(k.Missed) > 0 {
+			t.Fatalf("%s: %d ways, missed %v", test.body, len(k.Traces), k.Missed)
+		}
+		var did []string
+		for i := range k.Traces[0].Events {
+			switch e := &k.Traces[0].Events[i]; {
+			case e.Kind == trace.BarrierSync:
+				did = append(did, fmt.Sprint(e.In.Args[0].Value))
+			case e.In != nil:
+				did = append(did, e.In.Head())
+			}
+		}
+		if got := strings.Join(did, " "); got != test.want || len(k.Func.Blocks) != test.blocks {
+			t.Errorf("%s: %s in %d blocks, want %s in %d", test.body, got, len(k.Func.Blocks), test.want, test.blocks)
+		}
+	}
+}
+
 // TestCases puts numbers in for a parameter whose remainder is branched on too.
 func TestCases(t *testing.T) {
 	const body = `

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/ptxdsl/ptxdsl/internal/slab"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -19,77 +20,143 @@ const (
 )
 
 // An inliner puts device functions in place of their calls, in a copy of a kernel: a function is followed in
-// each place with what it is given there.
+// each place with what it is given there. Instructions of the kernel that are the same in the copy are shared with it.
 type inliner struct {
 	m      *ir.Module
 	out    *ir.Func
 	quiet  func(*ir.Func) bool     // which take no part and are left alone
 	find   func(*ir.Func) *ir.Func // the definition of a function
-	binder *ir.Binder
+	binder *ir.Binder              // nil until something is bound
+	bodies map[*ir.Func]body
 	stack  []*ir.Func
-	calls  []*ir.Instr
+	from   *Caller // of what is copied now
 	size   int
 	// largest is what size may be before no more functions are entered.
 	largest int
-	// callers are the calls through which an instruction of the copy is reached, innermost last.
-	callers map[*ir.Instr][]*ir.Instr
+	// callers are the calls through which an instruction of the copy is reached.
+	callers map[*ir.Instr]*Caller
+	instrs  slab.Of[ir.Instr]
+	args    slab.Of[ir.Operand]
+	blocks  slab.Of[ir.Block]
 }
 
-// A frame is one function being copied: what its names stand for in the copy.
-type frame struct {
-	regs   map[*ir.Reg]*ir.Reg // nil for the kernel, whose registers stay
-	params map[*ir.Var]*ir.Var // of the function, and what the caller calls them
-	blocks map[*ir.Block]*ir.Block
-	lists  map[*ir.Targets]*ir.Targets
-	slots  map[slot]*ir.Reg // what is passed through the space of parameters
-	back   *ir.Block        // where ret goes; nil in the kernel
+// A Caller is a call through which an instruction of a device function is reached, and the one around it.
+type Caller struct {
+	Call *ir.Instr
+	From *Caller // nil where the kernel calls
 }
 
-// A slot is a part of a variable through which parameters and results are passed.
-type slot struct {
-	v    *ir.Var
-	at   int64
-	bits int
+// A body is what is known of a function before it is copied.
+type body struct {
+	size   int  // of the copy, with the functions that it calls
+	looped bool // its first block is come back to
 }
 
 // inline is the kernel with the calls of functions of its module replaced by what these do, where they take part.
-func (p *program) inline() (*ir.Func, map[*ir.Instr][]*ir.Instr) {
+func (p *program) inline() (*ir.Func, map[*ir.Instr]*Caller) {
 	m, f := p.k.Module, p.k.Func
-	n := &inliner{m: m, quiet: func(g *ir.Func) bool { return p.isQuiet(g, 0) }, find: p.definition, binder: ir.NewBinder(m.Version, m.Target), callers: make(map[*ir.Instr][]*ir.Instr),
-		largest: p.k.Within(perCopy*largest) / perCopy}
+	n := &inliner{m: m, quiet: func(g *ir.Func) bool { return p.isQuiet(g, 0) }, find: p.definition,
+		bodies: make(map[*ir.Func]body), largest: p.k.Within(perCopy*largest) / perCopy}
+	size := n.body(f).size
+	if size > n.largest {
+		n.largest /= 2 // not all can be entered: something is to be left to follow what is
+	}
+	n.callers = make(map[*ir.Instr]*Caller, min(size, n.largest))
 	out := *f
 	n.out = &out
 	out.Blocks, out.Regs = nil, slices.Clip(f.Regs)
-	n.copy(f, &frame{slots: make(map[slot]*ir.Reg)})
+	n.copy(f, &frame{slots: make(map[slot]*ir.Reg)}, n.block())
 	p.k.Spent += perCopy * n.size
 	return n.out, n.callers
 }
 
-// copy appends the blocks of a function.
-func (n *inliner) copy(f *ir.Func, c *frame) {
-	c.blocks, c.lists = make(map[*ir.Block]*ir.Block, len(f.Blocks)), make(map[*ir.Targets]*ir.Targets)
-	for _, b := range f.Blocks {
-		c.blocks[b] = &ir.Block{Labels: b.Labels}
+// body looks at a function.
+func (n *inliner) body(f *ir.Func) body {
+	b, met := n.bodies[f]
+	if met {
+		return b
+	}
+	n.bodies[f] = b // while it is looked at: recursion is not entered
+	n.stack = append(n.stack, f)
+	for _, from := range f.Blocks {
+		b.size += len(from.Instrs)
+		for _, in := range from.Instrs {
+			if g := n.enters(in); g != nil {
+				b.size = min(b.size+n.body(g).size, 2*largest)
+			}
+		}
+		b.looped = b.looped || leads(from.Last(), f.Blocks[0])
+	}
+	n.stack = n.stack[:len(n.stack)-1]
+	n.bodies[f] = b
+	return b
+}
+
+// leads reports whether an instruction jumps to a block.
+func leads(in *ir.Instr, to *ir.Block) bool {
+	if in == nil || !in.Ends() {
+		return false
+	}
+	for i := range in.Args {
+		switch ref := in.Args[i].Ref.(type) {
+		case *ir.Block:
+			if ref == to {
+				return true
+			}
+		case *ir.Targets:
+			if slices.Contains(ref.Blocks, to) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// block appends a block.
+func (n *inliner) block() *ir.Block {
+	b := n.blocks.One()
+	n.out.Blocks = append(n.out.Blocks, b)
+	return b
+}
+
+// copy appends what a function does to now, and is the block that goes on behind it.
+func (n *inliner) copy(f *ir.Func, c *frame, now *ir.Block) *ir.Block {
+	if len(f.Blocks) > 1 || n.body(f).looped {
+		c.blocks = make(map[*ir.Block]*ir.Block, len(f.Blocks))
+		for _, b := range f.Blocks {
+			c.blocks[b] = n.blocks.One()
+			c.blocks[b].Labels = b.Labels
+		}
 	}
 	n.stack = append(n.stack, f)
-	for _, b := range f.Blocks {
-		now := c.blocks[b]
-		n.out.Blocks = append(n.out.Blocks, now)
-		for _, in := range b.Instrs {
+	for i, b := range f.Blocks {
+		if i > 0 || n.body(f).looped {
+			now = c.blocks[b]
+			n.out.Blocks = append(n.out.Blocks, now)
+		} else if c.blocks != nil {
+			c.blocks[b] = now
+		}
+		now.Instrs = slices.Grow(now.Instrs, len(b.Instrs))
+		for j, in := range b.Instrs {
 			if g := n.enters(in); g != nil {
 				now = n.call(in, g, c, now)
 				continue
 			}
-			for _, made := range n.instr(in, c) {
-				now.Instrs = append(now.Instrs, made)
-				n.size++
-				if len(n.calls) > 0 {
-					n.callers[made] = n.calls
+			if c.inner && i == len(f.Blocks)-1 && j == len(b.Instrs)-1 && in.Head() == "ret" && in.Guard.Reg == nil {
+				break // goes on behind the call, which is what comes next
+			}
+			at := len(now.Instrs)
+			now.Instrs = n.instr(now.Instrs, in, c)
+			n.size += len(now.Instrs) - at
+			if n.from != nil {
+				for _, made := range now.Instrs[at:] {
+					n.callers[made] = n.from
 				}
 			}
 		}
 	}
 	n.stack = n.stack[:len(n.stack)-1]
+	return now
 }
 
 // enters is the function that a call is replaced by, or nil.
@@ -130,15 +197,13 @@ func passed(in *ir.Instr) (results, params []ir.Operand) {
 
 // call puts g in place of a call, and is the block that goes on behind it.
 func (n *inliner) call(in *ir.Instr, g *ir.Func, c *frame, now *ir.Block) *ir.Block {
-	next := &ir.Block{Labels: []ir.Label{{Name: "behind " + g.Name}}}
+	inner := &frame{inner: true, slots: c.slots}
 	if in.Guard.Reg != nil {
-		skip := n.jump(in, next)
+		skip := n.jump(in, inner.behind(n))
 		skip.Guard = ir.Guard{Reg: c.reg(n, in.Guard.Reg), Not: !in.Guard.Not}
 		now.Instrs = append(now.Instrs, skip)
-		now = &ir.Block{}
-		n.out.Blocks = append(n.out.Blocks, now)
+		now = n.block()
 	}
-	inner := &frame{regs: make(map[*ir.Reg]*ir.Reg), params: make(map[*ir.Var]*ir.Var), slots: c.slots, back: next}
 	results, params := passed(in)
 	var after []*ir.Instr
 	for i, v := range g.Params {
@@ -147,13 +212,19 @@ func (n *inliner) call(in *ir.Instr, g *ir.Func, c *frame, now *ir.Block) *ir.Bl
 	for i, v := range g.Results {
 		n.bind(in, v, &results[i], c, inner, func(to, from ir.Operand) { after = append(after, move(in, v.Type, from, to)) })
 	}
-	was := n.calls
-	n.calls = append(slices.Clip(n.calls), in)
-	n.copy(g, inner)
-	n.calls = was
-	next.Instrs = append(next.Instrs, after...)
-	n.out.Blocks = append(n.out.Blocks, next)
-	return next
+	was := n.from
+	n.from = &Caller{in, was}
+	now = n.copy(g, inner, now)
+	n.from = was
+	switch {
+	case inner.back != nil:
+		now = inner.back
+		n.out.Blocks = append(n.out.Blocks, now)
+	case now.Ends():
+		now = n.block()
+	}
+	now.Instrs = append(now.Instrs, after...)
+	return now
 }
 
 // bind makes a parameter or result of a function stand for what the call gives. Registers are moved.
@@ -162,6 +233,9 @@ func (n *inliner) bind(in *ir.Instr, v *ir.Var, given *ir.Operand, c, inner *fra
 		if w := given.Var(); w != nil {
 			if outer := c.params[w]; outer != nil {
 				w = outer
+			}
+			if inner.params == nil {
+				inner.params = make(map[*ir.Var]*ir.Var)
 			}
 			inner.params[v] = w
 		}
@@ -182,138 +256,39 @@ func move(in *ir.Instr, t isa.Type, to, from ir.Operand) *ir.Instr {
 // jump is a branch at the place of an instruction.
 func (n *inliner) jump(in *ir.Instr, to *ir.Block) *ir.Instr {
 	out := &ir.Instr{Op: "bra", Guard: in.Guard, Args: []ir.Operand{{Kind: ir.Jump, Ref: to}}, Pos: in.Pos}
+	if n.binder == nil {
+		n.binder = ir.NewBinder(n.m.Version, n.m.Target)
+	}
 	n.binder.Bind(out)
 	return out
 }
 
-// instr is one instruction in the copy.
-func (n *inliner) instr(in *ir.Instr, c *frame) []*ir.Instr {
+// instr appends one instruction of the copy to list.
+func (n *inliner) instr(list []*ir.Instr, in *ir.Instr, c *frame) []*ir.Instr {
 	switch {
 	case in.Directive():
-		return []*ir.Instr{in}
-	case in.Head() == "ret" && c.back != nil:
-		out := n.jump(in, c.back)
+		return append(list, in)
+	case in.Head() == "ret" && c.inner:
+		out := n.jump(in, c.behind(n))
 		if in.Guard.Reg != nil {
 			out.Guard.Reg = c.reg(n, in.Guard.Reg)
 		}
-		return []*ir.Instr{out}
+		return append(list, out)
 	}
-	if list := n.param(in, c); list != nil {
-		return list
+	if moves := n.param(in, c); moves != nil {
+		return append(list, moves...)
 	}
-	out := *in
+	if !c.inner && !in.Ends() {
+		return append(list, in)
+	}
+	out := n.instrs.One()
+	*out = *in
 	if in.Guard.Reg != nil {
 		out.Guard.Reg = c.reg(n, in.Guard.Reg)
 	}
-	out.Args = make([]ir.Operand, len(in.Args))
+	out.Args = n.args.Many(len(in.Args))
 	for i := range in.Args {
 		out.Args[i] = c.operand(n, in.Args[i])
 	}
-	return []*ir.Instr{&out}
-}
-
-// param is a store or load of what is passed, as moves; nil where in is something else.
-func (n *inliner) param(in *ir.Instr, c *frame) []*ir.Instr {
-	head := in.Head()
-	if head != "st" && head != "ld" || !in.Mod("param") || len(in.Args) != 2 {
-		return nil
-	}
-	place, value := &in.Args[0], &in.Args[1]
-	if head == "ld" {
-		place, value = value, place
-	}
-	if place.Kind != ir.Address || len(place.Args()) != 1 || place.Args()[0].Var() == nil {
-		return nil
-	}
-	v := place.Args()[0].Var()
-	if w := c.params[v]; w != nil {
-		v = w
-	}
-	if slices.Contains(n.out.Params, v) {
-		return nil
-	}
-	parts := []ir.Operand{*value}
-	if value.Kind == ir.Vector {
-		parts = value.Args()
-	}
-	s := opcode(in.Op)
-	var list []*ir.Instr
-	for i, o := range parts {
-		r := c.slot(n, slot{v, place.Args()[0].Value + int64(i*s.width/8), s.width}, isa.B64)
-		to, from := ir.Operand{Kind: ir.Register, Ref: r}, c.operand(n, o)
-		if head == "ld" {
-			to, from = from, to
-		}
-		out := &ir.Instr{Op: "mov.b" + strconv.Itoa(s.width), Guard: in.Guard, Args: []ir.Operand{to, from}, Pos: in.Pos}
-		if in.Guard.Reg != nil {
-			out.Guard.Reg = c.reg(n, in.Guard.Reg)
-		}
-		list = append(list, out)
-	}
-	return list
-}
-
-// slot is the register for a part of a variable.
-func (c *frame) slot(n *inliner, s slot, t isa.Type) *ir.Reg {
-	r := c.slots[s]
-	if r == nil {
-		r = &ir.Reg{Name: s.v.Name, Type: t}
-		c.slots[s] = r
-		n.out.Regs = append(n.out.Regs, r)
-	}
-	return r
-}
-
-// reg is the copy of a register.
-func (c *frame) reg(n *inliner, r *ir.Reg) *ir.Reg {
-	if c.regs == nil {
-		return r
-	}
-	own := c.regs[r]
-	if own == nil {
-		one := *r
-		own = &one
-		c.regs[r] = own
-		n.out.Regs = append(n.out.Regs, own)
-	}
-	return own
-}
-
-// operand is the copy of an operand.
-func (c *frame) operand(n *inliner, o ir.Operand) ir.Operand {
-	switch ref := o.Ref.(type) {
-	case *ir.Reg:
-		o.Ref = c.reg(n, ref)
-	case *ir.Var:
-		if w := c.params[ref]; w != nil {
-			o.Ref = w
-		}
-	case *ir.Block:
-		if b := c.blocks[ref]; b != nil {
-			o.Ref = b
-		}
-	case *ir.Targets:
-		if len(ref.Blocks) == 0 {
-			break
-		}
-		own := c.lists[ref]
-		if own == nil {
-			one := *ref
-			own = &one
-			own.Blocks = make([]*ir.Block, len(ref.Blocks))
-			for i, b := range ref.Blocks {
-				own.Blocks[i] = c.blocks[b]
-			}
-			c.lists[ref] = own
-		}
-		o.Ref = own
-	}
-	if from := o.Args(); len(from) > 0 {
-		args := make([]ir.Operand, len(from))
-		for i := range from {
-			args[i] = c.operand(n, from[i])
-		}
-		o.More = &ir.More{Text: o.Text(), Args: args}
-	}
-	return o
+	return append(list, out)
 }

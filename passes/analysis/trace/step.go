@@ -107,7 +107,11 @@ func (p *program) steps(kinds [][]Kind, relevant []bool) {
 	p.blocks = make([][]step, len(f.Blocks))
 	p.ends = make([]*ir.Instr, len(f.Blocks))
 	opcodes := make(map[string]step)
-	var steps []step
+	longest := 0
+	for _, b := range f.Blocks {
+		longest = max(longest, len(b.Instrs))
+	}
+	steps := make([]step, 0, longest)
 	for i, b := range f.Blocks {
 		if in := b.Last(); in != nil && in.Ends() {
 			p.ends[i] = in

@@ -93,8 +93,8 @@ type Kernel struct {
 	Cluster int
 	// Ranks is how many blocks of a cluster are followed apart, each on traces of its own; 1 where all are taken to do alike.
 	Ranks int
-	// Callers are, of an instruction of a device function, the calls through which it is reached.
-	Callers map[*ir.Instr][]*ir.Instr
+	// Callers are, of an instruction of a device function, the calls through which it is reached, innermost first.
+	Callers map[*ir.Instr]*Caller
 	// Cases is for how many parameters and the like numbers were put in, several one after the other.
 	Cases int
 	// Most says that blocks are taken to be as large as .maxntid allows, since nothing lays their size down.

@@ -24,6 +24,10 @@ func follow(t testing.TB, heads, body string) *trace.Kernel {
 		".func quiet(.reg .b32 %x) { .reg .b32 %y; add.u32 %y, %x, 1; ret; }\n.func loud() { bar.sync 1; ret; }\n" +
 		".func again() { bar.sync 1; call again; ret; }\n" +
 		".func arrive(.reg .b32 %x, .param .b32 y) { .reg .b32 %z; ld.param.b32 %z, [y]; add.u32 %z, %z, %x; mbarrier.arrive.shared.b64 _, [%z]; ret; }\n" +
+		".func early(.reg .b32 %x) { .reg .pred %p; setp.eq.u32 %p, %x, 3; @%p ret; bar.sync 3; ret; }\n" +
+		".func leave(.reg .b32 %x) { .reg .pred %p; setp.eq.u32 %p, %x, 3; @%p bra ON; bar.sync 4; ret; ON: bar.sync 5; exit; }\n" +
+		".func turns(.reg .b32 %x) { .reg .b32 %y; .reg .pred %p; TOP: setp.eq.u32 %p, %x, 3; @!%p bra OVER; bar.sync 6; add.u32 %x, %x, 1; bra TOP; OVER: bar.sync 7; ret; }\n" +
+		".func nested(.reg .b32 %x) { call early, (%x); call loud; }\n" +
 		".func (.param .b32 out) twice(.param .b32 in) { .reg .b32 %z; .reg .pred %p; ld.param.b32 %z, [in]; setp.eq.u32 %p, %z, 0; @%p bra ON; add.u32 %z, %z, %z; ON: bar.sync 2; st.param.b32 [out], %z; ret; }\n" +
 		".visible .entry k(.param .u64 p, .param .u32 n)\n" + heads + "\n{\n.reg .pred %p<8>;\n.reg .b32 %r<16>;\n.reg .b64 %rd<8>;\n" + body + "\nDONE: ret;\n}\n"
 	file, faults := ptx.Parse("k.ptx", text)
