@@ -153,95 +153,8 @@ func (p *program) prepare() {
 	if p.k.Needs(GroupMultiply, TensorLoad) {
 		p.accumulators()
 	}
-	relevant := make([]bool, len(f.Regs))
-	var work, data []*ir.Reg
-	want := func(r *ir.Reg) {
-		if n := p.number(r); n >= 0 && !relevant[n] {
-			relevant[n] = true
-			work = append(work, r)
-		}
-	}
-	p.busy, p.hard = make([]bool, len(f.Blocks)), make([]bool, len(f.Blocks))
-	// Of each register, the instructions that write it: the last, and of each the one before.
-	type write struct {
-		in     *ir.Instr
-		before int32
-	}
-	writes := make([]write, 1, 1+len(f.Regs))
-	last := make([]int32, len(f.Regs))
-	kinds := make([][]Kind, len(f.Blocks))
-	late := p.late()
-	for i, b := range f.Blocks {
-		kinds[i] = make([]Kind, len(b.Instrs))
-		for j, in := range b.Instrs {
-			if in.Directive() {
-				continue
-			}
-			kind := p.kind(in)
-			if late != nil && late[i] && (kind == Load || kind == Store || kind == Atomic) && space(in.Op) == "global" {
-				kind = Other
-			}
-			kinds[i][j] = kind
-			if kind == Touch {
-				p.busy[i] = true
-			} else if kind != Other {
-				p.busy[i] = p.busy[i] || kind != Exit
-				p.hard[i] = p.hard[i] || kind != Load && kind != Store && kind != Atomic
-				if in.Guard.Reg != nil {
-					want(in.Guard.Reg)
-				}
-				for a := range in.Args {
-					if kind == Store && a == len(in.Args)-1 && len(p.acc) > 0 {
-						operandRegs(kind, &in.Args[a], func(r *ir.Reg) { data = append(data, r) })
-						continue
-					}
-					operandRegs(kind, &in.Args[a], want)
-				}
-			} else if in.Ends() {
-				if in.Guard.Reg != nil {
-					want(in.Guard.Reg)
-				}
-				for a := range in.Args {
-					in.Args[a].Walk(func(o *ir.Operand) {
-						if r := o.Reg(); r != nil {
-							want(r)
-						}
-					})
-				}
-			}
-			in.Registers(func(r *ir.Reg, a isa.Access) {
-				if a != isa.Read {
-					if n := p.number(r); n >= 0 {
-						writes = append(writes, write{in, last[n]})
-						last[n] = int32(len(writes) - 1)
-						p.wrote[i] = append(p.wrote[i], n)
-					}
-				}
-			})
-		}
-	}
-	follow := func(want func(*ir.Reg)) {
-		for len(work) > 0 {
-			r := work[len(work)-1]
-			work = work[:len(work)-1]
-			for at := last[r.Number]; at > 0; at = writes[at].before {
-				if in := writes[at].in; !blind(in) {
-					in.Registers(func(r *ir.Reg, a isa.Access) { want(r) })
-				}
-			}
-		}
-	}
-	follow(want)
-	// What is stored is told apart only where it is the same for all threads, which sums of products are not.
-	stored := func(r *ir.Reg) {
-		if !p.acc[r] {
-			want(r)
-		}
-	}
-	for _, r := range data {
-		stored(r)
-	}
-	follow(stored)
+	kinds := p.kinds()
+	relevant := p.relevant(kinds)
 	p.slot = make([]int32, len(f.Regs))
 	for i, r := range f.Regs {
 		p.slot[i] = -1
@@ -252,34 +165,6 @@ func (p *program) prepare() {
 	}
 	p.steps(kinds, relevant)
 	p.findLoops()
-}
-
-// blind reports whether in loads what says nothing of its address: from memory that others may write meanwhile, and from
-// the stack.
-func blind(in *ir.Instr) bool {
-	if Of(in.Op) != Load {
-		return false
-	}
-	where := space(in.Op)
-	return where != "param" && where != "global" && where != "const"
-}
-
-// operandRegs visits the registers of an operand of an event that are to be known.
-func operandRegs(k Kind, o *ir.Operand, want func(*ir.Reg)) {
-	switch o.Kind {
-	case ir.Register:
-		if o.Ref.(*ir.Reg).Type.Class() != isa.Pred || k == TensorMultiply || k == GroupMultiply {
-			want(o.Ref.(*ir.Reg))
-		}
-	case ir.Address:
-		if len(o.Args()) > 0 {
-			operandRegs(k, &o.Args()[0], want)
-		}
-	case ir.Pair:
-		for i := range o.Args() {
-			operandRegs(k, &o.Args()[i], want)
-		}
-	}
 }
 
 // late is, where global memory is of interest only before a wait for the grid before, the blocks from which no such wait is

@@ -1,0 +1,162 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package trace
+
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// kinds is what each instruction of each block is in this kernel, and notes which blocks have events.
+func (p *program) kinds() [][]Kind {
+	f := p.k.Func
+	p.busy, p.hard = make([]bool, len(f.Blocks)), make([]bool, len(f.Blocks))
+	kinds := make([][]Kind, len(f.Blocks))
+	late := p.late()
+	for i, b := range f.Blocks {
+		kinds[i] = make([]Kind, len(b.Instrs))
+		for j, in := range b.Instrs {
+			if in.Directive() {
+				continue
+			}
+			kind := p.kind(in)
+			if late != nil && late[i] && (kind == Load || kind == Store || kind == Atomic) && space(in.Op) == "global" {
+				kind = Other
+			}
+			kinds[i][j] = kind
+			if kind == Touch {
+				p.busy[i] = true
+			} else if kind != Other {
+				p.busy[i] = p.busy[i] || kind != Exit
+				p.hard[i] = p.hard[i] || kind != Load && kind != Store && kind != Atomic
+			}
+		}
+	}
+	return kinds
+}
+
+// A sieve finds the registers whose values matter: those that something of interest reads, and those that their values come from.
+type sieve struct {
+	p        *program
+	relevant []bool
+	work     []*ir.Reg // whose writes were not looked at yet
+	writes   []write   // from 1
+	last     []int32   // of each register, the last of its writes, or 0
+}
+
+// A write is an instruction that writes a register, and the place of the one before.
+type write struct {
+	in     *ir.Instr
+	before int32
+}
+
+// relevant is the registers whose values matter, by their numbers, where instructions are of those kinds.
+func (p *program) relevant(kinds [][]Kind) []bool {
+	f := p.k.Func
+	s := &sieve{p: p, relevant: make([]bool, len(f.Regs)), writes: make([]write, 1, 1+len(f.Regs)), last: make([]int32, len(f.Regs))}
+	var data []*ir.Reg // that are stored, where matrix units write registers
+	for i, b := range f.Blocks {
+		for j, in := range b.Instrs {
+			if in.Directive() {
+				continue
+			}
+			switch kind := kinds[i][j]; {
+			case kind == Touch:
+			case kind != Other:
+				s.guard(in)
+				for a := range in.Args {
+					if kind == Store && a == len(in.Args)-1 && len(p.acc) > 0 {
+						operandRegs(kind, &in.Args[a], func(r *ir.Reg) { data = append(data, r) })
+						continue
+					}
+					operandRegs(kind, &in.Args[a], s.want)
+				}
+			case in.Ends():
+				s.guard(in)
+				for a := range in.Args {
+					in.Args[a].Walk(func(o *ir.Operand) {
+						if r := o.Reg(); r != nil {
+							s.want(r)
+						}
+					})
+				}
+			}
+			in.Registers(func(r *ir.Reg, a isa.Access) {
+				if n := p.number(r); n >= 0 && a != isa.Read {
+					s.writes = append(s.writes, write{in, s.last[n]})
+					s.last[n] = int32(len(s.writes) - 1)
+					p.wrote[i] = append(p.wrote[i], n)
+				}
+			})
+		}
+	}
+	s.follow(s.want)
+	// What is stored is told apart only where it is the same for all threads, which sums of products are not.
+	stored := func(r *ir.Reg) {
+		if !p.acc[r] {
+			s.want(r)
+		}
+	}
+	for _, r := range data {
+		stored(r)
+	}
+	s.follow(stored)
+	return s.relevant
+}
+
+// want notes that the value of a register matters.
+func (s *sieve) want(r *ir.Reg) {
+	if n := s.p.number(r); n >= 0 && !s.relevant[n] {
+		s.relevant[n] = true
+		s.work = append(s.work, r)
+	}
+}
+
+// guard notes that the predicate of an instruction matters.
+func (s *sieve) guard(in *ir.Instr) {
+	if in.Guard.Reg != nil {
+		s.want(in.Guard.Reg)
+	}
+}
+
+// follow tells want of the registers that the values of those at work come from.
+func (s *sieve) follow(want func(*ir.Reg)) {
+	for len(s.work) > 0 {
+		r := s.work[len(s.work)-1]
+		s.work = s.work[:len(s.work)-1]
+		for at := s.last[r.Number]; at > 0; at = s.writes[at].before {
+			if in := s.writes[at].in; !blind(in) {
+				in.Registers(func(r *ir.Reg, a isa.Access) { want(r) })
+			}
+		}
+	}
+}
+
+// blind reports whether in loads what says nothing of its address: from memory that others may write meanwhile, and from
+// the stack.
+func blind(in *ir.Instr) bool {
+	if Of(in.Op) != Load {
+		return false
+	}
+	where := space(in.Op)
+	return where != "param" && where != "global" && where != "const"
+}
+
+// operandRegs visits the registers of an operand of an event that are to be known.
+func operandRegs(k Kind, o *ir.Operand, want func(*ir.Reg)) {
+	switch o.Kind {
+	case ir.Register:
+		if o.Ref.(*ir.Reg).Type.Class() != isa.Pred || k == TensorMultiply || k == GroupMultiply {
+			want(o.Ref.(*ir.Reg))
+		}
+	case ir.Address:
+		if len(o.Args()) > 0 {
+			operandRegs(k, &o.Args()[0], want)
+		}
+	case ir.Pair:
+		for i := range o.Args() {
+			operandRegs(k, &o.Args()[i], want)
+		}
+	}
+}
