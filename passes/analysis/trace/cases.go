@@ -66,6 +66,7 @@ func (p *program) choices(l Limits, order []*value.Atom, scales map[*value.Atom]
 	const enough, tries = 6, 3
 	whole, left := 0, p.k.Within(l.Steps)
 	var dropped []string
+	var all []attempt
 	for i := range sizes {
 		if whole == 0 && i == tries || left <= 0 {
 			if p.k.Within(1) == 0 {
@@ -79,6 +80,7 @@ func (p *program) choices(l Limits, order []*value.Atom, scales map[*value.Atom]
 		}
 		steps, missed, ok := p.choice(l, i+1, left, order, known)
 		left -= steps
+		all = append(all, attempt{known, steps, ok})
 		if !ok {
 			dropped = missed
 			continue
@@ -91,6 +93,9 @@ func (p *program) choices(l Limits, order []*value.Atom, scales map[*value.Atom]
 	if whole < enough && dropped != nil {
 		p.k.Missed = dropped
 		return
+	}
+	if c := endless(all); c != nil {
+		p.miss("a loop of very many turns, where " + p.text(order, c.known))
 	}
 	if last || len(p.leaves(maps.Clone(scales))) == 0 {
 		p.further(l, order, scales)
@@ -139,8 +144,13 @@ func number(a *value.Atom, i, j int, scale int64) int64 {
 		return 0
 	}
 	n := sizes[(i*(2*j+1)+j)%len(sizes)] * scale
-	if i > 4 && (i%2 != 0 || i == 8) {
-		n += scale / 2 // what is left over, of even and of odd numbers
+	switch i { // what is left over, of even and of odd numbers
+	case 5, 8:
+		n += scale / 2
+	case 7:
+		n += scale - 1
+	case 9:
+		n += 1 % scale
 	}
 	return n
 }

@@ -10,6 +10,8 @@ func TestUnseen(t *testing.T) {
 	for _, c := range []struct{ what, body, unseen string }{
 		{"a warp that is not there", "mov.u32 %r1, %tid.x;\nsetp.lt.u32 %p1, %r1, 64;\n@%p1 bra DONE;\nbar.sync 3;", "bar"},
 		{"one that is", "mov.u32 %r1, %tid.x;\nsetp.lt.u32 %p1, %r1, 32;\n@%p1 bra DONE;\nbar.sync 3, 32;", ""},
+		{"what is left over of turns by fours, of odd numbers", "ld.param.u32 %r1, [n];\nand.b32 %r2, %r1, 3;\nshr.u32 %r3, %r1, 2;\nmov.u32 %r4, 0;\n" +
+			"FOURS:\nsetp.ge.u32 %p1, %r4, %r3;\n@%p1 bra REST;\nbar.sync 1;\nadd.u32 %r4, %r4, 1;\nbra FOURS;\nREST:\nand.b32 %r5, %r1, 1;\nsetp.eq.u32 %p2, %r5, 0;\n@%p2 bra DONE;\nbar.sync 2;", ""},
 		{"a trap", "bar.sync 0;\nmov.u32 %r1, %tid.x;\nsetp.lt.u32 %p1, %r1, 64;\n@%p1 bra DONE;\nbar.sync 3;\ntrap;", ""},
 	} {
 		k := follow(t, ".reqntid 64", c.body)

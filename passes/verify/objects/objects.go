@@ -39,6 +39,7 @@ type birth struct {
 	syncs  int  // barriers of the block before it
 	warps  int  // barriers of the warp before it
 	fenced bool // a fence comes behind it, before anything else can use it
+	past   int  // barriers of the block, or arrivals at the cluster's, before that fence
 	narrow bool // one for memory of the block itself
 }
 
@@ -124,13 +125,16 @@ func made(p *verify.Pass, t *trace.Trace, i int, behind birth, births map[verify
 			continue
 		}
 		b := &birth{t: t, at: i, e: e, count: count, known: known, by: o.Threads, syncs: behind.syncs, warps: behind.warps}
+		past := behind.syncs
 		for j := i + 1; j < len(t.Events); j++ {
 			if k := t.Events[j].Kind; publishes(&t.Events[j]) {
 				if o.Threads.Minus(t.Events[j].Threads) != (value.Set{}) {
 					continue // of other threads
 				}
-				b.fenced, b.narrow = true, t.Events[j].In.Mod("shared::cta")
+				b.fenced, b.narrow, b.past = true, t.Events[j].In.Mod("shared::cta"), past
 				break
+			} else if k == trace.ClusterArrive || k == trace.BarrierSync && p.Everyone(&t.Events[j]) {
+				past++
 			} else if verify.Target(&t.Events[j]) >= 0 && k != trace.Init {
 				break
 			}
@@ -154,9 +158,9 @@ func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers
 			warps++
 		case trace.BarrierSync, trace.ClusterWait, trace.Wait:
 			syncs++ // of those who use the object, any that makes order may be enough
-		case trace.ProxyFence, trace.InitFence:
+		case trace.ProxyFence:
 			if publishes(e) {
-				fenced, late = e.Threads, syncs
+				fenced, late = e.Threads, syncs // fence.mbarrier_init is for what its own thread has made
 			}
 		}
 		n := verify.Target(e)
@@ -186,9 +190,9 @@ func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers
 			switch engine := e.Kind == trace.BulkLoad || e.Kind == trace.TensorCommit || e.Kind == trace.RemoteStore || e.Kind == trace.Answer; {
 			case !own && before <= b.syncs && o.Rank == nil && (warps <= b.warps || b.apart(o.Threads)):
 				p.Report(&ruleSeen, e.In, "a barrier object is used with no barrier of the block since another thread made it").Also(b.e.In, "made here").On(t, i)
-			case engine && !b.fenced && (late <= b.syncs && !own || o.Threads.Minus(fenced) != value.Set{}):
+			case engine && !(b.fenced && (own || before > b.past)) && (late <= b.syncs && !own || o.Threads.Minus(fenced) != value.Set{}):
 				f := p.Report(&ruleSeen, e.In, "%s uses a barrier object that was made with no fence behind", short(e.In)).
-					Also(b.e.In, "made here; neither fence.mbarrier_init nor fence.proxy.async follows in this thread").On(t, i)
+					Also(b.e.In, "made here; neither fence.mbarrier_init nor fence.proxy.async follows in this thread%s", behind(b)).On(t, i)
 				if alone {
 					f.As(diag.Review) // CUB leaves the fence out in one block, and says that the memory model has come to allow it
 				}
@@ -198,6 +202,14 @@ func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers
 			}
 		}
 	}
+}
+
+// behind says where a fence is that comes too late.
+func behind(b *birth) string {
+	if b.fenced {
+		return " before the barrier"
+	}
+	return ""
 }
 
 // publishes reports whether a fence makes what was written before it visible to engines: one that only acquires does not.

@@ -201,7 +201,9 @@ func release(p *verify.Pass, t *trace.Trace, come map[*ir.Instr]value.Set) {
 		case trace.GroupWait:
 			wait = e
 		case trace.BarrierSync:
-			wait, multiply = nil, nil
+			if wait != nil {
+				wait, multiply = nil, nil
+			}
 		case trace.Arrive:
 			if wait == nil || multiply == nil || e.Guard != nil || e.In.Mod("expect_tx") {
 				continue
