@@ -31,12 +31,6 @@ func (x Reg[T]) Mul(y Reg[T], mods ...Mod) Reg[T] { return x.binary("mul", y, mo
 // MulI is x * n.
 func (x Reg[T]) MulI(n int64) Reg[T] { return x.Mul(x.like(n)) }
 
-// MulF is x * v.
-func (x Reg[T]) MulF(v float64) Reg[T] { return x.Mul(x.likeF(v)) }
-
-// AddF is x + v.
-func (x Reg[T]) AddF(v float64) Reg[T] { return x.Add(x.likeF(v)) }
-
 // MulHi is the upper half of the product of two integers.
 func (x Reg[T]) MulHi(y Reg[T]) Reg[T] { return x.binary("mul.hi", y, nil) }
 
@@ -72,9 +66,6 @@ func (x Reg[T]) Max(y Reg[T], mods ...Mod) Reg[T] { return x.binary("max", y, mo
 
 // MaxI is the larger of x and n.
 func (x Reg[T]) MaxI(n int64) Reg[T] { return x.Max(x.like(n)) }
-
-// MaxF is the larger of x and v.
-func (x Reg[T]) MaxF(v float64) Reg[T] { return x.Max(x.likeF(v)) }
 
 // And is x & y, bit by bit; of predicates, whether both hold.
 func (x Reg[T]) And(y Reg[T]) Reg[T] { return x.binary("and", y, nil) }

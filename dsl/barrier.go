@@ -242,6 +242,8 @@ func (k *Kernel) NamedBarrier(threads int) NamedBarrier {
 // Sync waits for the threads of the barrier.
 func (b NamedBarrier) Sync() {
 	if b.k != nil {
+		b.k.met(b, true)
+		b.k.meetsAt("Sync", b.threads)
 		b.k.ins("bar.sync", number(int64(b.id)), number(int64(b.threads)))
 	}
 }
@@ -249,6 +251,8 @@ func (b NamedBarrier) Sync() {
 // Arrive counts the warp as arrived and goes on.
 func (b NamedBarrier) Arrive() {
 	if b.k != nil {
+		b.k.met(b, false)
+		b.k.meetsAt("Arrive", b.threads)
 		b.k.ins("bar.arrive", number(int64(b.id)), number(int64(b.threads)))
 	}
 }

@@ -13,8 +13,10 @@ import (
 
 // A loop is where Break and Continue go.
 type loop struct {
-	end, next *ir.Block
-	depth     int // of the scopes around it
+	top, end, next *ir.Block
+	depth          int  // of the scopes around it
+	left           bool // by Break
+	outs           int  // ways out of the kernel that there were before it
 }
 
 // newBlock is a block with a label, to be placed later.
@@ -162,7 +164,7 @@ func Count[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
 		k.enter("a loop")
 		turn := i
 		turn.scope = k.scope() // behind the loop it would be one step further
-		k.amid(condition{p: empty.r, not: true}, empty.r == nil, true, func() {
+		k.amid(condition{p: empty.r, not: true, loop: true}, empty.r == nil, true, func() {
 			k.m.calls.run(func() {
 				if !yield(turn) {
 					k.fault(&ruleLoop, "a Go break or return left the body of this loop, which is built once; use k.Break or k.BreakIf")
@@ -185,29 +187,34 @@ func (k *Kernel) While(cond func() Reg[Pred], body func()) {
 		return
 	}
 	top, l := k.newBlock("while"), k.newLoop()
+	l.top = top
 	k.place(top)
+	var p Reg[Pred]
 	k.inside("a loop", func() {
-		p := cond()
+		p = cond()
 		k.branchIf(p, true, l.end)
-		k.amid(condition{p: p.r}, p.r == nil, true, body)
+		k.amid(condition{p: p.r, loop: true}, p.r == nil, true, body)
 	})
 	k.closeLoop(l, func() { k.branch(top) })
+	k.turns(l, p.r, p.Constant() && p.c.bits != 0)
 }
 
 // Loop runs body again and again, until Break or Return leaves it.
 func (k *Kernel) Loop(body func()) {
 	k = k.sound()
 	top, l := k.newBlock("loop"), k.newLoop()
+	l.top = top
 	k.place(top)
 	k.amid(condition{}, true, true, func() { k.inside("a loop", body) })
 	k.closeLoop(l, func() { k.branch(top) })
+	k.turns(l, nil, body != nil)
 }
 
 func (k *Kernel) newLoop() *loop {
 	if k.guard.Reg != nil {
 		k.fault(&ruleOperand, "a loop inside When, which guards single instructions; use If")
 	}
-	l := &loop{end: k.newBlock("done"), depth: len(k.open)}
+	l := &loop{end: k.newBlock("done"), depth: len(k.open), outs: k.outs}
 	k.loops = append(k.loops, l)
 	return l
 }
@@ -237,7 +244,7 @@ func (k *Kernel) innermost(what string) *loop {
 func (k *Kernel) Break() {
 	k = k.sound()
 	if l := k.innermost("Break"); l != nil {
-		k.out = true
+		k.out, l.left = true, true
 		k.branch(l.end)
 	}
 }
@@ -246,6 +253,7 @@ func (k *Kernel) Break() {
 func (k *Kernel) BreakIf(p Reg[Pred]) {
 	k = k.sound()
 	if l := k.innermost("BreakIf"); l != nil {
+		l.left = true
 		k.branchIf(p, false, l.end)
 		k.remain(p, false)
 	}
@@ -408,5 +416,6 @@ func (k *Kernel) mine(l *Label) bool {
 		k.fault(&ruleForeign, "a branch of %s to a label of another kernel", k.Name())
 		return false
 	}
+	k.wayOut()
 	return true
 }

@@ -263,7 +263,7 @@ func rounds(m Mod) bool {
 	return false
 }
 
-// Widen is the two numbers of a pair of half-precision numbers as F32, the lower one first.
+// Widen is the two numbers of a pair as F32, the lower one first: of half precision, or of 8, 6 and 4 bits where the target converts them.
 func Widen[T Scalar](x Reg[T]) (lo, hi Reg[F32]) {
 	k := x.k
 	if k == nil {
@@ -277,7 +277,11 @@ func Widen[T Scalar](x Reg[T]) (lo, hi Reg[F32]) {
 	case isa.F16x2:
 		a, b := Unpack[F16](x)
 		return To[F32](a), To[F32](b)
+	case isa.E4m3x2, isa.E5m2x2, isa.E2m3x2, isa.E3m2x2, isa.E2m1x2, isa.Ue4m3x2:
+		return Widen(To[F16x2](x))
+	case isa.Ue8m0x2:
+		return Widen(To[BF16x2](x))
 	}
-	k.fault(&ruleOperand, "a %s is no pair of half-precision numbers", TypeOf[T]())
+	k.fault(&ruleOperand, "a %s is no pair of small numbers: .f16x2, .bf16x2, or one of 8, 6 or 4 bits is expected", TypeOf[T]())
 	return k.F32(0), k.F32(0)
 }

@@ -170,6 +170,7 @@ type asyncRun struct {
 // begin fills all stages but one.
 func (p *AsyncPipeline) begin(steps Reg[U32], load func(step Reg[U32], s AsyncStage)) *asyncRun {
 	k := p.k
+	k.copying.waited = true // by its stages
 	ahead := p.stages - 1
 	k.Comment("the first %d stages of %s", ahead, p.name)
 	for i := range ahead {
@@ -236,6 +237,7 @@ func (k *Kernel) copyAsync(to SharedTile, from Addr, pitch Reg[U64], c *clip, mo
 		k.fault(&ruleShape, "%s copied by %d threads: %d units of 16 bytes a row and %d rows do not come out even", to.Tile, threads, units, to.Rows)
 		return
 	}
+	k.copiesBehind()
 	tid := k.Thread()
 	row, unit := tid.DivI(int64(units)), tid.RemI(int64(units)).ShlI(4)
 	lines := threads / units // rows that all threads copy at once
@@ -288,4 +290,8 @@ func (k *Kernel) copyAsync(to SharedTile, from Addr, pitch Reg[U64], c *clip, mo
 func (k *Kernel) CommitCopies() { k.sound().ins("cp.async.commit_group") }
 
 // WaitCopies waits until at most n groups of the thread's copies are under way. What other threads copied is there behind a Sync.
-func (k *Kernel) WaitCopies(n int) { k.sound().waitGroups("cp.async.wait_group", n) }
+func (k *Kernel) WaitCopies(n int) {
+	k = k.sound()
+	k.copying.waited = true
+	k.waitGroups("cp.async.wait_group", n)
+}

@@ -90,8 +90,11 @@ func (k *Kernel) finish() {
 	if k.m.faults.Errors() > 0 {
 		return // the rest would speak of the same mistakes in other words
 	}
+	k.checkTurnings()
 	k.checkResults()
 	k.checkOutputs()
+	k.checkArrivals()
+	k.checkBackground()
 	if k.cur != nil {
 		k.giveBack()
 		k.ins("ret")

@@ -27,6 +27,7 @@ func (w *WarpTile[C]) Left(x SharedTile, from Reg[U32]) *Fragments {
 		return &Fragments{}
 	}
 	k, s := w.k, w.shape
+	k.lanes("Left")
 	rows, depth := x.sides()
 	f := &Fragments{k: k, typ: s.A, rows: w.rows, cols: depth, each: s.K}
 	switch {
@@ -142,6 +143,7 @@ func (w *WarpTile[C]) MMALeft(x *Fragments, y SharedTile, fromY Reg[U32]) {
 		return
 	}
 	k, s := w.k, w.shape
+	k.lanes("MMALeft")
 	rows, depth := y.sides()
 	switch {
 	case x == nil || x.k == nil || y.at.k == nil:

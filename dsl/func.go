@@ -114,6 +114,9 @@ func (k *Kernel) call(f *Func, results []ir.Operand, args []Operand) bool {
 		return false
 	}
 	k.calling(f)
+	if f.outs > 0 {
+		k.wayOut() // it may be one that ends the thread
+	}
 	if len(args) != len(f.arguments) {
 		k.fault(&ruleFunction, "%s takes %d arguments, found %d", f.Name(), len(f.arguments), len(args))
 		return false

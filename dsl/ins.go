@@ -25,6 +25,13 @@ func (k *Kernel) Ins(op string, operands ...any) {
 		return
 	}
 	k.byHand(op, operands)
+	if strings.HasPrefix(op, "cp.async.") {
+		k.copying.byHand(op, "cp.async.wait")
+		k.storing.byHand(op, "cp.async.bulk.wait_group")
+	}
+	if strings.HasPrefix(op, "call") {
+		k.wayOut() // what is called may end the thread
+	}
 	args := make([]ir.Operand, 0, 8)
 	for i, x := range operands {
 		if x == nil {

@@ -61,9 +61,16 @@ type Kernel struct {
 	waited     bool           // WaitStores, for one output or another
 	watching   []watched      // what finish looks at
 	conds      []condition    // that hold here
+	held       int            // how many of them calls that are watched have
 	left, out  bool           // whether threads left the kernel, or a turn of a loop, under the innermost condition
+	arrivals   [16]ir.Pos     // of warps at named barriers, where they do not wait
+	awaited    uint16         // the named barriers where some do
 	parted     bool           // who is here is not known
 	numbered   []int64        // barriers that are numbered by hand
+	storing    background     // what threads copy out of shared memory
+	copying    background     // and into it with cp.async
+	outs       int            // ways out of the kernel, and of its loops by hand, so far
+	turnings   []turning      // loops that their condition alone ends
 	sums       []*Accumulator // read before anything is multiplied into them, as the kernel is written
 }
 
@@ -192,6 +199,9 @@ func (k *Kernel) append(in *ir.Instr) {
 	}
 	k.bind(in)
 	if in.Form != nil && in.Ends() {
+		if in.Op[0] != 'b' {
+			k.wayOut() // no branch
+		}
 		if in.Guard.Reg != nil {
 			k.place(&ir.Block{})
 		} else {
@@ -218,7 +228,8 @@ func (k *Kernel) put(in *ir.Instr) {
 		return
 	}
 	if k.cur == nil {
-		k.place(&ir.Block{}) // nothing leads here
+		k.unreached()
+		k.place(&ir.Block{})
 	}
 	k.cur.Instrs = k.lists.Append(k.cur.Instrs, in)
 }

@@ -37,6 +37,7 @@ func (t SharedTile) PutMatrices(row, unit Reg[U32], fragments [4]Reg[B32], mods 
 		}
 		return
 	}
+	k.lanes("PutMatrices")
 	regs := make([]ir.Operand, len(fragments))
 	for i, f := range fragments {
 		regs[i] = f.register().in(k)

@@ -82,6 +82,24 @@ func absent(come []bool) string {
 	return strings.Join(list, " and ") + do
 }
 
+// met notes that warps wait at a named barrier, or only arrive there.
+func (k *Kernel) met(b NamedBarrier, waits bool) {
+	if id := b.id & 15; waits {
+		k.awaited |= 1 << id
+	} else if k.arrivals[id] == ir.NoPos {
+		k.arrivals[id] = k.m.calls.here()
+	}
+}
+
+// checkArrivals reports named barriers at which warps arrive, and none waits.
+func (k *Kernel) checkArrivals() {
+	for id, pos := range k.arrivals {
+		if pos != ir.NoPos && k.awaited>>id&1 == 0 {
+			k.m.faultAt(pos, &ruleProtocol, "warps arrive at named barrier %d, and none waits there: Sync is for those that do", id)
+		}
+	}
+}
+
 // byHand notes the number of a barrier that an instruction written out names, and reports one that a NamedBarrier has.
 func (k *Kernel) byHand(op string, operands []any) {
 	head, _, _ := strings.Cut(op, ".")

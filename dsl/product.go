@@ -189,6 +189,7 @@ func (p Product) make() {
 	if p.k == nil {
 		return
 	}
+	p.k.lanes("MMA")
 	end := p.begin()
 	var f factors
 	for step := range p.steps {

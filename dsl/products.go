@@ -144,7 +144,7 @@ func (a *Accumulator) RowReduce(combine func(x, y Reg[F32]) Reg[F32]) []Reg[F32]
 		gather(all, c.Line, a.sum(regs[0]), a.sum(regs[1]), combine)
 	})
 	for i, x := range all {
-		all[i] = acrossRow(x, combine)
+		all[i] = acrossRow(x, combine).kept()
 	}
 	return all
 }
@@ -193,6 +193,7 @@ func (a *Accumulator) MMALeft(x *Fragments, y SharedTile) {
 		return
 	}
 	k := a.k
+	k.lanes("MMALeft")
 	a.empty = false
 	rows, depth := y.sides()
 	switch {

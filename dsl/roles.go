@@ -80,7 +80,9 @@ func (k *Kernel) Roles(roles ...Role) {
 	k.checkRoles(roles)
 	warp := k.WarpIndex()
 	done := k.newBlock("roles_done")
+	parted, some := k.parted, k.parted
 	for i, r := range roles {
+		k.parted = parted // who left another role is not missed in this one
 		next := done
 		if i < len(roles)-1 {
 			next = k.newBlock("not_" + label(r.name))
@@ -97,13 +99,15 @@ func (k *Kernel) Roles(roles ...Role) {
 			}
 			k.branchIf(other, false, next)
 		}
-		k.buildRole(r, warp, done)
+		k.amid(condition{}, true, false, func() { k.buildRole(r, warp, done) })
+		some = some || k.parted
 		if i < len(roles)-1 {
 			k.branch(done)
 			k.place(next)
 		}
 	}
 	k.place(done)
+	k.parted = some
 	k.checkMeetings()
 	if k.clusterSize() > 1 {
 		k.Comment("no block leaves while another may still signal it")

@@ -16,7 +16,7 @@ func Rules() diag.Rules {
 
 var allRules = []*diag.Rule{
 	&ruleTarget, &ruleKernel, &ruleValue, &ruleScope, &ruleForeign, &ruleConstant, &ruleLoop, &ruleMemory, &ruleOperand,
-	&ruleLabel, &ruleSize, &ruleFunction, &ruleLacks, &ruleShape, &ruleProtocol, &ruleRole, &ruleAuthor,
+	&ruleLabel, &ruleWay, &ruleSize, &ruleFunction, &ruleLacks, &ruleShape, &ruleProtocol, &ruleRole, &ruleAuthor,
 }
 
 var (
@@ -91,6 +91,14 @@ var (
 		What:  "Vectors are as long as the hardware moves, offsets keep them aligned, and constant offsets lie inside what they index.",
 		Why:   "A misaligned access stops the kernel; one outside reads or destroys what belongs to others.",
 		Wrong: "x.LoadVec(i, 3)", Right: "x.LoadVec(i, 4)", Fix: "Use a length and an offset that the message names.",
+	}
+	ruleWay = diag.Rule{
+		ID: "D208", Layer: "build", Title: "a loop that nothing ends, or code that nothing leads to",
+		What:  "A loop ends by its condition, by Break, Return or Exit; what is built can be reached when the kernel runs.",
+		Why:   "The kernel would never return; or what the author wrote would never run.",
+		Wrong: "k.While(func() dsl.Reg[dsl.Pred] { return i.Lt(n) }, func() { i = i.AddI(1) })",
+		Right: "i := k.U32(0).Var()\nk.While(func() dsl.Reg[dsl.Pred] { return i.Lt(n) }, func() { i.Set(i.AddI(1)) })",
+		Fix:   "Change what the condition rests on with Set, or leave the loop; drop what stands behind Return, or put Return under a condition.",
 	}
 	ruleSize = diag.Rule{
 		ID: "D302", Layer: "build", Title: "more memory than the target has",

@@ -135,6 +135,7 @@ func (a *AccumulatorStage) scaled(p tensorProduct) {
 	if !made(k, "ScaledMMA", p.x.at.k, p.y.at.k, s.x.at.k, s.y.at.k) {
 		return
 	}
+	a.multiplied = true
 	kind, ok := scaledKind(p.x.Tile, p.y.Tile, s.BlockScale, p.places != nil)
 	if !ok {
 		k.fault(&ruleShape, "block-scaled MMA of %s and %s with a %s for %d numbers: tcgen05 has no kind for it; with numbers of 6 and 8 bits, those of 4 are padded", p.x.Tile, p.y.Tile, s.Type, s.Vector)

@@ -28,7 +28,8 @@ func (w *WarpTile[C]) pair(cell []Reg[C], n int) (x, y Reg[C]) {
 	return cell[2*n], cell[2*n+1]
 }
 
-// Each visits the sums of the lane two neighbours at a time: x stands at row and col of the warp's tile, y in the column behind it.
+// Each visits the sums of the lane two neighbours at a time: x stands at row and col of the warp's tile, y in the column behind it. They are the
+// sums themselves, which later products change: Var keeps what one is now.
 func (w *WarpTile[C]) Each(visit func(row, col Reg[U32], x, y Reg[C])) {
 	if !made(w.kernel(), "Each") {
 		return
@@ -114,7 +115,8 @@ func (w *WarpTile[C]) visit(do func(c Cell, cell []Reg[C], n int)) {
 	}
 }
 
-// Map puts what f makes of each sum in its place: a factor, an activation, a mask, a bias. A lane goes over its own sums.
+// Map puts what f makes of each sum in its place: a factor, an activation, a mask, a bias. A lane goes over its own sums. What f is given is
+// the sum itself, which is what f made of it behind Map: Var keeps what it was.
 func (w *WarpTile[C]) Map(f func(c Cell, x Reg[C]) Reg[C]) {
 	if !made(w.kernel(), "Map") {
 		return
@@ -155,7 +157,7 @@ func (w *WarpTile[C]) RowReduce(combine func(a, b Reg[C]) Reg[C]) []Reg[C] {
 		gather(all, c.Line, x, y, combine)
 	})
 	for i, x := range all {
-		all[i] = w.AcrossRow(x, combine)
+		all[i] = w.AcrossRow(x, combine).kept() // combine may return what it was given
 	}
 	return all
 }

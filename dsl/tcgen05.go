@@ -104,6 +104,9 @@ func (a *AccumulatorStage) ScaledMMALeft(b BlockScale, x *FactorStage, y, scaleX
 // left reports whether a factor in tensor memory can be multiplied.
 func (a *AccumulatorStage) left(what string, x *FactorStage, y SharedTile) bool {
 	k := a.kernel()
+	if k != nil {
+		a.multiplied = true
+	}
 	switch {
 	case !made(k, what, x.kernel(), y.at.k):
 	case x.kernel() == nil:
@@ -122,6 +125,7 @@ func (a *AccumulatorStage) dense(p tensorProduct) {
 	if !made(k, "MMA", p.x.at.k, p.y.at.k) {
 		return
 	}
+	a.multiplied = true
 	kind, ok := denseKind(p.x.Type, p.y.Type)
 	switch {
 	case !ok:
@@ -196,6 +200,7 @@ func (p *tensorProduct) selector(step int) int {
 // by the same thread, which keeps the order.
 func (a *AccumulatorStage) issue(p tensorProduct) {
 	k, t := a.t.k, a.t
+	k.lanes("MMA")
 	base := Reg[U32]{k: k, r: k.tmem.base}
 	var left func(step int) ir.Operand
 	op, sparse := "tcgen05.mma.", p.places != nil

@@ -193,6 +193,7 @@ func (x *Tensor) store(op string, from SharedTile, at []Reg[U32]) {
 	if !x.fits("stored from", x.im2col, from, at) {
 		return
 	}
+	x.m.k.storesBehind()
 	for to, place := range x.parts(from, at) {
 		x.m.k.ins(fmt.Sprintf(op, len(x.box), mode), x.m.bracket(to...), place.in(x.m.k))
 	}
@@ -225,6 +226,7 @@ func (x *Tensor) Gather(to SharedTile, first int, rows [4]Reg[U32], col Reg[U32]
 // Scatter starts the copy of four rows of a tile to four rows of the matrix, from a column on. It is part of the thread's next CommitStores.
 func (x *Tensor) Scatter(from SharedTile, first int, rows [4]Reg[U32], col Reg[U32]) {
 	if k := x.kernel(); x.four("scattered from", from, first) {
+		k.storesBehind()
 		k.ins("cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group",
 			x.m.bracket(col, rows[0], rows[1], rows[2], rows[3]), from.at.Plus(int64(first*from.Pitch())).in(k))
 	}

@@ -228,6 +228,7 @@ func (m *TensorMap) store(op string, from SharedTile, row, col Reg[U32]) {
 		k.fault(&ruleShape, "tensor map %s takes %s; it is stored from %s", m.name, m.tile, from.Tile)
 		return
 	}
+	k.storesBehind()
 	parts := m.tile.Cols / m.box
 	for part := range parts {
 		c := col.AddI(int64(part * m.box))
@@ -236,17 +237,25 @@ func (m *TensorMap) store(op string, from SharedTile, row, col Reg[U32]) {
 }
 
 // CommitStores makes one group of the stores that the thread has started.
-func (k *Kernel) CommitStores() { k.sound().ins("cp.async.bulk.commit_group") }
+func (k *Kernel) CommitStores() {
+	k = k.sound()
+	k.storing.committed = true
+	k.ins("cp.async.bulk.commit_group")
+}
 
 // WaitStores waits until at most n groups of the thread's stores have not been written.
 func (k *Kernel) WaitStores(n int) {
 	k = k.sound()
-	k.waited = true
+	k.waited, k.storing.waited = true, true
 	k.waitGroups("cp.async.bulk.wait_group", n)
 }
 
 // WaitStoresRead waits until at most n groups of the thread's stores still read shared memory.
-func (k *Kernel) WaitStoresRead(n int) { k.sound().waitGroups("cp.async.bulk.wait_group.read", n) }
+func (k *Kernel) WaitStoresRead(n int) {
+	k = k.sound()
+	k.storing.waited = true
+	k.waitGroups("cp.async.bulk.wait_group.read", n)
+}
 
 // waitGroups waits until at most n groups of copies are under way.
 func (k *Kernel) waitGroups(op string, n int) {

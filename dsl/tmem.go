@@ -165,6 +165,8 @@ type AccumulatorStage struct {
 	empty Barrier  // that it is handed back by
 	scope int      // of the body that reads it
 	gone  bool     // it is handed back
+
+	multiplied bool // something was added to it, or would have been
 }
 
 // kernel is the kernel that a is of, nil where no builder call made it.
@@ -204,6 +206,9 @@ func (t *TMEM) Fill(body func(*AccumulatorStage)) {
 	a := &AccumulatorStage{t: t, place: state, fills: true, used: fresh[Pred](k)}
 	k.ins("setp.ne.b32", k.arg(a.used), number(0), number(0))
 	body(a)
+	if !a.multiplied {
+		k.fault(&ruleProtocol, "the body of Fill multiplies nothing into %s, and Drain would read what nobody made", t.name)
+	}
 	k.When(k.Leader(), func() { k.commit(full, t.pair) })
 	state.next(&t.ring)
 }
@@ -318,6 +323,7 @@ func Sums[T Scalar](a *AccumulatorStage, col, n int) []Reg[T] {
 		k.fault(&ruleShape, "sums of .f16 in tensor memory as %s; they are read as .f32", TypeOf[T]())
 		return make([]Reg[T], min(max(n, 0), 128))
 	}
+	k.lanes("Load")
 	at := a.row.AddI(int64(col))
 	list := make([]Reg[T], n)
 	regs := make([]ir.Operand, n)

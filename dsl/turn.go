@@ -18,9 +18,9 @@ type turn struct {
 	pointers map[*ir.Reg]string    // pointer parameters, in global memory
 	bases    map[any]int64         // where pointers and variables begin
 	areas    []area
-	threads  []int
 	thread   int
 	have     map[*ir.Reg]worked
+	nothing  ir.Instr
 	work     int
 }
 
@@ -53,15 +53,11 @@ const (
 )
 
 func (k *Kernel) newTurn() *turn {
-	t := &turn{k: k, defs: make(map[*ir.Reg]*ir.Instr), pointers: make(map[*ir.Reg]string), bases: make(map[any]int64), have: make(map[*ir.Reg]worked)}
+	t := &turn{k: k, defs: make(map[*ir.Reg]*ir.Instr, k.made), pointers: make(map[*ir.Reg]string), bases: make(map[any]int64), have: make(map[*ir.Reg]worked)}
 	for _, b := range k.f.Blocks {
 		for _, in := range b.Instrs {
 			t.define(in)
 		}
-	}
-	n := cmp.Or(k.BlockThreads(), 32)
-	for i := range n {
-		t.threads = append(t.threads, i)
 	}
 	return t
 }
@@ -79,7 +75,7 @@ func (t *turn) define(in *ir.Instr) {
 			t.defs[r] = in
 		case old != nil && in.Head() == "add" && !r.Varies && len(in.Args) > 1 && in.Args[0].Reg() == r && in.Args[1].Reg() == r:
 		default:
-			t.defs[r] = &ir.Instr{} // nothing is known of it
+			t.defs[r] = &t.nothing // is known of it
 		}
 	})
 	if in.Op == "cvta.to.global.u64" {
@@ -210,7 +206,11 @@ func (t *turn) result(r *ir.Reg) worked {
 	if v := variableOf(in); v != nil && v.Space == isa.Param {
 		return worked{kind: given}
 	}
-	words := strings.Split(in.Op, ".")
+	var room [8]string
+	words := room[:0]
+	for word := range strings.SplitSeq(in.Op, ".") {
+		words = append(words, word)
+	}
 	var args [3]worked
 	for i := range min(3, len(in.Args)-1) {
 		args[i] = t.operand(&in.Args[i+1])

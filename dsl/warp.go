@@ -235,6 +235,7 @@ func (k *Kernel) SyncCluster() {
 		return
 	}
 	k.meet("SyncCluster")
+	k.together("SyncCluster", true)
 	k.ins("barrier.cluster.arrive.aligned")
 	k.ins("barrier.cluster.wait.aligned")
 }

@@ -4,6 +4,7 @@
 package dsl
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/ptxdsl/ptxdsl/diag"
@@ -21,6 +22,8 @@ type watched struct {
 	conds []condition // under which the thread is here, the outermost first
 	what  string      // of what all threads of a warp or block do: the name of the call
 	block bool        // all of the block, not of the warp
+	most  int         // the threads that a named barrier is for
+	role  *role
 	// Of an access:
 	space  isa.Space
 	reg    *ir.Reg // the address, to which off is added
@@ -35,6 +38,7 @@ type condition struct {
 	p    *ir.Reg
 	not  bool
 	left bool // the others have left the kernel
+	loop bool // a loop's, of which there is a turn
 }
 
 // mostWatched is how many calls are looked at, and mostAlike how many of those that are on the same lines.
@@ -45,7 +49,7 @@ const (
 
 // watch notes a call, unless nothing can be said of it.
 func (k *Kernel) watch(w watched) {
-	if k.role != nil || k.parted || !k.f.Kernel || len(k.watching) >= mostWatched {
+	if k.parted || !k.f.Kernel || len(k.watching) >= mostWatched {
 		return
 	}
 	alike := 0
@@ -57,7 +61,8 @@ func (k *Kernel) watch(w watched) {
 	if alike >= mostAlike {
 		return
 	}
-	w.conds = k.conds[:len(k.conds):len(k.conds)]
+	w.conds, w.role = k.conds, k.role
+	k.held = max(k.held, len(k.conds))
 	k.watching = append(k.watching, w)
 }
 
@@ -80,9 +85,41 @@ func (k *Kernel) accesses(a Addr, bytes int64, writes bool, mods []Mod) {
 //
 //go:noinline
 func (k *Kernel) together(what string, block bool) {
-	if len(k.conds) > 0 {
+	if len(k.conds) > 0 && (k.role == nil || k.chosen()) {
 		k.watch(watched{pos: k.m.calls.above(), what: what, block: block})
 	}
+}
+
+// lanes notes that all lanes of a warp multiply, or read what is multiplied.
+//
+//go:noinline
+func (k *Kernel) lanes(what string) {
+	if k.chosen() {
+		k.watch(watched{pos: k.m.calls.above(), what: what})
+	}
+}
+
+// meetsAt notes what warps do at a named barrier, which is for so many threads.
+//
+//go:noinline
+func (k *Kernel) meetsAt(what string, threads int) {
+	k.watch(watched{pos: k.m.calls.above(), what: what, most: threads})
+}
+
+// chosen reports whether a condition holds here besides those of loops.
+func (k *Kernel) chosen() bool {
+	return slices.ContainsFunc(k.conds, func(c condition) bool { return !c.loop && !c.left })
+}
+
+// threads are the first thread that comes to a watched call at all, and the one behind the last.
+func (w *watched) threads(k *Kernel) (first, end int) {
+	switch {
+	case w.role == nil:
+		return 0, cmp.Or(k.BlockThreads(), 32)
+	case w.role.single:
+		return 32 * w.role.first, 32 * (w.role.first + 1)
+	}
+	return 32 * w.role.first, 32 * (w.role.first + w.role.n)
 }
 
 // under builds what runs where p holds, or where it does not.
@@ -90,12 +127,20 @@ func (k *Kernel) under(p Reg[Pred], not bool, build func()) {
 	k.amid(condition{p: p.r, not: not}, p.Constant(), false, build)
 }
 
+// hold adds a condition to those that hold here. Calls that are watched have the list as it was.
+func (k *Kernel) hold(c condition) {
+	if len(k.conds) < k.held {
+		k.conds, k.held = slices.Clone(k.conds), 0
+	}
+	k.conds = append(k.conds, c)
+}
+
 // amid builds what runs under a condition, unless that is known. Who leaves it, or the kernel, from within is not there behind it.
 func (k *Kernel) amid(c condition, constant, loop bool, build func()) {
 	n, left, out := len(k.conds), k.left, k.out
 	k.left, k.out = false, false
 	if !constant {
-		k.conds = append(k.conds, c)
+		k.hold(c)
 	}
 	build()
 	k.conds = k.conds[:n]
@@ -106,7 +151,7 @@ func (k *Kernel) amid(c condition, constant, loop bool, build func()) {
 // remain notes that the threads that go on are those for which p does not hold.
 func (k *Kernel) remain(p Reg[Pred], kernel bool) {
 	if p.r != nil {
-		k.conds = append(k.conds, condition{p: p.r, not: true, left: kernel})
+		k.hold(condition{p: p.r, not: true, left: kernel})
 	}
 	k.left, k.out = k.left || kernel, k.out || !kernel
 }
@@ -135,7 +180,7 @@ func (k *Kernel) checkWatched() {
 
 // checkAccess reports an access of the first thread that cannot make it.
 func (k *Kernel) checkAccess(t *turn, w *watched) bool {
-	for thread := range t.threads {
+	for thread, end := w.threads(k); thread < end; thread++ {
 		t.begin(thread)
 		at := t.value(w.reg)
 		if at.kind != sure {
@@ -170,12 +215,14 @@ func (k *Kernel) checkAccess(t *turn, w *watched) bool {
 
 // checkTogether reports what all threads of a warp or block do, where only some come.
 func (k *Kernel) checkTogether(t *turn, w *watched) bool {
-	if len(t.threads) == 0 || k.BlockThreads() == 0 {
+	if k.BlockThreads() == 0 {
 		return false
 	}
-	come := make([]bool, len(t.threads))
+	begin, end := w.threads(k)
+	come := make([]bool, end-begin)
+	n := 0
 	for i := range come {
-		t.begin(i)
+		t.begin(begin + i)
 		all := true
 		for _, c := range w.conds {
 			if c.left {
@@ -188,16 +235,23 @@ func (k *Kernel) checkTogether(t *turn, w *watched) bool {
 			all = all && v.n != 0
 		}
 		come[i] = all
+		if all {
+			n++
+		}
 	}
 	for first := 0; first < len(come); first += 32 {
 		lanes := come[first:min(first+32, len(come))]
 		if in, out := slices.Index(lanes, true), slices.Index(lanes, false); in >= 0 && out >= 0 {
 			k.m.faultAt(w.pos, &ruleProtocol, "%s where some lanes of a warp do not come: thread %d does, and thread %d does not; what all lanes do stands outside of the condition, and Select chooses what they bring",
-				w.what, first+in, first+out)
+				w.what, begin+first+in, begin+first+out)
 			return true
 		}
 	}
-	if in, out := slices.Index(come, true), slices.Index(come, false); w.block && in >= 0 && out >= 0 {
+	if w.most > 0 && n > w.most {
+		k.m.faultAt(w.pos, &ruleProtocol, "%s of a barrier for %d threads, to which %d come here at once", w.what, w.most, n)
+		return true
+	}
+	if in, out := slices.Index(come, true), slices.Index(come, false); w.block && w.role == nil && in >= 0 && out >= 0 {
 		k.m.faultAt(w.pos, &ruleProtocol, "%s where some warps of the block do not come: thread %d does, and thread %d does not; it is for all threads of the block", w.what, in, out)
 		return true
 	}

@@ -89,6 +89,7 @@ func (a *Accumulator) MMA(x, y SharedTile) {
 		return
 	}
 	k := a.k
+	k.lanes("MMA")
 	a.empty = false
 	t := x.Type
 	depth := 32 * 8 / max(1, t.Bits()) // a row of 32 bytes
@@ -206,7 +207,7 @@ func (a *Accumulator) value(part, i int) Reg[F32] {
 }
 
 // EachSum visits the sums of the thread two neighbours at a time: x stands at row and col of the accumulator, y in the column behind it. T is
-// the accumulator's type.
+// the accumulator's type. They are the sums themselves, which later products change: Var keeps what one is now.
 func EachSum[T Scalar](a *Accumulator, visit func(row, col Reg[U32], x, y Reg[T])) {
 	k := a.kernel()
 	switch {

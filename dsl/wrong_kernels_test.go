@@ -45,7 +45,7 @@ var wrongKernels = []wrongKernel{
 	{"sm_75", func(_ *dsl.Module, k *dsl.Kernel) { k.BF16(7).Add(k.BF16(2)) }},                               // want `F402: \.bf16 of fma needs PTX 7\.0 on sm_80 or later; this file says PTX 9\.5, sm_75`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Bits[dsl.U64](k.F32(1).Var()) }},                      // want `D205: the bits of a \.f32 are no \.u64: 32 bits against 64`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Unpack[dsl.F16](k.U64(1)) }},                          // want `D205: a \.u64 has no two halves of type \.f16`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Widen(k.U32(1).Var()) }},                              // want `D205: a \.u32 is no pair of half-precision numbers`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Widen(k.U32(1).Var()) }},                              // want `D205: a \.u32 is no pair of small numbers: \.f16x2, \.bf16x2, or one of 8, 6 or 4 bits is expected`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Pack[dsl.E4M3x2](k.F32(1).Var(), k.F32(2).Var()) }},   // want `F402: \.e4m3x2 of cvt needs PTX 7\.8 on sm_90 or later, or PTX 8\.1 on sm_89 or later; th`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.To[dsl.F16](k.F32(1).Var(), dsl.RNI) }},               // want `F205: \.rni does not go with the other modifiers here; expected one of \.rm \.rn \.rp \.rz`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {

@@ -29,6 +29,7 @@ var wrongFiles = map[string][]wrongKernel{
 	"wrong_ways_test.go":      wrongWays,
 	"wrong_stay_test.go":      wrongStays,
 	"wrong_threads_test.go":   wrongThreads,
+	"wrong_ends_test.go":      wrongEnds,
 }
 
 var bless = flag.Bool("bless", false, "print what wrong kernels say at lines that want nothing")

@@ -1,0 +1,58 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+)
+
+// A background is copies that go on beside the threads that start them, which wait for groups of them.
+type background struct {
+	first             ir.Pos // that the author started
+	committed, waited bool
+}
+
+// byHand notes an instruction that is written out: who waits so has groups of his own too.
+func (b *background) byHand(op, wait string) {
+	if strings.HasPrefix(op, wait) || strings.HasPrefix(op, "cp.async.mbarrier") {
+		b.committed, b.waited = true, true
+	}
+}
+
+// storesBehind notes a copy from shared to global memory.
+//
+//go:noinline
+func (k *Kernel) storesBehind() {
+	if k.storing.first == ir.NoPos {
+		k.storing.first = k.m.calls.here()
+	}
+}
+
+// copiesBehind notes a copy of threads from global to shared memory.
+//
+//go:noinline
+func (k *Kernel) copiesBehind() {
+	if k.copying.first == ir.NoPos {
+		k.copying.first = k.m.calls.here()
+	}
+}
+
+// checkBackground reports copies that nobody waits for, in kernels that call nothing which might.
+func (k *Kernel) checkBackground() {
+	if !k.f.Kernel || len(k.callees) > 0 || len(k.outputs) > 0 {
+		return
+	}
+	switch s := k.storing; {
+	case s.first == ir.NoPos:
+	case !s.waited:
+		k.m.faultAt(s.first, &ruleProtocol, "nothing waits for what is stored here: the block may leave while its shared memory is still read; CommitStores and then WaitStores, in the same thread, do")
+	case !s.committed:
+		k.m.faultAt(s.first, &ruleProtocol, "what is stored here is in no group, so that WaitStores does not wait for it; CommitStores makes one")
+	}
+	if c := k.copying; c.first != ir.NoPos && !c.waited {
+		k.m.faultAt(c.first, &ruleProtocol, "nothing waits for what is copied here: CommitCopies, WaitCopies and Sync do, before it is read")
+	}
+}
