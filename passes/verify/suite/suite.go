@@ -12,6 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 	"github.com/ptxdsl/ptxdsl/passes/verify/cluster"
 	"github.com/ptxdsl/ptxdsl/passes/verify/convergence"
+	"github.com/ptxdsl/ptxdsl/passes/verify/flags"
 	"github.com/ptxdsl/ptxdsl/passes/verify/groups"
 	"github.com/ptxdsl/ptxdsl/passes/verify/launch"
 	"github.com/ptxdsl/ptxdsl/passes/verify/objects"
@@ -26,7 +27,7 @@ import (
 func List() []*verify.Analyzer {
 	return []*verify.Analyzer{
 		convergence.Analyzer(), groups.Analyzer(), proxies.Analyzer(), objects.Analyzer(), wgmma.Analyzer(),
-		tensor.Analyzer(), cluster.Analyzer(), registers.Analyzer(), launch.Analyzer(), protocol.Analyzer(),
+		tensor.Analyzer(), cluster.Analyzer(), registers.Analyzer(), launch.Analyzer(), flags.Analyzer(), protocol.Analyzer(),
 	}
 }
 
