@@ -72,7 +72,11 @@ func exchanges(p *verify.Pass) {
 					continue
 				}
 				compared[at]++
-				if r.Foreign(&o.region, 1) && !p.Example(t, e, o.e) {
+				foreign := r.Foreign
+				if o.e.Kind == trace.Load { // others may still be reading, whoever reads there besides
+					foreign = r.Crosses
+				}
+				if foreign(&o.region, 1) && !p.Example(t, e, o.e) {
 					exchanged(p, t, i, o.e)
 					break
 				}
