@@ -45,6 +45,8 @@ func memory(in *ir.Instr) access {
 			return storesShared
 		}
 		return storesGlobal
+	case "stmatrix":
+		return storesShared
 	case "atom", "red":
 		if in.Mod("shared") {
 			return storesShared
@@ -115,8 +117,10 @@ func apart(a, b *op) bool {
 // plain reports whether an instruction takes addresses with a number added to them.
 func plain(in *ir.Instr) bool {
 	switch in.Head() {
-	case "ld", "st", "atom", "red", "ldu", "prefetch":
+	case "ld", "st", "atom", "red", "ldu", "prefetch", "ldmatrix", "stmatrix":
 		return true
+	case "cp":
+		return in.Mod("async") && in.Mod("shared") && in.Mod("global") && !in.Mod("bulk")
 	}
 	return false
 }

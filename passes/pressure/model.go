@@ -61,7 +61,7 @@ func (m *Model) Factor(features []float64) float64 {
 }
 
 // String is the model as model.txt holds it: a line of the features' names, then a line for each tree, its nodes with the root first. A node is
-// a feature's number, <, a limit, and the distances to the two nodes it sends to; or = and ten thousand times a value.
+// a feature's number, <, a limit, and the distances to the two nodes it sends to; or = and a hundred thousand times a value.
 func (m *Model) String() string {
 	var b strings.Builder
 	b.WriteString("# What passes/pressure multiplies its base by. Made by `make registers-fit`; see docs/registers.md.\n")
@@ -72,7 +72,7 @@ func (m *Model) String() string {
 				b.WriteByte(' ')
 			}
 			if n.Feature < 0 {
-				fmt.Fprintf(&b, "=%d", int(math.Round(n.Value*valueScale)))
+				fmt.Fprintf(&b, "=%d", int(math.Round(n.Value*ValueScale)))
 			} else {
 				fmt.Fprintf(&b, "%d<%s,%d,%d", n.Feature, strconv.FormatFloat(n.Limit, 'g', 6, 64), n.Less-i, n.More-i)
 			}
@@ -82,7 +82,8 @@ func (m *Model) String() string {
 	return b.String()
 }
 
-const valueScale = 10000
+// ValueScale is how many steps of a leaf's value make one, as model.txt holds them.
+const ValueScale = 100000
 
 // ParseModel reads what String wrote. The features must be those of this package.
 func ParseModel(text string) (*Model, error) {
@@ -110,7 +111,7 @@ func parseTree(line string) (Tree, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%q is no node", w)
 			}
-			t[i] = Node{Feature: -1, Value: float64(n) / valueScale}
+			t[i] = Node{Feature: -1, Value: float64(n) / ValueScale}
 			continue
 		}
 		feature, rest, _ := strings.Cut(w, "<")

@@ -51,6 +51,32 @@ func (g *graph) natures(number int, loops bool) {
 			}
 		}
 	}
+	g.descriptors()
+}
+
+// descriptors puts what nothing reads but the tensor cores' instructions, as descriptors of matrices, into registers of the warp: these
+// take it from nowhere else, and the assembler makes it there or moves it there when it is needed.
+func (g *graph) descriptors() {
+	s := g.words
+	described, other := make(map[word]bool), make(map[word]bool)
+	for b := range g.ops {
+		for i := range g.ops[b] {
+			o := &g.ops[b][i]
+			h := o.in.Head()
+			for _, u := range o.uses {
+				if (h == "wgmma" || h == "tcgen05") && s.width[s.owner[u]] == 2 && !has(o.defs, u) {
+					described[u] = true
+				} else {
+					other[u] = true
+				}
+			}
+		}
+	}
+	for u := range described {
+		if !other[u] && s.nature[u] == general {
+			s.nature[u] = uniform
+		}
+	}
 }
 
 // loads reports whether an op puts a constant into registers of the thread.

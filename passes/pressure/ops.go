@@ -226,7 +226,13 @@ func (g *graph) sweep() {
 	type place struct{ block, at int32 }
 	makers := make(map[word][]place)
 	free := func(o *op) bool {
-		return o.in.Has("pure") && !o.in.Has("convergent") || o.in.Head() == "ld" && !o.in.Mod("volatile")
+		switch o.in.Head() {
+		case "ld":
+			return !o.in.Mod("volatile")
+		case "mma", "ldmatrix", "wmma":
+			return true // though all threads of a warp take part
+		}
+		return o.in.Has("pure") && !o.in.Has("convergent")
 	}
 	for b := range g.ops {
 		for i := range g.ops[b] {
@@ -280,7 +286,22 @@ func (g *graph) sweep() {
 	}
 	for b := range g.ops {
 		g.ops[b] = present(g.ops[b])
+		for i := range g.ops[b] {
+			g.ops[b][i].forget(count)
+		}
 	}
+}
+
+// forget drops what an op reads only since it may leave it as it is, under a guard that does not hold, and nobody reads afterwards: what
+// there was before has gone.
+func (o *op) forget(count []int32) {
+	kept := o.uses[:0]
+	for _, u := range o.uses {
+		if count[u] > 0 || !has(o.defs, u) {
+			kept = append(kept, u)
+		}
+	}
+	o.uses = kept
 }
 
 func has(list []word, w word) bool {

@@ -52,17 +52,20 @@ func (p *planner) most(ops []op, out []word, order []int32) int {
 // block raises peaks to those of a block, and returns its least peak.
 func (p *planner) block(ops []op, out []word, rooms, peaks []int) int {
 	e := p.g.order(ops, p.last, p.readers)
-	base := lean(ops, e, p.t, out, p.users)
-	least := p.most(ops, out, base)
-	written := text(ops)
-	if n := p.most(ops, out, written); n <= least {
-		base, least = written, n
-	}
-	p.most(ops, out, base)
-	entered := p.t.now
 	for _, w := range out {
 		p.stamp[w] = true
 	}
+	base := lean(ops, e, p.t, out, p.users)
+	least := p.most(ops, out, base)
+	p.count(ops, 0)
+	p.count(ops, 1)
+	for _, other := range [][]int32{deep(ops, e, p.g.words, p.uses, p.stamp, p.users), text(ops)} {
+		if n := p.most(ops, out, other); n <= least {
+			base, least = other, n
+		}
+	}
+	p.most(ops, out, base)
+	entered := p.t.now
 	for i, room := range rooms {
 		p.count(ops, 0)
 		p.count(ops, 1)

@@ -1,0 +1,66 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pressure
+
+import "container/heap"
+
+// deep orders the ops of a block from the beginning on so that few registers are in use: an op that needs no more registers than it
+// frees comes at once; else the one that became possible last, so that of several values that are made in like ways each is made whole
+// before the next one is begun. The uses of each word in the block are counted, those read behind it are stamped, and users are the ops that
+// read each word.
+func deep(ops []op, e *edges, s *words, uses []int32, stamp []bool, users map[word][]int32) []int32 {
+	n := len(ops)
+	left := append([]int32(nil), e.preds...)
+	since := make([]int64, n) // when it became possible
+	done := make([]bool, n)
+	key := func(i int32) int64 {
+		net := 0
+		for _, u := range ops[i].uses {
+			if s.nature[u] == general && uses[u] == 1 && !stamp[u] {
+				net++
+			}
+		}
+		for _, d := range ops[i].defs {
+			if s.nature[d] == general {
+				net--
+			}
+		}
+		if net >= 0 {
+			return 1<<40 + since[i]
+		}
+		return since[i]
+	}
+	var open queue
+	for i := range n {
+		if left[i] == 0 {
+			heap.Push(&open, item{key(int32(i)), int32(i)})
+		}
+	}
+	order := make([]int32, 0, n)
+	for len(open) > 0 {
+		it := heap.Pop(&open).(item)
+		if done[it.at] {
+			continue
+		}
+		done[it.at] = true
+		order = append(order, it.at)
+		for _, u := range ops[it.at].uses {
+			if uses[u]--; uses[u] != 1 || s.nature[u] != general || stamp[u] {
+				continue
+			}
+			for _, other := range users[u] { // the last that reads it frees it
+				if !done[other] && left[other] == 0 {
+					heap.Push(&open, item{key(other), other})
+				}
+			}
+		}
+		for _, x := range e.succs[it.at] {
+			if left[x.to]--; left[x.to] == 0 {
+				since[x.to] = int64(len(order))
+				heap.Push(&open, item{key(x.to), x.to})
+			}
+		}
+	}
+	return order
+}
