@@ -23,7 +23,9 @@ type barrierSpec struct {
 	name  string
 	first int // number of the first one
 	n     int
-	count int // arrivals that complete a phase; those that pipelines add included
+	count int    // arrivals that complete a phase; those that pipelines add included
+	asked ir.Pos // where the author waits first
+	comes bool   // something arrives, or may; of rings it is counted
 	pos   ir.Pos
 	pair  bool // copies of both blocks of a pair signal the even one's
 }
@@ -44,7 +46,9 @@ func (k *Kernel) Barriers(name string, n, count int) Barrier {
 		k.fault(&ruleProtocol, "barrier %s waits for %d arrivals; 1 to %d are possible", name, count, 1<<20-1)
 		count = 1
 	}
-	return k.barriers(name, n, count)
+	b := k.barriers(name, n, count)
+	b.spec.comes = false
+	return b
 }
 
 func (k *Kernel) barriers(name string, n, count int) Barrier {
@@ -60,7 +64,7 @@ func (k *Kernel) barriers(name string, n, count int) Barrier {
 		s.store = k.newShared(unique("barriers", k.names), isa.B64, 8, []int{1})
 		s.store.Dims[0] = 0
 	}
-	spec := &barrierSpec{name: name, first: int(s.store.Dims[0]), n: n, count: count, pos: k.m.calls.here()}
+	spec := &barrierSpec{name: name, first: int(s.store.Dims[0]), n: n, count: count, pos: k.m.calls.here(), comes: true}
 	s.store.Dims[0] += int64(n)
 	s.barriers = append(s.barriers, spec)
 	return Barrier{spec: spec, at: Addr{k: k, space: isa.SharedCTA, v: s.store, off: int64(8 * spec.first), align: 8}}
@@ -70,7 +74,17 @@ func (k *Kernel) barriers(name string, n, count int) Barrier {
 func (b Barrier) paired() bool { return b.spec != nil && b.spec.pair }
 
 // Addr is the address of the barrier.
-func (b Barrier) Addr() Addr { return b.at }
+func (b Barrier) Addr() Addr {
+	b.reached()
+	return b.at
+}
+
+// reached notes that something may arrive at the barrier.
+func (b Barrier) reached() {
+	if b.spec != nil {
+		b.spec.comes = true
+	}
+}
 
 // Nth is the n-th barrier of a row.
 func (b Barrier) Nth(n Reg[U32]) Barrier {
@@ -95,6 +109,7 @@ func (b Barrier) NthI(n int) Barrier {
 
 // Arrive counts the thread as arrived.
 func (b Barrier) Arrive() {
+	b.reached()
 	if k := b.at.k; k != nil {
 		if !k.m.Has(90) {
 			d := fresh[U64](k) // the sink came with sm_90
@@ -107,6 +122,7 @@ func (b Barrier) Arrive() {
 
 // Expect counts the thread as arrived and makes the phase wait for bytes that asynchronous copies will bring.
 func (b Barrier) Expect(bytes Reg[U32]) {
+	b.reached()
 	if k := b.at.k; k != nil {
 		if bytes.Constant() && bytes.c.bits >= 1<<20 {
 			k.fault(&ruleProtocol, "a phase expects %d bytes; a barrier counts up to %d", bytes.c.bits, 1<<20-1)
@@ -126,6 +142,7 @@ func (b Barrier) arriveAt(rank Reg[U32], order string) {
 	if k == nil {
 		return
 	}
+	b.reached()
 	if k.clusterSize() == 1 {
 		k.fault(&ruleProtocol, "a barrier of another block, in a kernel without Cluster; Arrive is for the block's own")
 	}
@@ -139,7 +156,19 @@ func (b Barrier) arriveAt(rank Reg[U32], order string) {
 // Wait waits for the end of the phase of a parity: 0 for the first, 1 for the second, and so on in turn. To wait for
 // parity 1 of a fresh barrier returns at once. What the threads of this block wrote before they arrived can be read then; for what
 // threads of other blocks wrote there is WaitCluster.
-func (b Barrier) Wait(parity Reg[U32]) { b.wait(parity, "") }
+func (b Barrier) Wait(parity Reg[U32]) {
+	b.awaited()
+	b.wait(parity, "")
+}
+
+// awaited notes that the author waits at the barrier.
+//
+//go:noinline
+func (b Barrier) awaited() {
+	if b.spec != nil && b.at.k != nil && b.spec.asked == ir.NoPos {
+		b.spec.asked = b.at.k.m.calls.here()
+	}
+}
 
 // WaitCluster is Wait for a barrier at which threads of other blocks of the cluster arrive (ArriveAt): what they wrote before, here or there, can
 // be read then (sm_90).
@@ -148,6 +177,7 @@ func (b Barrier) WaitCluster(parity Reg[U32]) {
 		k.fault(&ruleLacks, "%s has no clusters; they came with sm_90, and Wait is for the threads of a block", k.m.Target())
 		return
 	}
+	b.awaited()
 	b.wait(parity, ".acquire.cluster")
 }
 

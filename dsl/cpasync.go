@@ -18,6 +18,7 @@ type AsyncPipeline struct {
 	offsets []int
 	bytes   int
 	store   Addr
+	asked   []bool // of each tile, by the load under way; nil outside of it
 }
 
 // AsyncPipeline is a ring of so many stages, each of which holds the tiles.
@@ -69,6 +70,9 @@ func (s AsyncStage) Tile(n int) SharedTile {
 			return SharedTile{}
 		}
 	}
+	if s.p.asked != nil {
+		s.p.asked[n] = true
+	}
 	return SharedTile{Tile: s.p.tiles[n], at: s.base.Plus(int64(s.p.offsets[n]))}
 }
 
@@ -88,7 +92,7 @@ func (p *AsyncPipeline) Run(steps Reg[U32], load, use func(step Reg[U32], s Asyn
 		return
 	}
 	k.together("Run", true)
-	r := p.begin(steps, load)
+	r := p.begin(steps, p.watch(load))
 	for step := range k.Range(k.U32(0), steps) {
 		k.Comment("this stage has arrived, and every thread is done with the one before it")
 		r.arrived()
@@ -111,7 +115,7 @@ func (p *AsyncPipeline) Multiply(steps Reg[U32], load func(step Reg[U32], s Asyn
 	if !k.runs("Multiply", load != nil, product != nil) {
 		return
 	}
-	r := p.begin(steps, load)
+	r := p.begin(steps, p.watch(load))
 	k.Comment("the first fragments")
 	r.arrived()
 	now := product(r.stage())
@@ -178,6 +182,37 @@ func (p *AsyncPipeline) begin(steps Reg[U32], load func(step Reg[U32], s AsyncSt
 		k.ins("cp.async.commit_group")
 	}
 	return &asyncRun{p, steps, load, k.U32(0).Var(), k.U32(ahead).Var()}
+}
+
+// An unloaded tile is one of a pipeline's stages that a load leaves as it is.
+type unloaded struct {
+	p    *AsyncPipeline
+	tile int
+	pos  ir.Pos
+}
+
+// checkLoads reports loads that leave a tile as it is.
+func (k *Kernel) checkLoads() {
+	for _, u := range k.unloaded {
+		k.m.faultAt(u.pos, &ruleProtocol, "what loads pipeline %s does nothing to tile %d of a stage, %s: what is read there would be what was there before", u.p.name, u.tile, u.p.tiles[u.tile])
+	}
+}
+
+// watch is a load that is told where it leaves a tile of the stage as it is.
+func (p *AsyncPipeline) watch(load func(step Reg[U32], s AsyncStage)) func(Reg[U32], AsyncStage) {
+	told := false
+	return func(step Reg[U32], s AsyncStage) {
+		was := p.k.loading
+		p.k.loading, p.asked = p.name, make([]bool, len(p.tiles))
+		load(step, s)
+		for i, asked := range p.asked {
+			if !asked && !told {
+				p.k.unloaded = append(p.k.unloaded, unloaded{p, i, p.k.m.calls.here()})
+				told = true
+			}
+		}
+		p.k.loading, p.asked = was, nil
+	}
 }
 
 // stage is the stage that is read.
@@ -287,7 +322,13 @@ func (k *Kernel) copyAsync(to SharedTile, from Addr, pitch Reg[U64], c *clip, mo
 }
 
 // CommitCopies makes one group of the copies that the thread has started with CopyAsync, for those that are in no AsyncPipeline.
-func (k *Kernel) CommitCopies() { k.sound().ins("cp.async.commit_group") }
+func (k *Kernel) CommitCopies() {
+	k = k.sound()
+	if k.loading != "" {
+		k.fault(&ruleProtocol, "CommitCopies in what loads pipeline %s, which makes a group of each stage: with more of them it would wait for the wrong ones", k.loading)
+	}
+	k.ins("cp.async.commit_group")
+}
 
 // WaitCopies waits until at most n groups of the thread's copies are under way. What other threads copied is there behind a Sync.
 func (k *Kernel) WaitCopies(n int) {

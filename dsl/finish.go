@@ -94,6 +94,7 @@ func (k *Kernel) finish() {
 	k.checkResults()
 	k.checkOutputs()
 	k.checkArrivals()
+	k.checkLoads()
 	k.checkBackground()
 	if k.cur != nil {
 		k.giveBack()
@@ -113,6 +114,8 @@ func (k *Kernel) checkRings() {
 	for _, b := range k.setup.barriers {
 		if b.count == 0 {
 			k.m.faultAt(b.pos, &ruleProtocol, "nothing arrives at %s: no role empties the stages that another fills", b.name)
+		} else if b.asked != ir.NoPos && !b.comes {
+			k.m.faultAt(b.asked, &ruleProtocol, "nothing arrives at barrier %s, and its phase never ends: Arrive counts a thread, and Expect one and the bytes of its copies", b.name)
 		}
 	}
 }

@@ -67,6 +67,8 @@ type Kernel struct {
 	awaited    uint16         // the named barriers where some do
 	parted     bool           // who is here is not known
 	numbered   []int64        // barriers that are numbered by hand
+	unloaded   []unloaded     // tiles that the load of an AsyncPipeline leaves as they are
+	loading    string         // the AsyncPipeline whose load is being built
 	storing    background     // what threads copy out of shared memory
 	copying    background     // and into it with cp.async
 	outs       int            // ways out of the kernel, and of its loops by hand, so far

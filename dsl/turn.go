@@ -228,7 +228,7 @@ func (t *turn) operand(o *ir.Operand) worked {
 	case ir.Special:
 		return t.special(o.Text())
 	case ir.Variable:
-		if v := o.Var(); v != nil && (v.Space == isa.Shared || v.Space == isa.Local) {
+		if v := o.Var(); v != nil && (v.Space == isa.Shared || v.Space == isa.Local || v.Space == isa.Global || v.Space == isa.Const) {
 			size := v.Size()
 			if v.Dims != nil && v.Dims[0] == ir.Unsized {
 				size = 0

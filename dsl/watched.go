@@ -18,12 +18,13 @@ import (
 
 // A watched call is one that finish looks at.
 type watched struct {
-	pos   ir.Pos
-	conds []condition // under which the thread is here, the outermost first
-	what  string      // of what all threads of a warp or block do: the name of the call
-	block bool        // all of the block, not of the warp
-	most  int         // the threads that a named barrier is for
-	role  *role
+	pos    ir.Pos
+	conds  []condition // under which the thread is here, the outermost first
+	what   string      // of what all threads of a warp or block do: the name of the call
+	block  bool        // all of the block, not of the warp
+	brings bool        // each thread brings something, which is missed of those that have left the kernel
+	most   int         // the threads that a named barrier is for
+	role   *role
 	// Of an access:
 	space  isa.Space
 	reg    *ir.Reg // the address, to which off is added
@@ -76,7 +77,7 @@ func (k *Kernel) accesses(a Addr, bytes int64, writes bool, mods []Mod) {
 		if size := a.v.Size(); a.v.Dims != nil && a.v.Dims[0] != ir.Unsized && (a.off < 0 || a.off+bytes > size) {
 			k.fault(&ruleMemory, "%d bytes at byte %d of %s, which has %d", bytes, a.off, a.v.Name, size)
 		}
-	case a.space == isa.Global || a.space == isa.Shared || a.space == isa.Local:
+	case a.space == isa.Global || a.space == isa.Shared || a.space == isa.Local || a.space == isa.Const:
 		k.watch(watched{pos: k.m.calls.above(), space: a.space, reg: a.reg, off: a.off, bytes: bytes, writes: writes, nc: slices.Contains(mods, NC)})
 	}
 }
@@ -86,7 +87,7 @@ func (k *Kernel) accesses(a Addr, bytes int64, writes bool, mods []Mod) {
 //go:noinline
 func (k *Kernel) together(what string, block bool) {
 	if len(k.conds) > 0 && (k.role == nil || k.chosen()) {
-		k.watch(watched{pos: k.m.calls.above(), what: what, block: block})
+		k.watch(watched{pos: k.m.calls.above(), what: what, block: block, brings: what != "Sync" && what != "SyncWarp" && what != "SyncCluster"})
 	}
 }
 
@@ -225,8 +226,8 @@ func (k *Kernel) checkTogether(t *turn, w *watched) bool {
 		t.begin(begin + i)
 		all := true
 		for _, c := range w.conds {
-			if c.left {
-				continue
+			if c.left && !w.brings {
+				continue // nobody waits for those
 			}
 			v := t.holds(c)
 			if v.kind != sure {

@@ -170,6 +170,29 @@ var wrongEnds = []wrongKernel{
 		k.CommitCopies()
 		k.Sync()
 	}},
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
+		p, a := k.AsyncPipeline("p", 3, tileOf(isa.Bf16, 16), tileOf(isa.Bf16, 16)), k.Matrix("a", isa.Bf16).Sized(k.U32(64), k.U32(64))
+		p.Run(k.U32(4), func(step u32, s dsl.AsyncStage) { a.CopyAsync(s.Tile(0), step.MulI(64)) }, func(u32, dsl.AsyncStage) {}) // want `D501: what loads pipeline p does nothing to tile 1 of a stage, 64x64 \.bf16`
+	}},
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
+		p, a := k.AsyncPipeline("p", 3, tileOf(isa.Bf16, 16)), k.Matrix("a", isa.Bf16).Sized(k.U32(64), k.U32(64))
+		p.Run(k.U32(4), func(step u32, s dsl.AsyncStage) {
+			a.CopyAsync(s.Tile(0), step.MulI(64))
+			k.CommitCopies() // want `D501: CommitCopies in what loads pipeline p, which makes a group of each stage: with more of them it would wait for the wrong ones`
+		}, func(u32, dsl.AsyncStage) {})
+	}},
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Barrier("b", 1).Wait(k.U32(0)) }}, // want `D501: nothing arrives at barrier b, and its phase never ends: Arrive counts a thread, and Expect one and the bytes of its copies`
+	// What those that have left do not bring, and variables of the module.
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
+		k.ReturnIf(k.TID().X.GeI(100))
+		k.SyncWarp()
+		k.F32(1).Var().WarpSum()             // want `D501: a shuffle where some lanes of a warp do not come: thread 96 does, and thread 100 does not`
+		dsl.BlockReduce(k.F32(1), "s", both) // want `D501: BlockReduce where some lanes|D501: a shuffle where some lanes`
+	}},
+	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { dsl.Table[dsl.F32](m, "t", 1, 2).In(k).Load(k.TID().X) }}, // want `D301: thread 2 is at byte 8 of t, which has 8`
+	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) {
+		dsl.GlobalVariable[dsl.U32](m, "t", 8).In(k).Store(k.TID().X, k.U32(1)) // want `D301: thread 8 is at byte 32 of t, which has 32`
+	}},
 	// Sums that nobody made.
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) {
 		p, a, b := ringOf(k)
