@@ -34,13 +34,12 @@ func Build(m *dsl.Module, t isa.Type, cols int) {
 		k.Fault("rows of %d %s; a multiple of %d up to 32768 is expected", cols, t, step)
 		return
 	}
-	row := dsl.To[dsl.U64](k.CTAID().X).MulI(int64(cols))
-	x, y := px.At64(row), py.At64(row)
-	at := func(i int) dsl.Reg[dsl.U32] { return k.TID().X.MulI(int64(px.Width())).AddI(int64(i)) }
+	first := dsl.MulWide[dsl.U64](k.CTAID().X, k.U32(cols)).Add(dsl.To[dsl.U64](k.TID().X.MulI(int64(px.Width()))))
+	x, y := px.At64(first), py.At64(first) // what the thread moves first; the rest lies at constants behind it
 
 	var xs []dsl.Wide
 	for i := 0; i < cols; i += step {
-		xs = append(xs, x.Load(at(i), dsl.NC))
+		xs = append(xs, x.Load(k.U32(i), dsl.NC))
 	}
 	most := k.F32(math.Inf(-1))
 	for _, x := range xs {
@@ -65,7 +64,7 @@ func Build(m *dsl.Module, t isa.Type, cols int) {
 		for j := range v {
 			v[j] = power(v[j]).Mul(part) // again, which costs less than to keep it
 		}
-		y.Store(at(i*step), v)
+		y.Store(k.U32(i*step), v)
 	}
 }
 
