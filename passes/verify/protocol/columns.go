@@ -22,6 +22,18 @@ func (m *machine) columns(a *agent, e *trace.Event, operation int, write bool) {
 			return
 		}
 	}
+	m.column(a, e, at, width, operation, write)
+	if e.Kind != trace.TensorMultiply {
+		return
+	}
+	// An operand, the scales and what says where zeros are may be in tensor memory too.
+	for n := 1; verify.Address(e.In, n) >= 0; n++ {
+		m.column(a, e, verify.Address(e.In, n), width, operation, false)
+	}
+}
+
+// column notes so many columns of tensor memory that an operand names.
+func (m *machine) column(a *agent, e *trace.Event, at int, width int64, operation int, write bool) {
 	v := verify.Val(e, at)
 	if v == nil {
 		return
