@@ -30,7 +30,9 @@ type Analyzer struct {
 	Tells []string // rules of other analyzers that it finds broken too
 	// Requires are kinds of instruction of which a kernel must have one to be looked at.
 	Requires []trace.Kind
-	Run      func(*Pass)
+	// Flow says that it looks at the control flow alone: also where nothing was followed.
+	Flow bool
+	Run  func(*Pass)
 }
 
 // A Verdict is what can be said of a kernel.

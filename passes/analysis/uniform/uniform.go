@@ -115,6 +115,9 @@ func (l *Levels) At(in *ir.Instr) Level {
 	return level
 }
 
+// Rests is the blocks whose branches decide whether a block is executed, not those that decide over these in turn.
+func (l *Levels) Rests(block int) []int { return l.rests[block] }
+
 // controls finds which branches decide whether a block is executed: those from which one way leads to it for certain and
 // another need not.
 func (l *Levels) controls() {

@@ -1,11 +1,14 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package flags looks at memory that blocks of a grid hand to one another: what threads write to global memory, one of them
-// announces there, and a thread of another block waits to see. It looks at every way through a kernel at once, and not at traces.
+// Package flags looks at what blocks hand one another in global memory: one thread of a block raises a flag for what all of
+// them stored, or waits for one before all of them read. It looks at the control flow as a whole and follows nothing.
 package flags
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
@@ -16,123 +19,139 @@ import (
 func Analyzer() *verify.Analyzer {
 	return &verify.Analyzer{
 		Name: "flags",
-		Doc: `Flags looks for one thread of a block that announces in global memory what all have written, with no barrier or nothing
-that releases before it, for threads that use what one of them has seen announced, with no barrier or nothing that acquires between, and for
-bulk copies of what threads have written, with no proxy fence between. Whether the flag is for that memory is not known, so these are reviews.`,
-		Rules:    diag.Rules{ruleFlag},
+		Doc: `Flags looks for one thread that tells other blocks what all threads of its own stored to global memory, or
+hears it for all of them, with no barrier between; for flags that order nothing; and for bulk copies of global memory that threads have
+written, with no fence of proxies between. Whether a flag is for that memory is not known, so these are reviews.`,
+		Rules:    diag.Rules{ruleFlag, ruleOrder},
 		Tells:    []string{"A1"},
-		Requires: []trace.Kind{trace.Store, trace.Atomic},
+		Requires: []trace.Kind{trace.Atomic, trace.Store, trace.Load},
+		Flow:     true,
 		Run:      run,
 	}
 }
 
+// A mark is an instruction of a kernel, by its place.
+type mark struct{ block, at int }
+
 func run(p *verify.Pass) {
-	s := newStudy(p)
-	s.collect()
-	if s.narrow == nil {
+	var raised, awaited, copies []mark
+	stores := p.Needs(trace.Store)
+	for b, block := range p.Func.Blocks {
+		for i, in := range block.Instrs {
+			if in.Directive() {
+				continue
+			}
+			kind := trace.Of(in.Op)
+			if raises(in, kind) {
+				raised = append(raised, mark{b, i})
+			}
+			if awaits(in, kind) {
+				awaited = append(awaited, mark{b, i})
+			}
+			if kind == trace.BulkLoad && stores {
+				copies = append(copies, mark{b, i})
+			}
+		}
+	}
+	if len(raised)+len(awaited)+len(copies) == 0 {
 		return
 	}
-	s.forward()
-	for b, block := range s.flow.Func.Blocks {
-		now := s.in[b]
-		for _, in := range block.Instrs {
-			s.judge(&now, b, in)
-			s.pass(&now, b, in)
+	w := newWays(p)
+	awaited = slices.DeleteFunc(awaited, func(m mark) bool { return !w.spins(m) || !w.who.asks(w.instr(m)) })
+	for _, m := range raised {
+		if !w.before(m) {
+			w.unordered(m, awaited)
 		}
+	}
+	for _, m := range awaited {
+		if !w.behind(m) {
+			w.unheard(m)
+		}
+	}
+	for _, m := range copies {
+		w.copied(m)
+	}
+	if w.left < 0 {
+		p.Missed("what blocks hand one another through flags in global memory (B10, B11): too many of them")
 	}
 }
 
-// judge holds one instruction against what came before it.
-func (s *study) judge(now *state, b int, in *ir.Instr) {
-	a := s.accesses[in]
-	if a == nil {
-		return
+// raises reports whether in may tell other blocks something: it orders what came before, or may do so behind a fence.
+func raises(in *ir.Instr, kind trace.Kind) bool {
+	switch kind {
+	case trace.Atomic:
+		return outside(in)
+	case trace.Store:
+		return outside(in) && (in.Mod("release") || in.Mod("relaxed") || in.Mod("volatile"))
 	}
-	switch who := a.who; {
-	case a.writes && a.strong && who != all:
-		if open := now.open.of(who); open != nil && (a.releases || s.accesses[open].writes && now.bare == nil && !a.resets) {
-			doing := "reading"
-			if s.accesses[open].writes {
-				doing = "writing"
-			}
-			s.p.Report(&ruleFlag, in, "one thread announces that the block is done, and others may still be %s: no barrier of the block between", doing).
-				Also(open, "here")
-		} else if now.bare != nil && !a.releases && !a.resets && s.flags[a.base] {
-			s.p.Report(&ruleFlag, in, "%s announces to other blocks what was written, and neither it nor a fence before it releases that for the whole GPU", in.Op).
-				Also(now.bare, "written here")
-		}
-	case !a.strong && (who == all || a.engine) && a.varies && s.data[a.base]:
-		if a.engine && now.raw != nil && s.accesses[now.raw].base == a.base {
-			s.p.Report(&ruleProxy, in, "a bulk copy may read global memory that threads have written, and no fence.proxy.async is between").
-				As(diag.Review).Also(now.raw, "written here")
-		}
-		if seen := now.seen.of(s.width(b)); seen != nil && !a.engine {
-			doing := "read"
-			if a.writes {
-				doing = "write"
-			}
-			s.p.Report(&ruleFlag, in, "threads %s what one of them has seen announced: no barrier of the block between", doing).Also(seen, "it waits here")
-		} else if now.loose != nil && a.reads {
-			s.p.Report(&ruleFlag, in, "read behind a wait that orders nothing: neither the load of the flag nor a fence behind it acquires for the whole GPU").
-				Also(now.loose, "the wait")
-		}
-	}
+	return in.Head() == "multimem" && (in.Mod("release") || in.Mod("acq_rel"))
 }
 
-// width is whom a barrier must bring together behind a thread that waited: the lanes of a warp may be enough for those who come to a block that not
-// all threads come to.
-func (s *study) width(b int) who {
-	if s.together(b) {
-		return single
-	}
-	return lane
+// releases reports whether in by itself orders what came before, for more than its block.
+func releases(in *ir.Instr) bool {
+	return (in.Mod("release") || in.Mod("acq_rel")) && !in.Mod("cta")
 }
 
-// The page of this one is with the analyzer of proxies.
-var ruleProxy = diag.Rule{ID: "A1", Layer: "proxies", Severity: diag.Review}
+// awaits reports whether in may hear something from other blocks.
+func awaits(in *ir.Instr, kind trace.Kind) bool {
+	switch kind {
+	case trace.Atomic:
+		return outside(in) && in.Head() == "atom"
+	case trace.Load:
+		return outside(in) && (in.Mod("acquire") && !in.Mod("cta") || in.Mod("relaxed") || in.Mod("volatile"))
+	}
+	return false
+}
 
-var ruleFlag = diag.Rule{
-	ID: "B10", Layer: "flags", Severity: diag.Review, Title: "a flag in global memory that does not cover what it announces",
-	What: "One thread of a block sets a flag in global memory, or counts there, behind writes to global memory of all threads, with no barrier of the block between, or with nothing that releases; or threads use such memory behind one of them that waited for a flag, with no barrier or nothing that acquires between. The memory is one that the kernel both writes and reads, the flag one that it both sets and looks at, each through the same parameter.",
-	Why:  "A release covers what its own thread has done, and what it has come to know of others through a barrier. Another block reads partial results then, now and then.",
-	Wrong: `
-.reqntid 64
-ld.param.u64 %rd1, [p];
-mov.u32 %r1, %tid.x;
-mul.wide.u32 %rd2, %r1, 4;
-add.s64 %rd3, %rd1, %rd2;
-st.global.b32 [%rd3+128], %r1;
-setp.ne.u32 %p1, %r1, 0;
-@%p1 bra READ;
-red.release.gpu.global.add.u32 [%rd1], 1;
-WAIT:
-ld.acquire.gpu.global.u32 %r2, [%rd1];
-setp.lt.u32 %p2, %r2, 8;
-@%p2 bra WAIT;
-READ:
-bar.sync 0;
-ld.global.b32 %r3, [%rd3+4096];
-`,
-	Right: `
-.reqntid 64
-ld.param.u64 %rd1, [p];
-mov.u32 %r1, %tid.x;
-mul.wide.u32 %rd2, %r1, 4;
-add.s64 %rd3, %rd1, %rd2;
-st.global.b32 [%rd3+128], %r1;
-bar.sync 0;
-setp.ne.u32 %p1, %r1, 0;
-@%p1 bra READ;
-red.release.gpu.global.add.u32 [%rd1], 1;
-WAIT:
-ld.acquire.gpu.global.u32 %r2, [%rd1];
-setp.lt.u32 %p2, %r2, 8;
-@%p2 bra WAIT;
-READ:
-bar.sync 0;
-ld.global.b32 %r3, [%rd3+4096];
-`,
-	Fix:     "Put bar.sync before the thread that announces and behind the one that waits, a release at the one and an acquire at the other, of scope gpu or wider.",
-	Gaps:    "Memory and flags that are reached through pointers in memory, memory that another kernel reads, and which flag is for which memory.",
-	Section: "8.8 Memory consistency model, 9.7.13.4 fence",
+// resets reports whether in takes a flag back.
+func resets(in *ir.Instr) bool {
+	last := &in.Args[len(in.Args)-1]
+	return in.Head() == "st" && last.Kind == ir.Int && last.Value == 0
+}
+
+// acquires reports whether in by itself orders what comes behind, after what another block did.
+func acquires(in *ir.Instr) bool {
+	return (in.Mod("acquire") || in.Mod("acq_rel")) && !in.Mod("cta")
+}
+
+// outside reports whether in may work on global memory.
+func outside(in *ir.Instr) bool {
+	for _, space := range []string{"shared", "shared::cta", "shared::cluster", "local", "param", "const"} {
+		if in.Mod(space) {
+			return false
+		}
+	}
+	return true
+}
+
+// plain reports whether in stores to, or loads from, global memory for certain, as data is.
+func plain(in *ir.Instr, kind trace.Kind) bool {
+	if trace.Of(in.Op) != kind || !in.Mod("global") {
+		return false
+	}
+	return !in.Mod("volatile") && !in.Mod("relaxed") && !in.Mod("release") && !in.Mod("acquire") && !in.Mod("mmio")
+}
+
+// fences reports whether in orders the memory of its thread for other blocks.
+func fences(in *ir.Instr) bool {
+	switch in.Head() {
+	case "membar":
+		return in.Mod("gl") || in.Mod("sys")
+	case "fence":
+		return (in.Mod("sc") || in.Mod("acq_rel") || in.Mod("acquire") || in.Mod("release")) && (in.Mod("gpu") || in.Mod("sys") || in.Mod("cluster")) &&
+			!strings.Contains(in.Op, "proxy") && !strings.Contains(in.Op, "mbarrier_init")
+	}
+	return false
+}
+
+// meets reports whether threads of a block have met behind in: what they did before is done for each of them. A warp's own barrier is
+// enough where the flag is one lane's business for its warp.
+func meets(in *ir.Instr, warp bool) bool {
+	switch trace.Of(in.Op) {
+	case trace.BarrierSync, trace.ClusterWait, trace.Wait:
+		return true
+	case trace.WarpSync:
+		return warp
+	}
+	return false
 }

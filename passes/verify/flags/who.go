@@ -4,159 +4,270 @@
 package flags
 
 import (
+	"maps"
+
 	"github.com/ptxdsl/ptxdsl/ir"
-	"github.com/ptxdsl/ptxdsl/passes/analysis/graph"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/reach"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/uniform"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Who is which threads come to an instruction: all that are there, one lane of a warp, or one thread of the block.
-type who uint8
+// A who says which predicates pick the threads that come to an instruction out of those of their block: comparisons of the number of a thread, a
+// lane or a warp with one value, and elect.sync. A predicate is the instruction that makes it: registers are used again.
+type who struct {
+	flow   *ir.Flow
+	levels *uniform.Levels
+	writes *reach.Writes
+	every  map[*ir.Reg][]*ir.Instr
+	asked  int // see made
+	picked map[*ir.Instr]pick
+	blocks map[int]picks // of blocks that were asked for
+	bases  map[*ir.Reg]base
+}
+
+// picks are predicates that all hold, or all do not, where one is.
+type picks map[*ir.Instr]bool
+
+// A pick is what a predicate does.
+type pick uint8
 
 const (
-	all who = iota
-	lane
-	single
+	unknown pick = iota // not looked at
+	many                // it may hold for any threads
+	one                 // it picks threads of a block by their numbers
+	lane                // it picks lanes of a warp
 )
 
-// few is how many blocks of code one thread is taken to do alone at most, and steps how many are looked at in all.
-const (
-	few   = 256
-	steps = 100_000
-)
-
-// mark finds the blocks of code that one thread, or one lane of a warp, does alone.
-func (s *study) mark() {
-	s.narrow = make([]who, len(s.flow.Func.Blocks))
-	post := graph.Postdominators(s.flow.Succs, s.flow.Preds, s.flow.Leaves)
-	left := steps
-	for b, block := range s.flow.Func.Blocks {
-		in := block.Last()
-		if in == nil || in.Guard.Reg == nil || len(s.flow.Succs[b]) != 2 || left <= 0 {
-			continue
-		}
-		w, holds := s.elects(in, in.Guard.Reg, 6)
-		if w == all {
-			continue
-		}
-		next := b + 1
-		if holds != in.Guard.Not {
-			next = s.target(in)
-		}
-		if next < 0 || next == post.Parent[b] || next >= len(s.narrow) {
-			continue
-		}
-		list, ok := graph.Between(s.flow.Succs, []int{next}, post.Parent[b], few)
-		left -= len(list)
-		if !ok {
-			continue
-		}
-		for _, n := range list {
-			s.narrow[n] = max(s.narrow[n], w)
-		}
-	}
+func newWho(f *ir.Flow) *who {
+	return &who{flow: f, levels: uniform.Of(f), writes: reach.Of(f), every: make(map[*ir.Reg][]*ir.Instr), picked: make(map[*ir.Instr]pick),
+		blocks: make(map[int]picks), bases: make(map[*ir.Reg]base)}
 }
 
-// target is the block that a branch names, or -1.
-func (s *study) target(in *ir.Instr) int {
-	for i := range in.Args {
-		if to := in.Args[i].Block(); to != nil {
-			return s.place[to]
-		}
+// mostAsked is how many registers that are written more than once are looked into at most: each may take long.
+const mostAsked = 2000
+
+// all is every write of a register.
+func (w *who) all(r *ir.Reg) []*ir.Instr {
+	list, met := w.every[r]
+	if !met {
+		list = w.writes.All(r)
+		w.every[r] = list
 	}
-	return -1
+	return list
 }
 
-// who is which threads make an access in a block of code.
-func (s *study) who(b int, in *ir.Instr) who {
-	w := s.narrow[b]
-	if in.Guard.Reg != nil && !in.Ends() {
-		if v, holds := s.elects(in, in.Guard.Reg, 6); holds != in.Guard.Not {
-			w = max(w, v)
-		}
-	}
-	return w
-}
-
-// elects is whom a predicate that an instruction reads picks, and whether where it holds or where it does not.
-func (s *study) elects(at *ir.Instr, r *ir.Reg, deep int) (w who, holds bool) {
-	list := s.written(at, r)
-	if len(list) != 1 || deep == 0 {
-		return all, false
-	}
-	in := list[0]
-	operand := func(i int) *ir.Reg {
-		if i < len(in.Args) {
-			return in.Args[i].Reg()
-		}
+// made is the write that a register has where an instruction reads it, nil where it may be one of several.
+func (w *who) made(at *ir.Instr, r *ir.Reg) *ir.Instr {
+	if r == nil {
 		return nil
 	}
+	list := w.all(r)
+	if len(list) > 1 && w.asked < mostAsked {
+		w.asked++
+		list, _ = w.writes.At(at, r)
+	}
+	if len(list) != 1 {
+		return nil
+	}
+	return list[0]
+}
+
+// picks is what a predicate does that an instruction makes.
+func (w *who) picks(in *ir.Instr) pick {
+	if in == nil {
+		return many
+	}
+	if p := w.picked[in]; p != unknown {
+		return p
+	}
+	w.picked[in] = many // while it is looked at
+	p := many
 	switch in.Head() {
 	case "elect":
-		return lane, true
-	case "not":
-		if a := operand(1); a != nil {
-			w, holds = s.elects(in, a, deep-1)
-			return w, !holds
+		p = lane
+	case "setp":
+		first := in.Args[0].Reg()
+		if (in.Mod("eq") || in.Mod("ne")) && first != nil && w.levels.Value(first) < uniform.Block {
+			p = one
+			if w.lanes(in) {
+				p = lane
+			}
 		}
-	case "and", "or":
-		for i := 1; i < len(in.Args); i++ {
-			if a := operand(i); a != nil {
-				if w, holds = s.elects(in, a, deep-1); w != all && holds == (in.Head() == "and") {
-					return w, holds
+	case "and", "or", "xor", "not", "selp":
+		for i := range in.Args[1:] {
+			if from := in.Args[i+1].Reg(); from != nil && from.Type.Class() == isa.Pred {
+				p = max(p, w.picks(w.made(in, from)))
+			}
+		}
+	}
+	w.picked[in] = p
+	return p
+}
+
+// lanes reports whether a comparison is of the number of a lane.
+func (w *who) lanes(in *ir.Instr) bool {
+	for i := range in.Args {
+		o := &in.Args[i]
+		if o.Kind == ir.Special && o.Text() == "%laneid" {
+			return true
+		}
+		from := w.made(in, o.Reg())
+		if i == 0 || from == nil {
+			continue
+		}
+		switch from.Head() {
+		case "mov":
+			if o := &from.Args[1]; o.Kind == ir.Special && o.Text() == "%laneid" {
+				return true
+			}
+		case "and", "rem":
+			for j := range from.Args[1:] {
+				if o := &from.Args[j+1]; o.Kind == ir.Int && o.Value == map[string]int64{"and": 31, "rem": 32}[from.Head()] {
+					return true
+				}
+			}
+		case "selp": // an elected lane's predicate as a number, as inline assembly hands it out
+			return len(from.Args) == 4 && w.picks(w.made(from, from.Args[3].Reg())) == lane
+		}
+	}
+	return false
+}
+
+// at is the predicates that pick the threads that come to an instruction.
+func (w *who) at(m mark) picks {
+	set := w.block(m.block)
+	in := w.flow.Func.Blocks[m.block].Instrs[m.at]
+	by := w.made(in, in.Guard.Reg)
+	if set[by] || w.picks(by) < one {
+		return set
+	}
+	own := maps.Clone(set)
+	own[by] = true
+	return own
+}
+
+// block is the predicates that pick the threads that come to a block.
+func (w *who) block(b int) picks {
+	if set, met := w.blocks[b]; met {
+		return set
+	}
+	set := make(picks)
+	seen := map[int]bool{b: true}
+	for work := []int{b}; len(work) > 0; {
+		at := work[len(work)-1]
+		work = work[:len(work)-1]
+		for _, from := range w.levels.Rests(at) {
+			if seen[from] {
+				continue
+			}
+			seen[from] = true
+			work = append(work, from)
+			if in := w.flow.Func.Blocks[from].Last(); in != nil {
+				if by := w.made(in, in.Guard.Reg); w.picks(by) >= one {
+					set[by] = true
 				}
 			}
 		}
-	case "selp": // a predicate as a number, as inline assembly hands it out
-		if p := operand(3); p != nil && in.Args[2].Kind == ir.Int && in.Args[2].Value == 0 {
-			return s.elects(in, p, deep-1)
-		}
-	case "setp":
-		return s.compares(in, deep)
 	}
-	return all, false
+	w.blocks[b] = set
+	return set
 }
 
-// compares is elects for a comparison of a number with a constant.
-func (s *study) compares(in *ir.Instr, deep int) (who, bool) {
-	if len(in.Args) != 3 || in.Args[2].Kind != ir.Int {
-		return all, false
-	}
-	a, k := in.Args[1].Reg(), in.Args[2].Value
-	holds := in.Mod("eq") || in.Mod("lt") && k == 1
-	if a == nil || !holds && !in.Mod("ne") && !(in.Mod("gt") && k == 0) {
-		return all, false
-	}
-	if k == 0 && (in.Mod("eq") || in.Mod("ne")) {
-		if w, sense := s.elects(in, a, deep-1); w != all {
-			return w, sense != holds
+// wider reports whether more threads come to an instruction than to another one: all that come to the other, and those that a predicate leaves
+// out there.
+func wider(all, some picks) bool {
+	for r := range all {
+		if !some[r] {
+			return false
 		}
 	}
-	return s.picks(in, a), holds
+	return len(some) > len(all)
 }
 
-// picks is whom a number tells from others where it is compared with a constant: one thread of a block, or one lane of a warp. A number that
-// is the same for a warp picks nobody, and what rests on data is not known.
-func (s *study) picks(at *ir.Instr, r *ir.Reg) who {
-	thread, lanes, rough, data := false, false, false, false
-	s.sources(at, r, 5, func(in *ir.Instr) {
-		thread = thread || has(in, "%tid")
-		lanes = lanes || has(in, "%laneid")
-		switch in.Head() {
-		case "and", "rem":
-			k := in.Args[len(in.Args)-1]
-			lanes = lanes || k.Kind == ir.Int && k.Value <= 32
-		case "shr", "div", "bfe", "shfl":
-			rough = true
-		case "ld", "atom":
-			data = data || !in.Mod("param")
-		}
-	})
-	switch {
-	case data || rough && !lanes:
-		return all
-	case lanes:
-		return lane
-	case thread:
-		return single
+// asks reports whether an access may be a question alone. An atomic that is given what was read before changes what it finds, and is tried
+// again until it could.
+func (w *who) asks(in *ir.Instr) bool {
+	if trace.Of(in.Op) != trace.Atomic {
+		return true
 	}
-	return all
+	for i := 2; i < len(in.Args); i++ {
+		o := &in.Args[i]
+		if from := w.made(in, o.Reg()); from != nil && from.Head() == "mov" {
+			o = &from.Args[1]
+		}
+		if o.Kind != ir.Int {
+			return false
+		}
+	}
+	return true
+}
+
+// A base is the parameter that memory is reached through; of none, or of several, it is empty.
+type base struct {
+	v  *ir.Var
+	at int64
+}
+
+// array is the base of the address of an access, or of the source of a copy.
+func (w *who) array(in *ir.Instr) base {
+	n := 0
+	if trace.Of(in.Op) == trace.BulkLoad {
+		n = 1
+	}
+	if at := verify.Address(in, n); at >= 0 {
+		if o := &in.Args[at]; o.Kind == ir.Address && len(o.Args()) == 1 {
+			if r := o.Args()[0].Reg(); r != nil {
+				return w.base(r)
+			}
+		}
+	}
+	return base{}
+}
+
+// base is the parameter that an address in a register begins with.
+func (w *who) base(r *ir.Reg) base {
+	if b, met := w.bases[r]; met {
+		return b
+	}
+	w.bases[r] = base{} // of itself, in a loop
+	var found base
+	for _, in := range w.all(r) {
+		b := w.origin(in)
+		if b.v == nil {
+			continue
+		}
+		if found.v != nil && b != found {
+			return base{}
+		}
+		found = b
+	}
+	w.bases[r] = found
+	return found
+}
+
+// origin is the base of what an instruction gives.
+func (w *who) origin(in *ir.Instr) (found base) {
+	switch in.Head() {
+	case "ld":
+		if o := &in.Args[1]; in.Mod("param") && o.Kind == ir.Address && len(o.Args()) == 1 && o.Args()[0].Var() != nil {
+			return base{o.Args()[0].Var(), o.Args()[0].Value}
+		}
+	case "mov", "cvta", "add", "sub", "mad", "selp":
+		for i := range in.Args[1:] {
+			from := in.Args[i+1].Reg()
+			if from == nil || from.Type.Bits() != 64 {
+				continue
+			}
+			b := w.base(from)
+			if b.v != nil && found.v != nil && b != found {
+				return base{}
+			}
+			if b.v != nil {
+				found = b
+			}
+		}
+	}
+	return found
 }

@@ -1,0 +1,381 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package flags
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/graph"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// Bounds on the work.
+const (
+	most  = 2_000_000 // instructions that are looked at, over all flags of a kernel
+	tight = 8         // blocks of a loop that does nothing but wait
+)
+
+// ways looks along the ways to a flag, and from it.
+type ways struct {
+	*verify.Pass
+	who   *who
+	loops []*graph.Loop        // innermost of each block
+	waits map[*graph.Loop]bool // loops that were looked at, whether they do nothing but wait
+	left  int                  // instructions that may still be looked at
+	alone bool                 // a block is one warp
+	both  map[base]bool        // arrays that are stored to and loaded from, as data; nil until someone asks
+}
+
+func newWays(p *verify.Pass) *ways {
+	f := p.Flow
+	_, loops, _ := graph.Loops(f.Succs, f.Preds, graph.Dominators(f.Succs, f.Preds))
+	return &ways{Pass: p, who: newWho(f), loops: loops, waits: make(map[*graph.Loop]bool), left: most, alone: p.Pool.Threads <= 32}
+}
+
+// handed reports whether in is of an array that the kernel both stores to and loads from: of memory that blocks may hand one another.
+func (w *ways) handed(in *ir.Instr) bool {
+	if w.both == nil {
+		loaded, stored := make(map[base]bool), make(map[base]bool)
+		for _, b := range w.Func.Blocks {
+			for _, in := range b.Instrs {
+				switch {
+				case in.Directive():
+				case plain(in, trace.Load):
+					loaded[w.who.array(in)] = true
+				case plain(in, trace.Store):
+					stored[w.who.array(in)] = true
+				}
+			}
+		}
+		maps.DeleteFunc(stored, func(b base, _ bool) bool { return b.v == nil || !loaded[b] })
+		w.both = stored
+	}
+	return w.both[w.who.array(in)]
+}
+
+// instr is the instruction at a place.
+func (w *ways) instr(m mark) *ir.Instr { return w.Func.Blocks[m.block].Instrs[m.at] }
+
+// chosen is the predicates that pick the thread that a flag is one's business of, and whether it is a lane that speaks for its warp. Empty
+// where it is everybody's.
+func (w *ways) chosen(m mark) (set picks, warp bool) {
+	set = w.who.at(m)
+	warp = w.alone
+	for r := range set {
+		warp = warp || w.who.picks(r) == lane
+	}
+	return set, warp
+}
+
+// A finding of a walk is what to do behind an instruction.
+type finding uint8
+
+const (
+	goOn finding = iota
+	pass         // a fence, which some walks look for
+	turn         // nothing behind it matters
+	stop         // it is what was looked for
+)
+
+// A stand is a place on a way, and whether the way has passed what look asked for.
+type stand struct {
+	block  int
+	passed bool
+}
+
+// back walks all ways to a place backward, until look says that one has what it looks for: that instruction, or nil.
+func (w *ways) back(m mark, passed bool, look func(at mark, in *ir.Instr, passed bool) finding) *ir.Instr {
+	seen := make(map[stand]bool)
+	work := []stand{{m.block, passed}}
+	for first := true; len(work) > 0 && w.left >= 0; first = false {
+		s := work[len(work)-1]
+		work = work[:len(work)-1]
+		list := w.Func.Blocks[s.block].Instrs
+		if first {
+			list = list[:m.at]
+		}
+		on := true
+		for i, in := range slices.Backward(list) {
+			if w.left--; in.Directive() {
+				continue
+			}
+			switch look(mark{s.block, i}, in, s.passed) {
+			case stop:
+				return in
+			case pass:
+				s.passed = true
+			case turn:
+				on = false
+			}
+			if !on {
+				break
+			}
+		}
+		for _, before := range w.Flow.Preds[s.block] {
+			if next := (stand{before, s.passed}); on && !seen[next] {
+				seen[next] = true
+				work = append(work, next)
+			}
+		}
+	}
+	return nil
+}
+
+// before looks for what other threads store ahead of a flag that one thread raises, and reports whether there was any.
+func (w *ways) before(m mark) bool {
+	set, warp := w.chosen(m)
+	if len(set) == 0 {
+		return false
+	}
+	flag := w.instr(m)
+	releases := releases(flag)
+	found := w.back(m, releases, func(at mark, in *ir.Instr, fenced bool) finding {
+		switch {
+		case meets(in, warp):
+			return turn
+		case fences(in):
+			return pass
+		case fenced && plain(in, trace.Store) && wider(w.who.at(at), set),
+			releases && plain(in, trace.Load) && w.handed(in) && wider(w.who.at(at), set):
+			return stop
+		}
+		return goOn
+	})
+	if found == nil {
+		return false
+	}
+	did := "stored"
+	if plain(found, trace.Load) {
+		did = "read"
+	}
+	w.Report(&ruleFlag, flag, "one thread tells other blocks that its block is done, with no barrier behind what other threads %s", did).
+		Also(found, "%s by more threads than raise the flag", did)
+	return true
+}
+
+// unordered looks for stores ahead of a flag that orders nothing, where the kernel waits for flags of the same array.
+func (w *ways) unordered(m mark, awaited []mark) {
+	flag := w.instr(m)
+	array := w.who.array(flag)
+	if releases(flag) || resets(flag) || array.v == nil || !slices.ContainsFunc(awaited, func(a mark) bool {
+		return w.who.array(w.instr(a)) == array && !w.loops[a.block].Has(m.block)
+	}) {
+		return
+	}
+	found := w.back(m, false, func(at mark, in *ir.Instr, _ bool) finding {
+		switch {
+		case fences(in), awaits(in, trace.Of(in.Op)) && w.who.array(in) == array: // what was waited for is answered
+			return turn
+		case plain(in, trace.Store) && w.who.array(in) != array:
+			return stop
+		}
+		return goOn
+	})
+	if found != nil {
+		w.Report(&ruleOrder, flag, "a flag of an array that blocks wait for orders nothing: others may see it before what was stored").
+			Also(found, "stored ahead of it")
+	}
+}
+
+// behind looks for what other threads do behind a loop in which one thread waits for a flag, and reports whether there was any: reads and writes
+// of memory that blocks may hand one another, with no barrier between; reads of any, where no barrier comes before they leave or it waits again.
+func (w *ways) behind(m mark) bool {
+	set, warp := w.chosen(m)
+	if len(set) == 0 {
+		return false
+	}
+	var used *ir.Instr
+	found := w.onward(m, func(at mark, in *ir.Instr, passed bool) finding {
+		switch {
+		case meets(in, warp):
+			return turn
+		case !plain(in, trace.Load) && !plain(in, trace.Store) || !wider(w.who.at(at), set):
+		case w.handed(in):
+			used = in
+			return stop
+		case plain(in, trace.Load):
+			if used == nil {
+				used = in
+			}
+			return pass
+		}
+		return goOn
+	})
+	if found {
+		does := "read"
+		if plain(used, trace.Store) {
+			does = "store"
+		}
+		w.Report(&ruleFlag, w.instr(m), "one thread waits for other blocks, and others %s behind it with no barrier between", does).
+			Also(used, "more threads %s than wait for the flag", does)
+	}
+	return found
+}
+
+// unheard looks for loads behind a loop that waits for a flag with loads that order nothing.
+func (w *ways) unheard(m mark) {
+	flag := w.instr(m)
+	loop := w.loops[m.block]
+	if acquires(flag) || w.fenced(loop) || w.used(flag, loop) {
+		return
+	}
+	var read *ir.Instr
+	w.onward(m, func(_ mark, in *ir.Instr, passed bool) finding {
+		switch {
+		case fences(in), acquires(in):
+			return turn
+		case read == nil && plain(in, trace.Load) && !in.Mod("nc"):
+			read = in
+		}
+		return goOn
+	})
+	if read != nil {
+		w.Report(&ruleOrder, flag, "a wait for other blocks that orders nothing: what is loaded behind it may be from before").
+			Also(read, "loaded behind it, with no fence between")
+	}
+}
+
+// onward walks all ways that lead out of the loop around a place, and reports whether on one of them look found what it looks for, or passed
+// something before threads leave or come to the loop again.
+func (w *ways) onward(m mark, look func(at mark, in *ir.Instr, passed bool) finding) bool {
+	loop := w.loops[m.block]
+	seen := make(map[stand]bool)
+	var work []stand
+	for _, b := range loop.Blocks {
+		for _, to := range w.Flow.Succs[b] {
+			if !loop.Has(to) {
+				work = append(work, stand{to, false})
+			}
+		}
+	}
+	for len(work) > 0 && w.left >= 0 {
+		s := work[len(work)-1]
+		work = work[:len(work)-1]
+		if seen[s] {
+			continue
+		}
+		seen[s] = true
+		if loop.Has(s.block) {
+			if s.passed {
+				return true
+			}
+			continue
+		}
+		on := true
+		for i, in := range w.Func.Blocks[s.block].Instrs {
+			if w.left--; in.Directive() {
+				continue
+			}
+			switch look(mark{s.block, i}, in, s.passed) {
+			case stop:
+				return true
+			case pass:
+				s.passed = true
+			case turn:
+				on = false
+			}
+			if !on {
+				break
+			}
+		}
+		if on && s.passed && w.Flow.Leaves[s.block] {
+			return true
+		}
+		for _, to := range w.Flow.Succs[s.block] {
+			if on {
+				work = append(work, stand{to, s.passed})
+			}
+		}
+	}
+	return false
+}
+
+// spins reports whether a place is in a loop that does nothing but wait.
+func (w *ways) spins(m mark) bool {
+	l := w.loops[m.block]
+	if l == nil || len(l.Blocks) > tight {
+		return false
+	}
+	waits, met := w.waits[l]
+	if !met {
+		waits = w.idle(l)
+		w.waits[l] = waits
+	}
+	return waits
+}
+
+// idle reports whether a loop stores nothing and meets nobody.
+func (w *ways) idle(l *graph.Loop) bool {
+	for _, b := range l.Blocks {
+		for _, in := range w.Func.Blocks[b].Instrs {
+			if w.left--; in.Directive() {
+				continue
+			}
+			switch kind := trace.Of(in.Op); {
+			case kind == trace.Store, kind == trace.Call, meets(in, true):
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// fenced reports whether there is a fence in a loop.
+func (w *ways) fenced(l *graph.Loop) bool {
+	return slices.ContainsFunc(l.Blocks, func(b int) bool { return slices.ContainsFunc(w.Func.Blocks[b].Instrs, fences) })
+}
+
+// used reports whether what in gives is read outside of a loop too: it is not a flag alone, but tells something.
+func (w *ways) used(in *ir.Instr, l *graph.Loop) bool {
+	given := make(map[*ir.Reg]bool)
+	in.Registers(func(r *ir.Reg, a isa.Access) {
+		if a != isa.Read {
+			given[r] = true
+		}
+	})
+	for b, block := range w.Func.Blocks {
+		if l.Has(b) {
+			continue
+		}
+		for _, other := range block.Instrs {
+			if w.left--; w.left < 0 {
+				return true
+			}
+			found := false
+			other.Registers(func(r *ir.Reg, a isa.Access) { found = found || a != isa.Write && given[r] })
+			if found {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// copied looks for stores of threads to an array ahead of a bulk copy from it, with no fence of proxies between.
+func (w *ways) copied(m mark) {
+	from := w.instr(m)
+	array := w.who.array(from)
+	if array.v == nil {
+		return
+	}
+	found := w.back(m, false, func(_ mark, in *ir.Instr, _ bool) finding {
+		switch {
+		case trace.Of(in.Op) == trace.ProxyFence && in.Mod("async") && !strings.Contains(in.Op, "shared"):
+			return turn
+		case plain(in, trace.Store) && w.who.array(in) == array:
+			return stop
+		}
+		return goOn
+	})
+	if found != nil {
+		w.Report(&ruleProxy, from, "a bulk copy may read global memory that threads have written, and no fence.proxy.async is between").
+			As(diag.Review).Also(found, "written here")
+	}
+}
