@@ -302,7 +302,7 @@ func (w *walk) enter(s *state, block int) *state {
 	if l := w.loops[block]; l != nil && l.Head == block {
 		if l.Has(s.block) {
 			s.turns.set(l, s.turns.at(l)+1)
-			if !w.active[l] || s.turns.at(l) > 4096 {
+			if s.turns.at(l) > 4096 {
 				return w.finish(s, "a loop of very many turns")
 			}
 		} else {

@@ -26,3 +26,24 @@ func TestSettle(t *testing.T) {
 		t.Errorf("what threads wait for is %v, expected 1 of thread 0 and 2 of thread 32", got)
 	}
 }
+
+// TestSilentLoop follows a loop in which nothing happens, but from which a parity comes, for the numbers that are put in.
+func TestSilentLoop(t *testing.T) {
+	k := follow(t, ".reqntid 64", "ld.param.u32 %r1, [n];\nmov.u32 %r2, 0;\nLOUD:\nsetp.ge.u32 %p1, %r2, %r1;\n@%p1 bra ON;\nbar.sync 1;\nadd.u32 %r2, %r2, 1;\nbra LOUD;\n"+
+		"ON:\nand.b32 %r5, %r1, 2;\nsetp.eq.u32 %p2, %r5, 0;\n@%p2 bra QUIET;\nbar.sync 2;\nQUIET:\nmov.u32 %r3, 0;\nmov.u32 %r4, 0;\n"+
+		"TURN:\nsetp.ge.u32 %p2, %r3, %r1;\n@%p2 bra OVER;\nadd.u32 %r3, %r3, 1;\nxor.b32 %r4, %r4, 1;\nbra TURN;\nOVER:\nmbarrier.test_wait.parity.shared.b64 %p3, [bars], %r4;\n")
+	if len(k.Missed) > 0 {
+		t.Errorf("missed %q", k.Missed)
+	}
+	got := make(map[int64]bool)
+	for _, tr := range k.Traces {
+		for i := range tr.Events {
+			if e := &tr.Events[i]; e.Kind == trace.Wait && e.Vals[2] != nil && e.Vals[2].Const() {
+				got[e.Vals[2].K] = true
+			}
+		}
+	}
+	if !got[0] || !got[1] {
+		t.Errorf("parities are %v, expected 0 and 1", got)
+	}
+}

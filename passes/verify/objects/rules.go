@@ -40,7 +40,7 @@ mbarrier.init.shared.b64 [bars], 2;
 	}
 	ruleSeen = diag.Rule{
 		ID: "M3", Layer: "objects", Severity: diag.Error, Title: "a barrier object used before it can be seen",
-		What: "Use of an object by other threads than the one that made it with no barrier of the block between, or by a copy or a matrix unit with no fence behind mbarrier.init.",
+		What: "Use of an object by other threads than the one that made it with no barrier of the block between, or by a copy or a matrix unit with no fence between mbarrier.init and the barrier that the user comes behind.",
 		Why:  "The user works on what was in memory before: a hang in the first round, rarely.",
 		Wrong: `
 mov.u32 %r1, %tid.x;
