@@ -65,7 +65,7 @@ func run(p *verify.Pass) {
 	}
 	for _, m := range awaited {
 		if !w.behind(m) {
-			w.unheard(m)
+			w.unheard(m, raised)
 		}
 	}
 	for _, m := range copies {
@@ -98,7 +98,7 @@ func awaits(in *ir.Instr, kind trace.Kind) bool {
 	case trace.Atomic:
 		return outside(in) && in.Head() == "atom"
 	case trace.Load:
-		return outside(in) && (in.Mod("acquire") && !in.Mod("cta") || in.Mod("relaxed") || in.Mod("volatile"))
+		return outside(in) && (in.Mod("acquire") || in.Mod("relaxed") || in.Mod("volatile"))
 	}
 	return false
 }

@@ -165,7 +165,8 @@ func (w *ways) unordered(m mark, awaited []mark) {
 	flag := w.instr(m)
 	array := w.who.array(flag)
 	if releases(flag) || resets(flag) || array.v == nil || !slices.ContainsFunc(awaited, func(a mark) bool {
-		return w.who.array(w.instr(a)) == array && !w.loops[a.block].Has(m.block)
+		wait := w.instr(a)
+		return w.who.array(wait) == array && !w.loops[a.block].Has(m.block) && !(flag.Mod("cta") && wait.Mod("cta"))
 	}) {
 		return
 	}
@@ -219,9 +220,13 @@ func (w *ways) behind(m mark) bool {
 	return found
 }
 
-// unheard looks for loads behind a loop that waits for a flag with loads that order nothing.
-func (w *ways) unheard(m mark) {
+// unheard looks for loads behind a loop that waits for a flag with loads that order nothing, or nothing beyond the block where nobody in it raises
+// the flag for the block.
+func (w *ways) unheard(m mark, raised []mark) {
 	flag := w.instr(m)
+	if flag.Mod("cta") && slices.ContainsFunc(raised, func(r mark) bool { return w.instr(r).Mod("cta") && w.who.array(w.instr(r)) == w.who.array(flag) }) {
+		return
+	}
 	loop := w.loops[m.block]
 	if acquires(flag) || w.fenced(loop) || w.used(flag, loop) {
 		return
