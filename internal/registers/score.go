@@ -5,6 +5,7 @@ package registers
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -47,22 +48,37 @@ func RowOf(name string, list []Sample) Row {
 
 // Table is rows for all samples and for each target, as Markdown.
 func Table(list []Sample) string {
-	byTarget := make(map[string][]Sample)
+	return table("target", list, func(s Sample) string { return s.Target }, func(a, b string) int { return strings.Compare(order(a), order(b)) })
+}
+
+// Families is rows for all samples and for each collection of programs, as Markdown.
+func Families(list []Sample) string {
+	return table("collection", list, func(s Sample) string { return Family(s.Source) }, strings.Compare)
+}
+
+// Family is the collection that a program is from: what stands before the first plus in its name, or "here" for the programs of this
+// repository.
+func Family(program string) string {
+	family, _, ok := strings.Cut(program, "+")
+	if !ok {
+		return "here"
+	}
+	return family
+}
+
+// table is a row for each group of samples, in some order of their names, and one for all.
+func table(what string, list []Sample, group func(Sample) string, order func(a, b string) int) string {
+	groups := make(map[string][]Sample)
 	for _, s := range list {
-		byTarget[s.Target] = append(byTarget[s.Target], s)
+		groups[group(s)] = append(groups[group(s)], s)
 	}
-	targets := make([]string, 0, len(byTarget))
-	for t := range byTarget {
-		targets = append(targets, t)
-	}
-	slices.SortFunc(targets, func(a, b string) int { return strings.Compare(order(a), order(b)) })
 	var b strings.Builder
-	b.WriteString("| target | kernels | programs | median | 90 of 100 | mean | exact |\n|---|--:|--:|--:|--:|--:|--:|\n")
+	fmt.Fprintf(&b, "| %s | kernels | programs | median | 90 of 100 | mean | exact |\n|---|--:|--:|--:|--:|--:|--:|\n", what)
 	write := func(r Row) {
 		fmt.Fprintf(&b, "| %s | %d | %d | %.1f %% | %.1f %% | %.1f %% | %.0f %% |\n", r.Name, r.Kernels, r.Programs, 100*r.Median, 100*r.Ninetieth, 100*r.Average, 100*r.Exact)
 	}
-	for _, t := range targets {
-		write(RowOf(t, byTarget[t]))
+	for _, name := range slices.SortedFunc(maps.Keys(groups), order) {
+		write(RowOf(name, groups[name]))
 	}
 	write(RowOf("all", list))
 	return b.String()

@@ -26,6 +26,7 @@ func main() {
 	flag.StringVar(&o.fit, "fit", "", "fit the model to all samples and write it to this `file`")
 	flag.IntVar(&o.folds, "folds", 0, "predict each program with a model fitted to the others: into so many parts")
 	flag.StringVar(&o.keep, "keep", "", "write the samples to this `file` (.gz)")
+	flag.BoolVar(&o.families, "families", false, "score by collection of programs too")
 	flag.StringVar(&o.only, "only", "", "score only files whose name holds this `text`")
 	flag.IntVar(&o.worst, "worst", 0, "list so many of the worst predictions")
 	flag.Parse()
@@ -45,6 +46,7 @@ func main() {
 type options struct {
 	cache, fit, keep, only string
 	folds, worst           int
+	families               bool
 }
 
 func (o *options) run(ctx context.Context, paths []string) error {
@@ -124,6 +126,9 @@ func (o *options) score(list []registers.Sample) {
 		}
 	}
 	fmt.Print(registers.Table(chosen))
+	if o.families {
+		fmt.Print("\n" + registers.Families(chosen))
+	}
 	for _, s := range registers.Worst(chosen, o.worst) {
 		fmt.Printf("%s %s %s: %d, predicted %d\n", s.File, s.Kernel, s.Target, s.Count, s.Predicted)
 	}
