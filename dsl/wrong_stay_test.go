@@ -90,6 +90,36 @@ func TestKept(t *testing.T) {
 	}
 }
 
+// TestSumsKept holds that what was made of sums stays when they change.
+func TestSumsKept(t *testing.T) {
+	for name, same := range map[string]func(w *dsl.WarpTile[dsl.F32]) (x f32){
+		"To": func(w *dsl.WarpTile[dsl.F32]) (x f32) {
+			w.Each(func(_, _ u32, y, _ f32) { x = dsl.To[dsl.F32](y) })
+			return
+		},
+		"Bits": func(w *dsl.WarpTile[dsl.F32]) (x f32) {
+			w.Each(func(_, _ u32, y, _ f32) { x = dsl.Bits[dsl.F32](dsl.Bits[dsl.U32](y)) })
+			return
+		},
+		"RowReduce": func(w *dsl.WarpTile[dsl.F32]) f32 { return w.RowReduce(func(a, _ f32) f32 { return a })[0] },
+	} {
+		m := dsl.New("m", "sm_90")
+		k := m.Kernel("k", dsl.Threads(32))
+		w := sumsOf(k, 16)
+		w.Each(func(_, _ u32, x, y f32) { x.Named("sum"); y.Named("sum") })
+		kept := same(w).Named("kept")
+		w.Map(func(_ dsl.Cell, x f32) f32 { return x.AddF(1) })
+		dsl.Global[dsl.F32](k, "o").StoreI(0, kept)
+		text, err := m.Text()
+		switch n := strings.Count(text, "%kept"); {
+		case err != nil:
+			t.Errorf("%s: %v", name, err)
+		case n != 3 || !strings.Contains(text, "[%o], %kept;"): // declared, written and stored
+			t.Errorf("%s: what is stored changes with the sums:\n%s", name, text)
+		}
+	}
+}
+
 // TestTilesApart holds that the TMA may copy to each of several tiles.
 func TestTilesApart(t *testing.T) {
 	m := dsl.New("m", "sm_90")

@@ -52,17 +52,27 @@ func Build(m *dsl.Module, t isa.Type, cols int) {
 	scaled := most.MulF(-math.Log2E)
 	power := func(v dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return v.FMA(k.F32(math.Log2E), scaled).Exp2() }
 	sum := k.F32(0)
+	var powers [][]dsl.Reg[dsl.F32]
 	for _, x := range xs {
-		for _, v := range x.F32() {
-			sum = sum.Add(power(v))
+		v := x.F32()
+		for j := range v {
+			v[j] = power(v[j])
+			sum = sum.Add(v[j])
 		}
+		powers = append(powers, v)
 	}
 	sum = dsl.BlockReduce(sum, "sums", func(a, b dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return a.Add(b) })
 	part := sum.Rcp()
 	for i, x := range xs {
-		v := x.F32()
+		v := powers[i]
+		if t != isa.F32 { // again, since what the row is in takes half of the registers
+			v = x.F32()
+			for j := range v {
+				v[j] = power(v[j])
+			}
+		}
 		for j := range v {
-			v[j] = power(v[j]).Mul(part) // again, which costs less than to keep it
+			v[j] = v[j].Mul(part)
 		}
 		y.Store(k.U32(i*step), v)
 	}
