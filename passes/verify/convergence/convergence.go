@@ -210,6 +210,7 @@ func named(p *verify.Pass) {
 	}
 	sites := make(map[int64]map[int64]*site)
 	var order []*site
+	heard, hidden := make(map[int64]value.Set), false // who waits with no count that is known, and whether it is not known where
 	for _, t := range p.Traces {
 		for i := range t.Events {
 			e := &t.Events[i]
@@ -220,6 +221,12 @@ func named(p *verify.Pass) {
 			n, ok := verify.Number(e, count)
 			number := verify.Val(e, verify.Barrier(e))
 			if count < 0 || !ok || number == nil || !number.Tid() || n <= 0 || n%32 != 0 {
+				if k, ok := verify.Number(e, verify.Barrier(e)); e.Kind == trace.BarrierSync {
+					if ok {
+						heard[k] = heard[k].Or(e.Threads)
+					}
+					hidden = hidden || !ok
+				}
 				continue
 			}
 			e.Threads.Each(func(thread int) {
@@ -245,17 +252,34 @@ func named(p *verify.Pass) {
 		var list []*site
 		for _, s := range order {
 			if counts[s.count] == s {
+				if s.count == int64(p.Pool.Threads) {
+					s.threads = s.threads.Or(heard[id]) // with no count it is all of the block
+				}
 				list = append(list, s)
 			}
 		}
-		switch len(list) {
-		case 0:
-		case 1:
+		switch {
+		case len(list) == 0:
+		case !hidden && heard[id] == (value.Set{}) && mute(list):
+			p.Report(&ruleCount, list[0].events[0].In, "barrier %d is arrived at, and nobody waits there", id).As(diag.Review)
+		case len(list) == 1:
 			compare(p, id, list[0])
 		default:
 			contrast(p, id, list)
 		}
 	}
+}
+
+// mute reports whether threads arrive at a barrier, and none waits.
+func mute(list []*site) bool {
+	for _, s := range list {
+		for _, e := range s.events {
+			if e.Kind == trace.BarrierSync {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // contrast is a barrier that is used with several counts. Where one of them is what all that come make up, and those who

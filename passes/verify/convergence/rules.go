@@ -8,7 +8,7 @@ import "github.com/ptxdsl/ptxdsl/diag"
 var (
 	ruleCount = diag.Rule{
 		ID: "B1", Layer: "convergence", Severity: diag.Error, Title: "a barrier whose count is not the threads that come",
-		What: "A barrier number above 15, a count that is no multiple of 32 or more than the block has, an arrival without a count, a count that the warps which come do not make up, on some way. Threads that have left do not count; where it is not known whether any have, it is a review. Counts and threads are compared where the size of the block is laid down.",
+		What: "A barrier number above 15, a count that is no multiple of 32 or more than the block has, an arrival without a count, or at a barrier where nobody waits, a count that the warps which come do not make up, on some way. Threads that have left do not count; where it is not known whether any have, it is a review. Counts and threads are compared where the size of the block is laid down.",
 		Why:  "The barrier is released too early or never.",
 		Wrong: `
 .reqntid 128
