@@ -5,6 +5,8 @@ package dsl
 
 import (
 	"cmp"
+	"math"
+	"slices"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
@@ -52,36 +54,107 @@ const (
 	sure
 )
 
+// newTurn finds what makes the registers that watched calls rest on.
 func (k *Kernel) newTurn() *turn {
-	t := &turn{k: k, defs: make(map[*ir.Reg]*ir.Instr, k.made), pointers: make(map[*ir.Reg]string), bases: make(map[any]int64), have: make(map[*ir.Reg]worked)}
-	for _, b := range k.f.Blocks {
-		for _, in := range b.Instrs {
-			t.define(in)
+	t := &turn{k: k, defs: make(map[*ir.Reg]*ir.Instr, 64), pointers: make(map[*ir.Reg]string), bases: make(map[any]int64), have: make(map[*ir.Reg]worked)}
+	for i := range k.watching {
+		w := &k.watching[i]
+		t.want(w.reg)
+		for _, c := range w.conds {
+			t.want(c.p)
+		}
+	}
+	for _, b := range slices.Backward(k.f.Blocks) { // what is read stands behind what is written, mostly
+		for i := len(b.Instrs) - 1; i >= 0; i-- {
+			if in := b.Instrs[i]; !idle(in) {
+				t.define(in)
+			}
+		}
+	}
+	if len(k.marks) > 0 { // and with labels of the author's, maybe not
+		for _, b := range k.f.Blocks {
+			for _, in := range b.Instrs {
+				t.define(in)
+			}
+		}
+	}
+	for r, in := range t.defs {
+		r.Number &^= wanted
+		if in == nil || in.Op != "cvta.to.global.u64" {
+			continue
+		}
+		if from := t.defs[in.Args[1].Reg()]; from != nil {
+			if v := variableOf(from); v != nil && v.Space == isa.Param && v.Ptr != nil {
+				t.pointers[r] = v.Name
+			}
 		}
 	}
 	return t
 }
 
-// define notes what an instruction writes. A register that is written again is known where it counts the turns of a loop: in the first it is what it
-// began as.
+// wanted marks registers that are asked for, beside their counts: most are not, and soon passed over.
+const wanted = math.MinInt32
+
+// want asks for what makes a register.
+func (t *turn) want(r *ir.Reg) {
+	if r != nil && r.Number&wanted == 0 {
+		t.defs[r] = nil
+		r.Number |= wanted
+	}
+}
+
+// idle reports whether in makes one register only, and nobody wants that. So it is mostly.
+func idle(in *ir.Instr) bool {
+	if in.Form == nil || len(in.Args) < 2 || in.Args[0].Kind != ir.Register {
+		return false
+	}
+	list := in.Form.Args
+	return in.Args[0].Ref.(*ir.Reg).Number&wanted == 0 && len(list) > 1 && list[1].Access == isa.Read
+}
+
+// define notes what an instruction makes of registers that are wanted. Of one that is written again nothing is known, but where it counts the turns
+// of a loop: in the first it is what it began as.
 func (t *turn) define(in *ir.Instr) {
 	if in.Form == nil {
 		return
 	}
-	in.Registers(func(r *ir.Reg, a isa.Access) {
-		switch old := t.defs[r]; {
-		case a == isa.Read:
-		case a == isa.Write && in.Guard.Reg == nil && old == nil:
-			t.defs[r] = in
-		case old != nil && in.Head() == "add" && !r.Varies && len(in.Args) > 1 && in.Args[0].Reg() == r && in.Args[1].Reg() == r:
-		default:
-			t.defs[r] = &t.nothing // is known of it
+	for i := range in.Args {
+		o := &in.Args[i]
+		if i == len(in.Form.Args) || in.Form.Args[i].Access == isa.Read {
+			return // results stand first
 		}
-	})
-	if in.Op == "cvta.to.global.u64" {
-		if from := in.Args[1].Reg(); from != nil && t.defs[from] != nil {
-			if v := variableOf(t.defs[from]); v != nil && v.Space == isa.Param && v.Ptr != nil {
-				t.pointers[in.Args[0].Reg()] = v.Name
+		if o.Kind == ir.Register {
+			t.written(in, o, in.Form.Args[i].Access)
+			continue
+		}
+		o.Walk(func(o *ir.Operand) {
+			if o.Kind == ir.Register {
+				t.written(in, o, in.Form.Args[i].Access)
+			}
+		})
+	}
+}
+
+// written notes that an instruction writes a register, or part of one.
+func (t *turn) written(in *ir.Instr, o *ir.Operand, a isa.Access) {
+	r := o.Ref.(*ir.Reg)
+	if r.Number&wanted == 0 {
+		return
+	}
+	switch old := t.defs[r]; {
+	case old == in:
+	case !r.Varies && in.Head() == "add" && len(in.Args) > 1 && in.Args[0].Reg() == r && in.Args[1].Reg() == r:
+	case a != isa.Write || in.Guard.Reg != nil || o.Text() != "" || old != nil:
+		t.defs[r] = &t.nothing
+	default:
+		t.defs[r] = in
+		for i := range in.Args {
+			switch o := &in.Args[i]; o.Kind {
+			case ir.Register:
+				t.want(o.Ref.(*ir.Reg))
+			case ir.Int, ir.Special:
+			default:
+				o.Walk(func(o *ir.Operand) { t.want(o.Reg()) })
 			}
 		}
 	}
@@ -206,14 +279,17 @@ func (t *turn) result(r *ir.Reg) worked {
 	if v := variableOf(in); v != nil && v.Space == isa.Param {
 		return worked{kind: given}
 	}
+	var args [3]worked
+	for i := range min(3, len(in.Args)-1) {
+		args[i] = t.operand(&in.Args[i+1])
+	}
+	if args == [3]worked{} {
+		return worked{} // of what nobody knows
+	}
 	var room [8]string
 	words := room[:0]
 	for word := range strings.SplitSeq(in.Op, ".") {
 		words = append(words, word)
-	}
-	var args [3]worked
-	for i := range min(3, len(in.Args)-1) {
-		args[i] = t.operand(&in.Args[i+1])
 	}
 	return worksOut(words, args[0], args[1], args[2])
 }

@@ -3,7 +3,11 @@
 
 package ir
 
-import "github.com/ptxdsl/ptxdsl/isa"
+import (
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+)
 
 // Registers calls visit for every register that in names, and says what in does with it. A register
 // that is written in part or under a guard is written and read: something of its old value may stay.
@@ -11,6 +15,20 @@ import "github.com/ptxdsl/ptxdsl/isa"
 func (in *Instr) Registers(visit func(*Reg, isa.Access)) {
 	if r := in.Guard.Reg; r != nil {
 		visit(r, isa.Read)
+	}
+	if in.Form != nil && !strings.HasPrefix(in.Op, "call") { // so mostly
+		results := in.Form.Args[:min(len(in.Form.Args), len(in.Args))]
+		for i := range in.Args {
+			if i >= len(results) || results[i].Access == isa.Read {
+				in.Args[i].registers(isa.Read, false, visit)
+			}
+		}
+		for i := range results {
+			if a := results[i].Access; a != isa.Read {
+				in.Args[i].registers(a, in.Guard.Reg != nil, visit)
+			}
+		}
+		return
 	}
 	for i := range in.Args {
 		if in.access(i) == isa.Read {
