@@ -56,7 +56,7 @@ const (
 
 // newTurn finds what makes the registers that watched calls rest on.
 func (k *Kernel) newTurn() *turn {
-	t := &turn{k: k, defs: make(map[*ir.Reg]*ir.Instr, 64), pointers: make(map[*ir.Reg]string), bases: make(map[any]int64), have: make(map[*ir.Reg]worked)}
+	t := &turn{k: k, defs: make(map[*ir.Reg]*ir.Instr, 64), pointers: make(map[*ir.Reg]string), bases: make(map[any]int64), have: make(map[*ir.Reg]worked), thread: nobody}
 	for i := range k.watching {
 		w := &k.watching[i]
 		t.want(w.reg)
@@ -92,6 +92,9 @@ func (k *Kernel) newTurn() *turn {
 	return t
 }
 
+// nobody is no thread.
+const nobody = -1
+
 // wanted marks registers that are asked for, beside their counts: most are not, and soon passed over.
 const wanted = math.MinInt32
 
@@ -126,6 +129,9 @@ func (t *turn) define(in *ir.Instr) {
 		if o.Kind == ir.Register {
 			t.written(in, o, in.Form.Args[i].Access)
 			continue
+		}
+		if parts := o.Args(); len(parts) > 0 && parts[0].Reg() != nil && parts[0].Reg().Type.Class() == isa.Float {
+			continue // sums, of which no address is made
 		}
 		o.Walk(func(o *ir.Operand) {
 			if o.Kind == ir.Register {
@@ -173,8 +179,10 @@ func variableOf(in *ir.Instr) *ir.Var {
 
 // begin makes the registers those of a thread.
 func (t *turn) begin(thread int) {
-	t.thread = thread
-	clear(t.have)
+	if t.thread != thread {
+		t.thread = thread
+		clear(t.have)
+	}
 }
 
 // base is where an area begins.
