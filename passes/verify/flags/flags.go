@@ -58,20 +58,29 @@ func run(p *verify.Pass) {
 	}
 	w := newWays(p)
 	awaited = slices.DeleteFunc(awaited, func(m mark) bool { return !w.spins(m) || !w.who.asks(w.instr(m)) })
+	for _, m := range awaited {
+		array := w.who.array(w.instr(m))
+		w.heard[array] = append(w.heard[array], m)
+	}
+	for _, m := range raised {
+		if in := w.instr(m); in.Mod("cta") {
+			w.near[w.who.array(in)] = true
+		}
+	}
 	for _, m := range raised {
 		if !w.before(m) {
-			w.unordered(m, awaited)
+			w.unordered(m)
 		}
 	}
 	for _, m := range awaited {
 		if !w.behind(m) {
-			w.unheard(m, raised)
+			w.unheard(m)
 		}
 	}
 	for _, m := range copies {
 		w.copied(m)
 	}
-	if w.left < 0 {
+	if w.who.left < 0 {
 		p.Missed("what blocks hand one another through flags in global memory (B10, B11): too many of them")
 	}
 }

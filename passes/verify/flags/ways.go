@@ -4,6 +4,7 @@
 package flags
 
 import (
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -16,11 +17,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Bounds on the work.
-const (
-	most  = 2_000_000 // instructions that are looked at, over all flags of a kernel
-	tight = 8         // blocks of a loop that does nothing but wait
-)
+// tight is the most blocks of a loop that does nothing but wait.
+const tight = 8
 
 // ways looks along the ways to a flag, and from it.
 type ways struct {
@@ -28,15 +26,16 @@ type ways struct {
 	who   *who
 	loops []*graph.Loop        // innermost of each block
 	waits map[*graph.Loop]bool // loops that were looked at, whether they do nothing but wait
-	left  int                  // instructions that may still be looked at
 	alone bool                 // a block is one warp
+	heard map[base][]mark      // loads and atomics that wait, by the array of the flag
+	near  map[base]bool        // arrays of flags that are raised for the own block alone
 	both  map[base]bool        // arrays that are stored to and loaded from, as data; nil until someone asks
 }
 
 func newWays(p *verify.Pass) *ways {
 	f := p.Flow
 	_, loops, _ := graph.Loops(f.Succs, f.Preds, graph.Dominators(f.Succs, f.Preds))
-	return &ways{Pass: p, who: newWho(f), loops: loops, waits: make(map[*graph.Loop]bool), left: most, alone: p.Pool.Threads <= 32}
+	return &ways{Pass: p, who: newWho(f), loops: loops, waits: make(map[*graph.Loop]bool), heard: make(map[base][]mark), near: make(map[base]bool), alone: p.Pool.Threads <= 32}
 }
 
 // handed reports whether in is of an array that the kernel both stores to and loads from: of memory that blocks may hand one another.
@@ -90,33 +89,41 @@ type stand struct {
 	passed bool
 }
 
+// A look is what a walk asks of an instruction; passed says what the way to it has passed.
+type look func(at mark, in *ir.Instr, passed bool) finding
+
+// along looks at instructions of a block one after the other: it gives the one that was looked for, or whether the way goes on behind them.
+func (w *ways) along(s *stand, list iter.Seq2[int, *ir.Instr], look look) (found *ir.Instr, on bool) {
+	for i, in := range list {
+		if w.who.left--; in.Directive() {
+			continue
+		}
+		switch look(mark{s.block, i}, in, s.passed) {
+		case stop:
+			return in, false
+		case pass:
+			s.passed = true
+		case turn:
+			return nil, false
+		}
+	}
+	return nil, true
+}
+
 // back walks all ways to a place backward, until look says that one has what it looks for: that instruction, or nil.
-func (w *ways) back(m mark, passed bool, look func(at mark, in *ir.Instr, passed bool) finding) *ir.Instr {
+func (w *ways) back(m mark, passed bool, look look) *ir.Instr {
 	seen := make(map[stand]bool)
 	work := []stand{{m.block, passed}}
-	for first := true; len(work) > 0 && w.left >= 0; first = false {
+	for first := true; len(work) > 0 && w.who.left >= 0; first = false {
 		s := work[len(work)-1]
 		work = work[:len(work)-1]
 		list := w.Func.Blocks[s.block].Instrs
 		if first {
 			list = list[:m.at]
 		}
-		on := true
-		for i, in := range slices.Backward(list) {
-			if w.left--; in.Directive() {
-				continue
-			}
-			switch look(mark{s.block, i}, in, s.passed) {
-			case stop:
-				return in
-			case pass:
-				s.passed = true
-			case turn:
-				on = false
-			}
-			if !on {
-				break
-			}
+		found, on := w.along(&s, slices.Backward(list), look)
+		if found != nil {
+			return found
 		}
 		for _, before := range w.Flow.Preds[s.block] {
 			if next := (stand{before, s.passed}); on && !seen[next] {
@@ -148,7 +155,7 @@ func (w *ways) before(m mark) bool {
 		}
 		return goOn
 	})
-	if found == nil {
+	if found == nil || w.who.left < 0 {
 		return false
 	}
 	did := "stored"
@@ -161,12 +168,11 @@ func (w *ways) before(m mark) bool {
 }
 
 // unordered looks for stores ahead of a flag that orders nothing, where the kernel waits for flags of the same array.
-func (w *ways) unordered(m mark, awaited []mark) {
+func (w *ways) unordered(m mark) {
 	flag := w.instr(m)
 	array := w.who.array(flag)
-	if releases(flag) || resets(flag) || array.v == nil || !slices.ContainsFunc(awaited, func(a mark) bool {
-		wait := w.instr(a)
-		return w.who.array(wait) == array && !w.loops[a.block].Has(m.block) && !(flag.Mod("cta") && wait.Mod("cta"))
+	if releases(flag) || resets(flag) || array.v == nil || !slices.ContainsFunc(w.heard[array], func(a mark) bool {
+		return !w.loops[a.block].Has(m.block) && !(flag.Mod("cta") && w.instr(a).Mod("cta"))
 	}) {
 		return
 	}
@@ -209,6 +215,7 @@ func (w *ways) behind(m mark) bool {
 		}
 		return goOn
 	})
+	found = found && w.who.left >= 0
 	if found {
 		does := "read"
 		if plain(used, trace.Store) {
@@ -222,9 +229,9 @@ func (w *ways) behind(m mark) bool {
 
 // unheard looks for loads behind a loop that waits for a flag with loads that order nothing, or nothing beyond the block where nobody in it raises
 // the flag for the block.
-func (w *ways) unheard(m mark, raised []mark) {
+func (w *ways) unheard(m mark) {
 	flag := w.instr(m)
-	if flag.Mod("cta") && slices.ContainsFunc(raised, func(r mark) bool { return w.instr(r).Mod("cta") && w.who.array(w.instr(r)) == w.who.array(flag) }) {
+	if flag.Mod("cta") && w.near[w.who.array(flag)] {
 		return
 	}
 	loop := w.loops[m.block]
@@ -249,7 +256,7 @@ func (w *ways) unheard(m mark, raised []mark) {
 
 // onward walks all ways that lead out of the loop around a place, and reports whether on one of them look found what it looks for, or passed
 // something before threads leave or come to the loop again.
-func (w *ways) onward(m mark, look func(at mark, in *ir.Instr, passed bool) finding) bool {
+func (w *ways) onward(m mark, look look) bool {
 	loop := w.loops[m.block]
 	seen := make(map[stand]bool)
 	var work []stand
@@ -260,7 +267,7 @@ func (w *ways) onward(m mark, look func(at mark, in *ir.Instr, passed bool) find
 			}
 		}
 	}
-	for len(work) > 0 && w.left >= 0 {
+	for len(work) > 0 && w.who.left >= 0 {
 		s := work[len(work)-1]
 		work = work[:len(work)-1]
 		if seen[s] {
@@ -273,22 +280,9 @@ func (w *ways) onward(m mark, look func(at mark, in *ir.Instr, passed bool) find
 			}
 			continue
 		}
-		on := true
-		for i, in := range w.Func.Blocks[s.block].Instrs {
-			if w.left--; in.Directive() {
-				continue
-			}
-			switch look(mark{s.block, i}, in, s.passed) {
-			case stop:
-				return true
-			case pass:
-				s.passed = true
-			case turn:
-				on = false
-			}
-			if !on {
-				break
-			}
+		found, on := w.along(&s, slices.All(w.Func.Blocks[s.block].Instrs), look)
+		if found != nil {
+			return true
 		}
 		if on && s.passed && w.Flow.Leaves[s.block] {
 			return true
@@ -320,7 +314,7 @@ func (w *ways) spins(m mark) bool {
 func (w *ways) idle(l *graph.Loop) bool {
 	for _, b := range l.Blocks {
 		for _, in := range w.Func.Blocks[b].Instrs {
-			if w.left--; in.Directive() {
+			if w.who.left--; in.Directive() {
 				continue
 			}
 			switch kind := trace.Of(in.Op); {
@@ -350,7 +344,7 @@ func (w *ways) used(in *ir.Instr, l *graph.Loop) bool {
 			continue
 		}
 		for _, other := range block.Instrs {
-			if w.left--; w.left < 0 {
+			if w.who.left--; w.who.left < 0 {
 				return true
 			}
 			found := false

@@ -22,6 +22,7 @@ type who struct {
 	writes *reach.Writes
 	every  map[*ir.Reg][]*ir.Instr
 	asked  int // see made
+	left   int // instructions and branches that may still be looked at
 	picked map[*ir.Instr]pick
 	blocks map[int]picks // of blocks that were asked for
 	bases  map[*ir.Reg]base
@@ -40,8 +41,11 @@ const (
 	lane                // it picks lanes of a warp
 )
 
+// most is how many instructions and branches are looked at, over all flags of a kernel.
+const most = 2_000_000
+
 func newWho(f *ir.Flow) *who {
-	return &who{flow: f, levels: uniform.Of(f), writes: reach.Of(f), every: make(map[*ir.Reg][]*ir.Instr), picked: make(map[*ir.Instr]pick),
+	return &who{left: most, flow: f, levels: uniform.Of(f), writes: reach.Of(f), every: make(map[*ir.Reg][]*ir.Instr), picked: make(map[*ir.Instr]pick),
 		blocks: make(map[int]picks), bases: make(map[*ir.Reg]base)}
 }
 
@@ -155,7 +159,8 @@ func (w *who) block(b int) picks {
 	}
 	set := make(picks)
 	seen := map[int]bool{b: true}
-	for work := []int{b}; len(work) > 0; {
+	for work := []int{b}; len(work) > 0 && w.left >= 0; {
+		w.left--
 		at := work[len(work)-1]
 		work = work[:len(work)-1]
 		for _, from := range w.levels.Rests(at) {

@@ -35,6 +35,7 @@ func TestLarge(t *testing.T) {
 		{"rings", rings, false, false},
 		{"functions", functions, false, false},
 		{"lanes", lanes, false, false},
+		{"flags", flags, false, false},
 	} {
 		for _, size := range []int{1 << 20, 10 << 20} {
 			if size > 1<<20 && (testing.Short() || !test.ten) {
@@ -258,5 +259,16 @@ func lanes(size int) string {
 		fmt.Fprintf(&b, "mul.lo.u32 %%r5, %%r2, %d;\nand.b32 %%r5, %%r5, 255;\nsetp.lt.u32 %%p1, %%r5, %d;\n@%%p1 st.shared.u32 [%%r4], %%r5;\nbar.sync 0;\n", 2*i+1, i%256)
 	})
 	b.WriteString("ret;\n}\n")
+	return b.String()
+}
+
+// flags is one kernel in which very many threads raise a flag, each where no thread before it did.
+func flags(size int) string {
+	var b strings.Builder
+	b.WriteString(entry("k"))
+	repeat(&b, size, func(i int) {
+		fmt.Fprintf(&b, "setp.eq.u32 %%p1, %%r2, %d;\n@%%p1 bra DONE;\nst.global.b32 [%%rd1+%d], %%r2;\nred.release.gpu.global.add.u32 [%%rd1], 1;\n", i%256, 4*i)
+	})
+	b.WriteString("DONE:\nret;\n}\n")
 	return b.String()
 }
