@@ -235,11 +235,13 @@ func (x Reg[T]) binary(head string, y Reg[T], mods []Mod) Reg[T] {
 	if k == nil {
 		return x
 	}
-	if z, ok := folded(head, x, y); ok {
-		return z
-	}
-	if z, ok := cheaper(head, x, y); ok {
-		return z
+	if x.r == nil || y.r == nil { // or nothing is known of either
+		if z, ok := folded(head, x, y); ok {
+			return z
+		}
+		if z, ok := cheaper(head, x, y); ok {
+			return z
+		}
 	}
 	t := TypeOf[T]()
 	if !k.computes(head, t) {

@@ -17,19 +17,19 @@ import (
 // package, which stand between the instruction and the author.
 const deepest = 32
 
-// A stack is the return addresses of the calls under way, innermost first.
+// A stack is the return addresses of the calls under way, the innermost last; where there are fewer, the rest stands at its end.
 type stack [deepest]uintptr
 
 // calls are the builder calls of a module, as a tree: calls that follow one another share what is outside of them. An ir.Pos is
 // the number of a node, from 1. Nodes are resolved to lines only when someone asks.
 type calls struct {
 	nodes  []*[page]call
-	made   ir.Pos       // the last
-	recent [2048]ir.Pos // nodes, by a hash; 0 for none
-	now    stack        // of the call at hand
-	last   way          // to the node that was asked for last, from body
-	body   ir.Pos       // what is outside of the function that run runs
-	mark   uintptr      // where that function returns to
+	made   ir.Pos      // the last
+	recent [512]recent // nodes, by a hash
+	now    stack       // of the call at hand
+	last   way         // to the node that was asked for last, from body
+	body   ir.Pos      // what is outside of the function that run runs
+	mark   uintptr     // where that function returns to
 }
 
 // A call is a return address, and the call outside of it.
@@ -38,67 +38,73 @@ type call struct {
 	outer ir.Pos
 }
 
+// A recent call is one that was asked for not long ago, and its node.
+type recent struct {
+	call
+	at ir.Pos
+}
+
 // A way is the nodes from the outermost call to one inside.
 type way struct {
 	depth int
-	pcs   stack // outermost first
+	pcs   stack // the outermost first
 	nodes [deepest]ir.Pos
 }
 
 // here is the position of the builder call under way. It must have a frame of its own, for trail begins with its caller.
 //
 //go:noinline
-func (c *calls) here() ir.Pos { return c.path(c.now[:trail(&c.now, c.mark)]) }
+func (c *calls) here() ir.Pos { return c.path(c.now[trail(&c.now, c.mark):]) }
 
 // above is the position of the call of the function that calls it, which must have a frame of its own too.
 //
 //go:noinline
-func (c *calls) above() ir.Pos { return c.path(c.now[1:trail(&c.now, c.mark)]) }
+func (c *calls) above() ir.Pos { return c.path(c.now[trail(&c.now, c.mark) : deepest-1]) }
 
 // beyond is the position of the call of the function that calls the function that calls it. All three must have frames of their own.
 //
 //go:noinline
 func (c *calls) beyond() ir.Pos {
-	n := trail(&c.now, c.mark)
-	return c.path(c.now[min(2, n):n])
+	from := trail(&c.now, c.mark)
+	return c.path(c.now[from:max(from, deepest-2)])
 }
 
-// path is the position of calls, innermost first: those up to what run runs, or all.
+// path is the position of calls, the innermost last: those from what run runs on, or all.
 func (c *calls) path(pcs []uintptr) ir.Pos {
 	at, w := c.body, &c.last
-	if n := len(pcs); n > 0 && pcs[n-1] == c.mark {
-		pcs = pcs[:n-1]
+	if len(pcs) > 0 && pcs[0] == c.mark {
+		pcs = pcs[1:]
 	} else if at != ir.NoPos { // what run runs has not called, or is too far outside to be seen
 		at, w = ir.NoPos, new(way)
 	}
 	d := 0
-	for last := w.pcs[:min(w.depth, len(pcs))]; d < len(last) && last[d] == pcs[len(pcs)-1-d]; { // the same as before, mostly
+	last := w.pcs[:min(w.depth, len(pcs))]
+	for now := pcs[:len(last)]; d < len(last) && last[d] == now[d]; { // the same as before, mostly
 		d++
 	}
 	if d > 0 {
 		at = w.nodes[d-1]
 	}
 	for ; d < len(pcs); d++ {
-		pc := pcs[len(pcs)-1-d]
-		at = c.node(call{pc, at})
+		pc := pcs[d]
+		r := &c.recent[(uint64(pc)^uint64(at)<<32)*0x9E3779B97F4A7C15>>48%uint64(len(c.recent))] // loops of Go come to the same calls again and again
+		if r.pc != pc || r.outer != at {
+			*r = recent{call{pc, at}, c.node(call{pc, at})}
+		}
+		at = r.at
 		w.pcs[d], w.nodes[d] = pc, at
 	}
 	w.depth = d
 	return at
 }
 
-// node is the number of a call. Loops of Go come to the same calls again and again, so the latest are kept at hand.
+// node is the number of a call.
 func (c *calls) node(n call) ir.Pos {
-	recent := &c.recent[(uint64(n.pc)^uint64(n.outer)<<32)*0x9E3779B97F4A7C15>>48%uint64(len(c.recent))]
-	if at := *recent; at != ir.NoPos && *c.at(at) == n {
-		return at
-	}
 	if c.made%page == 0 {
 		c.nodes = append(c.nodes, new([page]call))
 	}
 	c.made++
 	*c.at(c.made) = n
-	*recent = c.made
 	return c.made
 }
 
@@ -120,7 +126,7 @@ func (c *calls) run(body func()) {
 	// Both functions return to the same place, which the first finds out, and which marks the end of what here has to look at.
 	enter := func() {
 		trail(&c.now, 0)
-		c.body, c.mark, c.last.depth = outside, c.now[0], 0
+		c.body, c.mark, c.last.depth = outside, c.now[deepest-1], 0
 	}
 	for _, f := range [...]func(){enter, body} {
 		f()

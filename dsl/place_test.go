@@ -20,7 +20,7 @@ func TestRun(t *testing.T) {
 	c.run(func() {
 		c.run(func() {
 			inner = c.stack(at())
-			seen = trail(&c.now, c.mark)
+			seen = deepest - trail(&c.now, c.mark)
 		})
 		after = c.stack(at())
 	})

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unsafe"
 
 	"github.com/ptxdsl/ptxdsl/internal/slab"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -67,8 +68,35 @@ func (s *spelling) keep(of kinds, form *isa.Candidate) {
 
 // spellings are opcodes by a hash of their parts: a kernel writes the same ones again and again.
 type spellings struct {
-	known [256]*spelling
-	made  slab.Of[spelling]
+	known  [256]*spelling
+	made   slab.Of[spelling]
+	lately [64]met // by where their heads stand in memory
+}
+
+// A met is a spelling that was asked for lately, and what was asked.
+type met struct {
+	head  string
+	mod   Mod // "" for none
+	typ   isa.Type
+	value bool
+	*spelling
+}
+
+// meet is the spelling of an opcode on values, or on what it says, if that was asked for lately, with the same texts in memory; otherwise it is
+// where to keep it, and nil where it would not be found.
+func (s *spellings) meet(head string, t isa.Type, mods []Mod, value bool) *met {
+	mod := Mod("")
+	if len(mods) > 0 {
+		if mod = mods[0]; len(mods) > 1 || mod == "" {
+			return nil
+		}
+	}
+	at, by := unsafe.StringData(head), unsafe.StringData(string(mod))
+	m := &s.lately[(uintptr(unsafe.Pointer(at))^uintptr(unsafe.Pointer(at))>>6^uintptr(t)<<2^uintptr(len(mod)))%uintptr(len(s.lately))]
+	if m.typ != t || m.value != value || unsafe.StringData(m.head) != at || len(m.head) != len(head) || len(m.mod) != len(mod) || len(mod) > 0 && unsafe.StringData(string(m.mod)) != by {
+		*m = met{head: head, mod: mod, typ: t, value: value}
+	}
+	return m
 }
 
 // of is the spelling of o with modifiers.
@@ -102,6 +130,10 @@ func (k *Kernel) op(head string, t isa.Type, mods ...Mod) string { return k.opco
 
 // opcode is op with what is known of it.
 func (k *Kernel) opcode(head string, t isa.Type, mods []Mod) *spelling {
+	m := k.m.spellings.meet(head, t, mods, false)
+	if m != nil && m.spelling != nil {
+		return m.spelling
+	}
 	s := k.m.spellings.of(opcode{head: head, typ: t}, mods)
 	if s.text == "" {
 		text := head + dotted(mods)
@@ -109,6 +141,9 @@ func (k *Kernel) opcode(head string, t isa.Type, mods []Mod) *spelling {
 			text += t.String()
 		}
 		s.text = k.m.binder.Shared(text)
+	}
+	if m != nil {
+		m.spelling = s
 	}
 	return s
 }
@@ -157,9 +192,16 @@ var rough = []string{"rsqrt", "ex2", "lg2", "sin", "cos", "tanh"}
 
 // spelled is the opcode of an operation on values of t.
 func (k *Kernel) spelled(head string, t isa.Type, mods []Mod) *spelling {
+	m := k.m.spellings.meet(head, t, mods, true)
+	if m != nil && m.spelling != nil {
+		return m.spelling
+	}
 	s := k.m.spellings.of(opcode{head: head, typ: t, value: true}, mods)
 	if s.text == "" {
 		s.text = k.spell(head, t, mods)
+	}
+	if m != nil {
+		m.spelling = s
 	}
 	return s
 }

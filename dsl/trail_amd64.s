@@ -8,21 +8,23 @@
 // The chain of frame pointers is walked here, and not in Go, because a goroutine is not moved to another stack while it runs
 // assembly.
 TEXT ·trail(SB), NOSPLIT|NOFRAME, $0-24
-	MOVQ	pcs+0(FP), DI
+	MOVQ	pcs+0(FP), CX
 	MOVQ	mark+8(FP), SI
 	MOVQ	BP, AX
-	XORL	CX, CX
+	LEAQ	256(CX), DI
 next:
 	TESTQ	AX, AX
 	JEQ	done
-	CMPQ	CX, $32
-	JGE	done
+	CMPQ	DI, CX
+	JEQ	done
 	MOVQ	8(AX), DX
-	MOVQ	DX, (DI)(CX*8)
-	INCQ	CX
+	SUBQ	$8, DI
+	MOVQ	DX, (DI)
 	MOVQ	(AX), AX
 	CMPQ	DX, SI
 	JNE	next
 done:
-	MOVQ	CX, ret+16(FP)
+	SUBQ	CX, DI
+	SHRQ	$3, DI
+	MOVQ	DI, ret+16(FP)
 	RET

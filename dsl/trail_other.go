@@ -10,12 +10,13 @@ import (
 	"slices"
 )
 
-// trail writes the return addresses of the calls that are under way, beginning with that of the function that calls it, and returns how
-// many there are. The last is mark, where it is among them.
+// trail writes the return addresses of the calls that are under way at the end of pcs, that of the function that calls it last, and
+// returns where they begin. The first is mark, where it is among them.
 func trail(pcs *stack, mark uintptr) int {
 	n := runtime.Callers(3, pcs[:])
 	if i := slices.Index(pcs[:n], mark); i >= 0 {
-		return i + 1
+		n = i + 1
 	}
-	return n
+	slices.Reverse(pcs[:n])
+	return deepest - copy(pcs[deepest-n:], pcs[:n])
 }

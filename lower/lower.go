@@ -8,6 +8,7 @@ package lower
 import (
 	"strconv"
 	"strings"
+	"unsafe"
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/internal/layout"
@@ -216,7 +217,7 @@ func (w *writer) label(name, note string) {
 
 // opcode is op with its modifiers in the manual's order. The form that an instruction is bound to knows it mostly.
 func (w *writer) opcode(in *ir.Instr) string {
-	if in.Form != nil && in.Form.Opcode == in.Op {
+	if f := in.Form; f != nil && len(f.Opcode) == len(in.Op) && (unsafe.StringData(f.Opcode) == unsafe.StringData(in.Op) || f.Opcode == in.Op) {
 		return in.Op
 	}
 	s, ok := w.spelled[in.Op]

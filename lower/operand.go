@@ -18,8 +18,8 @@ func renderList(to []byte, args []ir.Operand, of *ir.Instr, tight bool) []byte {
 			to = append(to, ", "...)
 		}
 		o := &args[i]
-		if r, ok := o.Ref.(*ir.Reg); ok && o.Value == 0 && o.Text() == "" && !o.Zero && !o.Not && !o.Minus {
-			to = append(to, r.Name...) // most operands are registers
+		if o.Kind == ir.Register && o.More == nil && o.Value == 0 && !o.Zero && !o.Not && !o.Minus {
+			to = append(to, o.Ref.(*ir.Reg).Name...) // most operands are registers
 			continue
 		}
 		to = render(to, o, of, tight)

@@ -6,7 +6,7 @@ package lower
 import (
 	"slices"
 	"strconv"
-	"strings"
+	"unsafe"
 
 	"github.com/ptxdsl/ptxdsl/internal/layout"
 	"github.com/ptxdsl/ptxdsl/ir"
@@ -164,7 +164,10 @@ func (w *writer) nameRegisters(f *ir.Func) families {
 	l := families{of: make(map[string]*family)}
 	nameless := false
 	for _, r := range f.Regs {
-		nameless = nameless || r.Name == ""
+		if r.Name == "" {
+			nameless = true
+			continue
+		}
 		letters, n, ok := numbered(r.Name)
 		if !ok {
 			continue
@@ -258,41 +261,22 @@ func (l *families) add(c class, others map[string]int) *family {
 
 // number gives the registers of f their names, all cut out of one text.
 func (f *family) number() {
-	var list strings.Builder
-	list.Grow(len(f.regs) * (len(f.letters) + len(strconv.Itoa(len(f.regs)))))
-	name := append([]byte(f.letters), '0')
-	for range f.regs {
-		list.Write(name)
-		if last := &name[len(name)-1]; *last != '9' {
-			*last++
-		} else {
-			name = increment(name)
-		}
-	}
-	text := list.String()
-	width, next := len(f.letters)+1, 10 // of a name, and the first number that needs one more digit
+	n := len(f.regs)
+	text := make([]byte, 0, n*(len(f.letters)+len(strconv.Itoa(n)))) // which holds them all, and stays where it is
+	at, width := 0, 0                                                // of the name before
 	for i, r := range f.regs {
-		if i == next {
-			width, next = width+1, 10*next
+		if i%10 == 0 {
+			at = len(text)
+			text = strconv.AppendInt(append(text, f.letters...), int64(i), 10)
+			width = len(text) - at
+		} else {
+			text = append(text, text[at:]...)
+			at += width
+			text[len(text)-1]++
 		}
-		r.Name, text = text[:width], text[width:]
+		r.Name = unsafe.String(&text[at], width)
 	}
-	f.top = len(f.regs) - 1
-}
-
-// increment adds one to the number that a name ends with.
-func increment(name []byte) []byte {
-	for i := len(name) - 1; ; i-- {
-		switch c := name[i]; {
-		case c == '9':
-			name[i] = '0'
-		case c >= '0' && c < '9':
-			name[i]++
-			return name
-		default: // all were nines
-			return slices.Insert(name, i+1, '1')
-		}
-	}
+	f.top = n - 1
 }
 
 // others are the names that are letters and a number and no registers declared in f, by their letters, with the least number

@@ -5,6 +5,7 @@ package lower
 
 import (
 	"strings"
+	"unsafe"
 
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -45,6 +46,13 @@ type needs struct {
 	target isa.Target
 	least  isa.Version
 	binder *ir.Binder // for forms whose operands bring gates; nil before the first
+	lately [64]seen   // forms, by where they stand in memory
+}
+
+// A seen form is one that brings nothing new.
+type seen struct {
+	form  *isa.Candidate
+	plain bool // nor do its operands, whatever they are
 }
 
 // gate notes what opens g for the target.
@@ -186,12 +194,13 @@ func (v *needs) function(f *ir.Func) {
 }
 
 func (v *needs) instr(in *ir.Instr) {
-	switch {
-	case in.Form != nil:
-		if v.least = max(v.least, in.Form.Since(v.target)); in.Form.OperandBounds() {
-			v.bounds(in)
+	if in.Form != nil {
+		if !v.form(in) {
+			v.operands(in.Args)
 		}
-	case in.Directive():
+		return
+	}
+	if in.Directive() {
 		text := ""
 		if len(in.Args) > 0 {
 			text = in.Args[0].Text()
@@ -200,6 +209,21 @@ func (v *needs) instr(in *ir.Instr) {
 		return
 	}
 	v.operands(in.Args)
+}
+
+// form is what the form of in needs, and reports whether its operands need nothing. Most instructions have one of a few forms.
+func (v *needs) form(in *ir.Instr) (plain bool) {
+	at := uintptr(unsafe.Pointer(in.Form))
+	known := &v.lately[(at>>5^at>>11)%uintptr(len(v.lately))]
+	if known.form == in.Form {
+		return known.plain
+	}
+	if v.least = max(v.least, in.Form.Since(v.target)); in.Form.OperandBounds() {
+		v.bounds(in)
+		return false
+	}
+	*known = seen{in.Form, in.Form.Values()}
+	return known.plain
 }
 
 // bounds is what the form of in needs with its operands.

@@ -10,10 +10,11 @@ import "iter"
 // An Of hands out values of one type from arrays that grow, so that little is too much for a small module, and there are few
 // for a large one. The zero Of is ready for use.
 type Of[T any] struct {
-	free   []T   // of the array in use
+	array  []T   // the one in use
+	at     int   // of it, what is free begins here
+	last   int   // and here, plus one, the list that Append made longer last; 0 for none
 	arrays [][]T // all that were made
 	used   int   // how many of them were in use since the last Reset
-	last   []T   // the list that Append made longer last, and all that is free behind it
 }
 
 const (
@@ -23,13 +24,18 @@ const (
 
 // Grow makes room for n values at once.
 func (s *Of[T]) Grow(n int) {
-	if len(s.free) < n {
-		s.free = s.array(n)
+	if len(s.array)-s.at < n {
+		s.more(n)
 	}
 }
 
-// array is the next array that has room for n values.
-func (s *Of[T]) array(n int) []T {
+// more goes on in another array, which has room for n values.
+//
+//go:noinline
+func (s *Of[T]) more(n int) { s.array, s.at, s.last = s.next(n), 0, 0 }
+
+// next is the next array that has room for n values.
+func (s *Of[T]) next(n int) []T {
 	for s.used < len(s.arrays) {
 		s.used++
 		if next := s.arrays[s.used-1]; len(next) >= n {
@@ -51,15 +57,16 @@ func (s *Of[T]) Append(list []T, v T) []T {
 	switch {
 	case n < cap(list):
 		return append(list, v)
-	case n > 0 && n < len(s.last) && &list[0] == &s.last[0] && len(s.free) > 0 && &s.last[n] == &s.free[0]: // nothing was handed out since
-		list = s.last[: n+1 : n+1]
-		s.free = s.last[n+1:]
+	case n > 0 && s.last > 0 && s.last-1+n == s.at && s.at < len(s.array) && &list[0] == &s.array[s.last-1]: // nothing was handed out since
+		s.at++
+		list = s.array[s.last-1 : s.at : s.at]
 	default:
-		s.Grow(max(2*n, 1))
-		s.last = s.free
-		copy(s.last, list)
 		to := max(2*n, 1)
-		list, s.free = s.last[:n+1:to], s.last[to:]
+		s.Grow(to)
+		s.last = s.at + 1
+		s.at += to
+		copy(s.array[s.last-1:], list)
+		list = s.array[s.last-1 : s.last+n : s.at]
 	}
 	list[n] = v
 	return list
@@ -83,14 +90,16 @@ func (s *Of[T]) Reset() {
 	for _, a := range s.arrays[:s.used] {
 		clear(a)
 	}
-	s.free, s.last, s.used = nil, nil, 0
+	s.array, s.at, s.last, s.used = nil, 0, 0, 0
 }
 
 // One is a zero value.
 func (s *Of[T]) One() *T {
-	s.Grow(1)
-	v := &s.free[0]
-	s.free = s.free[1:]
+	if s.at == len(s.array) {
+		s.more(1)
+	}
+	v := &s.array[s.at]
+	s.at++
 	return v
 }
 
@@ -98,15 +107,17 @@ func (s *Of[T]) One() *T {
 // out is in the next Room as it was left.
 func (s *Of[T]) Room(n int) []T {
 	s.Grow(n)
-	return s.free[:n:n]
+	return s.array[s.at : s.at+n : s.at+n]
 }
 
 // Many is a list of n values, zero unless Room has lent them. Appending to it does not touch its neighbours.
 func (s *Of[T]) Many(n int) []T {
-	s.Grow(n)
-	to := s.free[:n:n]
-	s.free = s.free[n:]
-	return to
+	if len(s.array)-s.at < n {
+		s.more(n)
+	}
+	from := s.at
+	s.at += n
+	return s.array[from:s.at:s.at]
 }
 
 // Copy is a copy of from, nil if that is empty.
