@@ -5,6 +5,7 @@ package form
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -25,22 +26,52 @@ func (c *checker) opaquePlaced(v *ptx.Var, s *shape, at level) bool {
 	return false
 }
 
-// sampled checks where textures and samplers are apart (texmode_independent): every fetch names both, and a
-// sampler's attributes are asked of the sampler.
+// sampled checks fetches and queries against the mode. Where textures and samplers are apart (texmode_independent) every fetch
+// names both, and a sampler's attributes are asked of the sampler. Elsewhere a fetch names none.
 func (c *checker) sampled(in *ptx.Instr, op *opcode) {
-	if op.head != "txq" && !c.header.independent() {
-		return
-	}
+	apart := c.header.independent()
 	for i := range c.args {
 		a := &c.args[i]
 		switch {
 		case a.Kind != isa.ArgAddress || len(a.Elems) == 0:
-		case op.head == "txq" && (op.sampler && c.header.independent() || op.own) && a.Elems[0].Kind == isa.ArgSym && a.Elems[0].Type.String() == ".texref":
+		case op.head == "txq" && (op.sampler && apart || op.own) && a.Elems[0].Kind == isa.ArgSym && a.Elems[0].Type.String() == ".texref":
 			c.fault(&ruleTextureMode, &in.Args[i], "%s is a texture; a sampler is expected", clip(c.text(&in.Args[i].Args[0])))
-		case op.head != "txq" && (len(a.Elems) < 3 || a.Elems[1].Kind == isa.ArgSym && a.Elems[1].Type.String() == ".texref"):
+		case op.head == "txq":
+		case apart && (len(a.Elems) < 3 || a.Elems[1].Kind == isa.ArgSym && a.Elems[1].Type.String() == ".texref"):
 			c.fault(&ruleTextureMode, &in.Args[i], "%s names no sampler; with texmode_independent one stands behind the texture", clip(c.text(&in.Args[i])))
+		case !apart && len(a.Elems) == 3:
+			b, level := &in.Args[i].Args[1], diag.Error
+			if misread(in.Op.Text, &a.Elems[2], c.args[i+1:]) {
+				level = diag.Warning
+			}
+			c.add(ruleTextureMode.ID, level, b.Pos(), b.End(), "without texmode_independent in .target, "+clip(c.text(b))+" is read as the coordinates and not as a sampler, and what follows as an offset")
 		}
 	}
+}
+
+// misread reports whether the assembler finds a meaning in a fetch with a sampler where textures carry their samplers: it takes the
+// sampler for the coordinates, and the coordinates for the operand that comes next. Whatever has layers or samples has none.
+func misread(opcode string, coordinates *isa.Arg, rest []isa.Arg) bool {
+	words := strings.Split(opcode, ".")
+	size := map[string]int{"1d": 1, "2d": 2, "3d": 4, "cube": 4}
+	at := slices.IndexFunc(words, func(w string) bool { return size[w] > 0 })
+	if at < 0 {
+		return false
+	}
+	geometry, vector := words[at], coordinates.Kind == isa.ArgVector
+	offset := geometry != "cube" // or a depth to compare with, which 3d has not
+	depth := len(rest) > 0 && rest[len(rest)-1].Kind != isa.ArgVector && rest[len(rest)-1].Kind != isa.ArgInt
+	switch {
+	case slices.Contains(words, "grad"):
+		return vector && offset && len(coordinates.Elems) == size[geometry]
+	case slices.Contains(words, "level"):
+		return geometry != "3d" && (depth || len(rest) == 1)
+	case depth:
+		return !vector || offset
+	case len(rest) > 0:
+		return vector && offset
+	}
+	return vector && offset || !vector && geometry != "3d"
 }
 
 func (c *checker) samplerMode(v *ptx.Var, s *shape) {

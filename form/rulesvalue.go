@@ -75,8 +75,8 @@ var (
 	}
 	ruleTextureMode = diag.Rule{
 		ID: "F531", Title: "sampler against the texture mode", Layer: "form", Severity: diag.Error,
-		What:  "A .samplerref in a module whose .target does not say texmode_independent; with it, a fetch that names no sampler.",
-		Why:   "The assembler rejects the module.",
+		What:  "A .samplerref, or a fetch that names a sampler, in a module whose .target does not say texmode_independent; with it, a fetch that names no sampler.",
+		Why:   "The assembler rejects the module, or reads the sampler of a fetch as its coordinates.",
 		Wrong: ".global .samplerref s;",
 		Right: `
 .version 9.5
