@@ -108,6 +108,8 @@ func (c *checker) topLevel(n ptx.Node) {
 		c.function(n)
 	case *ptx.Section:
 		c.section(n)
+	case *ptx.Sources:
+		c.sources(n)
 	}
 }
 

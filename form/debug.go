@@ -124,6 +124,22 @@ func (c *checker) finishDebug() {
 	}
 }
 
+// sources checks a section with text in an intermediate language.
+func (c *checker) sources(n *ptx.Sources) {
+	c.need(n.Name, n.Name.Text, 9, 4, 0)
+	for _, b := range n.Blocks {
+		s, ok := b.(*ptx.Source)
+		if !ok {
+			continue
+		}
+		v, _ := c.plainInteger(&s.File)
+		index, fits := word32(v)
+		if _, given := c.files[index]; !fits || !given {
+			c.fault(&ruleFile, s.File, "no .file before this has the number %s", clip(s.File.Text))
+		}
+	}
+}
+
 // section checks the data of a DWARF section.
 func (c *checker) section(n *ptx.Section) {
 	c.need(n, ".section", 2, 0, 0)

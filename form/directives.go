@@ -21,8 +21,6 @@ func (c *checker) moduleDirective(d *ptx.Directive) {
 		c.sourceFile(d)
 	case "@@DWARF":
 		c.gone(d, "@@DWARF", 2, 0)
-	case ".nv_intermediate_source_section":
-		c.need(d.Name, name, 9, 4, 0)
 	case ".loc", ".loc_intermediate", ".branchtargets", ".calltargets":
 		c.fault(&ruleDirectivePlace, d, "%s stands at module scope; it belongs into a function", name)
 	default:
@@ -44,7 +42,9 @@ func (c *checker) bodyDirective(d *ptx.Directive) {
 		c.location(d)
 	case ".loc_intermediate":
 		c.need(d.Name, name, 9, 4, 0)
-		c.locationNumbers(d)
+		if _, ok := c.locationNumbers(d); ok && d.Semi {
+			c.faultAt(&ruleLocation, d.To-1, d.To, "%s takes no semicolon", name)
+		}
 	case ".branchtargets":
 		c.branchList(d)
 	case ".calltargets":

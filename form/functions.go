@@ -147,6 +147,12 @@ func (c *checker) formal(v *ptx.Var, f *function, prototype bool, r role) formal
 
 // formalPlace checks the space and the .ptr of a parameter.
 func (c *checker) formalPlace(v *ptx.Var, s *shape, f *function, r role, ok, prototype bool) {
+	for _, w := range v.Linkage {
+		c.need(w, w.Text, 8, 8, 0)
+		if !f.entry && !prototype {
+			c.fault(&rulePointer, w, "%s is for parameters of an .entry", w.Text)
+		}
+	}
 	for i := range v.Attrs {
 		switch a := &v.Attrs[i]; {
 		case a.Name.Text == ".ptr":

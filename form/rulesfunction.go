@@ -92,8 +92,8 @@ var (
 		Section: "7.2 Variadic Functions",
 	}
 	rulePointer = diag.Rule{
-		ID: "F609", Title: ".ptr on a parameter of a .func", Layer: "form", Severity: diag.Error,
-		What:    ".ptr, or .align behind the type, outside of the parameter list of an .entry.",
+		ID: "F609", Title: ".ptr or .hidden on a parameter of a .func", Layer: "form", Severity: diag.Error,
+		What:    ".ptr, .align behind the type, or .hidden before the parameter, outside of the parameter list of an .entry.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".func f(.param .u64 .ptr .global a) { ret; }",
 		Right:   ".entry k(.param .u64 .ptr .global a) { ret; }",

@@ -98,13 +98,17 @@ type Directive struct {
 	Note string
 }
 
-// A Section is debug information, line by line.
+// A Section is debug information, line by line, or text in intermediate languages.
 type Section struct {
-	Name  string
-	Lines []Line
-	Pos   Pos
-	Doc   []string
+	Name    string
+	Lines   []Line
+	Sources []CodeBlock // nil but in .nv_intermediate_source_section, which is the name then
+	Pos     Pos
+	Doc     []string
 }
+
+// A CodeBlock is text in an intermediate language: the language in quotes, the number of a file, and lines with their ends.
+type CodeBlock struct{ Language, File, Text string }
 
 // A Line is a line of a Section: a label, or a type with values.
 type Line struct {

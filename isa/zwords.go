@@ -433,6 +433,9 @@ var Directives = []DirectiveInfo{
 	{Name: ".attribute", What: "a property of a variable or function", Where: []string{"variable", "func"}, Args: "(.managed | .unified(n, n))", Gate: Gate{Clauses: []Clause{
 		{Since: 400, Targets: AllTargets},
 	}}},
+	{Name: ".hidden", What: "a kernel's parameter that launches do not give", Where: []string{"variable"}, Gate: Gate{Clauses: []Clause{
+		{Since: 808, Targets: AllTargets},
+	}}},
 	{Name: ".ptr", What: "a parameter that points", Where: []string{"variable"}, Args: "[.space] [.align n]", Gate: Gate{Clauses: []Clause{
 		{Since: 202, Targets: AllTargets},
 	}}},

@@ -134,6 +134,8 @@ func (l *lifter) read() {
 			l.function(n)
 		case *ptx.Section:
 			l.section(n)
+		case *ptx.Sources:
+			l.sources(n)
 		default:
 			l.fault(&ruleStatement, n, "this cannot be read")
 		}
@@ -193,6 +195,17 @@ func (l *lifter) section(n *ptx.Section) {
 				d.Values = append(d.Values, l.textOf(line.Args[i:i+1]))
 			}
 			s.Lines = append(s.Lines, d)
+		}
+	}
+	s.Doc = append(s.Doc, l.doc(n.To)...)
+	l.m.Decls = append(l.m.Decls, s)
+}
+
+func (l *lifter) sources(n *ptx.Sources) {
+	s := &ir.Section{Name: n.Name.Text, Pos: position(n), Doc: l.doc(n.At), Sources: []ir.CodeBlock{}}
+	for _, b := range n.Blocks {
+		if b, ok := b.(*ptx.Source); ok {
+			s.Sources = append(s.Sources, ir.CodeBlock{Language: b.Language.Text, File: l.textOf([]ptx.Operand{b.File}), Text: b.Text.Text})
 		}
 	}
 	s.Doc = append(s.Doc, l.doc(n.To)...)

@@ -167,10 +167,15 @@ func (w *writer) words(name, text string) {
 func (w *writer) section(s *ir.Section) {
 	w.comments(s.Doc)
 	w.Begin(layout.Plain)
-	w.Put(".section ")
+	if s.Sources == nil {
+		w.Put(".section ")
+	}
 	w.Put(s.Name)
 	w.End()
 	w.open()
+	for i := range s.Sources {
+		w.source(&s.Sources[i])
+	}
 	for i := range s.Lines {
 		if l := &s.Lines[i]; l.Label != "" {
 			w.label(l.Label, "")
@@ -187,6 +192,26 @@ func (w *writer) section(s *ir.Section) {
 			w.End()
 		}
 	}
+	w.shut()
+}
+
+// source writes text in an intermediate language.
+func (w *writer) source(s *ir.CodeBlock) {
+	line := func(parts ...string) {
+		w.Begin(layout.Plain)
+		for _, p := range parts {
+			w.Put(p)
+		}
+		w.Foreign = true
+		w.End()
+	}
+	line(".code_block")
+	w.open()
+	line(".ir_name: ", s.Language)
+	line(".sourceFileName: ", s.File)
+	line(".source_begin")
+	w.Verbatim(s.Text)
+	line(".source_end")
 	w.shut()
 }
 

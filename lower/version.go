@@ -31,7 +31,9 @@ func Version(m *ir.Module) isa.Version {
 		case *ir.Directive:
 			v.directiveOf(d.Name, d.Text)
 		case *ir.Section:
-			v.directive(".section")
+			if v.directive(".section"); d.Sources != nil {
+				v.directive(d.Name)
+			}
 		case *ir.Var:
 			v.variable(d)
 		case *ir.Func:

@@ -71,6 +71,22 @@ type (
 		Lines []Node // *Label, *Data
 	}
 
+	// A Sources is .nv_intermediate_source_section { ... }: text in an intermediate language, which debuggers show.
+	Sources struct {
+		Span
+		Name   Word
+		Blocks []Node // *Source
+	}
+
+	// A Source is a .code_block of it: .ir_name, .sourceFileName, and the lines between those of .source_begin and .source_end.
+	Source struct {
+		Span
+		Name     Word    // .code_block
+		Language Word    // a string
+		File     Operand // as .file numbers it
+		Text     Word    // with its line feeds, as it stands
+	}
+
 	// A Data is one line of a Section: .b32 1, 2, label+4.
 	Data struct {
 		Span
@@ -82,7 +98,7 @@ type (
 	// variables of space .reg.
 	Var struct {
 		Span
-		Linkage []Word   // .extern .visible .weak .common
+		Linkage []Word   // .extern .visible .weak .common; .hidden of a parameter
 		Space   Word     // .reg .global .shared .const .local .param .tex .sreg
 		Bank    *Operand // .const[2]
 		Attrs   []Attr   // .align 8, .ptr, .attribute(.managed), in source order

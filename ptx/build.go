@@ -288,6 +288,9 @@ func (p *parser) buildParam(f frame, t *parameter) *Var {
 	v := p.vars.One()
 	v.Span = Span{f.tokens[0].at, f.tokens[len(f.tokens)-1].to}
 	v.Space, v.Vec, v.Type = f.word(t.Space), f.word(t.Vector), f.word(t.Type)
+	if written(t.Hidden) {
+		v.Linkage = []Word{f.word(t.Hidden)}
+	}
 	v.Attrs = p.buildAttrs(f, t.Before, t.After, t.Pointer)
 	d := p.names.Copy(make([]Declarator, 1))
 	d[0].Name = f.word(t.Name)

@@ -128,7 +128,7 @@ func tall(n Node) bool {
 	switch n := n.(type) {
 	case *Func:
 		return n.Body != nil
-	case *Section:
+	case *Section, *Sources:
 		return true
 	}
 	return false
@@ -156,6 +156,10 @@ func (p *printer) node(n Node) {
 		p.section(n)
 	case *Data:
 		p.data(n)
+	case *Sources:
+		p.sources(n)
+	case *Source:
+		p.source(n)
 	default:
 		panic(fmt.Sprintf("bug: %T in a tree without errors", n))
 	}
@@ -280,12 +284,17 @@ func (p *printer) section(n *Section) {
 	p.Put(".section ")
 	p.word(n.Name)
 	p.end(n.Name.To)
-	open := p.find(n.Name.To, '{')
+	p.brace(n.Name.To)
+	p.body(n.Lines, n.To)
+}
+
+// brace prints the "{" that follows from on a line of its own.
+func (p *printer) brace(from Pos) {
+	open := p.find(from, '{')
 	p.leading(open)
 	p.begin(open, layout.Plain)
 	p.Put("{")
 	p.end(open + 1)
-	p.body(n.Lines, n.To)
 }
 
 // find finds the first c after from that is not in a comment.

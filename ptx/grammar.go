@@ -85,6 +85,7 @@ type (
 	}
 
 	parameter struct {
+		Hidden  lexer.Token  `parser:"@'.hidden'?"`
 		Before  []*attribute `parser:"@@*"`
 		Space   lexer.Token  `parser:"@('.param' | '.reg' | '.global' | '.shared' | '.const' | '.local')"`
 		After   []*attribute `parser:"@@*"`

@@ -40,7 +40,11 @@ func (p *parser) module() {
 		t := p.tok
 		switch t.kind {
 		case dot, dwarf:
-			p.item(absent())
+			if p.textOf(t) == sourcesWord {
+				p.sources()
+			} else {
+				p.item(absent())
+			}
 			continue
 		case '}':
 			p.fail(t.at, t.to, structure, "%s closes nothing", quoted("}"))
@@ -246,7 +250,7 @@ func (p *parser) unwritten() {
 func opensItem(word string) bool {
 	switch word {
 	case ".entry", ".func", ".global", ".const", ".shared", ".tex", ".surf", ".sampler", ".extern", ".visible", ".weak", ".common",
-		".section", ".file", ".alias":
+		".section", ".file", ".alias", sourcesWord:
 		return true
 	}
 	return false

@@ -23,7 +23,7 @@ func (p *parser) nextParam() bool {
 }
 
 // opensParam tells whether a parameter can begin with a dot-word.
-func opensParam(word string) bool { return word == ".param" || word == ".reg" }
+func opensParam(word string) bool { return word == ".param" || word == ".reg" || word == ".hidden" }
 
 // headerGoesOn tells whether the current token can only stand behind the parameters of a function.
 func (p *parser) headerGoesOn() bool {

@@ -83,6 +83,8 @@ type parser struct {
 	torn    bool  // a comment or a string is not closed and took the rest of the file with it
 	nest    int   // of open parentheses and unary operators in an expression
 
+	textless bool // no line of .source_end follows
+
 	// Stacks on which lists grow until their length is known.
 	nodes    []Node
 	operands []Operand
@@ -103,7 +105,7 @@ type parser struct {
 func (p *parser) reset() {
 	clear(p.scan.comments)
 	p.scan = scanner{comments: p.scan.comments[:0]}
-	p.file, p.errors, p.tok, p.last, p.depth, p.nest, p.torn, p.shifted = nil, nil, token{}, 0, 0, 0, false, token{}
+	p.file, p.errors, p.tok, p.last, p.depth, p.nest, p.torn, p.textless, p.shifted = nil, nil, token{}, 0, 0, 0, false, false, token{}
 	p.nodes, p.operands = emptied(p.nodes), emptied(p.operands)
 	p.frame.reset()
 	p.instrs.Reset()
@@ -281,7 +283,7 @@ func (p *parser) skip() Pos {
 func opensStatement(word string) bool {
 	switch word {
 	case ".reg", ".param", ".local", ".loc", ".pragma", ".entry", ".func", ".visible", ".extern",
-		".weak", ".common", ".section", ".file", ".version", ".target", ".address_size", ".alias":
+		".weak", ".common", ".section", ".file", ".version", ".target", ".address_size", ".alias", sourcesWord:
 		return true
 	}
 	return false

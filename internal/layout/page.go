@@ -151,6 +151,12 @@ func (p *Page) Comment(text string) {
 	p.out = append(p.out, '\n')
 }
 
+// Verbatim puts lines on the page as they are.
+func (p *Page) Verbatim(lines string) {
+	p.flush()
+	p.out = append(p.out, lines...)
+}
+
 // Started reports whether something stands in the line being built: in it all, and behind Tail.
 func (p *Page) Started() (line, part bool) {
 	l := &p.run[len(p.run)-1]

@@ -21,6 +21,11 @@ func Lines(text string) string {
 			continue
 		}
 		b.WriteString(token)
+		if token == ".source_begin" {
+			n := sourceLength(text[i:])
+			b.WriteString(text[i : i+n])
+			i += n
+		}
 		// The scanner of ptxas wants the number of .version on its line.
 		space = '\n'
 		if token == ".version" {
@@ -29,6 +34,17 @@ func Lines(text string) string {
 		b.WriteByte(space)
 	}
 	return b.String()
+}
+
+// sourceLength is the length of the text in an intermediate language that follows .source_begin, with the line that ends it.
+func sourceLength(text string) int {
+	n := 0
+	for line := range strings.SplitAfterSeq(text, "\n") {
+		if n += len(line); strings.TrimSpace(line) == ".source_end" {
+			return n
+		}
+	}
+	return n
 }
 
 // tokenLength is the length of what text begins with: white space, a comment, a string, a number,

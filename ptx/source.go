@@ -1,0 +1,216 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ptx
+
+import (
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/internal/layout"
+)
+
+// Words of a section with text in an intermediate language, as compilers of tiles write it. PTX 9.4 has it, and no manual; the
+// assembler settled what it takes.
+const (
+	sourcesWord = ".nv_intermediate_source_section"
+	blockWord   = ".code_block"
+	beginWord   = ".source_begin"
+	endWord     = ".source_end"
+)
+
+// sources reads .nv_intermediate_source_section { .code_block { ... } ... } and puts it on the node stack.
+func (p *parser) sources() {
+	start := p.tok
+	n := &Sources{Name: p.word(start)}
+	p.advance()
+	open := p.tok
+	if !p.accept('{') {
+		p.unexpected(quoted("{"))
+		p.bad(start.at, p.last)
+		return
+	}
+	for {
+		t := p.tok
+		switch {
+		case p.accept('}'):
+			n.Span = Span{start.at, p.last}
+			p.keep(n)
+			return
+		case t.kind == endOfFile:
+			p.fail(open.at, open.to, unclosed, "%s is not closed", quoted("{"))
+		case t.kind == dot && p.textOf(t) == blockWord:
+			if s := p.source(); s != nil {
+				n.Blocks = append(n.Blocks, s)
+				continue
+			}
+		default:
+			p.unexpected(quoted(blockWord) + " or " + quoted("}"))
+		}
+		p.skipSources()
+		p.bad(start.at, p.last)
+		return
+	}
+}
+
+// skipSources goes on behind a section in which an error was reported: behind its text, and the braces around that.
+func (p *parser) skipSources() {
+	if _, end := p.sourceText(int(p.tok.at)); end >= 0 {
+		p.jump(end)
+	}
+	for p.tok.kind != '}' {
+		if p.tok.kind == endOfFile || p.tok.kind == dot && p.tok.fresh && opensItem(p.textOf(p.tok)) {
+			return
+		}
+		p.advance()
+	}
+	for p.accept('}') {
+	}
+}
+
+// source reads .code_block { .ir_name: "language" .sourceFileName: 1 .source_begin, lines, .source_end }. It is nil where it reported
+// an error.
+func (p *parser) source() *Source {
+	start := p.tok
+	s := &Source{Name: p.word(start)}
+	p.advance()
+	if !p.accept('{') {
+		p.unexpected(quoted("{"))
+		return nil
+	}
+	if !p.entry(".ir_name") {
+		return nil
+	}
+	if s.Language = p.word(p.tok); !p.accept(str) {
+		p.unexpected("a string")
+		return nil
+	}
+	if !p.entry(".sourceFileName") {
+		return nil
+	}
+	if p.tok.kind != number || !isInteger(p.textOf(p.tok)) {
+		p.unexpected("the number of a file")
+		return nil
+	}
+	s.File = p.leaf(Literal)
+	begin := p.tok
+	if begin.kind != dot || p.textOf(begin) != beginWord {
+		p.unexpected(quoted(beginWord))
+		return nil
+	}
+	text := p.scan.text
+	from := int(begin.to) + len(text[begin.to:]) - len(strings.TrimLeft(text[begin.to:], " \t"))
+	if from == len(text) || text[from] != '\n' {
+		p.fail(begin.at, begin.to, syntax, "%s stands alone at the end of its line, and the line ends with a line feed", beginWord)
+		return nil
+	}
+	last, end := p.sourceText(from + 1)
+	if end < 0 {
+		p.fail(begin.at, begin.to, unclosed, "text is not closed by a line of %s", endWord)
+		return nil
+	}
+	s.Text = Word{Span{Pos(from + 1), Pos(last)}, text[from+1 : last]}
+	for i := range len(s.Text.Text) {
+		if s.Text.Text[i] >= 0x80 {
+			at := s.Text.At + Pos(i)
+			p.fail(at, at+1, literal, "the text is not ASCII, which only comments may leave")
+			break
+		}
+	}
+	p.jump(end)
+	if !p.accept('}') {
+		p.unexpected(quoted("}"))
+		return nil
+	}
+	s.Span = Span{start.at, p.last}
+	return s
+}
+
+// entry steps over a word and the colon at its end.
+func (p *parser) entry(word string) bool {
+	t := p.tok
+	if t.kind != dot || p.textOf(t) != word || !strings.HasPrefix(p.scan.text[t.to:], ":") {
+		p.unexpected(quoted(word + ":"))
+		return false
+	}
+	p.advance()
+	p.advance()
+	return true
+}
+
+// sourceText is where the line of .source_end begins, in text from the line at from on, and where the word ends; -1 if there is none.
+func sourceText(text string, from int) (last, end int) {
+	for from < len(text) {
+		line, _, _ := strings.Cut(text[from:], "\n")
+		if strings.Trim(line, " \t") == endWord {
+			return from, from + strings.IndexByte(line, '.') + len(endWord)
+		}
+		from += len(line) + 1
+	}
+	return len(text), -1
+}
+
+// sourceText is the same of what is parsed, where one search that finds nothing is enough.
+func (p *parser) sourceText(from int) (last, end int) {
+	end = -1
+	if !p.textless {
+		last, end = sourceText(p.scan.text, from)
+		p.textless = end < 0
+	}
+	return last, end
+}
+
+// jump goes on at a place of the text, which ends what was read before.
+func (p *parser) jump(at int) {
+	p.scan.at, p.tok.to = at, Pos(at)
+	p.advance()
+}
+
+func (p *printer) sources(n *Sources) {
+	p.begin(n.At, layout.Plain)
+	p.word(n.Name)
+	p.end(n.Name.To)
+	p.brace(n.Name.To)
+	p.body(n.Blocks, n.To)
+}
+
+// source prints a .code_block. Its text stands as it did.
+func (p *printer) source(n *Source) {
+	p.begin(n.At, layout.Plain)
+	p.word(n.Name)
+	p.end(n.Name.To)
+	p.brace(n.Name.To)
+	p.Indent++
+	p.open = true
+	line := func(w Span, word, text string) {
+		p.leading(w.At)
+		p.begin(w.At, layout.Plain)
+		p.Put(word)
+		p.Put(text)
+		p.Foreign = true
+		p.end(w.To)
+	}
+	line(n.Language.Span, ".ir_name: ", n.Language.Text)
+	line(n.File.Span, ".sourceFileName: ", n.File.Text)
+	p.leading(n.Text.At)
+	p.open = false
+	p.Begin(layout.Plain)
+	p.Put(beginWord)
+	p.End()
+	p.Verbatim(n.Text.Text)
+	p.Begin(layout.Plain)
+	p.Put(endWord)
+	p.End()
+	p.prev = p.textEnd(n)
+	p.leading(n.To - 1)
+	p.Indent--
+	p.open = true
+	p.begin(n.To-1, layout.Plain)
+	p.Put("}")
+	p.end(n.To)
+}
+
+// textEnd is where the line of .source_end ends.
+func (p *printer) textEnd(n *Source) Pos {
+	_, end := sourceText(p.file.Text, int(n.Text.To))
+	return Pos(end)
+}

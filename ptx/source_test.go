@@ -1,0 +1,59 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ptx_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ptxdsl/ptxdsl/ptx"
+)
+
+// TestSourceErrors holds errors in a section of source text against their places: one for each section, and what follows is read.
+func TestSourceErrors(t *testing.T) {
+	const block = ".code_block {\n.ir_name: \"x\"\n.sourceFileName: 1\n.source_begin\n{ ( \" /*\n.source_end\n}\n"
+	for _, test := range []struct{ from, to, want string }{
+		{".code_block", ".block", `2:1 unexpected ".block", expected ".code_block" or "}"`},
+		{".code_block {", ".code_block", `3:1 unexpected ".ir_name", expected "{"`},
+		{`.ir_name: "x"`, `.ir_name "x"`, `3:1 unexpected ".ir_name", expected ".ir_name:"`},
+		{`"x"`, "x", `3:11 unexpected "x", expected a string`},
+		{".sourceFileName: 1", ".sourceFileName: 1.5", `4:18 unexpected "1.5", expected the number of a file`},
+		{".source_begin", ".source_start", `5:1 unexpected ".source_start", expected ".source_begin"`},
+		{".source_begin\n", ".source_begin // text\n", "5:1 .source_begin stands alone at the end of its line, and the line ends with a line feed"},
+		{".source_end\n", "", "5:1 text is not closed by a line of .source_end"},
+		{".source_end\n}\n", ".source_end\n", ""},
+	} {
+		text := ".nv_intermediate_source_section {\n" + strings.Replace(block, test.from, test.to, 1) + "}\n.global .b32 x;\n"
+		f, list := ptx.Parse("m", text)
+		if test.want == "" { // the brace of the block closes the section, and that of the section nothing
+			if len(list) != 1 {
+				t.Errorf("%q to %q: %v", test.from, test.to, list)
+			}
+			continue
+		}
+		if len(list) == 0 || fmt.Sprintf("%d:%d %s", list[0].Place.Line, list[0].Place.Column, list[0].Message) != test.want {
+			t.Errorf("%q to %q: %v\nwant %s", test.from, test.to, list, test.want)
+			continue
+		}
+		_, read := f.Decls[len(f.Decls)-1].(*ptx.Var)
+		if strings.Contains(text, ".source_end") && (len(list) != 1 || !read) {
+			t.Errorf("%q to %q: what follows is not read: %v", test.from, test.to, list)
+		}
+	}
+}
+
+// TestSourceLinear holds that many texts that nothing closes are searched once.
+func TestSourceLinear(t *testing.T) {
+	const open = ".nv_intermediate_source_section {\n.code_block {\n.ir_name: \"x\"\n.sourceFileName: 1\n.source_begin\n}\n}\n"
+	start := time.Now()
+	_, list := ptx.Parse("m", strings.Repeat(open, 20_000))
+	if took := time.Since(start); took > 3*time.Second {
+		t.Errorf("%v for %d errors", took, len(list))
+	}
+	if len(list) == 0 {
+		t.Error("no errors")
+	}
+}
