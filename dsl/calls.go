@@ -111,7 +111,7 @@ func (l listed) operand(k *Kernel) (ir.Operand, bool) {
 		k.foreign("a list", l.k)
 		return ir.Operand{}, false
 	}
-	return ir.Operand{Kind: ir.List, Ref: l.list}, true
+	return k.naming(ir.List, l.list, 0), true
 }
 
 // function is f as an operand of an instruction of k.
@@ -125,5 +125,5 @@ func (k *Kernel) function(f *Func) (ir.Operand, bool) {
 		return ir.Operand{}, true
 	}
 	k.calling(f)
-	return ir.Operand{Kind: ir.Function, Ref: f.f}, true
+	return k.naming(ir.Function, f.f, 0), true
 }

@@ -29,7 +29,7 @@ func (k *Kernel) newBlock(hint string) *ir.Block {
 // branch goes to a block, always.
 func (k *Kernel) branch(to *ir.Block) {
 	if k.cur != nil {
-		k.ins("bra", ir.Operand{Kind: ir.Jump, Ref: to})
+		k.ins("bra", k.naming(ir.Jump, to, 0))
 	}
 }
 
@@ -41,10 +41,10 @@ func (k *Kernel) branchIf(p Reg[Pred], not bool, to *ir.Block) {
 	if was.Reg != nil {
 		k.fault(&ruleOperand, "a branch inside When, which guards single instructions; use If")
 	}
-	if r := o.Reg(); r != nil {
+	if r := o.Reg; r != nil {
 		k.guard = ir.Guard{Reg: r, Not: not}
 	}
-	k.ins("bra", ir.Operand{Kind: ir.Jump, Ref: to})
+	k.ins("bra", k.naming(ir.Jump, to, 0))
 	k.guard = was
 }
 
@@ -88,7 +88,7 @@ func (k *Kernel) When(p Reg[Pred], body func()) {
 		k.fault(&ruleOperand, "When inside When: one predicate guards an instruction; join them with And")
 	}
 	was := k.guard
-	k.guard = ir.Guard{Reg: o.Reg()}
+	k.guard = ir.Guard{Reg: o.Reg}
 	k.under(p, false, func() { k.inside("a When", body) })
 	k.guard = was
 }
@@ -102,7 +102,7 @@ func (k *Kernel) Unless(p Reg[Pred], body func()) {
 		k.fault(&ruleOperand, "Unless inside When: one predicate guards an instruction; join them with And")
 	}
 	was := k.guard
-	k.guard = ir.Guard{Reg: o.Reg(), Not: true}
+	k.guard = ir.Guard{Reg: o.Reg, Not: true}
 	k.under(p, true, func() { k.inside("an Unless", body) })
 	k.guard = was
 }
@@ -317,7 +317,7 @@ func (k *Kernel) choose(x Reg[U32], other, end *ir.Block, cases []func()) {
 		list.Blocks = append(list.Blocks, k.newBlock(fmt.Sprintf("case%d", i)))
 	}
 	k.f.Targets = append(k.f.Targets, list)
-	k.ins("brx.idx", x.register().in(k), ir.Operand{Kind: ir.List, Ref: list})
+	k.ins("brx.idx", x.register().in(k), k.naming(ir.List, list, 0))
 	for i, body := range cases {
 		k.place(list.Blocks[i])
 		k.amid(condition{}, false, false, func() { k.inside("a case", body) })

@@ -55,7 +55,7 @@ func To[D, S Scalar](x Reg[S], mods ...Mod) Reg[D] {
 	op := k.conversion("cvt", cvtType(to), cvtType(from), rounding(room[:0], from, to, mods))
 	source := x.register().in(k)
 	if from == isa.E2m1x2 {
-		byte := ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B8)}
+		byte := ir.Operand{Kind: ir.Register, Reg: k.newReg(isa.B8)}
 		k.ins("cvt.u8.u16", byte, source)
 		source = byte
 	}
@@ -135,7 +135,7 @@ func (k *Kernel) narrow(op string, d ir.Operand, to isa.Type, from ...ir.Operand
 		k.ins(op, append(append(room[:0], d), from...)...)
 		return
 	}
-	byte := ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B8)}
+	byte := ir.Operand{Kind: ir.Register, Reg: k.newReg(isa.B8)}
 	k.ins(op, append(append(room[:0], byte), from...)...)
 	k.ins("cvt.u16.u8", d, byte)
 }

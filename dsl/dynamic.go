@@ -152,7 +152,7 @@ func (d *Dynamic) answer(at *place) Addr { return d.answers.add(at.stage.ShlI(4)
 // read is the first block of the cluster that was taken over, if one was.
 func (d *Dynamic) read(at Addr) (first Reg[U32], more Reg[Pred]) {
 	k := d.k
-	answer := ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B128)}
+	answer := ir.Operand{Kind: ir.Register, Reg: k.newReg(isa.B128)}
 	k.ins("ld.shared.b128", answer, at.in(k))
 	more, first = fresh[Pred](k), fresh[U32](k)
 	k.ins("clusterlaunchcontrol.query_cancel.is_canceled.pred.b128", more.in(k), answer)

@@ -142,7 +142,7 @@ func (s *FactorStage) Put(col int, x []Reg[F32]) {
 
 // packed is as many numbers as fill a register, as those of a type, the first in the lowest bits.
 func (k *Kernel) packed(t isa.Type, x []Reg[F32]) ir.Operand {
-	all := ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B32)}
+	all := ir.Operand{Kind: ir.Register, Reg: k.newReg(isa.B32)}
 	switch t.Bits() {
 	case 32:
 		return k.arg(x[0])
@@ -155,7 +155,7 @@ func (k *Kernel) packed(t isa.Type, x []Reg[F32]) ir.Operand {
 		two = isa.B8
 	}
 	for i := range halves {
-		halves[i] = ir.Operand{Kind: ir.Register, Ref: k.newReg(two)}
+		halves[i] = ir.Operand{Kind: ir.Register, Reg: k.newReg(two)}
 		k.ins("cvt.rn.satfinite"+t.String()+"x2.f32", halves[i], k.arg(x[2*i+1]), k.arg(x[2*i]))
 	}
 	k.ins("mov.b32", all, k.vector(halves...))

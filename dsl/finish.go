@@ -157,7 +157,7 @@ func (k *Kernel) dropUnread() {
 	kept := first.Instrs[:0:0]
 	for i := head - 1; i >= 0; i-- {
 		in := first.Instrs[i]
-		if r := in.Args[0].Reg(); r != nil && r.Number == 1 && in.Op != "shfl.sync.idx.b32" {
+		if r := in.Args[0].Reg; r != nil && r.Number == 1 && in.Op != "shfl.sync.idx.b32" {
 			count(in, -1)
 			continue
 		}
@@ -190,7 +190,7 @@ func countAll(list []ir.Operand, by int32) (variables bool) {
 	for i := range list {
 		switch o := &list[i]; o.Kind {
 		case ir.Register:
-			o.Reg().Number += by
+			o.Reg.Number += by
 		case ir.Int, ir.Single:
 		case ir.Variable:
 			variables = true

@@ -91,7 +91,7 @@ func sameShape(a, b [][][]Reg[B32]) bool {
 func values(k *Kernel, cell []ir.Operand) []Reg[B32] {
 	list := make([]Reg[B32], len(cell))
 	for i, o := range cell {
-		list[i] = Reg[B32]{k: k, r: o.Reg(), scope: k.scope()}
+		list[i] = Reg[B32]{k: k, r: o.Reg, scope: k.scope()}
 	}
 	return list
 }

@@ -72,7 +72,7 @@ func Call[T Scalar](k *Kernel, f *Func, args ...Operand) Reg[T] {
 		return d
 	}
 	out := k.slot("result", t)
-	if k.call(f, []ir.Operand{{Kind: ir.Variable, Ref: out}}, args) {
+	if k.call(f, []ir.Operand{k.naming(ir.Variable, out, 0)}, args) {
 		k.ins(k.op("ld.param", memory(t)), d.in(k), k.address(out))
 	}
 	return d
@@ -87,7 +87,7 @@ func (k *Kernel) Call(f *Func, args ...Operand) {
 	}
 	var results []ir.Operand
 	if f.result != 0 {
-		results = []ir.Operand{{Kind: ir.Variable, Ref: k.slot("result", f.result)}}
+		results = []ir.Operand{k.naming(ir.Variable, k.slot("result", f.result), 0)}
 	}
 	k.call(f, results, args)
 }
@@ -133,13 +133,13 @@ func (k *Kernel) call(f *Func, results []ir.Operand, args []Operand) bool {
 		}
 		v := k.slot("arg", t)
 		k.ins(k.op("st.param", memory(t)), k.address(v), k.arg(x))
-		passed[i] = ir.Operand{Kind: ir.Variable, Ref: v}
+		passed[i] = k.naming(ir.Variable, v, 0)
 	}
 	operands := make([]ir.Operand, 0, 3)
 	if len(results) > 0 {
 		operands = append(operands, k.list(ir.Group, results))
 	}
-	operands = append(operands, ir.Operand{Kind: ir.Function, Ref: f.f})
+	operands = append(operands, k.naming(ir.Function, f.f, 0))
 	if len(passed) > 0 {
 		operands = append(operands, k.list(ir.Group, passed))
 	}

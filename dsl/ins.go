@@ -122,7 +122,7 @@ func (k *Kernel) any(x any) (ir.Operand, bool) {
 		}
 	case *Label:
 		if k.mine(x) {
-			return ir.Operand{Kind: ir.Jump, Ref: x.block}, true
+			return k.naming(ir.Jump, x.block, 0), true
 		}
 		return ir.Operand{}, true
 	case *Func:
@@ -196,6 +196,13 @@ func (k *Kernel) list(kind ir.Kind, parts []ir.Operand) ir.Operand {
 	more := k.mores.One()
 	more.Args = parts
 	return ir.Operand{Kind: kind, More: more}
+}
+
+// naming is an operand that names something besides a register, with an offset.
+func (k *Kernel) naming(kind ir.Kind, ref ir.Ref, offset int64) ir.Operand {
+	more := k.mores.One()
+	more.Ref = ref
+	return ir.Operand{Kind: kind, Value: offset, More: more}
 }
 
 // both is a|b.

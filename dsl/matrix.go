@@ -294,7 +294,7 @@ func (m *Matrix) put(at Addr, x, y ir.Operand) {
 		k.ins(k.access("st", isa.Global, nil, 2, m.typ), at.in(k), k.vector(x, y))
 		return
 	}
-	pair := ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B32)}
+	pair := ir.Operand{Kind: ir.Register, Reg: k.newReg(isa.B32)}
 	k.ins("cvt.rn"+packedPair(m.typ).String()+".f32", pair, y, x)
 	k.ins("st.global.b32", at.in(k), pair)
 }

@@ -68,7 +68,7 @@ func addressValue[T Scalar](a Addr) Reg[T] {
 		return x.Add(Const[T](k, a.off))
 	}
 	d := fresh[T](k)
-	k.ins(k.op("mov", TypeOf[T]()), d.in(k), ir.Operand{Kind: ir.Variable, Ref: a.v, Value: a.off})
+	k.ins(k.op("mov", TypeOf[T]()), d.in(k), k.naming(ir.Variable, a.v, a.off))
 	return d
 }
 
@@ -81,7 +81,7 @@ func (k *Kernel) start(v *ir.Var) Reg[U32] {
 	d.scope = 0
 	k.starts[v] = d.r
 	was, guard := k.toHead()
-	k.ins("mov.u32", d.in(k), ir.Operand{Kind: ir.Variable, Ref: v})
+	k.ins("mov.u32", d.in(k), k.naming(ir.Variable, v, 0))
 	k.back(was, guard)
 	d.r.Name = k.regName(v.Name)
 	return d
@@ -112,14 +112,14 @@ func (a Addr) inner(k *Kernel) (ir.Operand, bool) {
 		k.foreign("an address", a.k)
 		return ir.Operand{}, false
 	case a.v != nil:
-		return ir.Operand{Kind: ir.Variable, Ref: a.v, Value: a.off}, true
+		return k.naming(ir.Variable, a.v, a.off), true
 	case a.reg == nil:
 		k.fault(&ruleValue, "an address is used whose register no builder call made")
 		return ir.Operand{}, false
 	case !k.reaches(a.scope):
 		k.fault(&ruleScope, "this address is computed inside %s, which is over: here it may not have been computed", k.scopeName(a.scope))
 	}
-	return ir.Operand{Kind: ir.Register, Ref: a.reg, Value: a.off}, true
+	return ir.Operand{Kind: ir.Register, Reg: a.reg, Value: a.off}, true
 }
 
 // alignment is what a multiple of align plus n is a multiple of.
@@ -206,7 +206,7 @@ func (k *Kernel) param(name string, t isa.Type, bytes int64) *ir.Var {
 
 // address is [v].
 func (k *Kernel) address(v *ir.Var) ir.Operand {
-	return k.bracket(ir.Operand{Kind: ir.Variable, Ref: v})
+	return k.bracket(k.naming(ir.Variable, v, 0))
 }
 
 // bracket is [parts], of operands that need not stay.
@@ -247,7 +247,7 @@ func (a Array[T]) At(i Reg[U32]) Array[T] {
 	}
 	base := a.at
 	if a.at.space == isa.Global || a.at.space == isa.Generic {
-		o := ir.Operand{Kind: ir.Register, Ref: base.reg}
+		o := ir.Operand{Kind: ir.Register, Reg: base.reg}
 		if !k.reaches(base.scope) {
 			base.inner(k)
 		}

@@ -282,7 +282,7 @@ func (w *WarpTile[C]) multiplySplit(f factors) {
 // split is fragments of F32 as two of TF32 each, whose sum they are, but for the last bits.
 func (k *Kernel) split(fragments [][]ir.Operand) (most, rest [][]ir.Operand) {
 	narrow := func(x ir.Operand) ir.Operand {
-		r := ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B32)}
+		r := ir.Operand{Kind: ir.Register, Reg: k.newReg(isa.B32)}
 		k.ins("cvt.rna.tf32.f32", r, x)
 		return r
 	}
@@ -290,7 +290,7 @@ func (k *Kernel) split(fragments [][]ir.Operand) (most, rest [][]ir.Operand) {
 		upper, lower := make([]ir.Operand, len(f)), make([]ir.Operand, len(f))
 		for i, x := range f {
 			upper[i] = narrow(x)
-			left := ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.F32)}
+			left := ir.Operand{Kind: ir.Register, Reg: k.newReg(isa.F32)}
 			k.ins("sub.rn.f32", left, x, upper[i])
 			lower[i] = narrow(left)
 		}

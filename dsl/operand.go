@@ -93,7 +93,7 @@ func (l loose) operand(k *Kernel) (ir.Operand, bool) {
 	case !k.reaches(l.scope):
 		k.fault(&ruleScope, "this register is made inside %s, which is over: here it may not have been written", k.scopeName(l.scope))
 	}
-	return ir.Operand{Kind: ir.Register, Ref: l.r}, true
+	return ir.Operand{Kind: ir.Register, Reg: l.r}, true
 }
 
 // Minus is the operand -x of the few instructions that negate an operand themselves. Elsewhere use Neg.

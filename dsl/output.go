@@ -158,7 +158,7 @@ func (o *Output) put(acc *Accumulator, part int, tile SharedTile) {
 		regs := make([]ir.Operand, 4)
 		for i := range regs {
 			lo, hi := acc.At(part, c/8+i/2, i%2 == 1)
-			r := ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B32)}
+			r := ir.Operand{Kind: ir.Register, Reg: k.newReg(isa.B32)}
 			k.ins(pair, r, hi.in(k), lo.in(k))
 			regs[i] = r
 		}

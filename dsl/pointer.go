@@ -115,12 +115,12 @@ func (k *Kernel) widened(i Reg[U32], n int64) Reg[U64] {
 		const few = 16
 		list := k.cur.Instrs
 		for _, in := range slices.Backward(list[max(0, len(list)-few):]) {
-			if in.Form == nil || writes(in, o.Reg()) {
+			if in.Form == nil || writes(in, o.Reg) {
 				break
 			}
-			if in.Op == "mul.wide.u32" && in.Guard.Reg == nil && in.Args[1].Reg() == o.Reg() && in.Args[2].Kind == ir.Int && in.Args[2].Value == n &&
-				!in.Args[0].Reg().Varies {
-				return Reg[U64]{k: k, r: in.Args[0].Reg(), scope: k.scope()}
+			if in.Op == "mul.wide.u32" && in.Guard.Reg == nil && in.Args[1].Reg == o.Reg && in.Args[2].Kind == ir.Int && in.Args[2].Value == n &&
+				!in.Args[0].Reg.Varies {
+				return Reg[U64]{k: k, r: in.Args[0].Reg, scope: k.scope()}
 			}
 		}
 	}

@@ -62,7 +62,7 @@ func (k *Kernel) fill(cell, registers []ir.Operand) {
 			cell[i] = registers[i]
 			continue
 		}
-		k.ins("mov"+bits(r.Reg().Type.Bits()).String(), r, registers[i])
+		k.ins("mov"+bits(r.Reg.Type.Bits()).String(), r, registers[i])
 	}
 }
 
@@ -236,7 +236,7 @@ func (k *Kernel) cells(cells, n int, t isa.Type) [][]ir.Operand {
 func (k *Kernel) cell(n int, t isa.Type) []ir.Operand {
 	list := k.args.Many(n)
 	for i := range list {
-		list[i] = ir.Operand{Kind: ir.Register, Ref: k.newReg(t)}
+		list[i] = ir.Operand{Kind: ir.Register, Reg: k.newReg(t)}
 	}
 	return list
 }

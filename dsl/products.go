@@ -238,7 +238,7 @@ func (a *Accumulator) vector(part int) ir.Operand { return a.k.list(ir.Vector, a
 func (a *Accumulator) operands(part int) []ir.Operand {
 	list := a.k.args.Many(len(a.regs[part]))
 	for i, r := range a.regs[part] {
-		list[i] = ir.Operand{Kind: ir.Register, Ref: r}
+		list[i] = ir.Operand{Kind: ir.Register, Reg: r}
 	}
 	return list
 }

@@ -114,10 +114,10 @@ func (k *Kernel) scaleFactors(t, of isa.Type, low, high []Reg[F32]) (code ir.Ope
 		}
 		want[i] = want[i].MulF(1 / largest(of))
 	}
-	code = ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B16)}
+	code = ir.Operand{Kind: ir.Register, Reg: k.newReg(isa.B16)}
 	if t == isa.Ue8m0 {
 		k.ins("cvt.rp.satfinite.ue8m0x2.f32", code, k.arg(want[1]), k.arg(want[0]))
-		both := Reg[U16]{k: k, r: code.Ref.(*ir.Reg), scope: k.scope()}
+		both := Reg[U16]{k: k, r: code.Reg, scope: k.scope()}
 		exponents := To[U32](both)
 		for i := range by {
 			// One over a power of two has the other exponent.
@@ -126,7 +126,7 @@ func (k *Kernel) scaleFactors(t, of isa.Type, low, high []Reg[F32]) (code ir.Ope
 		return code, by
 	}
 	k.ins("cvt.rn.satfinite.e4m3x2.f32", code, k.arg(want[1]), k.arg(want[0]))
-	halves := ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B32)}
+	halves := ir.Operand{Kind: ir.Register, Reg: k.newReg(isa.B32)}
 	k.ins("cvt.rn.f16x2.e4m3x2", halves, code)
 	for i, is := range k.unpacked(isa.F16, halves) {
 		by[i] = fresh[F32](k)

@@ -97,9 +97,9 @@ func (x Reg[T]) operand(k *Kernel) (ir.Operand, bool) {
 		return ir.Operand{Kind: x.c.kind, Value: x.c.bits}, true
 	case !k.reaches(x.scope):
 		k.fault(&ruleScope, "this value is computed inside %s, which is over: here it may not have been computed", k.scopeName(x.scope))
-		return ir.Operand{Kind: ir.Register, Ref: x.r}, true
+		return ir.Operand{Kind: ir.Register, Reg: x.r}, true
 	}
-	return ir.Operand{Kind: ir.Register, Ref: x.r}, true
+	return ir.Operand{Kind: ir.Register, Reg: x.r}, true
 }
 
 // in is operand where whether it works matters little: what is wrong is recorded. Of a value whose type is open it costs less than
@@ -119,7 +119,7 @@ func compute[T Scalar](k *Kernel, op *spelling, values ...Reg[T]) {
 	for i := range values {
 		x, o := &values[i], &in.Args[i]
 		if x.k == k && x.r != nil && x.r.Type == t && k.reaches(x.scope) { // so mostly
-			o.Kind, o.Ref = ir.Register, x.r
+			o.Kind, o.Reg = ir.Register, x.r
 			x.r.Number++
 			of <<= 2
 			continue
@@ -360,7 +360,7 @@ func k0[T Scalar](k *Kernel, c constant) Reg[T] {
 	x := Reg[T]{k: k, c: c, scope: k.scope()}
 	if t := TypeOf[T](); t.Class() == isa.Half || t == isa.F32x2 {
 		d := fresh[T](k)
-		k.ins(k.op("mov", bits(t.Bits())), ir.Operand{Kind: ir.Register, Ref: d.r}, ir.Operand{Kind: ir.Int, Value: c.bits})
+		k.ins(k.op("mov", bits(t.Bits())), ir.Operand{Kind: ir.Register, Reg: d.r}, ir.Operand{Kind: ir.Int, Value: c.bits})
 		return d
 	}
 	return x

@@ -187,7 +187,7 @@ func (k *Kernel) leaveHead(b *role, cond func() Reg[Pred]) {
 	other := cond()
 	in := k.room(k.m.calls.here(), "bra", 1)
 	in.Guard = ir.Guard{Reg: other.r}
-	in.Args[0] = ir.Operand{Kind: ir.Jump, Ref: b.end}
+	in.Args[0] = k.naming(ir.Jump, b.end, 0)
 	k.m.binder.Bind(in)
 	b.head.Instrs = append(b.head.Instrs, in)
 	k.tally(in)

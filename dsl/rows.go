@@ -114,7 +114,7 @@ func (t SharedTile) LoadRow(row Reg[U32], col, n int) []Reg[F32] {
 	for b := col * bits / 8; b < (col+n)*bits/8; b += 16 {
 		words := make([]ir.Operand, 4)
 		for i := range words {
-			words[i] = ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B32)}
+			words[i] = ir.Operand{Kind: ir.Register, Reg: k.newReg(isa.B32)}
 		}
 		k.ins("ld.shared.v4.b32", k.list(ir.Vector, words), at(b).in(k))
 		for _, w := range words {
@@ -131,7 +131,7 @@ func (k *Kernel) unpacked(t isa.Type, word ir.Operand) []Reg[F32] {
 		k.ins("mov.b32", x.in(k), word)
 		return []Reg[F32]{x}
 	}
-	low, high := ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B16)}, ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B16)}
+	low, high := ir.Operand{Kind: ir.Register, Reg: k.newReg(isa.B16)}, ir.Operand{Kind: ir.Register, Reg: k.newReg(isa.B16)}
 	k.ins("mov.b32", k.vector(low, high), word)
 	y := fresh[F32](k)
 	k.ins("cvt.f32"+t.String(), x.in(k), low)

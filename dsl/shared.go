@@ -200,7 +200,7 @@ func settle(list []ir.Operand, offset map[*ir.Var]int64, array *ir.Var) {
 		o := &list[i]
 		if v := o.Var(); v != nil {
 			if off, ok := offset[v]; ok {
-				o.Ref = array
+				o.Refer(array)
 				o.Value += off
 			}
 		}

@@ -137,8 +137,8 @@ func (w *WarpTile[C]) teller(meta SharedTile, from Reg[U32]) func(i, bytes int, 
 	k := w.k
 	lane := k.Lane()
 	row := from.Add(lane.ShrI(2))
-	load := func(r ir.Operand, at Addr) { k.ins("ld.shared"+r.Reg().Type.String(), r, at.in(k)) }
-	fresh := func(t isa.Type) ir.Operand { return ir.Operand{Kind: ir.Register, Ref: k.newReg(t)} }
+	load := func(r ir.Operand, at Addr) { k.ins("ld.shared"+r.Reg.Type.String(), r, at.in(k)) }
+	fresh := func(t isa.Type) ir.Operand { return ir.Operand{Kind: ir.Register, Reg: k.newReg(t)} }
 	narrow := w.shape.unit() == 8
 	var at Addr
 	if narrow {

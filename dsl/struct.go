@@ -150,5 +150,5 @@ func (a *Array[T]) loadFrom(k *Kernel, v *ir.Var, at int64) {
 
 // within is a place in a variable as an address.
 func (k *Kernel) within(v *ir.Var, at int64) ir.Operand {
-	return k.bracket(ir.Operand{Kind: ir.Variable, Ref: v, Value: at})
+	return k.bracket(k.naming(ir.Variable, v, at))
 }

@@ -111,7 +111,7 @@ func (m *TensorMap) addr() Addr {
 	if m.reg == nil {
 		raw, generic := fresh[U64](k), fresh[U64](k)
 		was, guard := k.toHead()
-		k.ins("mov.u64", k.arg(Reg[U64]{k: k, r: raw.r}), ir.Operand{Kind: ir.Variable, Ref: m.v})
+		k.ins("mov.u64", k.arg(Reg[U64]{k: k, r: raw.r}), k.naming(ir.Variable, m.v, 0))
 		k.ins("cvta.param.u64", k.arg(Reg[U64]{k: k, r: generic.r}), k.arg(Reg[U64]{k: k, r: raw.r}))
 		k.back(was, guard)
 		m.reg = generic.r

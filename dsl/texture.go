@@ -62,5 +62,5 @@ func (h handle) operand(k *Kernel) (ir.Operand, bool) {
 		k.alien(h.m, "%s of another module is used in %s", h.v.Name, k.Name())
 		return ir.Operand{}, false
 	}
-	return ir.Operand{Kind: ir.Variable, Ref: h.v}, true
+	return k.naming(ir.Variable, h.v, 0), true
 }

@@ -73,7 +73,7 @@ func (k *Kernel) allocate() {
 	k.ins("tcgen05.fence::before_thread_sync")
 	k.Sync()
 	k.ins("tcgen05.fence::after_thread_sync")
-	k.ins("ld.shared.b32", ir.Operand{Kind: ir.Register, Ref: t.base}, k.arg(Addr{k: k, space: isa.Shared, v: t.slot}))
+	k.ins("ld.shared.b32", ir.Operand{Kind: ir.Register, Reg: t.base}, k.arg(Addr{k: k, space: isa.Shared, v: t.slot}))
 }
 
 // giveBack gives the columns back, at the end of the kernel.
@@ -90,7 +90,7 @@ func (k *Kernel) giveBack() {
 		k.Sync()
 	}
 	k.If(k.WarpIndex().EqI(0), func() {
-		k.ins("tcgen05.dealloc."+t.group()+".sync.aligned.b32", ir.Operand{Kind: ir.Register, Ref: t.base}, number(int64(t.allocated())))
+		k.ins("tcgen05.dealloc."+t.group()+".sync.aligned.b32", ir.Operand{Kind: ir.Register, Reg: t.base}, number(int64(t.allocated())))
 	})
 }
 

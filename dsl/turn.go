@@ -83,7 +83,7 @@ func (k *Kernel) newTurn() *turn {
 		if in == nil || in.Op != "cvta.to.global.u64" {
 			continue
 		}
-		if from := t.defs[in.Args[1].Reg()]; from != nil {
+		if from := t.defs[in.Args[1].Reg]; from != nil {
 			if v := variableOf(from); v != nil && v.Space == isa.Param && v.Ptr != nil {
 				t.pointers[r] = v.Name
 			}
@@ -112,7 +112,7 @@ func idle(in *ir.Instr) bool {
 		return false
 	}
 	list := in.Form.Args
-	return in.Args[0].Ref.(*ir.Reg).Number&wanted == 0 && len(list) > 1 && list[1].Access == isa.Read
+	return in.Args[0].Reg.Number&wanted == 0 && len(list) > 1 && list[1].Access == isa.Read
 }
 
 // define notes what an instruction makes of registers that are wanted. Of one that is written again nothing is known, but where it counts the turns
@@ -130,7 +130,7 @@ func (t *turn) define(in *ir.Instr) {
 			t.written(in, o, in.Form.Args[i].Access)
 			continue
 		}
-		if parts := o.Args(); len(parts) > 0 && parts[0].Reg() != nil && parts[0].Reg().Type.Class() == isa.Float {
+		if parts := o.Args(); len(parts) > 0 && parts[0].Reg != nil && parts[0].Reg.Type.Class() == isa.Float {
 			continue // sums, of which no address is made
 		}
 		o.Walk(func(o *ir.Operand) {
@@ -143,13 +143,13 @@ func (t *turn) define(in *ir.Instr) {
 
 // written notes that an instruction writes a register, or part of one.
 func (t *turn) written(in *ir.Instr, o *ir.Operand, a isa.Access) {
-	r := o.Ref.(*ir.Reg)
+	r := o.Reg
 	if r.Number&wanted == 0 {
 		return
 	}
 	switch old := t.defs[r]; {
 	case old == in:
-	case !r.Varies && in.Head() == "add" && len(in.Args) > 1 && in.Args[0].Reg() == r && in.Args[1].Reg() == r:
+	case !r.Varies && in.Head() == "add" && len(in.Args) > 1 && in.Args[0].Reg == r && in.Args[1].Reg == r:
 	case a != isa.Write || in.Guard.Reg != nil || o.Text() != "" || old != nil:
 		t.defs[r] = &t.nothing
 	default:
@@ -157,10 +157,10 @@ func (t *turn) written(in *ir.Instr, o *ir.Operand, a isa.Access) {
 		for i := range in.Args {
 			switch o := &in.Args[i]; o.Kind {
 			case ir.Register:
-				t.want(o.Ref.(*ir.Reg))
+				t.want(o.Reg)
 			case ir.Int, ir.Special:
 			default:
-				o.Walk(func(o *ir.Operand) { t.want(o.Reg()) })
+				o.Walk(func(o *ir.Operand) { t.want(o.Reg) })
 			}
 		}
 	}
@@ -243,9 +243,9 @@ func (t *turn) root(r *ir.Reg) (root, base *ir.Reg) {
 		}
 		switch in.Op {
 		case "mad.lo.u64":
-			r = in.Args[3].Reg()
+			r = in.Args[3].Reg
 		case "add.u64", "add.s64", "mov.b64", "mov.u64":
-			r = in.Args[1].Reg()
+			r = in.Args[1].Reg
 		default:
 			return nil, nil
 		}
@@ -306,7 +306,7 @@ func (t *turn) result(r *ir.Reg) worked {
 func (t *turn) operand(o *ir.Operand) worked {
 	switch o.Kind {
 	case ir.Register:
-		return t.value(o.Reg())
+		return t.value(o.Reg)
 	case ir.Int:
 		return worked{sure, o.Value}
 	case ir.Special:

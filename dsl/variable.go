@@ -69,7 +69,7 @@ func (x Variable[T]) In(k *Kernel) Array[T] {
 		p := fresh[U64](k)
 		p.scope = 0
 		was, guard := k.toHead()
-		k.ins("mov.u64", p.in(k), ir.Operand{Kind: ir.Variable, Ref: x.v})
+		k.ins("mov.u64", p.in(k), k.naming(ir.Variable, x.v, 0))
 		k.back(was, guard)
 		at.v, at.reg = nil, p.r
 	}

@@ -37,7 +37,7 @@ func (a Array[T]) GetVec(n int, mods ...Mod) []Reg[T] {
 			list[i] = fresh[T](k)
 			regs[i] = list[i].in(k)
 		} else {
-			regs[i] = ir.Operand{Kind: ir.Register, Ref: k.newReg(w.typ)}
+			regs[i] = ir.Operand{Kind: ir.Register, Reg: k.newReg(w.typ)}
 		}
 	}
 	k.accesses(a.at, int64(n)*size(TypeOf[T]()), false, mods)
@@ -99,7 +99,7 @@ func (a Array[T]) PutVec(x []Reg[T], mods ...Mod) {
 			regs[i] = x[i].register().in(k)
 			continue
 		}
-		regs[i] = ir.Operand{Kind: ir.Register, Ref: k.newReg(w.typ)}
+		regs[i] = ir.Operand{Kind: ir.Register, Reg: k.newReg(w.typ)}
 		if w.each == 4 {
 			joinBytes(k, regs[i], x[4*i:4*i+4])
 			continue

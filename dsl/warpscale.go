@@ -209,7 +209,7 @@ func (t SharedTile) factorReader(row Reg[U32], rows int) func(i, atom int, into 
 	at := make(map[int]Addr)
 	return func(i, atom int, into *ir.Operand) {
 		if into.Kind != ir.Register {
-			*into = ir.Operand{Kind: ir.Register, Ref: k.newReg(isa.B32)}
+			*into = ir.Operand{Kind: ir.Register, Reg: k.newReg(isa.B32)}
 		}
 		place, ok := at[i]
 		if !ok {

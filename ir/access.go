@@ -65,7 +65,7 @@ func (in *Instr) access(i int) isa.Access {
 func (o *Operand) registers(a isa.Access, guarded bool, visit func(*Reg, isa.Access)) {
 	switch o.Kind {
 	case Register:
-		r := o.Ref.(*Reg)
+		r := o.Reg
 		if a == isa.Write && (guarded || o.Text() != "") {
 			a = isa.ReadWrite
 		}

@@ -61,7 +61,7 @@ func (b *Binder) appendShape(to []isa.Word, args []Operand, valued bool) []isa.W
 		o := &args[i]
 		switch o.Kind {
 		case Register:
-			r := o.Ref.(*Reg)
+			r := o.Reg
 			if o.Text() != "" {
 				break
 			}
@@ -116,7 +116,7 @@ func (b *Binder) take(n int) []isa.Arg {
 func (b *Binder) arg(o *Operand) isa.Arg {
 	switch o.Kind {
 	case Register:
-		r := o.Ref.(*Reg)
+		r := o.Reg
 		a := isa.Arg{Kind: isa.ArgReg, Type: r.Type, Count: int(r.Vec), Not: o.Not, Minus: o.Minus, Value: o.Value}
 		if o.Text() != "" {
 			if r.Vec > 1 {
@@ -133,14 +133,14 @@ func (b *Binder) arg(o *Operand) isa.Arg {
 	case Double:
 		return isa.Arg{Kind: isa.ArgFloat, Type: isa.F64}
 	case Variable:
-		v := o.Ref.(*Var)
+		v := o.Var()
 		return isa.Arg{Kind: isa.ArgSym, Type: v.Type, Space: v.Space, Count: int(v.Vec), Value: o.Value}
 	case Function:
 		return isa.Arg{Kind: isa.ArgFunc}
 	case Jump:
 		return isa.Arg{Kind: isa.ArgLabel}
 	case List:
-		if t := o.Ref.(*Targets); t.Proto != nil {
+		if t := o.Ref().(*Targets); t.Proto != nil {
 			return isa.Arg{Kind: isa.ArgProto}
 		}
 		return isa.Arg{Kind: isa.ArgTargets}

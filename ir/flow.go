@@ -27,7 +27,7 @@ func FlowOf(f *Func) *Flow {
 		if in := b.Last(); in != nil && in.Ends() {
 			for j := range in.Args {
 				in.Args[j].Walk(func(o *Operand) {
-					switch ref := o.Ref.(type) {
+					switch ref := o.Ref().(type) {
 					case *Block:
 						g.edge(i, number[ref])
 					case *Targets:

@@ -105,14 +105,14 @@ type Kind uint8
 // Kinds of operand.
 const (
 	Nothing  Kind = iota // a hole: an optional result that is not written
-	Register             // Ref is a *Reg; Text a component (.x) or selector (.h1)
+	Register             // Reg; Text a component (.x) or selector (.h1)
 	Int                  // Value
 	Single               // Value holds the 32 bits of the number
 	Double               // Value holds the 64 bits of the number
-	Variable             // Ref is a *Var
-	Function             // Ref is a *Func
-	Jump                 // Ref is a *Block; Text the label, where it is not the first
-	List                 // Ref is a *Targets
+	Variable             // the Ref is a *Var
+	Function             // the Ref is a *Func
+	Jump                 // the Ref is a *Block; Text the label, where it is not the first
+	List                 // the Ref is a *Targets
 	Special              // Text is a special register: %tid.x
 	Sink                 // _
 	Vector               // {Args}
@@ -130,7 +130,7 @@ type Operand struct {
 	Not   bool  // !p
 	Minus bool  // -%r1
 	Zero  bool  // an offset of zero is written: +0, which code that is not optimised adds
-	Ref   Ref   // what a name stands for
+	Reg   *Reg  // of a register; nil for anything else
 	Value int64 // of a constant; of anything else with a Ref, the offset added to it
 	More  *More // shared by copies of an operand: it is replaced, not changed
 }
@@ -139,6 +139,12 @@ type Operand struct {
 type More struct {
 	Text string
 	Args []Operand
+	Ref  Ref // what a name stands for that is no register's
+}
+
+// Named is an operand that names something besides a register, with an offset.
+func Named(kind Kind, ref Ref, offset int64) Operand {
+	return Operand{Kind: kind, Value: offset, More: &More{Ref: ref}}
 }
 
 // Text is the text of o, as its Kind says.
@@ -166,26 +172,40 @@ func (*Func) ref()    {}
 func (*Block) ref()   {}
 func (*Targets) ref() {}
 
-// Reg is the register that o is, or nil.
-func (o *Operand) Reg() *Reg {
-	r, _ := o.Ref.(*Reg)
-	return r
+// Ref is what the name in o stands for, or nil.
+func (o *Operand) Ref() Ref {
+	switch {
+	case o.Reg != nil:
+		return o.Reg
+	case o.More != nil:
+		return o.More.Ref
+	}
+	return nil
 }
+
+// Refer makes o name ref, which is no register.
+func (o *Operand) Refer(ref Ref) { o.More = &More{Text: o.Text(), Args: o.Args(), Ref: ref} }
 
 // Var is the variable that o is, or nil.
 func (o *Operand) Var() *Var {
-	v, _ := o.Ref.(*Var)
+	if o.More == nil {
+		return nil
+	}
+	v, _ := o.More.Ref.(*Var)
 	return v
 }
 
 // Block is the block that o names, or nil.
 func (o *Operand) Block() *Block {
-	b, _ := o.Ref.(*Block)
+	if o.More == nil {
+		return nil
+	}
+	b, _ := o.More.Ref.(*Block)
 	return b
 }
 
 // Offset reports whether something is added to o.
-func (o *Operand) Offset() bool { return o.Ref != nil && o.Value != 0 }
+func (o *Operand) Offset() bool { return o.Value != 0 && o.Ref() != nil }
 
 // Walk calls visit with o and every part of it.
 func (o *Operand) Walk(visit func(*Operand)) {

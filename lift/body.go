@@ -154,7 +154,7 @@ func (l *lifter) redirect() {
 			for i := range in.Args {
 				in.Args[i].Walk(func(o *ir.Operand) {
 					if m, ok := l.merged[o.Block()]; ok {
-						o.Ref, o.More = m.into, l.text(m.name)
+						o.More = &ir.More{Text: m.name, Ref: m.into}
 					}
 				})
 			}

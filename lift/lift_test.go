@@ -170,7 +170,7 @@ func TestBind(t *testing.T) {
 			t.Errorf("%s has no effect %s: %+v", in.Op, effect, in.Form)
 		}
 	}
-	if o := b.Instrs[1].Args[0].Args()[0]; o.Reg().Type != isa.B64 || o.Value != 8 {
+	if o := b.Instrs[1].Args[0].Args()[0]; o.Reg.Type != isa.B64 || o.Value != 8 {
 		t.Errorf("address %+v", o)
 	}
 	if at, _ := m.At(b.Instrs[1].Pos); at.Line != 7 || at.Column != 2 {

@@ -78,6 +78,13 @@ func (l *lifter) group(k ir.Kind, o *ptx.Operand) ir.Operand {
 	return ir.Operand{Kind: k, More: more}
 }
 
+// named is an operand that names something besides a register.
+func (l *lifter) named(k ir.Kind, ref ir.Ref) ir.Operand {
+	more := l.mores.One()
+	more.Ref = ref
+	return ir.Operand{Kind: k, More: more}
+}
+
 // text is what an operand has besides, if that is text; nil where there is none.
 func (l *lifter) text(s string) *ir.More {
 	if s == "" {
@@ -143,15 +150,15 @@ func (l *lifter) name(o *ptx.Operand) ir.Operand {
 	}
 	switch ref := l.find(base, o.At).(type) {
 	case *ir.Reg:
-		return ir.Operand{Kind: ir.Register, Ref: ref, More: l.text(field)}
+		return ir.Operand{Kind: ir.Register, Reg: ref, More: l.text(field)}
 	case *ir.Var:
-		return ir.Operand{Kind: ir.Variable, Ref: ref}
+		return l.named(ir.Variable, ref)
 	case *ir.Func:
-		return ir.Operand{Kind: ir.Function, Ref: ref}
+		return l.named(ir.Function, ref)
 	case *ir.Block:
-		return ir.Operand{Kind: ir.Jump, Ref: ref}
+		return l.named(ir.Jump, ref)
 	case *ir.Targets:
-		return ir.Operand{Kind: ir.List, Ref: ref}
+		return l.named(ir.List, ref)
 	}
 	if _, ok := isa.SpecialRegister(base); ok {
 		return ir.Operand{Kind: ir.Special, More: l.text(text)}

@@ -95,7 +95,7 @@ func lonely(f *ir.Func) map[*ir.Instr]*ir.Targets {
 	for _, b := range f.Blocks {
 		for _, in := range b.Instrs {
 			for i := range in.Args {
-				if t, ok := in.Args[i].Ref.(*ir.Targets); ok {
+				if t, ok := in.Args[i].Ref().(*ir.Targets); ok {
 					by[t] = append(by[t], in)
 				}
 			}

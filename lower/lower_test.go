@@ -35,7 +35,7 @@ func TestText(t *testing.T) {
 }
 
 // reg is an operand that is a register.
-func reg(r *ir.Reg) ir.Operand { return ir.Operand{Kind: ir.Register, Ref: r} }
+func reg(r *ir.Reg) ir.Operand { return ir.Operand{Kind: ir.Register, Reg: r} }
 
 func integer(v int64) ir.Operand { return ir.Operand{Kind: ir.Int, Value: v} }
 
@@ -66,16 +66,16 @@ func TestNames(t *testing.T) {
 		{Op: "add.s32", Args: []ir.Operand{reg(i), reg(i), integer(-1)}, Said: &ir.Comments{Doc: []string{"// one lap"}}},
 		{Op: "and.b32", Args: []ir.Operand{reg(r1), reg(i), integer(0xff)}, Said: &ir.Comments{Note: "// a mask"}},
 		{Op: "setp.lt.s32", Args: []ir.Operand{reg(again), reg(i), reg(limit)}},
-		{Op: "bra", Guard: ir.Guard{Reg: again}, Args: []ir.Operand{{Kind: ir.Jump, Ref: loop}}},
+		{Op: "bra", Guard: ir.Guard{Reg: again}, Args: []ir.Operand{ir.Named(ir.Jump, loop, 0)}},
 	}
 	end.Instrs = []*ir.Instr{{Op: "ret"}}
 	f.Blocks = []*ir.Block{{Instrs: []*ir.Instr{
-		{Op: "ld.param.u32", Args: []ir.Operand{reg(limit), address(ir.Operand{Kind: ir.Variable, Ref: n})}},
-		{Op: "ld.param.u64", Args: []ir.Operand{reg(p1), address(ir.Operand{Kind: ir.Variable, Ref: p})}},
+		{Op: "ld.param.u32", Args: []ir.Operand{reg(limit), address(ir.Named(ir.Variable, n, 0))}},
+		{Op: "ld.param.u64", Args: []ir.Operand{reg(p1), address(ir.Named(ir.Variable, p, 0))}},
 		mov(p3, reg(p1)), {Op: "or.b64", Args: []ir.Operand{reg(p3), reg(p3), integer(-1<<63 + 1<<14)}}, mov(g0, integer(3)), mov(g2, integer(1<<20)), mov(r9, integer(100)), mov(i, integer(0)),
 		{Op: "mov.b16", Args: []ir.Operand{reg(half), integer(0x3c00)}},
-		{Op: "st.global.b32", Args: []ir.Operand{address(ir.Operand{Kind: ir.Variable, Ref: global}), reg(g2)}},
-		{Op: "st.global.b64", Args: []ir.Operand{address(ir.Operand{Kind: ir.Register, Ref: p1, Value: -8}), reg(p3)}},
+		{Op: "st.global.b32", Args: []ir.Operand{address(ir.Named(ir.Variable, global, 0)), reg(g2)}},
+		{Op: "st.global.b64", Args: []ir.Operand{address(ir.Operand{Kind: ir.Register, Reg: p1, Value: -8}), reg(p3)}},
 	}}, loop, end}
 	m := &ir.Module{Name: "m.ptx", Version: 700, Target: target, Bits: 64, Decls: []ir.Decl{global, f}}
 	text := lower.Text(m)

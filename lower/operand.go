@@ -19,7 +19,7 @@ func renderList(to []byte, args []ir.Operand, of *ir.Instr, tight bool) []byte {
 		}
 		o := &args[i]
 		if o.Kind == ir.Register && o.More == nil && o.Value == 0 && !o.Zero && !o.Not && !o.Minus {
-			to = append(to, o.Ref.(*ir.Reg).Name...) // most operands are registers
+			to = append(to, o.Reg.Name...) // most operands are registers
 			continue
 		}
 		to = render(to, o, of, tight)
@@ -70,7 +70,7 @@ func render(to []byte, o *ir.Operand, of *ir.Instr, tight bool) []byte {
 		to = append(append(to, o.Text()...), '(')
 		to = append(renderList(to, o.Args(), of, false), ')')
 	case ir.Register:
-		to = append(to, o.Ref.(*ir.Reg).Name...)
+		to = append(to, o.Reg.Name...)
 		to = append(to, o.Text()...)
 	default:
 		to = append(to, name(o)...)
@@ -88,7 +88,7 @@ func render(to []byte, o *ir.Operand, of *ir.Instr, tight bool) []byte {
 
 // name is how an operand that is a name is written, but for a register.
 func name(o *ir.Operand) string {
-	switch ref := o.Ref.(type) {
+	switch ref := o.Ref().(type) {
 	case *ir.Var:
 		return ref.Name
 	case *ir.Func:

@@ -45,7 +45,7 @@ func common(f *ir.Func) int {
 			if !repeatable(in, d) {
 				continue
 			}
-			r := in.Args[0].Reg()
+			r := in.Args[0].Reg
 			key := keyOf(in, names, instead)
 			first := known[key]
 			if first == nil || first.Type != r.Type || first.Vec != r.Vec {
@@ -64,7 +64,7 @@ func common(f *ir.Func) int {
 			if u.at == nil {
 				u.in.Guard.Reg = first
 			} else {
-				u.at.Ref = first
+				u.at.Reg = first
 			}
 		}
 	}
@@ -92,8 +92,8 @@ func repeatable(in *ir.Instr, d *defs) bool {
 			switch {
 			case o.Kind == ir.Special:
 				same = same && steady(o.Text())
-			case o.Reg() != nil:
-				same = same && d.writer[o.Reg()] != nil
+			case o.Reg != nil:
+				same = same && d.writer[o.Reg] != nil
 			}
 		})
 	}
@@ -116,8 +116,8 @@ func keyOf(in *ir.Instr, names map[*ir.Reg]int, instead map[*ir.Reg]*ir.Reg) str
 	b.WriteString(in.Op)
 	for i := range in.Args[1:] {
 		in.Args[1+i].Walk(func(o *ir.Operand) {
-			ref := o.Ref
-			if r := o.Reg(); r != nil {
+			ref := o.Ref()
+			if r := o.Reg; r != nil {
 				if first := instead[r]; first != nil {
 					r = first
 				}

@@ -48,7 +48,7 @@ func fold(f *ir.Func, binder *ir.Binder) int {
 	for len(work) > 0 {
 		in := work[0]
 		work = work[1:]
-		r := in.Args[0].Reg()
+		r := in.Args[0].Reg
 		for _, u := range d.uses[r] {
 			if u.at != nil && u.at == u.to && whole(u.at) == r && r.Type.Bits() == operandBits(u.in, u.at) && constant(u, in.Args[1], binder) {
 				n++
@@ -62,7 +62,7 @@ func fold(f *ir.Func, binder *ir.Binder) int {
 // settle writes a move of a constant in the place of an instruction that computes one.
 func settle(in *ir.Instr, d *defs, binder *ir.Binder) bool {
 	v, bits, ok := evaluated(in)
-	if !ok || d.writer[in.Args[0].Reg()] != in {
+	if !ok || d.writer[in.Args[0].Reg] != in {
 		return false
 	}
 	op, args := in.Op, in.Args
@@ -147,7 +147,7 @@ func evaluated(in *ir.Instr) (value int64, bits int, ok bool) {
 	var x [2]int64
 	for i := range in.Args[1:] {
 		o := &in.Args[1+i]
-		if o.Kind != ir.Int || o.Ref != nil {
+		if o.Kind != ir.Int || o.Ref() != nil {
 			return 0, 0, false
 		}
 		x[i] = wrap(o.Value, bits, kind)

@@ -47,7 +47,7 @@ func run(f *ir.Func, seed uint64, limit int) (events []string, ended bool, err e
 			case "bra":
 				next = number[in.Args[0].Block()]
 			case "brx":
-				list := in.Args[1].Ref.(*ir.Targets).Blocks
+				list := in.Args[1].Ref().(*ir.Targets).Blocks
 				next = number[list[m.value(&in.Args[0])%uint64(len(list))]]
 			default:
 				if err := m.step(in); err != nil {
@@ -71,7 +71,7 @@ func (m *machine) hash(what ...any) uint64 {
 func (m *machine) value(o *ir.Operand) uint64 {
 	switch o.Kind {
 	case ir.Register:
-		v := m.regs[o.Reg()]
+		v := m.regs[o.Reg]
 		if o.Not {
 			v ^= 1
 		}
@@ -97,7 +97,7 @@ func (m *machine) put(o *ir.Operand, v uint64) {
 	switch o.Kind {
 	case ir.Sink:
 	case ir.Register:
-		m.regs[o.Reg()] = v & mask(o.Reg().Type.Bits())
+		m.regs[o.Reg] = v & mask(o.Reg.Type.Bits())
 	default:
 		panic(fmt.Sprintf("bug: a result of kind %d", o.Kind))
 	}
@@ -170,7 +170,7 @@ func (m *machine) event(in *ir.Instr) {
 		default:
 			for _, o := range elements(a) {
 				v := m.value(o)
-				if r := o.Reg(); r != nil {
+				if r := o.Reg; r != nil {
 					v &= mask(r.Type.Bits())
 				}
 				text += fmt.Sprintf(" %x", v)

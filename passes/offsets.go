@@ -91,7 +91,7 @@ func offsets(f *ir.Func) int {
 		work = work[:len(work)-1]
 		in := d.writer[r]
 		// A 32-bit sum wraps; an offset in brackets does not for every space.
-		if in == nil || gone[in] || !sumOf64(in) || in.Guard.Reg != nil || in.Args[2].Kind != ir.Int || in.Args[2].Ref != nil {
+		if in == nil || gone[in] || !sumOf64(in) || in.Guard.Reg != nil || in.Args[2].Kind != ir.Int || in.Args[2].Ref() != nil {
 			continue
 		}
 		base := whole(&in.Args[1])
@@ -107,7 +107,7 @@ func offsets(f *ir.Func) int {
 	}
 	for _, base := range changed {
 		for _, u := range of(base).brackets {
-			u.at.Ref = base
+			u.at.Reg = base
 			u.at.Value += of(base).add
 			u.at.Zero = false
 		}

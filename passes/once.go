@@ -66,7 +66,7 @@ func defsOf(f *ir.Func) *defs {
 				to := &in.Args[i]
 				result := to.Kind != ir.Address && resultOf(in, i)
 				to.Walk(func(o *ir.Operand) {
-					if r := o.Reg(); r != nil && !(result && written[r]) {
+					if r := o.Reg; r != nil && !(result && written[r]) {
 						d.uses[r] = append(d.uses[r], use{in, o, to})
 					}
 				})
@@ -109,7 +109,7 @@ func whole(o *ir.Operand) *ir.Reg {
 	if o.Kind != ir.Register || o.Text() != "" || o.Not || o.Minus || o.Offset() {
 		return nil
 	}
-	return o.Reg()
+	return o.Reg
 }
 
 // dropped takes instructions out of a function. Comments that stood before them go to what follows.

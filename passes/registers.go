@@ -289,8 +289,8 @@ func replace(f *ir.Func, number map[*ir.Reg]int, to []*ir.Reg) {
 			}
 			for i := range in.Args {
 				in.Args[i].Walk(func(o *ir.Operand) {
-					if r := o.Reg(); r != nil {
-						o.Ref = fresh(r)
+					if r := o.Reg; r != nil {
+						o.Reg = fresh(r)
 					}
 				})
 			}

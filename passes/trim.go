@@ -28,8 +28,8 @@ func trim(f *ir.Func) {
 			}
 			for i := range in.Args {
 				in.Args[i].Walk(func(o *ir.Operand) {
-					if o.Ref != nil {
-						used[o.Ref] = true
+					if ref := o.Ref(); ref != nil {
+						used[ref] = true
 					}
 				})
 			}

@@ -168,7 +168,7 @@ type source func(w *warp, lane int) uint64
 // source makes one of an operand.
 func (k *kernel) source(o *ir.Operand) (source, error) {
 	add := uint64(0)
-	if o.Ref != nil {
+	if o.Ref() != nil {
 		add = uint64(o.Value)
 	}
 	switch o.Kind {
@@ -176,7 +176,7 @@ func (k *kernel) source(o *ir.Operand) (source, error) {
 		if o.Text() != "" || o.Minus {
 			break
 		}
-		r := o.Reg().Number
+		r := o.Reg.Number
 		if o.Not {
 			return func(w *warp, lane int) uint64 { return w.regs[r][lane] ^ 1 }, nil
 		}
@@ -234,7 +234,7 @@ func targets(o *ir.Operand) []int {
 		}
 		return all
 	}
-	if r := o.Reg(); r != nil {
+	if r := o.Reg; r != nil {
 		return []int{int(r.Number)}
 	}
 	return []int{-1}

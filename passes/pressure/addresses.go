@@ -29,7 +29,7 @@ func (s *words) addresses(skip map[*ir.Instr]bool) map[int]*ir.Instr {
 			})
 			for i := range in.Args {
 				if o := &in.Args[i]; o.Kind == ir.Address && len(o.Args()) == 1 && plain(in) {
-					if r, ok := s.of(o.Args()[0].Reg()); ok {
+					if r, ok := s.of(o.Args()[0].Reg); ok {
 						other[r]--
 					}
 				}
@@ -81,7 +81,7 @@ const productReach = 4096
 // stays reports whether the register in an operand of the first of some instructions is not written before the last that
 // reads register d, all reads of which are among them.
 func (s *words) stays(list []*ir.Instr, o *ir.Operand, d int) bool {
-	r := o.Reg()
+	r := o.Reg
 	if _, ok := s.of(r); !ok || o.Kind != ir.Register {
 		return false
 	}

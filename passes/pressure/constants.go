@@ -18,7 +18,7 @@ const (
 func (s *words) kept(d *ir.Operand) bool {
 	found := false
 	d.Walk(func(o *ir.Operand) {
-		if r, ok := s.of(o.Reg()); ok && s.loaded[r] != unloaded {
+		if r, ok := s.of(o.Reg); ok && s.loaded[r] != unloaded {
 			found = true
 		}
 	})
@@ -45,7 +45,7 @@ func (s *words) bases(number int) {
 		}
 	}
 	need := func(o *ir.Operand, l load) {
-		r, ok := s.of(o.Reg())
+		r, ok := s.of(o.Reg)
 		if !ok || s.width[r] != 2 {
 			return
 		}
@@ -168,6 +168,6 @@ func (g *graph) loops() []bool {
 
 // extended reports whether an operand is a value of 32 bits with its sign extended.
 func (s *words) extended(o *ir.Operand) bool {
-	r, ok := s.of(o.Reg())
+	r, ok := s.of(o.Reg)
 	return ok && s.by[r] != nil && s.by[r].Op == "cvt.s64.s32"
 }

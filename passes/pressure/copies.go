@@ -94,7 +94,7 @@ func (s *words) fixed(o *ir.Operand) bool {
 	if v := o.Args()[0].Var(); v != nil {
 		return v.Space == isa.Const || slices.Contains(s.f.Params, v)
 	}
-	r, ok := s.of(o.Args()[0].Reg())
+	r, ok := s.of(o.Args()[0].Reg)
 	return ok && s.writes[r] == 1 && s.find(s.first[r]) == nothing
 }
 

@@ -53,7 +53,7 @@ func (g *graph) factors() {
 				value := o.scale.Args[2].Value
 				w, ok := now[value]
 				if !ok {
-					d, _ := s.of(o.scale.Args[0].Reg())
+					d, _ := s.of(o.scale.Args[0].Reg)
 					s.loaded[d] = held
 					w = s.fresh(s.first[d])
 					now[value] = w

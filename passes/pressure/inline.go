@@ -53,8 +53,8 @@ type frame struct {
 func newInliner(m *ir.Module, defined map[string]*ir.Func) *inliner {
 	bind := ir.NewBinder(m.Version, m.Target)
 	r := &ir.Reg{Type: isa.B32}
-	move := &ir.Instr{Op: "mov.b32", Args: []ir.Operand{{Kind: ir.Register, Ref: r}, {Kind: ir.Register, Ref: r}}}
-	jump := &ir.Instr{Op: "bra", Args: []ir.Operand{{Kind: ir.Jump, Ref: &ir.Block{}}}}
+	move := &ir.Instr{Op: "mov.b32", Args: []ir.Operand{{Kind: ir.Register, Reg: r}, {Kind: ir.Register, Reg: r}}}
+	jump := &ir.Instr{Op: "bra", Args: []ir.Operand{ir.Named(ir.Jump, &ir.Block{}, 0)}}
 	bind.Bind(move)
 	bind.Bind(jump)
 	return &inliner{defined: defined, move: move.Form, jump: jump.Form, from: make(map[*ir.Instr]*ir.Instr)}
@@ -84,7 +84,7 @@ func (n *inliner) callee(in *ir.Instr) *ir.Func {
 		return nil
 	}
 	for i := range in.Args {
-		if f, ok := in.Args[i].Ref.(*ir.Func); ok && in.Args[i].Kind == ir.Function {
+		if f, ok := in.Args[i].Ref().(*ir.Func); ok && in.Args[i].Kind == ir.Function {
 			d := n.defined[f.Name]
 			if d == nil || d.Kernel {
 				return nil
@@ -131,7 +131,7 @@ func (n *inliner) body(f *ir.Func, x frame) {
 				now = n.call(in, goes[in], now, x)
 			case n.pass(in, now, x):
 			case in.Head() == "ret" && x.behind != nil:
-				n.put(now, &ir.Instr{Op: "bra", Guard: x.guard(in.Guard), Form: n.jump, Pos: in.Pos, Args: []ir.Operand{{Kind: ir.Jump, Ref: x.behind}}}, in)
+				n.put(now, &ir.Instr{Op: "bra", Guard: x.guard(in.Guard), Form: n.jump, Pos: in.Pos, Args: []ir.Operand{ir.Named(ir.Jump, x.behind, 0)}}, in)
 			default:
 				n.put(now, n.instr(in, x), in)
 			}
@@ -205,7 +205,7 @@ func (n *inliner) call(in *ir.Instr, f *ir.Func, now *ir.Block, x frame) *ir.Blo
 			if from == nil {
 				from = n.slot(inner, p, 0, p.Type.Bits())
 			}
-			n.add(inner.behind, n.operand(&results[i], x), ir.Operand{Kind: ir.Register, Ref: from}, ir.Guard{}, in)
+			n.add(inner.behind, n.operand(&results[i], x), ir.Operand{Kind: ir.Register, Reg: from}, ir.Guard{}, in)
 		}
 	}
 	return inner.behind
@@ -217,9 +217,9 @@ func (n *inliner) give(p *ir.Var, a *ir.Operand, now *ir.Block, x, inner frame, 
 	case a.Var() != nil && p.Reg == nil:
 		inner.vars[p] = x.variable(a.Var())
 	case p.Reg != nil:
-		n.add(now, ir.Operand{Kind: ir.Register, Ref: inner.regs[p.Reg]}, n.operand(a, x), ir.Guard{}, in)
+		n.add(now, ir.Operand{Kind: ir.Register, Reg: inner.regs[p.Reg]}, n.operand(a, x), ir.Guard{}, in)
 	default:
-		n.add(now, ir.Operand{Kind: ir.Register, Ref: n.slot(inner, p, 0, p.Type.Bits())}, n.operand(a, x), ir.Guard{}, in)
+		n.add(now, ir.Operand{Kind: ir.Register, Reg: n.slot(inner, p, 0, p.Type.Bits())}, n.operand(a, x), ir.Guard{}, in)
 	}
 }
 
@@ -249,7 +249,7 @@ func (n *inliner) pass(in *ir.Instr, now *ir.Block, x frame) bool {
 		parts = with.Args()
 	}
 	for i := range parts {
-		place := ir.Operand{Kind: ir.Register, Ref: n.slot(x, v, at.Args()[0].Value+int64(i*bits/8), bits)}
+		place := ir.Operand{Kind: ir.Register, Reg: n.slot(x, v, at.Args()[0].Value+int64(i*bits/8), bits)}
 		part := n.operand(&parts[i], x)
 		if head == "st" {
 			n.add(now, place, part, x.guard(in.Guard), in)
@@ -299,22 +299,22 @@ func (n *inliner) instr(in *ir.Instr, x frame) *ir.Instr {
 
 func (n *inliner) operand(o *ir.Operand, x frame) ir.Operand {
 	c := *o
-	switch ref := o.Ref.(type) {
+	switch ref := o.Ref().(type) {
 	case *ir.Reg:
 		if r := x.regs[ref]; r != nil {
-			c.Ref = r
+			c.Reg = r
 		}
 	case *ir.Var:
-		c.Ref = x.variable(ref)
+		c.Refer(x.variable(ref))
 	case *ir.Block:
-		c.Ref = x.blocks[ref]
+		c.Refer(x.blocks[ref])
 	case *ir.Targets:
 		t := *ref
 		t.Blocks = make([]*ir.Block, len(ref.Blocks))
 		for i, b := range ref.Blocks {
 			t.Blocks[i] = x.blocks[b]
 		}
-		c.Ref = &t
+		c.Refer(&t)
 	}
 	if from := o.Args(); len(from) > 0 {
 		args := make([]ir.Operand, len(from))

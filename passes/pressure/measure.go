@@ -201,7 +201,7 @@ func (r *measurer) call(x *measure, in *ir.Instr) {
 	x.calls++
 	for i := range in.Args {
 		in.Args[i].Walk(func(o *ir.Operand) {
-			f, ok := o.Ref.(*ir.Func)
+			f, ok := o.Ref().(*ir.Func)
 			if !ok {
 				return
 			}

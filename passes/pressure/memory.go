@@ -80,11 +80,11 @@ func (s *words) locate(o *op) {
 			if a.Kind == ir.Vector {
 				o.size = int64(4 * len(a.Args()))
 				if len(a.Args()) > 0 {
-					if r, ok := s.of(a.Args()[0].Reg()); ok {
+					if r, ok := s.of(a.Args()[0].Reg); ok {
 						o.size = int64(4 * len(a.Args()) * int(s.width[r]))
 					}
 				}
-			} else if r, ok := s.of(a.Reg()); ok {
+			} else if r, ok := s.of(a.Reg); ok {
 				o.size = int64(4 * s.width[r])
 			}
 			continue
@@ -92,7 +92,7 @@ func (s *words) locate(o *op) {
 		if len(a.Args()) != 1 {
 			continue
 		}
-		r, ok := s.of(a.Args()[0].Reg())
+		r, ok := s.of(a.Args()[0].Reg)
 		if !ok {
 			continue
 		}
@@ -155,7 +155,7 @@ func (s *words) held(in *ir.Instr) int {
 					n++
 				}
 			case ir.Register:
-				if r, ok := s.of(o.Reg()); ok && !(s.literal[r] && in.Args[i].Kind == ir.Address) {
+				if r, ok := s.of(o.Reg); ok && !(s.literal[r] && in.Args[i].Kind == ir.Address) {
 					for j := range word(s.width[r]) {
 						if s.find(s.first[r]+j) == nothing {
 							n++

@@ -107,7 +107,7 @@ func sparse(in *ir.Instr) bool {
 func (a *seats) count(o *ir.Operand) int {
 	n := 0
 	o.Walk(func(part *ir.Operand) {
-		if r, ok := a.s.of(part.Reg()); ok && part.Kind == ir.Register {
+		if r, ok := a.s.of(part.Reg); ok && part.Kind == ir.Register {
 			n += int(a.s.width[r])
 		}
 	})

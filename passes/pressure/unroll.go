@@ -75,7 +75,7 @@ func (g *graph) counted(b int) int {
 		if in.Head() != "setp" || len(in.Args) < 3 || in.Args[0].Kind != ir.Register {
 			continue
 		}
-		if n, ok := g.words.of(in.Args[0].Reg()); !ok || n != guard {
+		if n, ok := g.words.of(in.Args[0].Reg); !ok || n != guard {
 			continue
 		}
 		if in.Mod("f32") || in.Mod("f64") {
@@ -86,12 +86,12 @@ func (g *graph) counted(b int) int {
 			switch {
 			case a.Kind == ir.Int:
 				fixed++
-				if g.starts(in.Args[2-i].Reg()) {
+				if g.starts(in.Args[2-i].Reg) {
 					times = unrollMost
 				}
-			case a.Kind == ir.Register && !g.writes(b, a.Reg()):
+			case a.Kind == ir.Register && !g.writes(b, a.Reg):
 				fixed++
-			case a.Kind == ir.Register && !g.steps(b, a.Reg()):
+			case a.Kind == ir.Register && !g.steps(b, a.Reg):
 				return 0
 			}
 		}
@@ -130,7 +130,7 @@ func (g *graph) steps(b int, r *ir.Reg) bool {
 		}
 		switch o.in.Head() {
 		case "mov":
-			r = o.in.Args[1].Reg()
+			r = o.in.Args[1].Reg
 		case "add", "sub":
 			return len(o.in.Args) == 3 && o.in.Args[2].Kind == ir.Int
 		default:
@@ -209,7 +209,7 @@ func (g *graph) repeat(b, times int) {
 		if plain(o.in) {
 			for j := range o.in.Args {
 				if a := &o.in.Args[j]; a.Kind == ir.Address && len(a.Args()) == 1 {
-					if r, ok := s.of(a.Args()[0].Reg()); ok {
+					if r, ok := s.of(a.Args()[0].Reg); ok {
 						for n := range word(s.width[r]) {
 							addresses[s.find(s.first[r]+n)] = true
 						}

@@ -135,7 +135,7 @@ func (s *words) once(o *ir.Operand) (int, bool) {
 	if o.Kind != ir.Register || o.Text() != "" || o.Not || o.Minus || o.Offset() {
 		return 0, false
 	}
-	i, ok := s.of(o.Reg())
+	i, ok := s.of(o.Reg)
 	return i, ok && s.writes[i] == 1
 }
 

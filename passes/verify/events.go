@@ -126,7 +126,7 @@ func (p *Pass) Reads(e *trace.Event) []memory.Region {
 	case trace.GroupMultiply, trace.TensorMultiply, trace.TensorCopy:
 		for i := range e.In.Args {
 			o := &e.In.Args[i]
-			if o.Kind != ir.Register || o.Ref.(*ir.Reg).Type.Bits() != 64 {
+			if o.Kind != ir.Register || o.Reg.Type.Bits() != 64 {
 				continue
 			}
 			if a := p.described(Val(e, i)); a != nil {
@@ -294,7 +294,7 @@ func (p *Pass) Example(t *trace.Trace, events ...*trace.Event) bool {
 	var at []*ir.Reg
 	for _, e := range events {
 		if n := Address(e.In, 0); n >= 0 {
-			e.In.Args[n].Walk(func(o *ir.Operand) { at = append(at, o.Reg()) })
+			e.In.Args[n].Walk(func(o *ir.Operand) { at = append(at, o.Reg) })
 		}
 	}
 	return p.Given(at...)

@@ -61,7 +61,7 @@ func TestAt(t *testing.T) {
 			for _, b := range f.Blocks {
 				for _, in := range b.Instrs {
 					if in.Head() == "st" {
-						if d := cmp.Diff(test.want, describe(w.At(in, in.Args[1].Reg()))); d != "" {
+						if d := cmp.Diff(test.want, describe(w.At(in, in.Args[1].Reg))); d != "" {
 							t.Errorf("(-want +got):\n%s", d)
 						}
 					}
@@ -128,14 +128,14 @@ func TestLarge(t *testing.T) {
 	for _, block := range f.Blocks {
 		for _, in := range block.Instrs {
 			if in.Head() == "st" {
-				if list, unset := w.At(in, in.Args[1].Reg()); len(list) != 2 || unset {
+				if list, unset := w.At(in, in.Args[1].Reg); len(list) != 2 || unset {
 					t.Fatalf("%d writes, unset %v", len(list), unset)
 				}
 			}
 		}
 	}
 	last := f.Blocks[len(f.Blocks)-1]
-	if list, unset := w.At(last.Last(), f.Blocks[0].Instrs[0].Args[0].Reg()); len(list) != 1 || unset {
+	if list, unset := w.At(last.Last(), f.Blocks[0].Instrs[0].Args[0].Reg); len(list) != 1 || unset {
 		t.Errorf("from one end to the other: %d writes, unset %v", len(list), unset)
 	}
 	if took := time.Since(start); took > 10*time.Second {
@@ -167,7 +167,7 @@ func Example() {
 		return
 	}
 	store := f.Blocks[0].Instrs[5]
-	list, unset := reach.Of(ir.FlowOf(f)).At(store, store.Args[1].Reg())
+	list, unset := reach.Of(ir.FlowOf(f)).At(store, store.Args[1].Reg)
 	for _, in := range list {
 		fmt.Println(in.Op, in.Args[1].Value, "guarded:", in.Guard.Reg != nil)
 	}

@@ -13,7 +13,7 @@ import (
 // callee is the function that a call names, or nil.
 func callee(in *ir.Instr) *ir.Func {
 	for i := range in.Args {
-		if f, ok := in.Args[i].Ref.(*ir.Func); ok {
+		if f, ok := in.Args[i].Ref().(*ir.Func); ok {
 			return f
 		}
 	}

@@ -21,7 +21,7 @@ func (w *walk) operand(s *state, o *ir.Operand, width int) *value.Value {
 		}
 		return w.pool.Const(width, o.Value)
 	case ir.Register:
-		v = w.reg(s, o.Ref.(*ir.Reg))
+		v = w.reg(s, o.Reg)
 		if o.Text() != "" {
 			return w.pool.Atom(16, "part", o.Text(), nil, value.Constant, v)
 		}
@@ -29,7 +29,7 @@ func (w *walk) operand(s *state, o *ir.Operand, width int) *value.Value {
 			v = w.pool.Not(v)
 		}
 	case ir.Variable:
-		v = w.variable(o.Ref.(*ir.Var))
+		v = w.variable(o.Var())
 	case ir.Special:
 		v = w.special(s, o.Text())
 	case ir.Address, ir.Apply:
@@ -82,7 +82,7 @@ func (w *walk) give(s *state, st *step, cond *value.Value) {
 		if o.Kind != ir.Register {
 			return
 		}
-		r := o.Ref.(*ir.Reg)
+		r := o.Reg
 		n := w.at(r)
 		if n < 0 {
 			return
@@ -267,7 +267,7 @@ func (w *walk) result(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 	w.opaque(s, in, set)
 	if st.kind == Arrive && in.Args[0].Kind == ir.Register {
 		if e := s.events.last(); e != nil && e.In == in {
-			e.Done = w.reg(s, in.Args[0].Reg())
+			e.Done = w.reg(s, in.Args[0].Reg)
 		}
 	}
 }

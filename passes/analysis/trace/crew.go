@@ -108,12 +108,12 @@ func (w writers) slope(o *ir.Operand, depth int) (slope, bool) {
 	case ir.Address:
 		return w.slope(&o.Args()[0], depth)
 	case ir.Variable:
-		s.of = o.Ref.(*ir.Var)
+		s.of = o.Var()
 		ok = s.of.Space == isa.Shared && s.of.Size() > 0
 	case ir.Special:
 		return slope{by: 1}, o.Text() == "%tid.x"
 	case ir.Register:
-		r := o.Reg()
+		r := o.Reg
 		in := w.of[r]
 		if in == nil || depth > deep || o.Text() != "" {
 			return s, false

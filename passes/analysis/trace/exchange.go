@@ -73,7 +73,7 @@ func (w *walk) vote(s *state, st *step, set func(*ir.Operand, *value.Value)) boo
 	if len(in.Args) != 3 || in.Args[0].Kind != ir.Register || !w.all(s, in) {
 		return false
 	}
-	r := in.Args[0].Reg()
+	r := in.Args[0].Reg
 	v := w.operand(s, &in.Args[1], bitsOf(r))
 	if v.Const() || !w.pool.Alike(v) || w.mixes(s, &in.Args[1]) {
 		return false
@@ -121,7 +121,7 @@ func (w *walk) mixes(s *state, o *ir.Operand) bool {
 	if o.Kind != ir.Register {
 		return false
 	}
-	n := w.at(o.Reg())
+	n := w.at(o.Reg)
 	return n >= 0 && s.mixed.at(n)
 }
 
@@ -139,10 +139,10 @@ func mode(in *ir.Instr) string {
 func (w *walk) executing(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value)) {
 	w.opaque(s, in, set)
 	to := &in.Args[0]
-	if to.Kind != ir.Register || w.at(to.Reg()) < 0 || in.Guard.Reg != nil || !w.partial(s) {
+	if to.Kind != ir.Register || w.at(to.Reg) < 0 || in.Guard.Reg != nil || !w.partial(s) {
 		return
 	}
-	all := w.pool.Compare("eq", true, w.reg(s, to.Reg()), w.pool.Const(32, -1))
+	all := w.pool.Compare("eq", true, w.reg(s, to.Reg), w.pool.Const(32, -1))
 	s.facts.assume(all, false, s.threads)
 	if a, _ := all.Condition(); a != nil {
 		w.whole[a] = true

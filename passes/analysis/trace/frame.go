@@ -65,7 +65,7 @@ func (n *inliner) param(in *ir.Instr, c *frame) []*ir.Instr {
 	var list []*ir.Instr
 	for i, o := range parts {
 		r := c.slot(n, slot{v, place.Args()[0].Value + int64(i*s.width/8), s.width}, isa.B64)
-		to, from := ir.Operand{Kind: ir.Register, Ref: r}, c.operand(n, o)
+		to, from := ir.Operand{Kind: ir.Register, Reg: r}, c.operand(n, o)
 		if head == "ld" {
 			to, from = from, to
 		}
@@ -109,16 +109,16 @@ func (c *frame) reg(n *inliner, r *ir.Reg) *ir.Reg {
 
 // operand is the copy of an operand.
 func (c *frame) operand(n *inliner, o ir.Operand) ir.Operand {
-	switch ref := o.Ref.(type) {
+	switch ref := o.Ref().(type) {
 	case *ir.Reg:
-		o.Ref = c.reg(n, ref)
+		o.Reg = c.reg(n, ref)
 	case *ir.Var:
 		if w := c.params[ref]; w != nil {
-			o.Ref = w
+			o.Refer(w)
 		}
 	case *ir.Block:
 		if b := c.blocks[ref]; b != nil {
-			o.Ref = b
+			o.Refer(b)
 		}
 	case *ir.Targets:
 		if len(ref.Blocks) == 0 {
@@ -137,7 +137,7 @@ func (c *frame) operand(n *inliner, o ir.Operand) ir.Operand {
 			}
 			c.lists[ref] = own
 		}
-		o.Ref = own
+		o.Refer(own)
 	}
 	if from := o.Args(); len(from) > 0 {
 		args := make([]ir.Operand, len(from))

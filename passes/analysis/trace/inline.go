@@ -98,7 +98,7 @@ func leads(in *ir.Instr, to *ir.Block) bool {
 		return false
 	}
 	for i := range in.Args {
-		switch ref := in.Args[i].Ref.(type) {
+		switch ref := in.Args[i].Ref().(type) {
 		case *ir.Block:
 			if ref == to {
 				return true
@@ -243,9 +243,9 @@ func (n *inliner) bind(in *ir.Instr, v *ir.Var, given *ir.Operand, c, inner *fra
 	}
 	from := c.operand(n, *given)
 	if w := given.Var(); w != nil {
-		from = ir.Operand{Kind: ir.Register, Ref: c.slot(n, slot{w, given.Value, v.Type.Bits()}, v.Type)}
+		from = ir.Operand{Kind: ir.Register, Reg: c.slot(n, slot{w, given.Value, v.Type.Bits()}, v.Type)}
 	}
-	moved(ir.Operand{Kind: ir.Register, Ref: inner.reg(n, v.Reg)}, from)
+	moved(ir.Operand{Kind: ir.Register, Reg: inner.reg(n, v.Reg)}, from)
 }
 
 // move is a move at the place of a call.
@@ -255,7 +255,7 @@ func move(in *ir.Instr, t isa.Type, to, from ir.Operand) *ir.Instr {
 
 // jump is a branch at the place of an instruction.
 func (n *inliner) jump(in *ir.Instr, to *ir.Block) *ir.Instr {
-	out := &ir.Instr{Op: "bra", Guard: in.Guard, Args: []ir.Operand{{Kind: ir.Jump, Ref: to}}, Pos: in.Pos}
+	out := &ir.Instr{Op: "bra", Guard: in.Guard, Args: []ir.Operand{ir.Named(ir.Jump, to, 0)}, Pos: in.Pos}
 	if n.binder == nil {
 		n.binder = ir.NewBinder(n.m.Version, n.m.Target)
 	}

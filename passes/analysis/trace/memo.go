@@ -36,7 +36,7 @@ func (p *program) newMemo(s *step) *memo {
 	if !s.value || len(in.Args) < 2 || in.Args[0].Kind != ir.Register || in.Args[0].Text() != "" || !s.function() {
 		return nil
 	}
-	m := &memo{to: int32(p.at(in.Args[0].Reg()))}
+	m := &memo{to: int32(p.at(in.Args[0].Reg))}
 	if m.to < 0 {
 		return nil
 	}
@@ -67,7 +67,7 @@ func (m *memo) reads(p *program, o *ir.Operand) bool {
 	case ir.Special:
 		return !ticks(o.Text())
 	case ir.Register:
-		if n := p.at(o.Reg()); n >= 0 {
+		if n := p.at(o.Reg); n >= 0 {
 			if m.n == operands {
 				return false
 			}

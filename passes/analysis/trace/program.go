@@ -244,7 +244,7 @@ func (p *program) accumulators() {
 			for i := range in.Args {
 				if in.Args[i].Kind == ir.Vector {
 					in.Args[i].Walk(func(o *ir.Operand) {
-						if r := o.Reg(); r != nil {
+						if r := o.Reg; r != nil {
 							p.acc[r] = true
 						}
 					})

@@ -76,7 +76,7 @@ func (p *program) relevant(kinds [][]Kind) []bool {
 				s.guard(in)
 				for a := range in.Args {
 					in.Args[a].Walk(func(o *ir.Operand) {
-						if r := o.Reg(); r != nil {
+						if r := o.Reg; r != nil {
 							s.want(r)
 						}
 					})
@@ -147,8 +147,8 @@ func blind(in *ir.Instr) bool {
 func operandRegs(k Kind, o *ir.Operand, want func(*ir.Reg)) {
 	switch o.Kind {
 	case ir.Register:
-		if o.Ref.(*ir.Reg).Type.Class() != isa.Pred || k == TensorMultiply || k == GroupMultiply {
-			want(o.Ref.(*ir.Reg))
+		if o.Reg.Type.Class() != isa.Pred || k == TensorMultiply || k == GroupMultiply {
+			want(o.Reg)
 		}
 	case ir.Address:
 		if len(o.Args()) > 0 {

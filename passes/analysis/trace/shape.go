@@ -192,7 +192,7 @@ func apart(f *ir.Func) int {
 				case ir.Special:
 					by, held = 0, o.Text() == "%tid.x"
 				case ir.Register:
-					by, held = shift[o.Reg()]
+					by, held = shift[o.Reg]
 				}
 			}
 			if !held {
@@ -202,9 +202,9 @@ func apart(f *ir.Func) int {
 			to := &in.Args[0]
 			switch {
 			case in.Head() == "mov" && to.Kind == ir.Register:
-				shift[to.Reg()] = by
+				shift[to.Reg] = by
 			case in.Head() == "shr" && to.Kind == ir.Register && last.Kind == ir.Int && last.Value >= 0 && by+last.Value < 10:
-				shift[to.Reg()] = by + last.Value
+				shift[to.Reg] = by + last.Value
 			case in.Head() == "setp" && last.Kind == ir.Int && last.Value >= 0 && last.Value < value.MaxThreads:
 				k := last.Value
 				if in.Mod("gt") || in.Mod("hi") || in.Mod("le") || in.Mod("ls") {

@@ -241,7 +241,7 @@ func (w *walk) opaque(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value
 			}
 		}
 		in.Args[i].Walk(func(o *ir.Operand) {
-			if r := o.Reg(); r != nil && o.Kind == ir.Register {
+			if r := o.Reg; r != nil && o.Kind == ir.Register {
 				set(o, w.pool.Atom(bitsOf(r), "op", name+"/"+strconv.Itoa(n), in, level, args...))
 				n++
 			}

@@ -117,7 +117,7 @@ func (l *Levels) result(in *ir.Instr, first bool) Level {
 		return min(Warp, l.block[l.from[in]])
 	case "elect":
 		// The lane that is chosen, and whether one is that itself.
-		if first && all(in) && in.Args[0].Kind == ir.Pair && in.Args[0].Args()[0].Reg() != nil {
+		if first && all(in) && in.Args[0].Kind == ir.Pair && in.Args[0].Args()[0].Reg != nil {
 			return Warp
 		}
 		return Thread
@@ -191,12 +191,12 @@ func (l *Levels) tid(o *ir.Operand) bool {
 		if o.Kind == ir.Special {
 			return o.Text() == "%tid.x" && l.shape.row()
 		}
-		r := o.Reg()
+		r := o.Reg
 		if r == nil || o.Text() != "" || o.Offset() || l.writes[r] != 1 {
 			return false
 		}
 		in := l.writer[r]
-		if (in.Head() != "mov" && in.Op != "cvt.u64.u32" && in.Op != "cvt.u32.u64") || len(in.Args) != 2 || in.Args[0].Reg() != r {
+		if (in.Head() != "mov" && in.Op != "cvt.u64.u32" && in.Op != "cvt.u32.u64") || len(in.Args) != 2 || in.Args[0].Reg != r {
 			return false
 		}
 		o = &in.Args[1]

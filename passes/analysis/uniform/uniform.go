@@ -88,7 +88,7 @@ func (l *Levels) Value(r *ir.Reg) Level {
 func (l *Levels) Operand(o *ir.Operand) Level {
 	level := Grid
 	o.Walk(func(o *ir.Operand) {
-		switch ref := o.Ref.(type) {
+		switch ref := o.Ref().(type) {
 		case *ir.Reg:
 			level = min(level, l.Value(ref))
 		case *ir.Var:

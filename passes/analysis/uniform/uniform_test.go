@@ -102,7 +102,7 @@ func TestValue(t *testing.T) {
 						continue
 					}
 					in.Args[0].Walk(func(o *ir.Operand) {
-						if r := o.Reg(); r != nil {
+						if r := o.Reg; r != nil {
 							got = l.Value(r).String()
 						}
 					})
@@ -171,7 +171,7 @@ func TestFunctions(t *testing.T) {
 	l := uniform.Of(ir.FlowOf(f))
 	got := make(map[string]string)
 	for _, in := range f.Blocks[0].Instrs[:3] {
-		r := in.Args[0].Reg()
+		r := in.Args[0].Reg
 		got[r.Name] = l.Value(r).String()
 	}
 	if d := cmp.Diff(map[string]string{"%out": "thread", "%r1": "thread", "%r2": "grid"}, got); d != "" {

@@ -92,7 +92,7 @@ func (w *who) picks(in *ir.Instr) pick {
 	case "elect":
 		p = lane
 	case "setp":
-		first := in.Args[0].Reg()
+		first := in.Args[0].Reg
 		if (in.Mod("eq") || in.Mod("ne")) && first != nil && w.levels.Value(first) < uniform.Block {
 			p = one
 			if w.lanes(in) {
@@ -101,7 +101,7 @@ func (w *who) picks(in *ir.Instr) pick {
 		}
 	case "and", "or", "xor", "not", "selp":
 		for i := range in.Args[1:] {
-			if from := in.Args[i+1].Reg(); from != nil && from.Type.Class() == isa.Pred {
+			if from := in.Args[i+1].Reg; from != nil && from.Type.Class() == isa.Pred {
 				p = max(p, w.picks(w.made(in, from)))
 			}
 		}
@@ -117,7 +117,7 @@ func (w *who) lanes(in *ir.Instr) bool {
 		if o.Kind == ir.Special && o.Text() == "%laneid" {
 			return true
 		}
-		from := w.made(in, o.Reg())
+		from := w.made(in, o.Reg)
 		if i == 0 || from == nil {
 			continue
 		}
@@ -133,7 +133,7 @@ func (w *who) lanes(in *ir.Instr) bool {
 				}
 			}
 		case "selp": // an elected lane's predicate as a number, as inline assembly hands it out
-			return len(from.Args) == 4 && w.picks(w.made(from, from.Args[3].Reg())) == lane
+			return len(from.Args) == 4 && w.picks(w.made(from, from.Args[3].Reg)) == lane
 		}
 	}
 	return false
@@ -199,7 +199,7 @@ func (w *who) asks(in *ir.Instr) bool {
 	}
 	for i := 2; i < len(in.Args); i++ {
 		o := &in.Args[i]
-		if from := w.made(in, o.Reg()); from != nil && from.Head() == "mov" {
+		if from := w.made(in, o.Reg); from != nil && from.Head() == "mov" {
 			o = &from.Args[1]
 		}
 		if o.Kind != ir.Int {
@@ -223,7 +223,7 @@ func (w *who) array(in *ir.Instr) base {
 	}
 	if at := verify.Address(in, n); at >= 0 {
 		if o := &in.Args[at]; o.Kind == ir.Address && len(o.Args()) == 1 {
-			if r := o.Args()[0].Reg(); r != nil {
+			if r := o.Args()[0].Reg; r != nil {
 				return w.base(r)
 			}
 		}
@@ -261,7 +261,7 @@ func (w *who) origin(in *ir.Instr) (found base) {
 		}
 	case "mov", "cvta", "add", "sub", "mad", "selp":
 		for i := range in.Args[1:] {
-			from := in.Args[i+1].Reg()
+			from := in.Args[i+1].Reg
 			if from == nil || from.Type.Bits() != 64 {
 				continue
 			}

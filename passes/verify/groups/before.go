@@ -45,7 +45,7 @@ func (l *negatives) has(o *ir.Operand) bool {
 	if o.Kind == ir.Int {
 		return int32(o.Value) < 0
 	}
-	r := o.Reg()
+	r := o.Reg
 	if r == nil {
 		return false
 	}

@@ -119,7 +119,7 @@ func (l *lowest) of(o *ir.Operand) bit {
 	if o.Kind == ir.Int {
 		return bitOf(o.Value)
 	}
-	r := o.Reg()
+	r := o.Reg
 	if r == nil {
 		return unknown
 	}

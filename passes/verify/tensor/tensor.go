@@ -59,7 +59,7 @@ func moves(p *verify.Pass, t *trace.Trace) {
 			for a := range e.In.Args {
 				if e.In.Args[a].Kind == ir.Vector {
 					e.In.Args[a].Walk(func(o *ir.Operand) {
-						if r := o.Reg(); r != nil {
+						if r := o.Reg; r != nil {
 							loads[r] = e
 						}
 					})
@@ -124,7 +124,7 @@ func copied(in *ir.Instr, loads map[*ir.Reg]*trace.Event) bool {
 	case in.Head() != "mov" || len(in.Args) != 2:
 		return false
 	}
-	to, from := in.Args[0].Reg(), in.Args[1].Reg()
+	to, from := in.Args[0].Reg, in.Args[1].Reg
 	if to == nil || from == nil || loads[from] == nil {
 		return false
 	}

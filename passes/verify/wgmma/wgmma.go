@@ -156,7 +156,7 @@ func (f *follower) multiply(i int) {
 		result := first
 		first = false
 		e.In.Args[a].Walk(func(o *ir.Operand) {
-			r := o.Reg()
+			r := o.Reg
 			if r == nil {
 				return
 			}
