@@ -67,6 +67,14 @@ func (a Array[T]) vectorAtomic(head string, how Mod, i Reg[U32], x []Reg[T], mod
 		k.fault(&ruleMemory, "%s of a vector of %d times %s; 2, 4 or 8 of at most 16 bytes are expected", head, n, t)
 		return
 	}
+	if !k.m.Has(90) {
+		instead := "one after the other"
+		if t == isa.F16 || t == isa.Bf16 {
+			instead = fmt.Sprintf("pairs are combined too, as one number of dsl.As[dsl.%sx2]", strings.ToUpper(t.String()[1:]))
+		}
+		k.fault(&ruleLacks, "%s combines no vectors, which came with sm_90; %s", k.m.Target(), instead)
+		return
+	}
 	if t.Class() == isa.Half && (how == "min" || how == "max") {
 		how += ".noftz"
 	}

@@ -120,6 +120,19 @@ func (b Barrier) Arrive() {
 	}
 }
 
+// ArriveProducts counts one arrival when the products that the thread has started with tcgen05 are done: they have read their tiles then, which may be
+// written anew. The role of one warp that multiplies does this for tiles that are in no Pipeline.
+func (b Barrier) ArriveProducts() {
+	b.reached()
+	if k := b.at.k; k != nil {
+		if k.tmem.base == nil {
+			k.fault(&ruleProtocol, "ArriveProducts in a kernel that multiplies nothing into tensor memory; wgmma is waited for (Accumulator.Wait)")
+			return
+		}
+		k.When(k.Leader(), func() { k.commit(b, false) })
+	}
+}
+
 // Expect counts the thread as arrived and makes the phase wait for bytes that asynchronous copies will bring.
 func (b Barrier) Expect(bytes Reg[U32]) {
 	b.reached()

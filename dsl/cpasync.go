@@ -19,6 +19,7 @@ type AsyncPipeline struct {
 	bytes   int
 	store   Addr
 	asked   []bool // of each tile, by the load under way; nil outside of it
+	taken   taken
 }
 
 // AsyncPipeline is a ring of so many stages, each of which holds the tiles.
@@ -49,6 +50,8 @@ func (k *Kernel) AsyncPipeline(name string, stages int, tiles ...Tile) *AsyncPip
 		align = max(align, a)
 	}
 	p.bytes = (p.bytes + align - 1) / align * align
+	p.taken.parts = make([]bool, len(p.tiles))
+	k.unread = append(k.unread, p.checkTaken)
 	p.store = k.SharedBytes(unique(name+"_stages", k.names), max(16, p.bytes*p.stages), align)
 	return p
 }
@@ -72,6 +75,8 @@ func (s AsyncStage) Tile(n int) SharedTile {
 	}
 	if s.p.asked != nil {
 		s.p.asked[n] = true
+	} else {
+		s.p.taken.take(s.p.k, n, 1)
 	}
 	return SharedTile{Tile: s.p.tiles[n], at: s.base.Plus(int64(s.p.offsets[n]))}
 }

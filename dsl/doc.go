@@ -49,7 +49,7 @@
 // depends on the target: [WarpTile] is mma.sync (from sm_80 on), [Accumulator] wgmma (sm_90a), [TMEM] tcgen05 (sm_100a). Sums are there to be
 // computed with: [WarpTile.Map] and [WarpTile.RowReduce] go over them, and [WarpTile.As] makes them a factor of the next product, as [Accumulator.As] does. What feeds
 // tensor cores is the same for all: an [AsyncPipeline] of cp.async copies ([AsyncPipeline.Multiply] reads fragments ahead), or a [Pipeline] of TMA and bulk copies between [Kernel.Roles], which
-// hides stages, phases, byte counts, the election of a thread, fences, and who tells whom.
+// hides stages, phases, byte counts, the election of a thread, fences, and who tells whom; tiles of a pipeline that threads make are [Written].
 //
 //	ab := k.Pipeline("ab", 4, a.Feed(), b.Feed())
 //	k.Roles(

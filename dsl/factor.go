@@ -5,6 +5,7 @@ package dsl
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -44,6 +45,7 @@ type FactorStage struct {
 	t     *Factor
 	place *place
 	fills bool
+	put   []bool // columns that are written
 }
 
 // kernel is the kernel that a factor is of, nil where no builder call made it.
@@ -76,7 +78,12 @@ func (f *Factor) Fill(body func(*FactorStage)) {
 	full, empty := f.barriers(state)
 	empty.Wait(state.parity)
 	k.ins("tcgen05.fence::after_thread_sync")
-	body(&FactorStage{t: f, place: state, fills: true})
+	s := &FactorStage{t: f, place: state, fills: true, put: make([]bool, f.tile.Cols)}
+	body(s)
+	if from := slices.Index(s.put, false); from >= 0 {
+		n := slices.Index(append(s.put[from:], true), true)
+		k.fault(&ruleProtocol, "the body of Fill puts nothing into columns %d to %d of factor %s: what is multiplied there would be what was there before", from, from+n-1, f.name)
+	}
 	k.ins("tcgen05.wait::st.sync.aligned")
 	k.ins("tcgen05.fence::before_thread_sync")
 	k.SyncWarp()
@@ -126,11 +133,18 @@ func (s *FactorStage) Put(col int, x []Reg[F32]) {
 	n := len(x) / each
 	switch {
 	case !s.fills:
+		s.put = nil
 		k.fault(&ruleProtocol, "Put into factor %s while products read it; Fill gives one to write", s.t.name)
 		return
 	case col < 0 || col%each != 0 || len(x)%each != 0 || n < 1 || n > 128 || n&(n-1) != 0 || col+len(x) > s.t.tile.Cols:
+		s.put = nil // what is not written has a reason that is told
 		k.fault(&ruleShape, "columns %d to %d of a factor with %d of %s; a power of two of registers with %d each is expected", col, col+len(x)-1, s.t.tile.Cols, s.t.tile.Type, each)
 		return
+	}
+	for i := range x {
+		if s.put != nil {
+			s.put[col+i] = true
+		}
 	}
 	regs := make([]ir.Operand, n)
 	for i := range regs {

@@ -146,7 +146,7 @@ func TestFeatures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range slices.Concat(features, copies, valueFeatures, productFeatures, gridFeatures, blackwellFeatures) {
+	for _, f := range slices.Concat(features, copies, valueFeatures, productFeatures, gridFeatures, blackwellFeatures, tensorFeatures) {
 		m := dsl.New("m", f.target, dsl.Verify())
 		f.build(m)
 		_, list := m.Build()

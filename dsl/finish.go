@@ -55,7 +55,11 @@ func (m *Module) checkNames() {
 // tellBoxes writes behind each tensor map how many bytes a copy brings, for the passes and whoever reads the PTX.
 func (k *Kernel) tellBoxes() {
 	for _, m := range k.maps {
-		m.v.Note = verify.Bytes(m.high * m.box * m.tile.Type.Bits() / 8)
+		rows := m.high
+		if m.of != nil && m.of.rows {
+			rows = 4 // that a copy gathers or scatters
+		}
+		m.v.Note = verify.Bytes(rows * m.box * m.tile.Type.Bits() / 8)
 	}
 }
 
@@ -95,6 +99,7 @@ func (k *Kernel) finish() {
 	k.checkOutputs()
 	k.checkArrivals()
 	k.checkLoads()
+	k.checkUnread()
 	k.checkBackground()
 	if k.cur != nil {
 		k.giveBack()

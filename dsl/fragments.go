@@ -150,7 +150,7 @@ func (w *WarpTile[C]) MMALeft(x *Fragments, y SharedTile, fromY Reg[U32]) {
 		k.fault(&ruleValue, "MMALeft of a factor that no builder call made")
 	case x.k != k:
 		k.fault(&ruleForeign, "fragments of %s are used in %s", x.k.Name(), k.Name())
-	case s.Sparse || s.Split || s.scaled() || x.typ.Bits() != s.A.Bits() || x.each != s.K || y.Type.Bits() != s.B.Bits():
+	case s.Sparse || s.Split || s.scaled() || !alike(x.typ, s.A) || x.each != s.K || !s.takes(y.Tile, s.B):
 		k.fault(&ruleShape, "MMALeft of %s and %s with %s of %s: the element types differ", x.typ, y.Tile, s, s.A)
 	case x.rows != w.rows || x.cols != depth || rows < w.cols:
 		k.fault(&ruleShape, "MMALeft of %dx%d %s and %s into %dx%d: rows of one length, and at least so many rows are expected", x.rows, x.cols, x.typ, y, w.rows, w.cols)

@@ -58,6 +58,8 @@ type Kernel struct {
 	unwritten  []*ir.Reg  // of NewReg
 	meetings   []meeting  // of roles
 	outputs    []*Output
+	reading    []*Stage       // that are being read
+	unread     []func()       // checks of what is brought and never read
 	waited     bool           // WaitStores, for one output or another
 	watching   []watched      // what finish looks at
 	conds      []condition    // that hold here

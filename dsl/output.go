@@ -88,8 +88,8 @@ func (o *Output) Store(acc *Accumulator, part int, group, row, col Reg[U32]) {
 	case t.Rows != 64 || t.Cols != acc.cols:
 		k.fault(&ruleShape, "64 rows of %d columns do not fit an output of %s", acc.cols, t)
 		return
-	case t.Type != isa.Bf16 && t.Type != isa.F16:
-		k.fault(&ruleShape, "an output of %s; accumulators are stored as .bf16 and .f16", t.Type)
+	case t.Type != isa.Bf16 && t.Type != isa.F16 && t.Type != isa.F32:
+		k.fault(&ruleShape, "an output of %s; accumulators are stored as .f32, .bf16 and .f16", t.Type)
 		return
 	case t.Swizzle != Swizzle128 || acc.cols%16 != 0 || acc.typ != isa.F32:
 		k.fault(&ruleShape, "an output of %s; a swizzle of 128 bytes, a multiple of 16 columns and an accumulator of .f32 are expected", t)
@@ -105,7 +105,11 @@ func (o *Output) Store(acc *Accumulator, part int, group, row, col Reg[U32]) {
 	k.When(first, func() { k.WaitStoresRead(0) })
 	o.sync(group)
 	tile := o.tile(group)
-	o.put(acc, part, tile)
+	if t.Type == isa.F32 {
+		acc.putWide(part, tile)
+	} else {
+		o.put(acc, part, tile)
+	}
 	k.FenceAsync()
 	o.sync(group)
 	k.When(first, func() {
@@ -163,6 +167,22 @@ func (o *Output) put(acc *Accumulator, part int, tile SharedTile) {
 			regs[i] = r
 		}
 		k.ins("stmatrix.sync.aligned.m8n8.x4.shared.b16", to.in(k), k.list(ir.Vector, regs))
+	}
+}
+
+// putWide writes the sums of a part as they are, two neighbours at a time.
+func (a *Accumulator) putWide(part int, tile SharedTile) {
+	k, lane := a.k, a.k.Lane()
+	row := k.WarpIndex().AndI(3).ShlI(4).Add(lane.ShrI(2))
+	at := tile.at.add(row.MulI(int64(tile.Pitch())).Add(lane.AndI(1).ShlI(3)))
+	unit := lane.ShrI(1).AndI(1).Xor(row.AndI(7)).ShlI(4) // that of the pair, with the swizzle of the row and of the one eight below
+	for c := 0; c < a.cols; c += 8 {
+		slab, in := c*4/128, c*4%128
+		to := at.add(unit.XorI(int64(in))).Plus(int64(slab * tile.SlabBytes()))
+		for i := range 2 {
+			x, y := a.At(part, c/8, i == 1)
+			Array[F32]{at: to.Plus(int64(i * 8 * tile.Pitch()))}.PutVec([]Reg[F32]{x, y})
+		}
 	}
 }
 

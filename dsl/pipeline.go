@@ -19,6 +19,8 @@ type Pipeline struct {
 	expect  int   // bytes that complete a stage
 	store   Addr
 	far     bool // a feed goes to the whole cluster
+	written bool // threads fill it
+	taken   taken
 }
 
 // A Feed is a tile that a stage of a Pipeline holds, and the tensor map it comes from.
@@ -42,14 +44,24 @@ func (k *Kernel) Pipeline(name string, stages int, feeds ...Feed) *Pipeline {
 	if len(feeds) == 0 {
 		k.fault(&ruleProtocol, "pipeline %s carries nothing; give it the Feed of a tensor map", name)
 	}
+	p.written = len(feeds) > 0 && feeds[0].from != nil && feeds[0].from.written
+	if p.written {
+		p.full.spec.count = 0 // threads arrive
+	}
 	align := 128
 	for _, f := range feeds {
 		if f.from == nil {
 			k.fault(&ruleValue, "pipeline %s carries tiles of a tensor map that no builder call made", name)
 			continue
 		}
+		if f.from.written != p.written {
+			k.fault(&ruleProtocol, "pipeline %s carries tiles that threads write (Written) and tiles that copies bring, which come at different times; a pipeline for each is expected", name)
+			continue
+		}
 		p.feeds = append(p.feeds, f)
 	}
+	p.taken.parts = make([]bool, len(p.feeds))
+	k.unread = append(k.unread, p.checkTaken)
 	for _, f := range p.feeds {
 		t := f.from.tile
 		a := max(128, t.Align())
@@ -102,6 +114,8 @@ type Stage struct {
 	loaded []bool // of each feed
 	by     reader
 	opened bool // threads of the role have its addresses
+	scope  int  // of the body that reads it
+	met    bool // the warp came together in that scope since the stage was full
 }
 
 // kernel is the kernel that s is of, nil where no builder call made it.
@@ -143,6 +157,9 @@ func (s *Stage) Tile(m *TensorMap) SharedTile {
 		p.k.fault(&ruleProtocol, "pipeline %s carries no tiles of %s", p.name, m.Name())
 		return SharedTile{Tile: m.Tile(), at: p.store}
 	}
+	if !s.loads {
+		p.taken.take(p.k, i, 1)
+	}
 	return SharedTile{Tile: m.tile, at: s.base.Plus(int64(p.offsets[i])), stage: s, halved: m.halves > 0}
 }
 
@@ -170,12 +187,18 @@ func (p *Pipeline) feed(m *TensorMap) int {
 //		s.Load(a, row, s.Index())
 //		s.Load(b, col, s.Index())
 //	}
+//
+// Tiles that are Written take all warps of the role.
 func (p *Pipeline) Produce(n Reg[U32]) iter.Seq[*Stage] {
 	return func(yield func(*Stage) bool) {
 		if p == nil || !made(p.k, "Produce", n.k) {
 			return
 		}
 		k := p.k
+		if p.written {
+			p.write(n, yield)
+			return
+		}
 		state := p.state(1)
 		if k.role != nil {
 			k.role.single = true
@@ -193,14 +216,8 @@ func (p *Pipeline) Produce(n Reg[U32]) iter.Seq[*Stage] {
 			} else {
 				k.When(leader, func() { s.Full().Expect(k.U32(p.expect)) })
 			}
-			if !yield(s) {
-				k.fault(&ruleLoop, "a Go break or return left the body of Produce, which is built once")
+			if !p.filled(s, yield) {
 				break
-			}
-			for j, done := range s.loaded {
-				if !done {
-					k.fault(&ruleProtocol, "the body of Produce does not load %s: the stage would never be full", p.feeds[j].from.name)
-				}
 			}
 			state.next(&p.ring)
 		}
@@ -294,6 +311,8 @@ func (p *Pipeline) take(i Reg[U32], state *place) *Stage {
 	if r := p.k.role; r != nil && (r.single || r.n == 1) {
 		p.k.SyncWarp() // one thread goes on for the warp, and the others must not miss the phase
 	}
+	s.scope = p.k.scope()
+	p.k.reading = append(p.k.reading, s)
 	return s
 }
 
@@ -308,86 +327,4 @@ func (p *Pipeline) ConsumeOne(body func(s *Stage)) {
 	p.k.m.calls.run(func() { body(s) })
 	s.release()
 	state.next(&p.ring)
-}
-
-// A reader is what reads a stage besides the threads of the role, which may too: what release waits for.
-type reader uint8
-
-const (
-	threads reader = iota
-	wgmma          // the tensor cores of sm_90a, which the warpgroup waits for
-	tcgen05        // those of sm_100a, which signal the barrier themselves
-)
-
-// reads marks that the tensor cores read a stage.
-func (s *Stage) reads(by reader) {
-	if s != nil {
-		s.by = by
-	}
-}
-
-// release hands the stage back when everything that reads it is done.
-func (s *Stage) release() {
-	p := s.p
-	k := p.k
-	empty := s.Empty()
-	arrivals := 1
-	switch {
-	case s.by != tcgen05 && p.pair:
-		k.fault(&ruleProtocol, "pipeline %s is filled by both blocks of a pair for the tensor cores, and read by threads, which the odd block's would wait for in vain; PerBlock makes it each block's own", p.name)
-	case s.by == tcgen05 && k.tmem.pair && !p.pair:
-		k.fault(&ruleProtocol, "pipeline %s is each block's own (PerBlock), and the tensor cores read that of both", p.name)
-	case s.by == tcgen05:
-		s.settle()
-		if p.far {
-			p.commit(empty)
-			arrivals = p.signals()
-		} else {
-			k.When(k.Leader(), func() { k.commit(empty, p.pair) })
-		}
-	case p.far && p.signals() < k.clusterSize():
-		s.finish()
-		s.settle()
-		arrivals = k.roleWarps() * p.signals()
-		lane, order := k.Lane(), s.order()
-		near := k.U32(1).Shl(lane).And(p.neighbours()).NeI(0)
-		k.When(near, func() { empty.arriveAt(lane, order) })
-	case p.far:
-		s.finish()
-		s.settle()
-		// A lane for each block of the cluster tells it that this one is done.
-		arrivals = k.roleWarps() * k.clusterSize()
-		lane, order := k.Lane(), s.order()
-		k.When(lane.LtI(int64(k.clusterSize())), func() { empty.arriveAt(lane, order) })
-	default:
-		s.finish()
-		arrivals = k.roleWarps()
-		s.settle()
-		k.When(k.Leader(), empty.Arrive)
-	}
-	p.arrives(p.empty, arrivals)
-}
-
-// order is how other blocks are told that this one has done with a stage.
-func (s *Stage) order() string {
-	if s.by == wgmma && !s.opened {
-		return ".relaxed" // the tensor cores alone read the stage, and they are done
-	}
-	return ".release"
-}
-
-// settle makes sure that the threads of the warp have read the stage before one of them hands it back: the copies that overwrite
-// it go another way to memory than their loads, which may still be under way.
-func (s *Stage) settle() {
-	if k := s.p.k; s.by == threads || s.opened {
-		k.FenceAsync()
-		k.SyncWarp()
-	}
-}
-
-// finish waits for wgmma.
-func (s *Stage) finish() {
-	if s.by == wgmma {
-		s.p.k.endProducts()
-	}
 }

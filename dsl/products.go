@@ -45,6 +45,9 @@ func (k *Kernel) followProducts(in *ir.Instr) {
 		}
 	case strings.HasPrefix(in.Op, "wgmma.wait_group") && len(in.Args) == 1 && in.Args[0].Kind == ir.Int && in.Args[0].Value == 0:
 		k.started = slices.DeleteFunc(k.started, func(p startedProduct) bool { return p.committed && p.scope >= here })
+		for _, s := range k.reading {
+			s.met = s.met || s.scope == here
+		}
 	}
 }
 

@@ -136,6 +136,7 @@ func (a *AccumulatorStage) scaled(p tensorProduct) {
 		return
 	}
 	a.multiplied = true
+	defer p.readStages()
 	kind, ok := scaledKind(p.x.Tile, p.y.Tile, s.BlockScale, p.places != nil)
 	if !ok {
 		k.fault(&ruleShape, "block-scaled MMA of %s and %s with a %s for %d numbers: tcgen05 has no kind for it; with numbers of 6 and 8 bits, those of 4 are padded", p.x.Tile, p.y.Tile, s.Type, s.Vector)
@@ -162,8 +163,6 @@ func (a *AccumulatorStage) scaled(p tensorProduct) {
 		return id | part<<4 | part<<29
 	}
 	a.issue(p)
-	s.x.stage.reads(tcgen05)
-	s.y.stage.reads(tcgen05)
 }
 
 // copy brings the factors to tensor memory.

@@ -126,6 +126,7 @@ func (a *AccumulatorStage) dense(p tensorProduct) {
 		return
 	}
 	a.multiplied = true
+	defer p.readStages()
 	kind, ok := denseKind(p.x.Type, p.y.Type)
 	switch {
 	case !ok:
@@ -218,7 +219,7 @@ func (a *AccumulatorStage) issue(p tensorProduct) {
 	}
 	op += k.tmem.group() + ".kind::" + p.kind.name + p.op
 	to, zeros := a.address(), base.AddI(int64(t.places))
-	a.begin(p.y)
+	a.begin(&p)
 	_, depth := p.x.sides()
 	steps := depth / p.kind.depth
 	ids := make([]Reg[U32], steps)
@@ -247,16 +248,26 @@ func (a *AccumulatorStage) issue(p tensorProduct) {
 			}
 		}
 	})
-	p.x.stage.reads(tcgen05)
-	p.y.stage.reads(tcgen05)
-	if sparse {
-		p.places.stage.reads(tcgen05)
+}
+
+// readStages marks that the tensor cores read the stages of a product, or would, were it not refused.
+func (p *tensorProduct) readStages() {
+	list := []SharedTile{p.x, p.y}
+	if p.places != nil {
+		list = append(list, *p.places)
+	}
+	if p.scales != nil {
+		list = append(list, p.scales.x, p.scales.y)
+	}
+	for _, t := range list {
+		t.stage.reads(tcgen05)
 	}
 }
 
-// begin orders the multiplications behind the copies that filled the stage, once a stage.
-func (a *AccumulatorStage) begin(x SharedTile) {
-	if x.stage != nil && x.stage.by != tcgen05 {
+// begin orders the multiplications behind what filled their tiles, once a stage; of tiles outside of stages nobody knows when they are filled.
+func (a *AccumulatorStage) begin(p *tensorProduct) {
+	ordered := p.y.stage != nil && p.y.stage.by == tcgen05 && (p.left != nil || p.x.stage != nil && p.x.stage.by == tcgen05)
+	if !ordered {
 		a.t.k.ins("tcgen05.fence::after_thread_sync")
 	}
 }
@@ -304,7 +315,7 @@ func (a *AccumulatorStage) fits(p tensorProduct) bool {
 		k.fault(&ruleProtocol, "MMA into an accumulator that is being read; Fill gives one to write")
 	case x.at.k == nil || y.at.k == nil:
 		k.fault(&ruleValue, "MMA of a tile that no builder call made")
-	case x.stage == nil && p.left == nil || y.stage == nil:
+	case x.stage == nil && y.stage == nil && p.left == nil:
 		k.fault(&ruleProtocol, "MMA of tiles that belong to no stage of a pipeline: nothing would wait for it")
 	case rows != t.rows/share || cols != t.cols/share:
 		k.fault(&ruleShape, "MMA of %s and %s into an accumulator of %dx%d: %d and %d rows are expected", x, y, t.rows, t.cols, t.rows/share, t.cols/share)

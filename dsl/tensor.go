@@ -19,7 +19,8 @@ type Tensor struct {
 	m      *TensorMap // the parameter, and the tile that a copy brings
 	box    []int      // outermost first
 	im2col bool
-	rows   bool // rows are gathered one by one
+	rows   bool       // rows are gathered one by one
+	many   *TensorMap // tiles of gathered rows that stages hold (FeedRows)
 }
 
 // Tensor is a parameter for a tensor, to be moved in boxes whose sizes go from the outermost dimension to the innermost, whose
@@ -213,44 +214,6 @@ func (x *Tensor) Prefetch(at ...Reg[U32]) {
 	}
 }
 
-// Gather starts the copy of four rows of the matrix, from a column on, to four rows of a tile that begin at one known while building, and makes
-// a barrier count their bytes (sm_100).
-func (x *Tensor) Gather(to SharedTile, first int, rows [4]Reg[U32], col Reg[U32], full Barrier) {
-	if k := x.kernel(); x.four("gathered into", to, first) && k.known(full) {
-		signal, group := k.signal(full)
-		k.ins("cp.async.bulk.tensor.2d."+k.copySpace(nil, full)+".global.tile::gather4.mbarrier::complete_tx::bytes"+group,
-			to.at.Plus(int64(first*to.Pitch())).in(k), x.m.bracket(col, rows[0], rows[1], rows[2], rows[3]), signal.in(k))
-	}
-}
-
-// Scatter starts the copy of four rows of a tile to four rows of the matrix, from a column on. It is part of the thread's next CommitStores.
-func (x *Tensor) Scatter(from SharedTile, first int, rows [4]Reg[U32], col Reg[U32]) {
-	if k := x.kernel(); x.four("scattered from", from, first) {
-		k.storesBehind()
-		k.ins("cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group",
-			x.m.bracket(col, rows[0], rows[1], rows[2], rows[3]), from.at.Plus(int64(first*from.Pitch())).in(k))
-	}
-}
-
-// four reports what keeps four rows of a tile from being gathered or scattered.
-func (x *Tensor) four(what string, t SharedTile, first int) bool {
-	k := x.kernel()
-	if !made(k, "Gather", t.at.k) {
-		return false
-	}
-	want := x.m.tile
-	want.Rows = t.Rows
-	switch {
-	case !x.rows:
-		k.fault(&ruleShape, "tensor %s is copied in boxes; Rows makes one whose rows are gathered", x.m.name)
-	case t.at.k == nil || t.Tile != want || first < 0 || first%4 != 0 || first+4 > t.Rows:
-		k.fault(&ruleShape, "four rows from %d on of tensor %s are %s %s; rows of %d %s, from a multiple of 4 on, are expected", first, x.m.name, what, t.Tile, want.Cols, want.Type)
-	default:
-		return true
-	}
-	return false
-}
-
 // fits reports what keeps a tile from being copied.
 func (x *Tensor) fits(what string, pixels bool, t SharedTile, at []Reg[U32]) bool {
 	k := x.kernel()
@@ -320,10 +283,13 @@ func (x *Tensor) bring(s *Stage, load func(to SharedTile)) {
 	}
 }
 
-// In is the box that a stage holds.
+// In is the box that a stage holds, or the rows that were gathered.
 func (x *Tensor) In(s *Stage) SharedTile {
 	if !x.given(s) {
 		return SharedTile{}
+	}
+	if x.many != nil {
+		return s.Tile(x.many)
 	}
 	return s.Tile(x.m)
 }

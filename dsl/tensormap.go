@@ -22,6 +22,7 @@ type TensorMap struct {
 	halves  int
 	columns bool // blocks of a cluster that share the tile load columns of it, and not rows
 	reg     *ir.Reg
+	written bool // no map: threads write the tile (Written)
 }
 
 // Box is the rows and columns of a tile, as TensorMap takes them.

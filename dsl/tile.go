@@ -301,10 +301,14 @@ func (t SharedTile) Stage(n Reg[U32]) SharedTile {
 	return t
 }
 
-// Part is one of n equal parts of the tile's rows, which the kernel chooses.
+// Part is one of n equal parts of the tile's rows, which the kernel chooses. Of a Transposed tile, whose rows lie down the columns, a part is whole
+// slabs.
 func (t SharedTile) Part(i Reg[U32], n int) SharedTile {
 	if t.at.k == nil {
 		return t
+	}
+	if t.turned {
+		return t.across(i, n)
 	}
 	if n < 1 || t.Rows%n != 0 || t.Swizzle != NoSwizzle && t.Rows/n%8 != 0 {
 		t.at.k.fault(&ruleShape, "%s in %d parts; whole groups of eight rows are expected", t.Tile, n)
@@ -316,6 +320,22 @@ func (t SharedTile) Part(i Reg[U32], n int) SharedTile {
 	}
 	each := t.Rows / n
 	return t.rows(t.at.add(i.MulI(int64(each*t.Pitch()))), each)
+}
+
+// across is Part of a transposed tile.
+func (t SharedTile) across(i Reg[U32], n int) SharedTile {
+	switch {
+	case n < 1 || t.Swizzle == NoSwizzle || t.Slabs()%n != 0:
+		t.at.k.fault(&ruleShape, "%s in %d parts; whole slabs, as wide as the swizzle, are expected", t, n)
+		return t
+	case i.Constant() && (i.c.bits < 0 || i.c.bits >= int64(n)):
+		t.at.k.fault(&ruleShape, "part %d of %d", i.c.bits, n)
+		return t
+	}
+	t.slab = t.SlabBytes()
+	t.at = t.at.add(i.MulI(int64(t.Slabs() / n * t.slab)))
+	t.Cols /= n
+	return t
 }
 
 // SharedTiles is room for n tiles, one behind the other, each where the TMA may copy to; Stage tells them apart.

@@ -106,6 +106,7 @@ type TMEM struct {
 	places     int // columns that tell the zeros of sparse matrices; none where placed is 0
 	placed     int
 	half       bool // sums of F16, one to a column all the same
+	taken      taken
 }
 
 // Half makes the sums of a ring F16, for products of .f16, and of types of 8, 6 and 4 bits without scale factors. They take as many columns as those of F32;
@@ -138,6 +139,8 @@ func (k *Kernel) TMEM(name string, rows, cols, stages int) *TMEM {
 	if cols < 8 || cols > 256 {
 		t.cols = 16
 	}
+	t.taken.parts = make([]bool, t.cols)
+	k.unread = append(k.unread, t.checkTaken)
 	t.first = k.columns(t.cols * t.stages)
 	t.pair = k.tmem.pair
 	return t
@@ -300,30 +303,30 @@ func (a *AccumulatorStage) Load(col, n int) []Reg[F32] { return Sums[F32](a, col
 func Sums[T Scalar](a *AccumulatorStage, col, n int) []Reg[T] {
 	k := a.kernel()
 	if k == nil {
-		return make([]Reg[T], min(max(n, 0), 128))
+		return zeros[T](k, n)
 	}
 	if t := TypeOf[T](); t.Bits() != 32 {
 		k.fault(&ruleShape, "sums in tensor memory as %s; they have 32 bits", t)
-		return make([]Reg[T], min(max(n, 0), 128))
+		return zeros[T](k, n)
 	}
 	if a.fills {
 		k.fault(&ruleProtocol, "sums are read while products are added to them; Drain gives them to read")
-		return make([]Reg[T], min(max(n, 0), 128))
+		return zeros[T](k, n)
 	}
 	if a.gone {
 		k.fault(&ruleProtocol, "sums are read after they were handed back (Release, Output.StoreTMEM): products may be added to them already")
-		return make([]Reg[T], min(max(n, 0), 128))
+		return zeros[T](k, n)
 	}
 	if col < 0 || n < 1 || n > 128 || n&(n-1) != 0 || col+n > a.t.cols {
 		k.fault(&ruleShape, "columns %d to %d of an accumulator of %d; a power of two up to 128 at a time is expected", col, col+n-1, a.t.cols)
-		n = 1
-		col = 0
+		return zeros[T](k, n)
 	}
 	if a.t.half && TypeOf[T]() != isa.F32 {
 		k.fault(&ruleShape, "sums of .f16 in tensor memory as %s; they are read as .f32", TypeOf[T]())
-		return make([]Reg[T], min(max(n, 0), 128))
+		return zeros[T](k, n)
 	}
 	k.lanes("Load")
+	a.t.taken.take(k, col, n)
 	at := a.row.AddI(int64(col))
 	list := make([]Reg[T], n)
 	regs := make([]ir.Operand, n)
@@ -338,6 +341,15 @@ func Sums[T Scalar](a *AccumulatorStage, col, n int) []Reg[T] {
 			x := k.unpacked(isa.F16, r)[0]
 			list[i] = Reg[T]{k: k, r: x.r, scope: x.scope}
 		}
+	}
+	return list
+}
+
+// zeros is n numbers for who asked for so many and cannot have them: the Go program goes on, and is told why at its end.
+func zeros[T Scalar](k *Kernel, n int) []Reg[T] {
+	list := make([]Reg[T], min(max(n, 0), 1<<10))
+	for i := range list {
+		list[i] = fresh[T](k.sound())
 	}
 	return list
 }

@@ -83,7 +83,7 @@ func (a *Accumulator) kernel() *Kernel {
 }
 
 // MMA adds the product of x and the transpose of y: x has the accumulator's rows, y a row for each of its columns, and both are as
-// deep as their rows are long.
+// deep as their rows are long. Either may be Transposed.
 func (a *Accumulator) MMA(x, y SharedTile) {
 	if !made(a.kernel(), "MMA", x.at.k, y.at.k) {
 		return
@@ -91,8 +91,13 @@ func (a *Accumulator) MMA(x, y SharedTile) {
 	k := a.k
 	k.lanes("MMA")
 	a.empty = false
+	defer func() {
+		x.stage.reads(wgmma)
+		y.stage.reads(wgmma)
+	}()
 	t := x.Type
 	depth := 32 * 8 / max(1, t.Bits()) // a row of 32 bytes
+	rows, left := x.sides()
 	cols, deep := y.sides()
 	switch {
 	case x.at.k == nil || y.at.k == nil:
@@ -101,16 +106,13 @@ func (a *Accumulator) MMA(x, y SharedTile) {
 	case x.Type != y.Type && (t.Bits() != 8 || y.Type.Bits() != 8):
 		k.fault(&ruleShape, "MMA of %s and %s: the element types differ", x.Tile, y.Tile)
 		return
-	case x.turned:
-		k.fault(&ruleShape, "MMA of %s on the left; the second factor may be transposed", x)
+	case !x.turns() || !y.turns():
 		return
-	case !y.turns():
+	case rows != a.rows || cols != a.cols:
+		k.fault(&ruleShape, "MMA of %s and %s into an accumulator of %dx%d: %d and %d rows are expected", x, y, a.rows, a.cols, a.rows, a.cols)
 		return
-	case x.Rows != a.rows || cols != a.cols:
-		k.fault(&ruleShape, "MMA of %s and %s into an accumulator of %dx%d: %d and %d rows are expected", x.Tile, y, a.rows, a.cols, a.rows, a.cols)
-		return
-	case x.Cols != deep || x.Cols%depth != 0:
-		k.fault(&ruleShape, "MMA of %s and %s: rows of one length, a multiple of %d elements, are expected", x.Tile, y.Tile, depth)
+	case left != deep || left%depth != 0:
+		k.fault(&ruleShape, "MMA of %s and %s: rows of one length, a multiple of %d elements, are expected", x, y, depth)
 		return
 	case x.Swizzle != y.Swizzle && x.Slabs() != y.Slabs():
 		k.fault(&ruleShape, "MMA of %s and %s: tiles with one swizzle are expected", x.Tile, y.Tile)
@@ -121,25 +123,36 @@ func (a *Accumulator) MMA(x, y SharedTile) {
 	if x.stage == nil && y.stage == nil {
 		k.fault(&ruleProtocol, "MMA of tiles that belong to no stage of a pipeline: nothing would wait for it")
 	}
-	x.stage.reads(wgmma)
-	y.stage.reads(wgmma)
 	k.ins("wgmma.fence.sync.aligned")
-	k.accumulate(op, a, x, y, dx, dy, depth)
+	k.accumulate(op, a, x, y, dx, dy, depth, nil)
 }
 
-// accumulate issues the multiplications of a pair of tiles, 32 bytes of depth at a time.
-func (k *Kernel) accumulate(op string, a *Accumulator, x, y SharedTile, dx, dy Reg[U64], depth int) {
+// accumulate issues the multiplications of a pair of tiles, 32 bytes of depth at a time. Of a sparse one zeros are the operands that tell its zeros,
+// and the other is twice as deep.
+func (k *Kernel) accumulate(op string, a *Accumulator, x, y SharedTile, dx, dy Reg[U64], depth int, zeros func(step, part int) []ir.Operand) {
 	t := x.Type
-	steps := x.Cols / depth
-	for step := range steps {
-		fx, fy := x.Offset0(step*depth), y.along(step*depth)
+	_, deep := x.sides()
+	ratio := 1
+	if zeros != nil {
+		ratio = 2
+	}
+	down := func(part int) int { return part * 64 * x.Pitch() }
+	if x.turned {
+		down = func(part int) int { return x.Offset0(part * 64) }
+	}
+	for step := range deep / depth {
+		fx, fy := x.along(step*depth), y.along(step*depth*ratio)
 		for part := range a.parts {
-			args := []ir.Operand{a.vector(part), dx.AddI(int64((fx + part*64*x.Pitch()) >> 4)).in(k), dy.AddI(int64(fy >> 4)).in(k), a.used.in(k)}
+			args := []ir.Operand{a.vector(part), dx.AddI(int64((fx + down(part)) >> 4)).in(k), dy.AddI(int64(fy >> 4)).in(k)}
+			if zeros != nil {
+				args = append(args, zeros(step, part)...)
+			}
+			args = append(args, a.used.in(k))
 			if t.Class() != isa.Signed && t.Class() != isa.Unsigned {
 				args = append(args, number(1), number(1)) // neither is negated
 			}
 			if t.Bits() == 16 {
-				args = append(args, number(0), y.turn()) // the left one is not transposed
+				args = append(args, x.turn(), y.turn())
 			}
 			k.ins(op, args...)
 		}

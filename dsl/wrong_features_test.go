@@ -22,7 +22,7 @@ var wrongFeatures = []wrongKernel{
 	}},
 	// Atomics of vectors, and shared memory of any size.
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
-		dsl.Global[dsl.F32](k, "x").ReduceVec("add", k.TID().X, []f32{k.F32(1), k.F32(2)}) // want `F402: \.v2 of red needs PTX 8\.1 on sm_90 or later|F402: red needs PTX 8\.1 on sm_90`
+		dsl.Global[dsl.F32](k, "x").ReduceVec("add", k.TID().X, []f32{k.F32(1), k.F32(2)}) // want `D102: sm_80 combines no vectors, which came with sm_90; one after the other`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		dsl.Global[dsl.F32](k, "x").ReduceVec("add", k.TID().X, []f32{k.F32(1), k.F32(2), k.F32(3)}) // want `D301: red of a vector of 3 times \.f32; 2, 4 or 8 of at most 16 bytes are expected`

@@ -30,6 +30,7 @@ var wrongFiles = map[string][]wrongKernel{
 	"wrong_stay_test.go":      wrongStays,
 	"wrong_threads_test.go":   wrongThreads,
 	"wrong_ends_test.go":      wrongEnds,
+	"wrong_tensor_test.go":    wrongTensors,
 }
 
 var bless = flag.Bool("bless", false, "print what wrong kernels say at lines that want nothing")
@@ -40,15 +41,15 @@ var wants = regexp.MustCompile("// want `([^`]*)`")
 func TestWrong(t *testing.T) {
 	n := 0
 	for file, kernels := range wrongFiles {
-		n += testWrong(t, file, kernels)
+		n += testWrong(t, file, kernels, true)
 	}
 	if n < 100 {
 		t.Errorf("%d wrong kernels; at least 100 are expected", n)
 	}
 }
 
-// testWrong builds the wrong kernels of a file, and returns how many findings it wants.
-func testWrong(t *testing.T, file string, kernels []wrongKernel) (n int) {
+// testWrong builds the wrong kernels of a file, and returns how many findings it wants. Each has an error, unless they are only doubtful.
+func testWrong(t *testing.T, file string, kernels []wrongKernel, wrong bool) (n int) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +61,7 @@ func testWrong(t *testing.T, file string, kernels []wrongKernel) (n int) {
 		k := m.Kernel("k", dsl.Threads(256))
 		w.build(m, k)
 		_, list := m.Build()
-		if list.Errors() == 0 {
+		if wrong && list.Errors() == 0 {
 			t.Errorf("%s: wrong kernel %d, for %s, is built without a word", file, i, w.target)
 		}
 		for _, d := range list {

@@ -82,7 +82,7 @@ var wrongValues = []wrongKernel{
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
 		x := k.SharedTile("x", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
 		acc, whole := k.Accumulator(64, 64, isa.F32), k.Accumulator(64, 64, isa.S32)
-		acc.MMA(x.Transposed(), x)                                   // want `D401: MMA of 64x64 \.f16 .*, transposed on the left; the second factor may be transposed`
+		acc.MMA(x.RowsFrom(0, 32).Transposed(), x)                   // want `D401: MMA of 32x64 \.f16 .*, transposed and 64x64 .*: rows of one length`
 		acc.MMALeft(nil, x)                                          // want `D201: MMALeft of a factor that no builder call made`
 		acc.MMALeft(acc.As(isa.Bf16), x)                             // want `D401: MMALeft of \.bf16 and 64x64 \.f16 .* into sums of \.f32: numbers of one type of 16 bits`
 		acc.MMALeft(acc.As(isa.F16), x.RowsFrom(0, 32))              // want `D401: MMALeft of 64x64 \.f16 and 32x64 \.f16 .* into 64x64: rows of one length`

@@ -34,13 +34,11 @@ func boxes(f *ir.Func) map[*ir.Var]int64 {
 	return list
 }
 
-// Copied is how many bytes a bulk copy moves, where that is known: of a tensor's box, where a comment behind its map says so.
+// Copied is how many bytes a bulk copy moves, where that is known: of a tensor's box, or of the four rows that are gathered, where a comment behind its map
+// says so.
 func (p *Pass) Copied(e *trace.Event) (int64, bool) {
 	if !Tensor(e.In) {
 		return Number(e, 2)
-	}
-	if e.In.Mod("tile::gather4") || e.In.Mod("tile::scatter4") {
-		return 0, false // rows of a box
 	}
 	n := 1
 	if e.Kind == trace.BulkStore {

@@ -1,0 +1,59 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl_test
+
+import (
+	"testing"
+
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// doubts are kernels that bring or compute what nobody reads.
+var doubts = []wrongKernel{
+	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) {
+		a, b := k.TensorMap("a", isa.F16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128), k.TensorMap("b", isa.F16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)
+		p, acc := k.Pipeline("p", 2, a.Feed(), b.Feed()), k.TMEM("acc", 128, 128, 1)
+		x := dsl.Global[dsl.F32](k, "x")
+		k.Roles(
+			dsl.OnWarp(0, "load", func() {
+				for s := range p.Produce(k.U32(1)) {
+					s.Load(a, k.U32(0), k.U32(0))
+					s.Load(b, k.U32(0), k.U32(0))
+				}
+			}),
+			dsl.OnWarp(1, "multiply", func() {
+				acc.Fill(func(d *dsl.AccumulatorStage) {
+					for s := range p.Consume(k.U32(1)) {
+						d.MMA(s.Tile(a), s.Tile(a)) // want `D501: pipeline p brings tiles of b, and who takes its stages never asks for one: another tile is read in its place`
+					}
+				})
+			}),
+			dsl.OnWarpgroup(1, "write", func() {
+				acc.Drain(func(d *dsl.AccumulatorStage) {
+					for range 4 {
+						x.StoreVec(d.Row().ShlI(2), d.Load(32, 4)) // want `D501: columns 0 to 31 of acc are multiplied into and never read|D501: columns 36 to 127 of acc are multiplied into and never read`
+					}
+				})
+			}),
+		)
+	}},
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
+		m, n := k.Matrix("m", isa.F16), dsl.Param[dsl.U32](k, "n")
+		m = m.Sized(n, n)
+		t := dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128}
+		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 32)
+		row, col := w.Place(k.WarpIndex(), 2)
+		k.AsyncPipeline("ab", 3, t, t).Run(n, func(step u32, s dsl.AsyncStage) {
+			m.CopyAsync(s.Tile(0), step.MulI(64))
+			m.CopyAsync(s.Tile(1), step.MulI(64))
+		}, func(_ u32, s dsl.AsyncStage) {
+			w.MMA(s.Tile(0), row, s.Tile(0), col) // want `D501: pipeline ab brings tile 1, 64x64 \.f16 .*, and who takes its stages never asks for it`
+		})
+		w.Store(k.Matrix("d", isa.F32).Sized(n, n), row, col)
+	}},
+}
+
+// TestDoubts builds kernels that may be right, and are most likely not: each warning must be at a line that wants it.
+func TestDoubts(t *testing.T) { testWrong(t, "doubts_test.go", doubts, false) }

@@ -1,0 +1,150 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// A Written is a tile that threads of a role write into the stages of a Pipeline, in place of copies: what they make of other numbers, such as
+// weights of eight bits that become numbers of 16 for the tensor cores.
+//
+//	wide := k.Written("wide", dsl.Tile{Type: isa.Bf16, Rows: 128, Cols: 64, Swizzle: dsl.Swizzle128})
+//	ready := k.Pipeline("ready", 2, wide.Feed())
+//	...
+//	dsl.OnWarpgroup(1, "widen", func() {
+//		for s := range ready.Produce(steps) {
+//			dsl.Element[dsl.BF16](wide.In(s), row, col).PutVec(eight)
+//		}
+//	}),
+//
+// All warps of the role that produces take part. The fence for the tensor cores, the barriers and who tells whom are the pipeline's business, as with
+// tiles that copies bring.
+type Written struct{ m *TensorMap }
+
+// Written is a kind of tile that threads write.
+func (k *Kernel) Written(name string, t Tile) *Written {
+	k = k.sound()
+	if problem := t.check(); problem != "" {
+		k.fault(&ruleShape, "%s", problem)
+		t = Tile{Type: isa.B32, Rows: 8, Cols: 4}
+	}
+	return &Written{&TensorMap{k: k, name: name, tile: t, box: t.Cols, high: t.Rows, written: true}}
+}
+
+// kernel is the kernel that w is of, nil where no builder call made it.
+func (w *Written) kernel() *Kernel {
+	if w == nil {
+		return nil
+	}
+	return w.m.kernel()
+}
+
+// Feed is the tile as one of the kinds of tile of a Pipeline, which carries no others but such.
+func (w *Written) Feed() Feed {
+	if w.kernel() == nil {
+		return Feed{}
+	}
+	return Feed{from: w.m}
+}
+
+// In is the tile of a stage: to be written, where Produce gave the stage, and to be read, where Consume did.
+func (w *Written) In(s *Stage) SharedTile {
+	switch {
+	case !made(w.kernel(), "In", s.kernel()):
+		return SharedTile{}
+	case s.kernel() == nil:
+		w.m.k.fault(&ruleValue, "tile %s in a stage that no builder call made", w.m.name)
+		return SharedTile{}
+	}
+	if i := s.p.feed(w.m); s.loads && i >= 0 {
+		s.loaded[i] = true
+	}
+	return s.Tile(w.m)
+}
+
+// write is Produce of a pipeline that threads fill.
+func (p *Pipeline) write(n Reg[U32], yield func(*Stage) bool) {
+	k := p.k
+	if p.pair {
+		k.fault(&ruleProtocol, "pipeline %s is written by the threads of one block, and filled by both of a pair; PerBlock makes it each block's own", p.name)
+	}
+	state := p.state(1)
+	for i := range k.Range(k.U32(0), n) {
+		s := p.turn(i, state)
+		s.loads, s.loaded = true, make([]bool, len(p.feeds))
+		s.Empty().Wait(state.parity)
+		if !p.filled(s, yield) {
+			break
+		}
+		k.FenceAsync()
+		k.SyncWarp()
+		k.When(k.Leader(), s.Full().Arrive)
+		p.arrives(p.full, k.roleWarps())
+		state.next(&p.ring)
+	}
+}
+
+// filled runs the body of Produce, and reports whether it came to its end.
+func (p *Pipeline) filled(s *Stage, yield func(*Stage) bool) bool {
+	k := p.k
+	if !yield(s) {
+		k.fault(&ruleLoop, "a Go break or return left the body of Produce, which is built once")
+		return false
+	}
+	what := "load"
+	if p.written {
+		what = "write"
+	}
+	for j, done := range s.loaded {
+		if !done {
+			k.fault(&ruleProtocol, "the body of Produce does not %s %s: the stage would never be full", what, p.feeds[j].from.name)
+		}
+	}
+	return true
+}
+
+// CopyAsync starts the copy of n neighbours, 4, 8 or 16 bytes of them, from global to shared memory by the thread (cp.async, sm_80): rows that are
+// gathered, for instance, into the tiles of an AsyncPipeline. Where a condition is given and does not hold, zeros are written and nothing is read. It is
+// part of the thread's next CommitCopies, or of the pipeline's stage.
+func (a Array[T]) CopyAsync(to Array[T], n int, where ...Reg[Pred]) {
+	k := a.at.k
+	if !made(k, "CopyAsync", to.at.k) {
+		return
+	}
+	bytes := int64(n) * size(TypeOf[T]())
+	switch {
+	case !k.m.Has(80):
+		k.fault(&ruleLacks, "%s has no cp.async; it came with sm_80", k.m.Target())
+		return
+	case to.at.k == nil:
+		k.fault(&ruleValue, "a copy into an array that no builder call made")
+		return
+	case a.at.space != isa.Global || !isShared(to.at.space):
+		k.fault(&ruleMemory, "a copy in the background from %s to %s; from global to shared memory is expected", describeSpace(a.at.space), describeSpace(to.at.space))
+		return
+	case bytes != 4 && bytes != 8 && bytes != 16:
+		k.fault(&ruleMemory, "a copy in the background of %d bytes; 4, 8 or 16 are expected", bytes)
+		return
+	}
+	k.copiesBehind()
+	k.accesses(a.at, bytes, false, nil)
+	k.accesses(to.at, bytes, true, nil)
+	op := "cp.async.ca.shared.global"
+	if bytes == 16 {
+		op = "cp.async.cg.shared.global"
+	}
+	args := []any{to.at, a.at, int(bytes)}
+	if len(where) > 0 {
+		all := where[0]
+		for _, p := range where[1:] {
+			all = all.And(p)
+		}
+		args = append(args, Select(all, k.U32(int(bytes)), k.U32(0)))
+	}
+	k.Ins(op, args...)
+}
+
+// isShared reports whether a space is the block's shared memory.
+func isShared(s isa.Space) bool { return s == isa.Shared || s == isa.SharedCTA }

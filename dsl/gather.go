@@ -1,0 +1,97 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+// Gather starts the copy of four rows of the matrix, from a column on, to four rows of a tile that begin at one known while building, and makes
+// a barrier count their bytes (sm_100).
+func (x *Tensor) Gather(to SharedTile, first int, rows [4]Reg[U32], col Reg[U32], full Barrier) {
+	if k := x.kernel(); x.four("gathered into", to, first) && k.known(full) {
+		signal, group := k.signal(full)
+		k.ins("cp.async.bulk.tensor.2d."+k.copySpace(nil, full)+".global.tile::gather4.mbarrier::complete_tx::bytes"+group,
+			to.at.Plus(int64(first*to.Pitch())).in(k), x.m.bracket(col, rows[0], rows[1], rows[2], rows[3]), signal.in(k))
+	}
+}
+
+// Scatter starts the copy of four rows of a tile to four rows of the matrix, from a column on. It is part of the thread's next CommitStores.
+func (x *Tensor) Scatter(from SharedTile, first int, rows [4]Reg[U32], col Reg[U32]) {
+	if k := x.kernel(); x.four("scattered from", from, first) {
+		k.storesBehind()
+		k.ins("cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group",
+			x.m.bracket(col, rows[0], rows[1], rows[2], rows[3]), from.at.Plus(int64(first*from.Pitch())).in(k))
+	}
+}
+
+// four reports what keeps four rows of a tile from being gathered or scattered.
+func (x *Tensor) four(what string, t SharedTile, first int) bool {
+	k := x.kernel()
+	if !made(k, "Gather", t.at.k) {
+		return false
+	}
+	want := x.m.tile
+	want.Rows = t.Rows
+	switch {
+	case !x.rows:
+		k.fault(&ruleShape, "tensor %s is copied in boxes; Rows makes one whose rows are gathered", x.m.name)
+	case t.at.k == nil || t.Tile != want || first < 0 || first%4 != 0 || first+4 > t.Rows:
+		k.fault(&ruleShape, "four rows from %d on of tensor %s are %s %s; rows of %d %s, from a multiple of 4 on, are expected", first, x.m.name, what, t.Tile, want.Cols, want.Type)
+	default:
+		return true
+	}
+	return false
+}
+
+// FeedRows is tiles of so many rows that are gathered, a multiple of four up to 128, as one of the kinds of tile of a Pipeline (sm_100): FillRows brings
+// them, and In is the tile.
+func (x *Tensor) FeedRows(n int) Feed {
+	k := x.kernel()
+	switch {
+	case k == nil:
+		return Feed{}
+	case !x.rows:
+		k.fault(&ruleShape, "tensor %s is copied in boxes; Rows makes one whose rows are gathered", x.m.name)
+		return Feed{from: x.m}
+	case n < 4 || n > 128 || n%4 != 0:
+		k.fault(&ruleShape, "tiles of %d gathered rows; a multiple of 4 up to 128 is expected: a lane gathers four", n)
+		n = 4
+	case x.many != nil && x.many.tile.Rows != n:
+		k.fault(&ruleShape, "tensor %s feeds tiles of %d gathered rows, and %d before", x.m.name, n, x.many.tile.Rows)
+	}
+	if x.many == nil {
+		many := *x.m
+		many.tile.Rows, many.high = n, n
+		x.many = &many
+	}
+	return Feed{from: x.many}
+}
+
+// FillRows starts the copies of gathered rows into a stage that Produce gave, from a column on. Lane l of the warp gives the four rows that become
+// rows 4*l to 4*l+3 of the tile.
+func (x *Tensor) FillRows(s *Stage, rows [4]Reg[U32], col Reg[U32]) {
+	if !x.given(s) {
+		return
+	}
+	k := x.m.k
+	if x.many == nil {
+		k.fault(&ruleProtocol, "tensor %s is in no pipeline whose stages hold its gathered rows; FeedRows makes a feed of them", x.m.name)
+		return
+	}
+	to, ok := s.fill(x.many)
+	if !ok || !k.known(s.Full()) {
+		return
+	}
+	k.lanes("FillRows")
+	lane, signal := k.Lane(), s.Full()
+	at := to.at.add(lane.MulI(int64(4 * to.Pitch())))
+	from, group := k.signal(signal)
+	k.SyncWarp() // the bytes are expected
+	copies := func() {
+		k.ins("cp.async.bulk.tensor.2d."+k.copySpace(nil, signal)+".global.tile::gather4.mbarrier::complete_tx::bytes"+group,
+			at.in(k), x.m.bracket(col, rows[0], rows[1], rows[2], rows[3]), from.in(k))
+	}
+	if n := to.Rows / 4; n < 32 {
+		k.When(lane.LtI(int64(n)), copies)
+		return
+	}
+	copies()
+}

@@ -1,0 +1,121 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"fmt"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// LeftWith is a left factor that the kernel computes, for MMALeft: weights of four bits, say, that become numbers of 16 in registers. Cell gives the
+// registers of sixteen rows, and of a step of the depth, which is K numbers of the shape: as many as MMA.Registers counts. A register holds
+// neighbours of one row along the depth, as many as 32 bits hold: with so many n, lane l has in register r those of row l/4 + r%2*8 from number
+// (l%4 + r/2*4)*n of the step on.
+func (w *WarpTile[C]) LeftWith(depth int, cell func(step, rows int) []Reg[B32]) *Fragments {
+	if !made(w.kernel(), "LeftWith") || !w.k.runs("LeftWith", cell != nil) {
+		return &Fragments{}
+	}
+	k, s := w.k, w.shape
+	each, _, _ := s.Registers()
+	f := &Fragments{k: k, typ: s.A, rows: w.rows, cols: depth, each: s.K}
+	switch {
+	case s.Sparse || s.Split || s.scaled() || s.A == isa.F64 || s.M != 16:
+		k.fault(&ruleShape, "the left factor of %s %s apart from its product", s, s.A)
+		return f
+	case depth < s.K || depth%s.K != 0:
+		k.fault(&ruleShape, "a left factor of %d numbers a row for %s; a multiple of %d is expected", depth, s, s.K)
+		return f
+	}
+	f.regs = k.computed(depth/s.K, w.rows/s.M, each, cell)
+	return f
+}
+
+// LeftWith is WarpTile.LeftWith for wgmma: numbers of 16 bits, in steps of 16. The rows of a cell are those of the thread's warp, sixteen of the 64 of a
+// part of the accumulator: lane l has in register r two neighbours of row l/4 + r%2*8 of them, from number (l%4 + r/2*4)*2 of the step on. They stay as
+// they are until the products are done.
+func (a *Accumulator) LeftWith(t isa.Type, depth int, cell func(step, part int) []Reg[B32]) *Fragments {
+	if !made(a.kernel(), "LeftWith") || !a.k.runs("LeftWith", cell != nil) {
+		return &Fragments{}
+	}
+	k := a.k
+	f := &Fragments{k: k, typ: t, rows: a.rows, cols: depth, each: 16}
+	if t != isa.F16 && t != isa.Bf16 || depth < 16 || depth%16 != 0 {
+		k.fault(&ruleShape, "a left factor of %d %s a row in registers; a multiple of 16 of .f16 or .bf16 is expected", depth, t)
+		return f
+	}
+	f.regs = k.computed(depth/16, a.parts, 4, cell)
+	return f
+}
+
+// computed is the registers that cell gives of each step, and each sixteen rows of it.
+func (k *Kernel) computed(steps, cells, each int, cell func(step, n int) []Reg[B32]) (list [][][]Reg[B32]) {
+	for step := range steps {
+		var line [][]Reg[B32]
+		for i := range cells {
+			regs := cell(step, i)
+			if len(regs) != each {
+				k.fault(&ruleShape, "%d registers of a step of the left factor; %d are expected", len(regs), each)
+				return nil
+			}
+			for n, r := range regs {
+				if r.k == nil {
+					k.fault(&ruleValue, "register %d of a step of the left factor is a value that no builder call made", n)
+					return nil
+				}
+				regs[n] = r.register()
+			}
+			line = append(line, regs)
+		}
+		list = append(list, line)
+	}
+	return list
+}
+
+// SparseMMA is MMA of a matrix x of which half is zero and left out: of each four neighbours in a row x has two, of TF32 one of two. Tiles of y have
+// twice as many columns. Places gives the register that tells which, for a step of 32 bytes of x and 64 rows of the accumulator: each thread has
+// that of its own, as PTX lays them out for wgmma (PTX ISA 9.1, section 9.7.15.6.1), of numbers of 16 and 32 bits the first two of each four lanes.
+func (a *Accumulator) SparseMMA(x, y SharedTile, places func(step, part int) Reg[U32]) {
+	if !made(a.kernel(), "SparseMMA", x.at.k, y.at.k) || !a.k.runs("SparseMMA", places != nil) {
+		return
+	}
+	k := a.k
+	k.lanes("SparseMMA")
+	a.empty = false
+	x.stage.reads(wgmma)
+	y.stage.reads(wgmma)
+	t := x.Type
+	depth := 32 * 8 / max(1, t.Bits())
+	rows, left := x.sides()
+	cols, deep := y.sides()
+	switch {
+	case x.at.k == nil || y.at.k == nil:
+		k.fault(&ruleValue, "SparseMMA of a tile that no builder call made")
+		return
+	case t != y.Type && (t.Bits() != 8 || y.Type.Bits() != 8):
+		k.fault(&ruleShape, "SparseMMA of %s and %s: the element types differ", x.Tile, y.Tile)
+		return
+	case !x.turns() || !y.turns():
+		return
+	case rows != a.rows || cols != a.cols:
+		k.fault(&ruleShape, "SparseMMA of %s and %s into an accumulator of %dx%d: %d and %d rows are expected", x, y, a.rows, a.cols, a.rows, a.cols)
+		return
+	case 2*left != deep || left%depth != 0:
+		k.fault(&ruleShape, "SparseMMA of %s and %s: half as many columns as the second has are expected of the first, a multiple of %d", x, y, depth)
+		return
+	case x.stage == nil && y.stage == nil:
+		k.fault(&ruleProtocol, "SparseMMA of tiles that belong to no stage of a pipeline: nothing would wait for it")
+		return
+	}
+	// What tells the zeros is read before the products begin, which work on registers that nothing may write then.
+	told := k.computed(left/depth, a.parts, 1, func(step, part int) []Reg[B32] { return []Reg[B32]{Bits[B32](places(step, part))} })
+	if told == nil {
+		return
+	}
+	op := "wgmma.mma_async.sp.sync.aligned." + fmt.Sprintf("m64n%dk%d", a.cols, 2*depth) + a.typ.String() + t.String() + y.Type.String()
+	dx, dy := k.wgmmaDescriptor(x), k.wgmmaDescriptor(y)
+	k.ins("wgmma.fence.sync.aligned")
+	k.accumulate(op, a, x, y, dx, dy, depth, func(step, part int) []ir.Operand { return []ir.Operand{told[step][part][0].in(k), number(0)} })
+}

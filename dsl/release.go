@@ -1,0 +1,90 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+// A reader is what reads a stage besides the threads of the role, which may too: what release waits for.
+type reader uint8
+
+const (
+	threads reader = iota
+	wgmma          // the tensor cores of sm_90a, which the warpgroup waits for
+	tcgen05        // those of sm_100a, which signal the barrier themselves
+)
+
+// reads marks that the tensor cores read a stage.
+func (s *Stage) reads(by reader) {
+	if s != nil {
+		s.by = by
+	}
+}
+
+// release hands the stage back when everything that reads it is done.
+func (s *Stage) release() {
+	p := s.p
+	k := p.k
+	empty := s.Empty()
+	arrivals := 1
+	defer func() { k.reading = k.reading[:len(k.reading)-1] }()
+	switch {
+	case s.by != tcgen05 && p.pair:
+		k.fault(&ruleProtocol, "pipeline %s is filled by both blocks of a pair for the tensor cores, and read by threads, which the odd block's would wait for in vain; PerBlock makes it each block's own", p.name)
+	case s.by == tcgen05 && k.tmem.pair && !p.pair:
+		k.fault(&ruleProtocol, "pipeline %s is each block's own (PerBlock), and the tensor cores read that of both", p.name)
+	case s.by == tcgen05:
+		s.settle()
+		if p.far {
+			p.commit(empty)
+			arrivals = p.signals()
+		} else {
+			k.When(k.Leader(), func() { k.commit(empty, p.pair) })
+		}
+	case p.far && p.signals() < k.clusterSize():
+		s.finish()
+		s.settle()
+		arrivals = k.roleWarps() * p.signals()
+		lane, order := k.Lane(), s.order()
+		near := k.U32(1).Shl(lane).And(p.neighbours()).NeI(0)
+		k.When(near, func() { empty.arriveAt(lane, order) })
+	case p.far:
+		s.finish()
+		s.settle()
+		// A lane for each block of the cluster tells it that this one is done.
+		arrivals = k.roleWarps() * k.clusterSize()
+		lane, order := k.Lane(), s.order()
+		k.When(lane.LtI(int64(k.clusterSize())), func() { empty.arriveAt(lane, order) })
+	default:
+		s.finish()
+		arrivals = k.roleWarps()
+		s.settle()
+		k.When(k.Leader(), empty.Arrive)
+	}
+	p.arrives(p.empty, arrivals)
+}
+
+// order is how other blocks are told that this one has done with a stage.
+func (s *Stage) order() string {
+	if s.by == wgmma && !s.opened {
+		return ".relaxed" // the tensor cores alone read the stage, and they are done
+	}
+	return ".release"
+}
+
+// settle makes sure that the threads of the warp have read the stage before one of them hands it back: the copies that overwrite
+// it go another way to memory than their loads, which may still be under way.
+func (s *Stage) settle() {
+	switch k := s.p.k; {
+	case s.by == threads || s.opened:
+		k.FenceAsync()
+		k.SyncWarp()
+	case s.by == wgmma && !s.met:
+		k.SyncWarp() // the loop that multiplies may have no turn, and then some lanes still wait for the stage
+	}
+}
+
+// finish waits for wgmma.
+func (s *Stage) finish() {
+	if s.by == wgmma {
+		s.p.k.endProducts()
+	}
+}

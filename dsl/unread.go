@@ -1,0 +1,85 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+)
+
+// What is brought or computed, and never read, is most often a tile that stands where another was meant.
+
+// A taken is which of several things were read, and where the first of them was.
+type taken struct {
+	parts []bool
+	first ir.Pos
+}
+
+// take notes that n things from one on are read.
+func (t *taken) take(k *Kernel, from, n int) {
+	if t.first == ir.NoPos {
+		t.first = k.m.calls.here()
+	}
+	for i := from; i < from+n; i++ {
+		t.parts[i] = true
+	}
+}
+
+// left goes over the runs of things that were not read, where others were.
+func (t *taken) left(visit func(from, to int)) {
+	for from := 0; from < len(t.parts) && t.first != ir.NoPos; from++ {
+		if t.parts[from] {
+			continue
+		}
+		to := from
+		for to+1 < len(t.parts) && !t.parts[to+1] {
+			to++
+		}
+		visit(from, to)
+		from = to
+	}
+}
+
+// doubt records what is no mistake for certain.
+func (k *Kernel) doubt(pos ir.Pos, format string, args ...any) {
+	rule := ruleProtocol
+	rule.Severity = diag.Warning
+	k.m.faultAt(pos, &rule, format, args...)
+}
+
+// checkUnread reports what the kernel brings and nobody reads.
+func (k *Kernel) checkUnread() {
+	for _, check := range k.unread {
+		check()
+	}
+}
+
+// checkTaken reports feeds that no stage is asked for.
+func (p *Pipeline) checkTaken() {
+	p.taken.left(func(from, to int) {
+		for _, f := range p.feeds[from : to+1] {
+			p.k.doubt(p.taken.first, "pipeline %s brings tiles of %s, and who takes its stages never asks for one: another tile is read in its place, or it need not be brought", p.name, f.from.name)
+		}
+	})
+}
+
+// checkTaken reports tiles that are copied and not asked for.
+func (p *AsyncPipeline) checkTaken() {
+	p.taken.left(func(from, to int) {
+		for i := from; i <= to; i++ {
+			p.k.doubt(p.taken.first, "pipeline %s brings tile %d, %s, and who takes its stages never asks for it: another tile is read in its place, or it need not be brought", p.name, i, p.tiles[i])
+		}
+	})
+}
+
+// checkTaken reports columns of sums that nobody reads.
+func (t *TMEM) checkTaken() {
+	t.taken.left(func(from, to int) {
+		if slices.Contains(t.taken.parts, true) {
+			t.k.doubt(t.taken.first, "columns %d to %d of %s are multiplied into and never read", from, to, t.name)
+		}
+	})
+}

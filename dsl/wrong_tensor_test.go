@@ -1,0 +1,166 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl_test
+
+import (
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// wrongTensors are products whose factors threads write, gather or hold in registers, and none that fit.
+var wrongTensors = []wrongKernel{
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { // numbers of other types, as wide
+		half := k.SharedTile("half", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
+		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 64)
+		brain := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Bf16, isa.F32), 16, 64)
+		w.MMALeft(w.As(isa.Bf16), half, k.U32(0))    // want `D401: MMALeft of \.bf16 and 64x64 \.f16 .* with m16n8k16 of \.f16: the element types differ`
+		brain.MMALeft(w.As(isa.F16), half, k.U32(0)) // want `D401: MMALeft of \.f16 and 64x64 \.f16 .* with m16n8k16 of \.bf16: the element types differ`
+	}},
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { // parts of tiles that are transposed
+		t := k.SharedTile("t", dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 128, Swizzle: dsl.Swizzle128})
+		t.Transposed().Part(k.U32(0), 4) // want `D401: 64x128 \.bf16 .*, transposed in 4 parts; whole slabs, as wide as the swizzle, are expected`
+		t.Transposed().Part(k.U32(2), 2) // want `D401: part 2 of 2`
+	}},
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { // left factors that the kernel computes
+		acc := k.Accumulator(64, 64, isa.F32)
+		none := func(int, int) []dsl.Reg[dsl.B32] { return nil }
+		acc.LeftWith(isa.F32, 64, none)                                                                     // want `D401: a left factor of 64 \.f32 a row in registers; a multiple of 16 of \.f16 or \.bf16 is expected`
+		acc.LeftWith(isa.F16, 24, none)                                                                     // want `D401: a left factor of 24 \.f16 a row in registers`
+		acc.LeftWith(isa.F16, 16, none)                                                                     // want `D401: 0 registers of a step of the left factor; 4 are expected`
+		acc.LeftWith(isa.F16, 16, nil)                                                                      // want `D205: LeftWith is given a function that is nil`
+		acc.LeftWith(isa.F16, 16, func(int, int) []dsl.Reg[dsl.B32] { return make([]dsl.Reg[dsl.B32], 4) }) // want `D201: register 0 of a step of the left factor is a value that no builder call made`
+		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 16)
+		w.LeftWith(8, none) // want `D401: a left factor of 8 numbers a row for m16n8k16; a multiple of 16 is expected`
+	}},
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { // sparse products of wgmma
+		x := k.SharedTile("x", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
+		wide := k.SharedTile("wide", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 128, Swizzle: dsl.Swizzle128})
+		acc := k.Accumulator(64, 64, isa.F32)
+		places := func(int, int) u32 { return k.U32(0) }
+		acc.SparseMMA(x, x, places)                                                                // want `D401: SparseMMA of 64x64 \.f16 .* and 64x64 \.f16 .*: half as many columns as the second has are expected of the first`
+		acc.SparseMMA(x, wide, places)                                                             // want `D501: SparseMMA of tiles that belong to no stage of a pipeline`
+		acc.SparseMMA(x, wide, nil)                                                                // want `D205: SparseMMA is given a function that is nil`
+		acc.SparseMMA(x, k.SharedTile("o", dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 128}), places) // want `D401: SparseMMA of 64x64 \.f16 .* and 64x128 \.bf16: the element types differ`
+		k.Accumulator(64, 128, isa.F32).SparseMMA(x, wide, places)                                 // want `D401: SparseMMA of .* into an accumulator of 64x128: 64 and 128 rows are expected`
+	}},
+	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { // tiles that threads write
+		a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)
+		w := k.Written("w", a.Tile())
+		k.Written("v", dsl.Tile{Type: isa.Bf16})  // want `D401: a tile of 0x0`
+		k.Pipeline("both", 2, w.Feed(), a.Feed()) // want `D501: pipeline both carries tiles that threads write \(Written\) and tiles that copies bring`
+		w.In(nil)                                 // want `D201: tile w in a stage that no builder call made`
+		p, q := k.Pipeline("p", 2, w.Feed()), k.Pipeline("q", 2, a.Feed())
+		k.Roles(
+			dsl.OnWarpgroup(1, "write", func() {
+				for range p.Produce(k.U32(4)) { // want `D501: the body of Produce does not write w: the stage would never be full`
+				}
+				for s := range q.Consume(k.U32(4)) {
+					w.In(s)   // want `D501: pipeline q carries no tiles of w`
+					s.Tile(a) // the others do
+				}
+			}),
+			dsl.OnWarp(0, "load", func() {
+				for s := range q.Produce(k.U32(4)) {
+					s.Load(a, k.U32(0), s.Index())
+				}
+				for s := range p.Consume(k.U32(4)) {
+					w.In(s)
+				}
+			}),
+		)
+	}},
+	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { // rows that are gathered
+		a, b := k.Rows("a", isa.Bf16, 64, dsl.Swizzle128), k.Tensor("b", isa.Bf16, []int{8, 64}, dsl.Swizzle128)
+		b.FeedRows(8)   // want `D401: tensor b is copied in boxes; Rows makes one whose rows are gathered`
+		a.FeedRows(6)   // want `D401: tiles of 6 gathered rows; a multiple of 4 up to 128 is expected`
+		a.FeedRows(256) // want `D401: tiles of 256 gathered rows`
+		a.FeedRows(64)  // want `D401: tensor a feeds tiles of 64 gathered rows, and 4 before`
+		p := k.Pipeline("p", 2, b.Feed())
+		k.Roles(dsl.OnWarp(0, "load", func() {
+			for s := range p.Produce(k.U32(4)) {
+				a.FillRows(s, [4]u32{}, k.U32(0)) // want `D501: pipeline p carries no tiles of a`
+				b.FillRows(s, [4]u32{}, k.U32(0)) // want `D501: tensor b is in no pipeline whose stages hold its gathered rows`
+				b.Fill(s, k.U32(0), k.U32(0))
+			}
+		}), dsl.OnWarp(1, "read", func() {
+			for s := range p.Consume(k.U32(4)) {
+				b.In(s)
+			}
+		}))
+	}},
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { // copies of a thread
+		x, to := dsl.Global[dsl.F16](k, "x"), dsl.Shared[dsl.F16](k, "to", 64)
+		x.CopyAsync(to, 16)                                                  // want `D301: a copy in the background of 32 bytes; 4, 8 or 16 are expected`
+		to.CopyAsync(to, 8)                                                  // want `D301: a copy in the background from \.shared memory to \.shared memory`
+		x.CopyAsync(dsl.Array[dsl.F16]{}, 8)                                 // want `D201: a copy into an array that no builder call made`
+		x.CopyAsync(to.AtI(60), 8)                                           // want `D301: 16 bytes at byte 120 of to, which has 128`
+		x.ReduceVec("add", k.U32(0), []dsl.Reg[dsl.F16]{k.F16(1), k.F16(2)}) // want `D102: sm_80 combines no vectors, which came with sm_90; pairs are combined too, as one number of dsl\.As\[dsl\.F16x2\]`
+		k.CommitCopies()
+		k.WaitCopies(0)
+		k.Sync()
+	}},
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
+		dsl.Global[dsl.F16](k, "x").At(k.TID().X).CopyAsync(dsl.Shared[dsl.F16](k, "to", 64), 8) // want `D301: thread 1 is at byte 2 of x, and moves 16 bytes at once`
+		k.CommitCopies()
+		k.WaitCopies(0)
+	}},
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
+		k.Barrier("b", 1).ArriveProducts() // want `D501: ArriveProducts in a kernel that multiplies nothing into tensor memory`
+	}},
+	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { // what is asked for in vain has as many numbers as were asked for
+		f := k.Factor("f", isa.F16, 64, 1)
+		acc, a := k.TMEM("acc", 128, 64, 1), k.TensorMap("a", isa.F16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle128)
+		p := k.Pipeline("p", 2, a.Feed())
+		k.Roles(
+			dsl.OnWarp(0, "load", func() {
+				for s := range p.Produce(k.U32(1)) {
+					s.Load(a, k.U32(0), k.U32(0))
+				}
+			}),
+			dsl.OnWarp(1, "multiply", func() {
+				for s := range p.Consume(k.U32(1)) {
+					f.Drain(func(w *dsl.FactorStage) {
+						acc.Fill(func(d *dsl.AccumulatorStage) { d.MMALeft(w, s.Tile(a)) })
+					})
+				}
+			}),
+			dsl.OnWarpgroup(1, "write", func() {
+				f.Fill(func(s *dsl.FactorStage) { // want `D501: the body of Fill puts nothing into columns 32 to 63 of factor f: what is multiplied there would be what was there before`
+					x := make([]f32, 32)
+					for i := range x {
+						x[i] = k.F32(1)
+					}
+					s.Put(0, x)
+				})
+				acc.Drain(func(d *dsl.AccumulatorStage) {
+					x := d.Load(48, 32) // want `D401: columns 48 to 79 of an accumulator of 64; a power of two up to 128 at a time is expected`
+					x[31].Add(x[0])
+				})
+			}),
+		)
+	}},
+	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { // one mistake is told once
+		k.Module().Kernel("other")
+		pair := k.Module().Kernel("pair", dsl.Threads(256), dsl.Cluster(2))
+		pair.Pair()
+		a, b := pair.TensorMap("a", isa.F16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128), pair.TensorMap("b", isa.F16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)
+		p, acc := pair.Pipeline("p", 2, a.Feed(), b.Feed()), pair.TMEM("acc", 256, 128, 1)
+		pair.Roles(
+			dsl.OnWarp(0, "load", func() {
+				for s := range p.Produce(pair.U32(1)) {
+					s.Load(a, pair.U32(0), pair.U32(0))
+					s.Load(b, pair.U32(0), pair.U32(0))
+				}
+			}),
+			dsl.OnWarp(1, "multiply", func() {
+				acc.Fill(func(d *dsl.AccumulatorStage) {
+					for s := range p.Consume(pair.U32(1)) {
+						d.MMA(s.Tile(a), s.Tile(b)) // want `D401: MMA of .* into an accumulator of 256x128: 128 and 64 rows are expected`
+					}
+				})
+			}),
+			dsl.OnWarpgroup(1, "write", func() { acc.Drain(func(d *dsl.AccumulatorStage) { d.Load(0, 128) }) }),
+		)
+	}},
+}
