@@ -151,6 +151,7 @@ func (c *checker) section(n *ptx.Section) {
 	for _, line := range n.Lines {
 		switch line := line.(type) {
 		case *ptx.Label:
+			c.need(line, "a label in a section", 7, 0, 0)
 			if old := labels[line.Name.Text]; old != nil {
 				c.fault(&ruleTwice, line.Name, "label %s is declared twice in this section", clip(line.Name.Text)).
 					related(old.Name, "the first declaration is here")
@@ -182,6 +183,12 @@ func (c *checker) sectionData(line *ptx.Data) {
 	}
 	for i := range line.Args {
 		o := &line.Args[i]
+		switch {
+		case o.Kind == ptx.Unary:
+			c.need(o, "a negative number in a section", 7, 5, 0)
+		case o.Kind == ptx.Binary && o.Text == "-":
+			c.need(o, "a difference of labels in a section", 7, 5, 0)
+		}
 		if !isConstant(o) {
 			if len(line.Args) > 1 {
 				c.fault(&ruleSectionData, o, "%s is an address, which stands alone on its line", clip(c.text(o)))

@@ -31,9 +31,7 @@ func Version(m *ir.Module) isa.Version {
 		case *ir.Directive:
 			v.directiveOf(d.Name, d.Text)
 		case *ir.Section:
-			if v.directive(".section"); d.Sources != nil {
-				v.directive(d.Name)
-			}
+			v.section(d)
 		case *ir.Var:
 			v.variable(d)
 		case *ir.Func:
@@ -59,6 +57,24 @@ type seen struct {
 
 // gate notes what opens g for the target.
 func (v *needs) gate(g isa.Gate) { v.least = max(v.least, g.Since(v.target)) }
+
+// section is debug information.
+func (v *needs) section(s *ir.Section) {
+	if v.directive(".section"); s.Sources != nil {
+		v.directive(s.Name)
+	}
+	for i := range s.Lines {
+		l := &s.Lines[i]
+		if l.Label != "" {
+			v.since(7, 0) // PTX ISA, Debugging Directives: .section
+		}
+		for _, value := range l.Values {
+			if strings.ContainsRune(value, '-') { // of labels, or a negative number
+				v.since(7, 5)
+			}
+		}
+	}
+}
 
 func (v *needs) since(major, minor int) { v.least = max(v.least, isa.MakeVersion(major, minor)) }
 

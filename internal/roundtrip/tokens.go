@@ -78,7 +78,11 @@ func tokenLength(text string) int {
 	case isDigit(c):
 		return numberLength(text)
 	case c == '.' || isLetter(c):
-		return wordLength(text)
+		n := wordLength(text)
+		if c == '.' && strings.HasPrefix(text[n:], ":") {
+			n++ // .ir_name: is one word
+		}
+		return n
 	case len(text) > 1 && (c == '<' || c == '>' || c == '=' || c == '!' || c == '&' || c == '|'):
 		switch text[:2] {
 		case "<<", ">>", "<=", ">=", "==", "!=", "&&", "||":

@@ -22,6 +22,7 @@ func TestLines(t *testing.T) {
 		{"1.5e-3-2 0x1e-3 0f3F800000-1 7U 1<<2 a==b", "1.5e-3|-|2|0x1e|-|3|0f3F800000|-|1|7U|1|<<|2|a|==|b"},
 		{`.file 1 "a \" // b" /* x
 y */ z`, `.file|1|"a \" // b"|z`},
+		{`.ir_name: "x" .sourceFileName:1 L: .b32 1`, `.ir_name:|"x"|.sourceFileName:|1|L|:|.b32|1`},
 		{".source_begin \n a  \"b // c\n.source_end2\n\t.source_end\n } }", ".source_begin | a  \"b // c|.source_end2|\t.source_end||}|}"},
 		{"", ""},
 		{"/* open", ""},
