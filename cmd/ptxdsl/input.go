@@ -45,7 +45,9 @@ func walkOne(path string, yield func(input) bool) bool {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		if strings.HasPrefix(path, "-") && errors.Is(err, fs.ErrNotExist) {
+		if path == "-" && errors.Is(err, fs.ErrNotExist) {
+			err = errors.New("-: no such file (standard input is read where no file is given)")
+		} else if strings.HasPrefix(path, "-") && errors.Is(err, fs.ErrNotExist) {
 			err = fmt.Errorf("%s: no such file (flags come before the files)", path)
 		}
 		return yield(input{name: path, err: err})

@@ -81,6 +81,9 @@ func runOpt(c *call) int {
 	if len(paths) == 0 {
 		paths = []string{"-"}
 	}
+	if first := slices.Index(paths, "-"); first >= 0 && slices.Contains(paths[first+1:], "-") {
+		return c.misuse("- is given twice; standard input is read once")
+	}
 	if f.write && slices.Contains(paths, "-") {
 		return c.trouble(errors.New("error: cannot use -w with standard input"))
 	}
@@ -100,9 +103,14 @@ func runOpt(c *call) int {
 
 // choose finds the passes that are named, and the places to print at.
 func (f *optFlags) choose(names, dump string) error {
-	if names == "all" {
+	switch {
+	case names == "all":
 		f.list = passes.List()
-	} else {
+	case names != "" && len(words(names)) == 0:
+		return fmt.Errorf("-passes=%s names no pass", names)
+	case dump != "" && len(words(dump)) == 0:
+		return fmt.Errorf("-dump=%s: after:NAME or before:NAME is expected", dump)
+	default:
 		var err error
 		if f.list, err = passes.Named(words(names)...); err != nil {
 			return err
