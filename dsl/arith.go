@@ -166,7 +166,7 @@ func MulWide[D, S Scalar](x, y Reg[S]) Reg[D] {
 }
 
 // isOne reports whether x is the constant 1.
-func (x Reg[T]) isOne() bool { return x.Constant() && x.c.kind == ir.Int && x.c.bits == 1 }
+func (x Reg[T]) isOne() bool { return x.Constant() && numeral(x.Type()) == ir.Int && x.bits == 1 }
 
 func counted[T Scalar](x Reg[T], head string) Reg[U32] {
 	if x.k == nil {
@@ -291,16 +291,16 @@ func (x Reg[T]) shift(head string, n Reg[U32]) Reg[T] {
 		return x
 	}
 	if n.Constant() && x.k == k {
-		if n.c.bits == 0 {
+		if n.bits == 0 {
 			return x.kept()
 		}
-		if t := TypeOf[T](); x.Constant() && integer(t) && n.c.bits < 32 {
-			how, by := "mul", int64(1)<<n.c.bits
+		if t := TypeOf[T](); x.Constant() && integer(t) && n.bits < 32 {
+			how, by := "mul", int64(1)<<n.bits
 			if head == "shr" {
 				how = "div"
 			}
-			if v, ok := evaluate(how, t, x.c.bits, by); ok && (head == "shl" || t.Class() == isa.Unsigned) {
-				return Reg[T]{k: k, c: constant{ir.Int, v}, scope: k.scope()}
+			if v, ok := evaluate(how, t, x.bits, by); ok && (head == "shl" || t.Class() == isa.Unsigned) {
+				return Reg[T]{k: k, bits: v, scope: k.scope()}
 			}
 		}
 	}
@@ -324,7 +324,7 @@ func (x Reg[T]) ternary(y, z Reg[T], mods []Mod) Reg[T] {
 	head := "mad"
 	if floating(TypeOf[T]()) {
 		head = "fma"
-	} else if x.Constant() && y.Constant() || x.isOne() || y.isOne() || z.Constant() && z.c.bits == 0 {
+	} else if x.Constant() && y.Constant() || x.isOne() || y.isOne() || z.Constant() && z.bits == 0 {
 		return x.Mul(y).Add(z)
 	}
 	if !k.computes(head, TypeOf[T]()) {
@@ -343,7 +343,7 @@ func folded[T Scalar](head string, x, y Reg[T]) (Reg[T], bool) {
 		return x, false
 	}
 	if y.Constant() && x.r != nil && y.k.reaches(x.scope) {
-		switch n := y.c.bits; head {
+		switch n := y.bits; head {
 		case "add", "sub", "or", "xor":
 			return x.keptIf(n == 0), n == 0
 		case "mul", "div":
@@ -352,7 +352,7 @@ func folded[T Scalar](head string, x, y Reg[T]) (Reg[T], bool) {
 		return x, false
 	}
 	if x.Constant() && y.r != nil && y.k.reaches(y.scope) {
-		switch n := x.c.bits; head {
+		switch n := x.bits; head {
 		case "add", "or", "xor":
 			return y.keptIf(n == 0), n == 0
 		case "mul":
@@ -363,12 +363,12 @@ func folded[T Scalar](head string, x, y Reg[T]) (Reg[T], bool) {
 	if !x.Constant() || !y.Constant() {
 		return x, false
 	}
-	n, ok := evaluate(head, t, x.c.bits, y.c.bits)
+	n, ok := evaluate(head, t, x.bits, y.bits)
 	if !x.k.reaches(x.scope) || !x.k.reaches(y.scope) {
 		x.in(x.k) // says so
 		y.in(x.k)
 	}
-	return Reg[T]{k: x.k, c: constant{ir.Int, n}, scope: x.k.scope()}, ok
+	return Reg[T]{k: x.k, bits: n, scope: x.k.scope()}, ok
 }
 
 // cheaper is unsigned division by a power of two as a shift, and its remainder as a mask.
@@ -376,14 +376,14 @@ func cheaper[T Scalar](head string, x, y Reg[T]) (Reg[T], bool) {
 	if head != "div" && head != "rem" || !y.Constant() {
 		return x, false
 	}
-	if y.c.bits == 0 && integer(TypeOf[T]()) {
+	if y.bits == 0 && integer(TypeOf[T]()) {
 		y.k.fault(&ruleConstant, "%s of a %s by 0", head, TypeOf[T]())
 		return x, true
 	}
 	if TypeOf[T]().Class() != isa.Unsigned || x.r == nil {
 		return x, false
 	}
-	n := uint64(y.c.bits)
+	n := uint64(y.bits)
 	if n == 0 || n&(n-1) != 0 {
 		return x, false
 	}

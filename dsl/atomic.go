@@ -104,7 +104,7 @@ func (a Array[T]) CompareAndSwap(i Reg[U32], expected, x Reg[T], mods ...Mod) Re
 
 // combined is x as an atomic takes it: constants stand in the instruction, but for floats where bits are meant.
 func (x Reg[T]) combined(k *Kernel) ir.Operand {
-	if x.Constant() && x.c.kind != ir.Int {
+	if x.Constant() && numeral(x.Type()) != ir.Int {
 		x = x.register()
 	}
 	return x.in(k)

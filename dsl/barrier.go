@@ -90,7 +90,7 @@ func (b Barrier) reached() {
 func (b Barrier) Nth(n Reg[U32]) Barrier {
 	if b.at.k != nil {
 		if n.Constant() {
-			return b.NthI(int(n.c.bits))
+			return b.NthI(int(n.bits))
 		}
 		b.at = b.at.add(n.ShlI(3))
 	}
@@ -137,8 +137,8 @@ func (b Barrier) ArriveProducts() {
 func (b Barrier) Expect(bytes Reg[U32]) {
 	b.reached()
 	if k := b.at.k; k != nil {
-		if bytes.Constant() && bytes.c.bits >= 1<<20 {
-			k.fault(&ruleProtocol, "a phase expects %d bytes; a barrier counts up to %d", bytes.c.bits, 1<<20-1)
+		if bytes.Constant() && bytes.bits >= 1<<20 {
+			k.fault(&ruleProtocol, "a phase expects %d bytes; a barrier counts up to %d", bytes.bits, 1<<20-1)
 		}
 		k.ins("mbarrier.arrive.expect_tx.shared::cta.b64", ir.Operand{Kind: ir.Sink}, b.at.in(k), bytes.in(k))
 	}

@@ -107,10 +107,10 @@ func (a Array[T]) bulk(what string, space isa.Space, other Array[T], otherSpace 
 		k.fault(&ruleLacks, "%s has no bulk copies, which came with sm_90; LoadVec and StoreVec, and CopyAsync of tiles, work before it", k.m.Target())
 	case a.at.space != space || other.at.space != otherSpace:
 		k.fault(&ruleMemory, "%s of memory in %s and %s; %s and %s are expected", what, a.at.space, other.at.space, space, otherSpace)
-	case n.Constant() && (n.c.bits < 1 || n.c.bits*each%16 != 0):
-		k.fault(&ruleMemory, "%s of %d times %s; a multiple of 16 bytes is expected", what, n.c.bits, TypeOf[T]())
-	case n.Constant() && (a.short(n.c.bits) || other.short(n.c.bits)):
-		k.fault(&ruleMemory, "%s of %d numbers; one of the variables has fewer", what, n.c.bits)
+	case n.Constant() && (n.bits < 1 || n.bits*each%16 != 0):
+		k.fault(&ruleMemory, "%s of %d times %s; a multiple of 16 bytes is expected", what, n.bits, TypeOf[T]())
+	case n.Constant() && (a.short(n.bits) || other.short(n.bits)):
+		k.fault(&ruleMemory, "%s of %d numbers; one of the variables has fewer", what, n.bits)
 	case a.at.off%16 != 0 || other.at.off%16 != 0:
 		k.fault(&ruleMemory, "%s between addresses of which one is no multiple of 16", what)
 	default:

@@ -27,8 +27,8 @@ func (a Addr) In(rank Reg[U32]) Addr {
 
 // checkRank reports a rank known while building that no block of the cluster has.
 func (k *Kernel) checkRank(rank Reg[U32]) {
-	if n := k.clusterSize(); n > 1 && rank.Constant() && rank.c.bits >= int64(n) {
-		k.fault(&ruleProtocol, "the block of rank %d, in a cluster of %d", rank.c.bits, n)
+	if n := k.clusterSize(); n > 1 && rank.Constant() && rank.bits >= int64(n) {
+		k.fault(&ruleProtocol, "the block of rank %d, in a cluster of %d", rank.bits, n)
 	}
 }
 

@@ -70,7 +70,7 @@ func (x Reg[T]) compare(how Mod, y Reg[T]) Reg[Pred] {
 		if how == "eq" {
 			d = d.Not()
 		}
-		return Reg[Pred]{k: k, r: d.r, c: d.c, scope: d.scope}
+		return Reg[Pred]{k: k, r: d.r, bits: d.bits, scope: d.scope}
 	}
 	switch {
 	case !k.computes("a comparison", t):

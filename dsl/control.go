@@ -146,13 +146,13 @@ func Count[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
 		if k == nil {
 			return
 		}
-		if step.Constant() && (step.c.bits == 0 || step.c.bits < 0 && TypeOf[T]().Class() == isa.Signed) {
-			k.fault(&ruleLoop, "a loop in steps of %d; a positive number is expected, since it counts up", step.c.bits)
+		if step.Constant() && (step.bits == 0 || step.bits < 0 && TypeOf[T]().Class() == isa.Signed) {
+			k.fault(&ruleLoop, "a loop in steps of %d; a positive number is expected, since it counts up", step.bits)
 		}
 		i, hi, step := lo.copied(), hi.kept(), step.kept()
 		top, l := k.newBlock("loop"), k.newLoop()
 		var empty Reg[Pred]
-		if !lo.Constant() || !hi.Constant() || lo.c.bits >= hi.c.bits {
+		if !lo.Constant() || !hi.Constant() || lo.bits >= hi.bits {
 			empty = i.Ge(hi)
 			k.branchIf(empty, false, l.end)
 		}
@@ -196,7 +196,7 @@ func (k *Kernel) While(cond func() Reg[Pred], body func()) {
 		k.amid(condition{p: p.r, loop: true}, p.r == nil, true, body)
 	})
 	k.closeLoop(l, func() { k.branch(top) })
-	k.turns(l, p.r, p.Constant() && p.c.bits != 0)
+	k.turns(l, p.r, p.Constant() && p.bits != 0)
 }
 
 // Loop runs body again and again, until Break or Return leaves it.

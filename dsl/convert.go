@@ -20,7 +20,7 @@ func To[D, S Scalar](x Reg[S], mods ...Mod) Reg[D] {
 	}
 	if from == to && len(mods) == 0 {
 		x = x.kept()
-		return Reg[D]{k: k, r: x.r, c: x.c, scope: x.scope}
+		return Reg[D]{k: k, r: x.r, bits: x.bits, scope: x.scope}
 	}
 	if plainBits(from) && floating(to) || floating(from) && plainBits(to) {
 		k.fault(&ruleOperand, "a %s as a number of type %s: bits of nothing in particular are no number; Bits takes them as they are, and To[dsl.U%d] converts the number that they are as an integer",
@@ -30,7 +30,7 @@ func To[D, S Scalar](x Reg[S], mods ...Mod) Reg[D] {
 	if whole(from) && whole(to) && len(mods) == 0 {
 		switch {
 		case x.Constant():
-			return Const[D](k, x.c.bits)
+			return Const[D](k, x.bits)
 		case from.Bits() == to.Bits():
 			x = x.kept()
 			return Reg[D]{k: k, r: x.r, scope: x.scope}
@@ -45,7 +45,7 @@ func To[D, S Scalar](x Reg[S], mods ...Mod) Reg[D] {
 	d := fresh[D](k)
 	if from == isa.Predicate {
 		one, zero := d.like(1), d.like(0)
-		return Select(Reg[Pred]{k: k, r: x.r, c: x.c, scope: x.scope}, one, zero)
+		return Select(Reg[Pred]{k: k, r: x.r, bits: x.bits, scope: x.scope}, one, zero)
 	}
 	if to == isa.Predicate {
 		p := x.NeI(0)

@@ -210,7 +210,7 @@ func (t SharedTile) fragments(c corner, from Reg[U32], depth int) func(step int)
 		}
 	}
 	r := t.reader(c.row, c.unit)
-	first, more := int(from.c.bits)*2, Reg[U32]{}
+	first, more := int(from.bits)*2, Reg[U32]{}
 	if !from.Constant() {
 		first, more = 0, from.ShlI(1)
 	}

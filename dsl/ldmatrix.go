@@ -17,8 +17,8 @@ func (t SharedTile) Matrices(row, unit Reg[U32], mods ...Mod) (list [4]Reg[B32])
 		return list
 	}
 	k.together("Matrices", false)
-	if unit.Constant() && (unit.c.bits < 0 || unit.c.bits*16 >= int64(t.RowBytes())) {
-		k.fault(&ruleShape, "unit %d of a row of %s, which has %d units of 16 bytes", unit.c.bits, t.Tile, t.RowBytes()/16)
+	if unit.Constant() && (unit.bits < 0 || unit.bits*16 >= int64(t.RowBytes())) {
+		k.fault(&ruleShape, "unit %d of a row of %s, which has %d units of 16 bytes", unit.bits, t.Tile, t.RowBytes()/16)
 		return list
 	}
 	r := t.reader(row, unit)

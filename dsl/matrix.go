@@ -116,7 +116,7 @@ func (m *Matrix) CopyAsync(to SharedTile, col Reg[U32], mods ...Mod) {
 	}
 	k.together("CopyAsync", true)
 	first := m.bytes(col)
-	if n := int64(m.typ.Bits()); col.Constant() && col.c.bits*n%128 != 0 || m.cols.Constant() && m.cols.c.bits*n%128 != 0 {
+	if n := int64(m.typ.Bits()); col.Constant() && col.bits*n%128 != 0 || m.cols.Constant() && m.cols.bits*n%128 != 0 {
 		k.fault(&ruleShape, "matrix %s is copied from column %s on, with rows of %s columns: both are expected to be whole units of 16 bytes", m.name, spot(col), spot(m.cols))
 		return
 	}
@@ -246,7 +246,7 @@ func (m *Matrix) takes(k *Kernel, t isa.Type) bool {
 
 // even reports whether numbers can be stored two at a time from a column on, as far as that is known.
 func (m *Matrix) even(col Reg[U32]) bool {
-	if col.Constant() && col.c.bits%2 != 0 || m.cols.Constant() && m.cols.c.bits%2 != 0 {
+	if col.Constant() && col.bits%2 != 0 || m.cols.Constant() && m.cols.bits%2 != 0 {
 		m.k.fault(&ruleShape, "matrix %s is stored to from column %s on, with rows of %s columns: even numbers are expected, since two neighbours are written at once", m.name, spot(col), spot(m.cols))
 		return false
 	}

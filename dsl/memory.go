@@ -239,7 +239,7 @@ func (a Array[T]) At(i Reg[U32]) Array[T] {
 	}
 	n := size(TypeOf[T]())
 	if i.Constant() {
-		return a.AtI(i.c.bits)
+		return a.AtI(i.bits)
 	}
 	if i.k != k {
 		i.in(k) // tells what is wrong with it
@@ -324,8 +324,8 @@ func (a Array[T]) Index(at ...Reg[U32]) Reg[U32] {
 		return at[0]
 	}
 	for d, x := range at {
-		if x.Constant() && (x.c.bits < 0 || x.c.bits >= int64(a.dims[d])) {
-			k.fault(&ruleMemory, "index %d along dimension %d, which has %d", x.c.bits, d, a.dims[d])
+		if x.Constant() && (x.bits < 0 || x.bits >= int64(a.dims[d])) {
+			k.fault(&ruleMemory, "index %d along dimension %d, which has %d", x.bits, d, a.dims[d])
 			return at[0]
 		}
 	}

@@ -245,8 +245,8 @@ func alike(t, as isa.Type) bool {
 // within reports a place in a tile, known while building, from which so many rows go beyond its end.
 func within(k *Kernel, t SharedTile, from Reg[U32], n int) bool {
 	rows, _ := t.sides()
-	if from.k == k && from.Constant() && from.c.bits+int64(n) > int64(rows) {
-		k.fault(&ruleShape, "%d rows from row %d on, of %s, which has %d", n, from.c.bits, t, rows)
+	if from.k == k && from.Constant() && from.bits+int64(n) > int64(rows) {
+		k.fault(&ruleShape, "%d rows from row %d on, of %s, which has %d", n, from.bits, t, rows)
 		return false
 	}
 	return true

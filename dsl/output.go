@@ -95,8 +95,8 @@ func (o *Output) Store(acc *Accumulator, part int, group, row, col Reg[U32]) {
 		k.fault(&ruleShape, "an output of %s; a swizzle of 128 bytes, a multiple of 16 columns and an accumulator of .f32 are expected", t)
 		return
 	}
-	if group.Constant() && (group.c.bits < 0 || group.c.bits >= int64(o.groups)) {
-		k.fault(&ruleShape, "the tile of warpgroup %d of an output for %d", group.c.bits, o.groups)
+	if group.Constant() && (group.bits < 0 || group.bits >= int64(o.groups)) {
+		k.fault(&ruleShape, "the tile of warpgroup %d of an output for %d", group.bits, o.groups)
 		return
 	}
 	o.stores()

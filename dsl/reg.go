@@ -16,14 +16,25 @@ import (
 type Reg[T Scalar] struct {
 	k     *Kernel
 	r     *ir.Reg // nil for a constant
-	c     constant
-	scope int // where it was made
+	bits  int64   // of a constant, in the type's width
+	scope int     // where it was made
 }
 
-// A constant is a number as a value: its bits in the type's width.
+// A constant is a number as an operand has it.
 type constant struct {
 	kind ir.Kind // Int, Single or Double
 	bits int64
+}
+
+// numeral is the kind of a constant of type t.
+func numeral(t isa.Type) ir.Kind {
+	switch t {
+	case isa.F64:
+		return ir.Double
+	case isa.F32, isa.Tf32:
+		return ir.Single
+	}
+	return ir.Int
 }
 
 // An Operand is what an instruction can be given: values, addresses, vectors, labels.
@@ -94,7 +105,7 @@ func (x Reg[T]) operand(k *Kernel) (ir.Operand, bool) {
 		if !k.reaches(x.scope) {
 			k.fault(&ruleScope, "this constant is made inside %s, which is over: it is the same whether that ran or not; Var before it and Set inside make what changes", k.scopeName(x.scope))
 		}
-		return ir.Operand{Kind: x.c.kind, Value: x.c.bits}, true
+		return ir.Operand{Kind: numeral(TypeOf[T]()), Value: x.bits}, true
 	case !k.reaches(x.scope):
 		k.fault(&ruleScope, "this value is computed inside %s, which is over: here it may not have been computed", k.scopeName(x.scope))
 		return ir.Operand{Kind: ir.Register, Reg: x.r}, true
@@ -357,7 +368,7 @@ func ConstF[T Scalar](k *Kernel, v float64) Reg[T] {
 
 // k0 is a constant as a value. PTX writes no constants of half precision and no pairs: they are moved into a register.
 func k0[T Scalar](k *Kernel, c constant) Reg[T] {
-	x := Reg[T]{k: k, c: c, scope: k.scope()}
+	x := Reg[T]{k: k, bits: c.bits, scope: k.scope()}
 	if t := TypeOf[T](); t.Class() == isa.Half || t == isa.F32x2 {
 		d := fresh[T](k)
 		k.ins(k.op("mov", bits(t.Bits())), ir.Operand{Kind: ir.Register, Reg: d.r}, ir.Operand{Kind: ir.Int, Value: c.bits})

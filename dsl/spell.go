@@ -73,31 +73,41 @@ type spellings struct {
 	lately [64]met // by where their heads stand in memory
 }
 
-// A met is a spelling that was asked for lately, and what was asked.
+// A met is a spelling that was asked for lately, and what was asked, by where the texts stand in memory.
 type met struct {
-	head  string
-	mod   Mod // "" for none
-	typ   isa.Type
-	value bool
+	head, mod *byte
+	rest      uint32
 	*spelling
 }
 
 // meet is the spelling of an opcode on values, or on what it says, if that was asked for lately, with the same texts in memory; otherwise it is
 // where to keep it, and nil where it would not be found.
 func (s *spellings) meet(head string, t isa.Type, mods []Mod, value bool) *met {
-	mod := Mod("")
+	want := met{head: unsafe.StringData(head), rest: uint32(t) | uint32(len(head))<<8}
+	if value {
+		want.rest |= 1 << 31
+	}
 	if len(mods) > 0 {
-		if mod = mods[0]; len(mods) > 1 || mod == "" {
+		if len(mods) > 1 || mods[0] == "" || len(mods[0]) > 99 {
 			return nil
 		}
+		want.mod = unsafe.StringData(string(mods[0]))
+		want.rest |= uint32(len(mods[0])) << 20
 	}
-	at, by := unsafe.StringData(head), unsafe.StringData(string(mod))
-	m := &s.lately[(uintptr(unsafe.Pointer(at))^uintptr(unsafe.Pointer(at))>>6^uintptr(t)<<2^uintptr(len(mod)))%uintptr(len(s.lately))]
-	if m.typ != t || m.value != value || unsafe.StringData(m.head) != at || len(m.head) != len(head) || len(m.mod) != len(mod) || len(mod) > 0 && unsafe.StringData(string(m.mod)) != by {
-		*m = met{head: head, mod: mod, typ: t, value: value}
+	h := (uintptr(unsafe.Pointer(want.head))*0x9E3779B1>>16 ^ uintptr(t) ^ uintptr(want.rest)>>17) % uintptr(len(s.lately))
+	first, second := &s.lately[h], &s.lately[h^1]
+	switch {
+	case first.asks(&want):
+		return first
+	case second.asks(&want):
+		return second
 	}
-	return m
+	*first, *second = want, *first
+	return first
 }
+
+// asks reports whether m and o were asked for alike.
+func (m *met) asks(o *met) bool { return m.head == o.head && m.mod == o.mod && m.rest == o.rest }
 
 // of is the spelling of o with modifiers.
 func (s *spellings) of(o opcode, mods []Mod) *spelling {

@@ -231,7 +231,7 @@ func (x *Tensor) fits(what string, pixels bool, t SharedTile, at []Reg[U32]) boo
 		k.fault(&ruleShape, "tensor %s has %d dimensions and %d coordinates are given", x.m.name, len(x.box), len(at))
 	case x.between(at[len(at)-1]):
 		k.fault(&ruleShape, "tensor %s: a box begins at element %d of %s along the innermost dimension; a multiple of 16 bytes is expected",
-			x.m.name, at[len(at)-1].c.bits, x.m.tile.Type)
+			x.m.name, at[len(at)-1].bits, x.m.tile.Type)
 	default:
 		return true
 	}
@@ -244,7 +244,7 @@ func (x *Tensor) between(at Reg[U32]) bool {
 	if len(x.box) > 2 && x.m.tile.RowBytes() <= 32 {
 		return false
 	}
-	return at.Constant() && at.c.bits*int64(x.m.tile.wide())%128 != 0
+	return at.Constant() && at.bits*int64(x.m.tile.wide())%128 != 0
 }
 
 // innermostFirst is coordinates as PTX has them.

@@ -261,7 +261,7 @@ func Element[T Scalar](t SharedTile, row, col Reg[U32]) Array[T] {
 		k.fault(&ruleShape, "an element of %s as a %s, which has %d bits", t.Tile, TypeOf[T](), 8*each)
 		return Array[T]{at: t.at}
 	}
-	if row.Constant() && (row.c.bits < 0 || row.c.bits >= int64(t.Rows)) || col.Constant() && (col.c.bits < 0 || col.c.bits >= int64(t.Cols)) {
+	if row.Constant() && (row.bits < 0 || row.bits >= int64(t.Rows)) || col.Constant() && (col.bits < 0 || col.bits >= int64(t.Cols)) {
 		k.fault(&ruleShape, "an element of %s in row %s and column %s", t.Tile, spot(row), spot(col))
 		return Array[T]{at: t.at}
 	}
@@ -282,7 +282,7 @@ func Element[T Scalar](t SharedTile, row, col Reg[U32]) Array[T] {
 // spot is a row or column as messages name it.
 func spot(x Reg[U32]) string {
 	if x.Constant() {
-		return strconv.FormatInt(x.c.bits, 10)
+		return strconv.FormatInt(x.bits, 10)
 	}
 	return "that the kernel works out"
 }
@@ -292,8 +292,8 @@ func (t SharedTile) Stage(n Reg[U32]) SharedTile {
 	if t.at.k == nil {
 		return t
 	}
-	if t.count > 0 && n.Constant() && (n.c.bits < 0 || n.c.bits >= int64(t.count)) {
-		t.at.k.fault(&ruleShape, "tile %d of %d", n.c.bits, t.count)
+	if t.count > 0 && n.Constant() && (n.bits < 0 || n.bits >= int64(t.count)) {
+		t.at.k.fault(&ruleShape, "tile %d of %d", n.bits, t.count)
 		return t
 	}
 	base := Array[B8]{at: t.at}
@@ -314,8 +314,8 @@ func (t SharedTile) Part(i Reg[U32], n int) SharedTile {
 		t.at.k.fault(&ruleShape, "%s in %d parts; whole groups of eight rows are expected", t.Tile, n)
 		return t
 	}
-	if i.Constant() && (i.c.bits < 0 || i.c.bits >= int64(n)) {
-		t.at.k.fault(&ruleShape, "part %d of %d", i.c.bits, n)
+	if i.Constant() && (i.bits < 0 || i.bits >= int64(n)) {
+		t.at.k.fault(&ruleShape, "part %d of %d", i.bits, n)
 		return t
 	}
 	each := t.Rows / n
@@ -328,8 +328,8 @@ func (t SharedTile) across(i Reg[U32], n int) SharedTile {
 	case n < 1 || t.Swizzle == NoSwizzle || t.Slabs()%n != 0:
 		t.at.k.fault(&ruleShape, "%s in %d parts; whole slabs, as wide as the swizzle, are expected", t, n)
 		return t
-	case i.Constant() && (i.c.bits < 0 || i.c.bits >= int64(n)):
-		t.at.k.fault(&ruleShape, "part %d of %d", i.c.bits, n)
+	case i.Constant() && (i.bits < 0 || i.bits >= int64(n)):
+		t.at.k.fault(&ruleShape, "part %d of %d", i.bits, n)
 		return t
 	}
 	t.slab = t.SlabBytes()

@@ -90,8 +90,8 @@ func (x Reg[T]) lanes(n int64) Operand {
 
 // ShuffleFrom is x of a lane.
 func (x Reg[T]) ShuffleFrom(lane Reg[U32]) Reg[T] {
-	if lane.Constant() && x.k != nil && (lane.c.bits < 0 || lane.c.bits > 31) {
-		x.k.fault(&ruleConstant, "a shuffle from lane %d; a warp has lanes 0 to 31", lane.c.bits)
+	if lane.Constant() && x.k != nil && (lane.bits < 0 || lane.bits > 31) {
+		x.k.fault(&ruleConstant, "a shuffle from lane %d; a warp has lanes 0 to 31", lane.bits)
 		return x
 	}
 	return shuffled(x, "idx", lane, 31)
