@@ -12,8 +12,10 @@
 package golden
 
 import (
+	"errors"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -95,6 +97,10 @@ func origins(m Module, text string) func(line int) string {
 
 func check(t testing.TB, name, text string, where func(line int) string) {
 	t.Helper()
+	if name == "" || !filepath.IsLocal(name) {
+		t.Fatalf("%q names no file in testdata", name)
+		return
+	}
 	path := filepath.Join("testdata", name+".ptx")
 	if updating() {
 		if err := write(path, text); err != nil {
@@ -133,15 +139,44 @@ func first(text string, n int) string {
 	return strings.Join(lines[:n], "") + fmt.Sprintf("... and %d lines more; after `go test -update` they are in the diff of your version control\n", len(lines)-1-n)
 }
 
-// write makes a file and its folder.
-func write(path, text string) error {
-	if old, err := os.ReadFile(path); err == nil && string(old) == text {
+// write makes a file and its folder. At every moment the file is whole: tests of other packages may read it.
+func write(path, text string) (err error) {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	old, err := os.ReadFile(path)
+	if err == nil && string(old) == text {
 		return nil
+	}
+	mode := os.FileMode(0o666)
+	if err == nil {
+		f, err := os.OpenFile(path, os.O_WRONLY, 0) // renaming would replace what must not be written
+		if err != nil {
+			return err
+		}
+		info, err := f.Stat()
+		f.Close()
+		if err != nil {
+			return err
+		}
+		mode = info.Mode().Perm()
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
-	return os.WriteFile(path, []byte(text), 0o666)
+	name := fmt.Sprintf("%s.%x.tmp", path, rand.Uint64())
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(name, path)
+	}
+	if err != nil {
+		os.Remove(name)
+	}
+	return err
 }
 
 // Diff is what differs between two modules: "" where they differ at most in the names of registers and labels, the order of

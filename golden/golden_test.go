@@ -5,10 +5,13 @@ package golden_test
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
@@ -193,6 +196,8 @@ func TestCheck(t *testing.T) {
 		{fake{"good", strings.Replace(module, "top:\n", "top:\n"+strings.Repeat("\tadd.u32 %b, %b, 7;\n", 300), 1), nil}, "and 107 lines more; after `go test -update`"},
 		{fake{"missing", module, nil}, "testdata/missing.ptx is not there; `go test -update` makes it"},
 		{fake{"bad", "", errors.New("k.go:3: no")}, "bad cannot be built:\nk.go:3: no"},
+		{fake{"../good", module, nil}, `"../good" names no file in testdata`},
+		{fake{"", module, nil}, `"" names no file in testdata`},
 	} {
 		r := &recorder{TB: t}
 		golden.Check(r, test.m)
@@ -200,5 +205,70 @@ func TestCheck(t *testing.T) {
 		if test.want == "" && said != "" || !strings.Contains(said, test.want) {
 			t.Errorf("%s: said %q, want %q", test.m.name, said, test.want)
 		}
+	}
+}
+
+// TestScopes compares modules with names that several scopes declare.
+func TestScopes(t *testing.T) {
+	const head = ".version 8.0\n.target sm_80\n.entry k()\n{\n\t.reg .b32 a;\n"
+	for _, test := range []struct {
+		name, old, new string
+		same           bool
+	}{
+		{"a label of each scope", "{ L: bra L; } { L: bra L; }", "{ L: bra L; } { M: bra M; }", true},
+		{"a label of another scope", "L: { L: bra L; } bra L;", "L: { M: bra L; } bra L;", false},
+		{"an inner register", "{ .reg .b64 a; mov.b64 a, 1; } mov.b32 a, 2;", "{ .reg .b64 c; mov.b64 c, 1; } mov.b32 a, 2;", true},
+		{"an inner register that went", "{ .reg .b32 a; mov.b32 a, 1; } mov.b32 a, 2;", "{ mov.b32 a, 1; } mov.b32 a, 2;", false},
+		{"the type of an inner register", "{ .reg .b32 c; mov.b32 c, 1; } { .reg .f32 c; mov.b32 c, 2; }", "{ .reg .f32 c; mov.b32 c, 1; } { .reg .f32 c; mov.b32 c, 2; }", false},
+		{"the length of a vector", ".reg .v4 .b32 v; mov.b32 v.x, 1;", ".reg .v2 .b32 v; mov.b32 v.x, 1;", false},
+	} {
+		got, list := golden.Diff(head+test.old+"\nret;\n}\n", head+test.new+"\nret;\n}\n")
+		if len(list) > 0 {
+			t.Fatal(list)
+		}
+		if test.same != (got == "") {
+			t.Errorf("%s: got\n%s", test.name, got)
+		}
+	}
+}
+
+// TestUpdate writes golden files, several at once, and through a link.
+func TestUpdate(t *testing.T) {
+	folder := t.TempDir()
+	t.Chdir(folder)
+	if err := os.MkdirAll("elsewhere", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll("testdata", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("elsewhere/kept.ptx", nil, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("../elsewhere/kept.ptx", "testdata/linked.ptx"); err != nil {
+		t.Fatal(err)
+	}
+	was := flag.Lookup("update").Value.String()
+	if err := flag.Set("update", "true"); err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	for i := range 16 {
+		group.Go(func() { golden.CheckText(t, []string{"one", "deep/two", "linked"}[i%3], module) })
+	}
+	group.Wait()
+	if err := flag.Set("update", was); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"testdata/one.ptx", "testdata/deep/two.ptx", "elsewhere/kept.ptx"} {
+		if text, err := os.ReadFile(name); err != nil || string(text) != module {
+			t.Errorf("%s: %d bytes, %v", name, len(text), err)
+		}
+	}
+	if info, err := os.Lstat("elsewhere/kept.ptx"); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("%v, %v", info, err)
+	}
+	if rest, _ := filepath.Glob("testdata/*.tmp"); len(rest) > 0 {
+		t.Errorf("left behind: %v", rest)
 	}
 }

@@ -5,6 +5,7 @@ package golden
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ptx"
@@ -90,8 +91,14 @@ func sorted(list []line) {
 type outliner struct {
 	f      *ptx.File
 	in     string
-	labels map[string]bool
-	types  map[string]string // of registers by name, or by letters for ranges
+	scopes []map[string]declared // of the function, the innermost last
+	times  map[string]int        // how often a name was declared in it
+}
+
+// A declared name is a label, or a register or all that begin with these letters.
+type declared struct {
+	kind  string
+	which string // "" for the first of this name in its function, and what tells the others from it
 }
 
 // plain is a statement whose names all count.
@@ -104,13 +111,12 @@ func (o *outliner) words(from, to ptx.Pos) line {
 
 // function is the head of a function, a line for each parameter and directive, and its body.
 func (o *outliner) function(n *ptx.Func) []line {
-	o.in, o.labels, o.types = n.Name.Text, make(map[string]bool), make(map[string]string)
+	o.in, o.times = n.Name.Text, make(map[string]int)
 	defer func() { o.in = "" }()
 	list := o.head(n)
 	if n.Body == nil {
 		return list
 	}
-	o.collect(n.Body)
 	var variables, code []line
 	o.block(n.Body, &variables, &code)
 	sorted(variables)
@@ -147,26 +153,36 @@ func (o *outliner) head(n *ptx.Func) []line {
 	return list
 }
 
-// collect learns the labels of a block, and the types of its registers.
-func (o *outliner) collect(b *ptx.Block) {
+// open learns the labels and registers of a scope.
+func (o *outliner) open(b *ptx.Block) {
+	scope := make(map[string]declared)
+	declare := func(name, kind string) {
+		d := declared{kind: kind}
+		if n := o.times[name]; n > 0 {
+			d.which = "#" + strconv.Itoa(n)
+		}
+		o.times[name]++
+		scope[name] = d
+	}
 	for _, n := range b.Stmts {
 		switch n := n.(type) {
 		case *ptx.Var:
 			if n.Space.Text == ".reg" {
 				for _, d := range n.Names {
-					o.types[d.Name.Text] = n.Type.Text
+					declare(d.Name.Text, "register"+n.Vec.Text+n.Type.Text)
 				}
 			}
 		case *ptx.Label:
-			o.labels[n.Name.Text] = true
-		case *ptx.Block:
-			o.collect(n)
+			declare(n.Name.Text, "label")
 		}
 	}
+	o.scopes = append(o.scopes, scope)
 }
 
 // block collects the declarations of a block and its code.
 func (o *outliner) block(b *ptx.Block, variables, code *[]line) {
+	o.open(b)
+	defer func() { o.scopes = o.scopes[:len(o.scopes)-1] }()
 	for _, n := range b.Stmts {
 		switch n := n.(type) {
 		case *ptx.Var:
@@ -174,7 +190,8 @@ func (o *outliner) block(b *ptx.Block, variables, code *[]line) {
 				*variables = append(*variables, o.plain(n))
 			}
 		case *ptx.Label:
-			*code = append(*code, line{in: o.in, shape: "label:", names: []string{n.Name.Text}, text: n.Name.Text + ":", at: o.f.PlaceOf(n).Line})
+			d, _ := o.lookup(n.Name.Text)
+			*code = append(*code, line{in: o.in, shape: "label:", names: []string{n.Name.Text + d.which}, text: n.Name.Text + ":", at: o.f.PlaceOf(n).Line})
 		case *ptx.Instr:
 			*code = append(*code, o.instr(n))
 		case *ptx.Block:
@@ -197,10 +214,10 @@ func (o *outliner) instr(n *ptx.Instr) line {
 		if g.Not {
 			mark = "@!"
 		}
-		kind, _, _ := o.free(g.Text)
-		l.shape = mark + kind + " " + l.shape
-		l.names = append([]string{g.Text}, l.names...)
-		l.parts.Guard = []part{{Text: mark, Parts: []part{{Text: g.Text, Name: true}}}}
+		d, _, _ := o.free(g.Text)
+		l.shape = mark + d.kind + " " + l.shape
+		l.names = append([]string{g.Text + d.which}, l.names...)
+		l.parts.Guard = []part{{Text: mark, Parts: []part{{Text: g.Text + d.which, Name: true}}}}
 	}
 	return l
 }
@@ -223,16 +240,17 @@ func (o *outliner) statement(n ptx.Node, op string, args []ptx.Operand) line {
 func (o *outliner) operand(x *ptx.Operand, shape *strings.Builder, names *[]string) part {
 	if len(x.Args) == 0 {
 		p := part{Text: x.Text}
-		kind, field, free := "", "", false
+		var d declared
+		field, free := "", false
 		if x.Kind == ptx.Name {
-			kind, field, free = o.free(x.Text)
+			d, field, free = o.free(x.Text)
 		}
 		if !free {
 			shape.WriteString(x.Text)
 			return p
 		}
-		shape.WriteString(kind + field)
-		p.Text, p.Name = strings.TrimSuffix(x.Text, field), true
+		shape.WriteString(d.kind + field)
+		p.Text, p.Name = strings.TrimSuffix(x.Text, field)+d.which, true
 		*names = append(*names, p.Text)
 		return p
 	}
@@ -251,21 +269,25 @@ func kindMark(k ptx.OperandKind) string { return string(rune('A' + int(k))) }
 
 // free reports whether a name does not count: that of a register, whose type does, or of a label. The field
 // is what follows a register's name, .x or .h1, which counts.
-func (o *outliner) free(text string) (kind, field string, ok bool) {
+func (o *outliner) free(text string) (d declared, field string, ok bool) {
 	base := text
 	if i := strings.IndexByte(text, '.'); i > 0 {
 		base, field = text[:i], text[i:]
 	}
-	if t, ok := o.types[base]; ok {
-		return "register" + t, field, true
-	}
-	if letters := strings.TrimRight(base, "0123456789"); letters != base {
-		if t, ok := o.types[letters]; ok {
-			return "register" + t, field, true
+	d, ok = o.lookup(base)
+	return d, field, ok
+}
+
+// lookup finds what a name, or the letters of it, stand for.
+func (o *outliner) lookup(name string) (declared, bool) {
+	letters := strings.TrimRight(name, "0123456789")
+	for i := len(o.scopes) - 1; i >= 0; i-- {
+		if d, ok := o.scopes[i][name]; ok {
+			return d, true
+		}
+		if d, ok := o.scopes[i][letters]; ok && d.kind != "label" {
+			return d, true
 		}
 	}
-	if o.labels[text] {
-		return "label", "", true
-	}
-	return "", "", false
+	return declared{}, false
 }
