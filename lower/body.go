@@ -31,10 +31,10 @@ func (w *writer) stretch(blocks []*ir.Block, calls map[*ir.Block][]sequence) {
 		}
 	}
 	for len(list) > 0 {
-		n, plain := w.together(list)
+		n, column, plain := w.together(list)
 		if plain {
 			w.comments(list[0].Doc())
-			w.straight(list[:n])
+			w.straight(list[:n], column)
 		} else {
 			for _, in := range list[:n] {
 				w.line(in)
@@ -44,36 +44,33 @@ func (w *writer) stretch(blocks []*ir.Block, calls map[*ir.Block][]sequence) {
 	}
 }
 
-// together is how many of the first instructions are aligned together, and whether they are nothing but instructions, without comments
-// behind them.
-func (w *writer) together(list []*ir.Instr) (n int, plain bool) {
+// together is how many of the first instructions are aligned together, in which column their operands begin, and whether they are nothing but
+// instructions, without comments behind them.
+func (w *writer) together(list []*ir.Instr) (n, column int, plain bool) {
 	plain = true
 	for i, in := range list {
 		switch {
 		case in.Said == nil && len(w.lists) == 0 && !in.Directive(): // so mostly
 		case i > 0 && len(in.Doc()) > 0:
-			return i, plain
+			return i, column, plain
 		case !in.Directive():
 			plain = plain && in.Note() == "" && (len(w.lists) == 0 || w.lists[in] == nil)
 		case in.Op == ".loc":
 			plain = false
 		case i > 0:
-			return i, plain
+			return i, column, plain
 		default:
-			return 1, false
+			return 1, column, false
 		}
-	}
-	return len(list), plain
-}
-
-// straight writes instructions that are aligned together, one after the other.
-func (w *writer) straight(list []*ir.Instr) {
-	column := 0
-	for _, in := range list {
 		if len(in.Args) > 0 {
 			column = layout.Column(column, widthOfHead(in.Guard, w.opcode(in)))
 		}
 	}
+	return len(list), column, plain
+}
+
+// straight writes instructions that are aligned together, one after the other.
+func (w *writer) straight(list []*ir.Instr, column int) {
 	w.Straight(column)
 	for _, in := range list {
 		line := appendHead(w.Head(), in.Guard, w.opcode(in))

@@ -242,7 +242,15 @@ func (w *writer) label(name, note string) {
 
 // opcode is op with its modifiers in the manual's order. The form that an instruction is bound to knows it mostly.
 func (w *writer) opcode(in *ir.Instr) string {
-	if f := in.Form; f != nil && len(f.Opcode) == len(in.Op) && (unsafe.StringData(f.Opcode) == unsafe.StringData(in.Op) || f.Opcode == in.Op) {
+	if f := in.Form; f != nil && len(f.Opcode) == len(in.Op) && unsafe.StringData(f.Opcode) == unsafe.StringData(in.Op) {
+		return in.Op // of two texts that are one in memory
+	}
+	return w.canonical(in)
+}
+
+// canonical is opcode where the texts must be compared.
+func (w *writer) canonical(in *ir.Instr) string {
+	if in.Form != nil && in.Form.Opcode == in.Op {
 		return in.Op
 	}
 	s, ok := w.spelled[in.Op]

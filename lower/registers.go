@@ -4,6 +4,7 @@
 package lower
 
 import (
+	"encoding/binary"
 	"slices"
 	"strconv"
 	"unsafe"
@@ -259,22 +260,28 @@ func (l *families) add(c class, others map[string]int) *family {
 	return fam
 }
 
-// number gives the registers of f their names, all cut out of one text.
+// number gives the registers of f their names, all cut out of one text. Ten neighbours differ in the last digit alone, so a name that is short is
+// written as one number, of whose eight bytes the next name overwrites what is too much.
 func (f *family) number() {
 	n := len(f.regs)
-	text := make([]byte, 0, n*(len(f.letters)+len(strconv.Itoa(n)))) // which holds them all, and stays where it is
-	at, width := 0, 0                                                // of the name before
-	for i, r := range f.regs {
-		if i%10 == 0 {
-			at = len(text)
-			text = strconv.AppendInt(append(text, f.letters...), int64(i), 10)
-			width = len(text) - at
-		} else {
-			text = append(text, text[at:]...)
+	text := make([]byte, n*(len(f.letters)+len(strconv.Itoa(n)))+8)
+	at := 0
+	for first := 0; first < n; first += 10 {
+		var room [32]byte
+		name := strconv.AppendInt(append(room[:0], f.letters...), int64(first), 10)
+		width := len(name)
+		word, short, last := binary.LittleEndian.Uint64(room[:]), width <= 8, uint64(1)<<(8*(width-1)&63)
+		for _, r := range f.regs[first:min(first+10, n)] {
+			if short {
+				binary.LittleEndian.PutUint64(text[at:], word)
+				word += last
+			} else {
+				copy(text[at:], name)
+				name[width-1]++
+			}
+			r.Name = unsafe.String(&text[at], width)
 			at += width
-			text[len(text)-1]++
 		}
-		r.Name = unsafe.String(&text[at], width)
 	}
 	f.top = n - 1
 }

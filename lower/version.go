@@ -206,7 +206,9 @@ func (v *needs) function(f *ir.Func) {
 	}
 	for _, b := range f.Blocks {
 		for _, in := range b.Instrs {
-			v.instr(in)
+			if known := v.known(in.Form); known.form == nil || known.form != in.Form || !known.plain { // as few are
+				v.instr(in)
+			}
 		}
 	}
 }
@@ -231,8 +233,7 @@ func (v *needs) instr(in *ir.Instr) {
 
 // form is what the form of in needs, and reports whether its operands need nothing. Most instructions have one of a few forms.
 func (v *needs) form(in *ir.Instr) (plain bool) {
-	at := uintptr(unsafe.Pointer(in.Form))
-	known := &v.lately[(at>>5^at>>11)%uintptr(len(v.lately))]
+	known := v.known(in.Form)
 	if known.form == in.Form {
 		return known.plain
 	}
@@ -242,6 +243,12 @@ func (v *needs) form(in *ir.Instr) (plain bool) {
 	}
 	*known = seen{in.Form, in.Form.Values()}
 	return known.plain
+}
+
+// known is where a form stands if it was seen lately.
+func (v *needs) known(f *isa.Candidate) *seen {
+	at := uintptr(unsafe.Pointer(f))
+	return &v.lately[(at>>5^at>>11)%uintptr(len(v.lately))]
 }
 
 // bounds is what the form of in needs with its operands.
