@@ -55,8 +55,10 @@ type checker struct {
 	marks   map[string]bool // labels of debug sections
 	inlined []ptx.Operand   // names of inlined functions
 	files   map[uint32]ptx.Span
-	debug   bool // a .section was seen
-	free    bool // of the calling convention, which the module turns off
+	debug   bool       // a .section was seen
+	pointed *ptx.Attr  // the first .const of a .ptr of a kernel
+	turned  *ptx.Instr // the first instruction that makes addresses of the .const space generic, or back
+	free    bool       // of the calling convention, which the module turns off
 
 	body    *body     // the function being read, nil at module level
 	heading *function // the function whose directives are being read
@@ -118,6 +120,7 @@ func (c *checker) finish() {
 	c.finishHeader()
 	c.finishConstants()
 	c.finishDebug()
+	c.finishPointers()
 	c.unresolved()
 	c.finishKernels()
 }

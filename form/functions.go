@@ -155,6 +155,8 @@ func (c *checker) formalPlace(v *ptx.Var, s *shape, f *function, r role, ok, pro
 	}
 	for i := range v.Attrs {
 		switch a := &v.Attrs[i]; {
+		case a.Name.Text == ".const" && f.entry && c.pointed == nil:
+			c.pointed = a
 		case a.Name.Text == ".ptr":
 			c.need(a.Name, ".ptr", 2, 2, 0)
 			if !f.entry && !prototype {

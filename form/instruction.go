@@ -26,6 +26,7 @@ type opcode struct {
 	fraction bool     // createpolicy.fractional
 	sampler  bool     // txq of what a sampler knows, where it is apart from the texture
 	own      bool     // txq of what samplers alone know
+	turns    bool     // makes an address in .const generic, or the other way round
 	nameless bool     // one word, and no instruction has that name
 }
 
@@ -64,8 +65,11 @@ func (c *checker) opcode(text string) *opcode {
 	switch head {
 	case "ld", "ldu", "st", "atom", "red", "prefetch", "prefetchu", "discard", "applypriority", "mbarrier", "multimem":
 		op.narrow = !spaced && !has("tensormap") && !has("async") && !has("bulk")
+		op.turns = head == "prefetch" && has("const")
 	case "createpolicy":
 		op.fraction = has("fractional")
+	case "cvta":
+		op.turns = has("const")
 	case "txq":
 		op.sampler = has("filter_mode") || has("addr_mode_0") || has("addr_mode_1") || has("addr_mode_2")
 		op.own = has("force_unnormalized_coords")
@@ -122,6 +126,8 @@ func (c *checker) instruction(in *ptx.Instr) {
 		c.special(in, op)
 	}
 	switch {
+	case op.turns && c.turned == nil:
+		c.turned = in
 	case op.fraction:
 		c.fraction(in)
 	case op.head == "tcgen05":

@@ -49,3 +49,12 @@ func (c *checker) guardedParameter(in *ptx.Instr, op *opcode) {
 		}
 	}
 }
+
+// finishPointers checks that no address is taken between the .const space and the generic one where a kernel gets pointers to
+// constants, which lie in another bank.
+func (c *checker) finishPointers() {
+	if c.pointed != nil && c.turned != nil {
+		c.fault(&ruleConstantPointer, c.turned.Op, "%s cannot stand in a module with a kernel's parameter that is a .ptr .const", clip(c.turned.Op.Text)).
+			related(c.pointed.Span, "the parameter is here")
+	}
+}

@@ -16,7 +16,7 @@ func Rules() diag.Rules {
 		ruleLinkage, ruleExternClash, ruleAttribute, ruleBank, ruleConstants, ruleInitialised, ruleValue,
 		ruleValueCount, ruleValueSpace, ruleMask, ruleOpaque, ruleTextureMode, ruleField, ruleRedefined,
 		ruleMismatch, ruleReturns, ruleParameterSpace, ruleParameterType, ruleParameterName, ruleParameterBytes,
-		ruleUnsized, rulePointer, ruleAlias, ruleNoReturn, ruleUnresolved, ruleCall, ruleCallTarget, rulePrototype,
+		ruleUnsized, rulePointer, ruleConstantPointer, ruleAlias, ruleNoReturn, ruleUnresolved, ruleCall, ruleCallTarget, rulePrototype,
 		ruleCallCount, ruleCallType, ruleTargets, ruleParameterWrite, ruleParameterRead, ruleParameterSide,
 		ruleParameterAddress, ruleParameterGuard, ruleNoCall, ruleTuningValue, ruleTuningConflict, ruleTuningNeeds,
 		ruleTuningPlace, ruleTuningTwice, ruleTuningIdle, ruleLanguage, rulePragma, rulePragmaPlace,

@@ -100,6 +100,15 @@ var (
 		Fix:     "Drop it.",
 		Section: "5.1.6.3 .ptr",
 	}
+	ruleConstantPointer = diag.Rule{
+		ID: "F613", Title: "constant pointer beside cvta.const", Layer: "form", Severity: diag.Error,
+		What:    "cvta.const, cvta.to.const or prefetch.const in a module with a kernel's parameter that is a .ptr .const, wherever they stand.",
+		Why:     "Such a parameter points into another bank of constants, whose addresses have no generic form. The assembler rejects the module, and names no line.",
+		Wrong:   ".const .b32 c;\n.entry k(.param .u64 .ptr .const p) { .reg .b64 %a; cvta.const.u64 %a, c; ret; }",
+		Right:   ".const .b32 c;\n.entry k(.param .u64 p) { .reg .b64 %a; cvta.const.u64 %a, c; ret; }",
+		Fix:     "Drop .ptr .const.",
+		Section: "5.1.6.3 .ptr",
+	}
 	ruleAlias = diag.Rule{
 		ID: "F610", Title: "alias that cannot be", Layer: "form", Severity: diag.Error,
 		What: "An .alias of or for something that is no .func, with a body, a different signature, or a target that is .weak or .extern.",
