@@ -271,6 +271,16 @@ func (l *lifter) nested(n *ptx.Func) {
 	l.head(t.Proto, n)
 	l.pop()
 	l.f, l.used, l.ordered = f, used, ordered
+	// It stands on one line, and its comments before that.
+	t.Doc = append(t.Doc, t.Proto.Doc...)
+	t.Proto.Doc = nil
+	for i := range t.Proto.Attrs {
+		a := &t.Proto.Attrs[i]
+		if t.Doc = append(t.Doc, a.Doc...); a.Note != "" {
+			t.Doc = append(t.Doc, a.Note)
+		}
+		a.Doc, a.Note = nil, ""
+	}
 	t.Note = l.note(n.To, &t.Doc)
 	l.f.Targets = append(l.f.Targets, t)
 }

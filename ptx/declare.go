@@ -83,8 +83,14 @@ func (p *printer) declarators(n *Var) {
 			p.Put(">")
 		}
 		for j := range d.Dims {
+			x := &d.Dims[j]
+			if x.Kind == Empty {
+				p.interior(x.At)
+			}
 			p.Put("[")
-			p.Line = p.operand(p.Line, &d.Dims[j], true)
+			if p.Line = p.operand(p.Line, x, true); x.Kind == Empty {
+				p.interior(x.To)
+			}
 			p.Put("]")
 		}
 		if d.Init != nil {

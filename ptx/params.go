@@ -69,7 +69,7 @@ func (p *parser) collectParams() bool {
 				depth < 0 || depth == 0 && t.kind == ',' {
 				break
 			}
-			if t.kind == dot && t.fresh && depth == 0 && len(p.frame.tokens) > base &&
+			if t.kind == dot && t.fresh && depth == 0 && len(p.frame.tokens) > base && p.lastDot(len(p.frame.tokens)-1) != ".hidden" &&
 				(opensParam(p.textOf(t)) || p.headerGoesOn()) {
 				break // the comma or the parenthesis was lost
 			}

@@ -239,7 +239,7 @@ func (p *parser) plainData() bool {
 	line := p.lines.Room(1)
 	x := &line[0].arg[0]
 	end := plainNumber(text, i+1, x)
-	if end == none || end == len(text) || text[end] != '\n' || !isInteger(x.Text) {
+	if end == none || end == len(text) || text[end] != '\n' || !isInteger(x.Text) || goesOn(text, end) {
 		return false
 	}
 	d := &p.lines.Many(1)[0].Data
@@ -250,6 +250,14 @@ func (p *parser) plainData() bool {
 	p.scan.at, p.tok.to = end, Pos(end)
 	p.advance()
 	return true
+}
+
+// goesOn reports whether a comma follows the white space at i, or perhaps does, behind a comment.
+func goesOn(text string, i int) bool {
+	for i < len(text) && (leads[text[i]] == leadBlank || leads[text[i]] == leadLine) {
+		i++
+	}
+	return i < len(text) && (text[i] == ',' || text[i] == '/')
 }
 
 // A dataLine is a line of one number.
