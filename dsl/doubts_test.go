@@ -53,6 +53,41 @@ var doubts = []wrongKernel{
 		})
 		w.Store(k.Matrix("d", isa.F32).Sized(n, n), row, col)
 	}},
+	// Sums of two warps in one place.
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
+		d, n := k.Matrix("d", isa.F32), dsl.Param[dsl.U32](k, "n")
+		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 32, 32)
+		row, col := w.Place(k.WarpIndex(), 4)
+		first := n.SubI(1).Sub(k.CTAID().Y).MulI(64)
+		for i := range k.Range(k.U32(0), n) {
+			w.Store(d.Sized(n, n), first.Add(row), i.MadI(128, col))
+			w.Store(d.Sized(n, n), first, i.MadI(128, col))          // want `D501: warps 0 and 4 store their sums, 32x32 each, to some of the same places: the rows of their tiles begin 0 apart, and the columns 0`
+			w.Store(d.Sized(n, n), first.Add(row), i.MadI(128, row)) // want `D501: warps 0 and 1 store`
+			w.Store(d.Sized(n, n).Nth(k.WarpIndex()), first, i)      // matrices of their own, perhaps
+			k.If(k.WarpIndex().EqI(0), func() { w.Store(d.Sized(n, n), first, k.U32(0)) })
+		}
+		k.If(n.GtI(5), func() {
+			w.Store(d.Sized(n, n), first.Add(row.DivI(2)), col) // want `D501: warps 0 and 4 store their sums, 32x32 each, .*: the rows of their tiles begin 16 apart, and the columns 0`
+		})
+	}},
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
+		d, n := k.Matrix("d", isa.F32).Sized(k.U32(512), k.U32(512)), dsl.Param[dsl.U32](k, "n")
+		k.Roles(dsl.OnWarpgroups(0, 2, "store", func(half u32) {
+			acc := k.Accumulator(64, 64, isa.F32)
+			acc.Clear()
+			acc.Store(d, half.MulI(64), n)
+			acc.Store(d, k.U32(0), half.MulI(32).Add(n)) // want `D501: warpgroups 0 and 1 store their sums, 64x64 each, .*: the rows of their tiles begin 0 apart, and the columns 32`
+		}))
+	}},
+	// Semaphores where nobody arrives.
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
+		locks, others, n := dsl.Global[dsl.U32](k, "locks"), dsl.Global[dsl.U32](k, "others"), dsl.Param[dsl.U32](k, "n")
+		k.If(k.TID().X.EqI(0), func() {
+			k.Semaphore(others, n).Wait(k.U32(0))
+			k.Semaphore(locks, k.CTAID().X).Wait(n) // want `D501: nothing in this kernel arrives at the semaphore`
+			k.Semaphore(locks, k.CTAID().X).Reset()
+		})
+	}},
 }
 
 // TestDoubts builds kernels that may be right, and are most likely not: each warning must be at a line that wants it.

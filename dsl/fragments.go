@@ -43,6 +43,9 @@ func (w *WarpTile[C]) Left(x SharedTile, from Reg[U32]) *Fragments {
 	case !x.turns():
 		return f
 	}
+	if !within(k, x, from, w.rows) {
+		return f
+	}
 	read := x.fragments(leftCorner(x), from, s.K)
 	for step := range depth / s.K {
 		var line [][]Reg[B32]
@@ -154,7 +157,7 @@ func (w *WarpTile[C]) MMALeft(x *Fragments, y SharedTile, fromY Reg[U32]) {
 		k.fault(&ruleShape, "MMALeft of %s and %s with %s of %s: the element types differ", x.typ, y.Tile, s, s.A)
 	case x.rows != w.rows || x.cols != depth || rows < w.cols:
 		k.fault(&ruleShape, "MMALeft of %dx%d %s and %s into %dx%d: rows of one length, and at least so many rows are expected", x.rows, x.cols, x.typ, y, w.rows, w.cols)
-	case len(x.regs) == 0 || !y.turns():
+	case len(x.regs) == 0 || !y.turns() || !within(k, y, fromY, w.cols):
 		// told already
 	default:
 		read := y.fragments(rightCorner(y), fromY, s.K)

@@ -60,6 +60,9 @@ type Kernel struct {
 	outputs    []*Output
 	reading    []*Stage       // that are being read
 	unread     []func()       // checks of what is brought and never read
+	waits      []waiting      // at semaphores
+	counted    []*ir.Reg      // arrays of semaphores where something arrives
+	resets     int            // of semaphores
 	waited     bool           // WaitStores, for one output or another
 	watching   []watched      // what finish looks at
 	conds      []condition    // that hold here

@@ -17,6 +17,7 @@ type Addr struct {
 	off   int64
 	align int // what the base and offset are known to be a multiple of; 0 if nothing is known
 	scope int
+	use   *usage // of a shared variable
 }
 
 // At is the address in the register x plus an offset, in the space that the instruction names. Where x is a variable, it is what that is when the
@@ -60,6 +61,7 @@ func addressValue[T Scalar](a Addr) Reg[T] {
 		return Reg[T]{}
 	}
 	k := a.k
+	a.use.name()
 	if a.v == nil {
 		x := Reg[T]{k: k, r: a.reg, scope: a.scope}
 		if a.off == 0 {
@@ -104,6 +106,7 @@ func (a Addr) in(k *Kernel) ir.Operand {
 
 // inner is what stands in the bracket.
 func (a Addr) inner(k *Kernel) (ir.Operand, bool) {
+	a.use.name()
 	switch {
 	case a.k == nil:
 		k.fault(&ruleValue, "an address that no builder call made is used")

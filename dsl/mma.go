@@ -249,6 +249,7 @@ func within(k *Kernel, t SharedTile, from Reg[U32], n int) bool {
 		k.fault(&ruleShape, "%d rows from row %d on, of %s, which has %d", n, from.bits, t, rows)
 		return false
 	}
+	t.takes(from, n, rows, "rows")
 	return true
 }
 

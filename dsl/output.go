@@ -100,6 +100,7 @@ func (o *Output) Store(acc *Accumulator, part int, group, row, col Reg[U32]) {
 		return
 	}
 	o.stores()
+	k.storesSums(Addr{}, row, col, 64, acc.cols, 128)
 	first := o.first()
 	k.Comment("the store before this one has left the tile")
 	k.When(first, func() { k.WaitStoresRead(0) })

@@ -18,6 +18,9 @@ func (w *WarpTile[C]) Put(to SharedTile, from Reg[U32]) {
 		k.fault(&ruleShape, "sums of %dx%d %s are put into %s", w.rows, w.cols, s.C, to.Tile)
 		return
 	}
+	if !within(k, to, from, w.rows) {
+		return
+	}
 	bytes := s.C.Bits() / 8
 	lane := k.Lane()
 	row := from.Add(lane.ShrI(2))

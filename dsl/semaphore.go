@@ -3,10 +3,18 @@
 
 package dsl
 
-import "github.com/ptxdsl/ptxdsl/isa"
+import (
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
 
 // A Semaphore is a counter in global memory by which blocks of one launch wait for one another. It is zero when the launch begins.
-type Semaphore struct{ at Array[U32] }
+type Semaphore struct {
+	at Array[U32]
+	of *ir.Reg // the array's address
+}
 
 // Semaphore is the i-th of an array of counters in global memory.
 func (k *Kernel) Semaphore(counters Array[U32], i Reg[U32]) Semaphore {
@@ -18,12 +26,48 @@ func (k *Kernel) Semaphore(counters Array[U32], i Reg[U32]) Semaphore {
 	case counters.at.space != isa.Global && counters.at.space != isa.Generic:
 		k.fault(&ruleMemory, "a semaphore in %s memory, which other blocks do not see; Barrier is for the threads of a block", counters.at.space)
 	}
-	return Semaphore{counters.At(i)}
+	return Semaphore{counters.At(i), counters.at.reg}
+}
+
+// A waiting is a wait at a semaphore.
+type waiting struct {
+	of  *ir.Reg
+	pos ir.Pos
+}
+
+// checkSemaphores reports waits at semaphores where nothing of the kernel arrives, if nothing in it is such that it might.
+func (k *Kernel) checkSemaphores() {
+	for _, w := range k.waits {
+		if slices.Contains(k.counted, w.of) || k.counts() {
+			continue
+		}
+		k.doubt(w.pos, "nothing in this kernel arrives at the semaphore: blocks of one launch wait for one another, and unless another launch counts it up meanwhile, this waits for ever")
+	}
+}
+
+// counts reports whether the kernel may count something in global memory up by itself.
+func (k *Kernel) counts() bool {
+	if len(k.callees) > 0 {
+		return true
+	}
+	stores := 0
+	for _, b := range k.f.Blocks {
+		for _, in := range b.Instrs {
+			switch head := in.Head(); {
+			case head == "atom", head == "red", head == "call", head == "multimem":
+				return true
+			case head == "st" && (in.Mod("release") || in.Mod("relaxed") || in.Mod("volatile")):
+				stores++
+			}
+		}
+	}
+	return stores > k.resets
 }
 
 // Arrive counts one more. Whoever waits for that can read what the thread wrote, and behind a barrier what the threads wrote that met it there.
 func (s Semaphore) Arrive() {
 	if k := s.at.at.k; k != nil {
+		k.counted = append(k.counted, s.of)
 		s.at.Reduce("add", k.U32(0), k.U32(1), Release, InGPU)
 	}
 }
@@ -38,6 +82,9 @@ func (s Semaphore) Wait(n Reg[U32]) {
 	if k.guard.Reg != nil {
 		k.fault(&ruleOperand, "a wait inside When, which guards single instructions; use If")
 	}
+	if !n.Constant() || n.bits > 0 {
+		k.waits = append(k.waits, waiting{s.of, k.m.calls.here()})
+	}
 	again := k.newBlock("wait")
 	k.place(again)
 	k.branchIf(s.at.Get(Acquire, InGPU).Lt(n), false, again)
@@ -46,6 +93,7 @@ func (s Semaphore) Wait(n Reg[U32]) {
 // Reset makes the count zero, for the next launch: what the last thread that waits for it does.
 func (s Semaphore) Reset() {
 	if k := s.at.at.k; k != nil {
+		k.resets++
 		s.at.Put(k.U32(0), Relaxed, InGPU)
 	}
 }

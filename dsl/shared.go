@@ -17,6 +17,7 @@ type sharedMemory struct {
 	bytes int64       // that the launch must give, after Build
 	rest  *ir.Var     // what the launch gives beyond
 	named []*ir.Instr // instructions that name variables, shared ones and others
+	uses  []*usage
 }
 
 // staticShared is the most shared memory that a kernel may declare.
@@ -44,7 +45,7 @@ func Shared[T Scalar](k *Kernel, name string, dims ...int) Array[T] {
 	k = k.sound()
 	k.stores(name, TypeOf[T]())
 	v := k.newShared(name, memory(TypeOf[T]()), 16, dims)
-	return Array[T]{at: Addr{k: k, space: isa.Shared, v: v, align: v.Align}, dims: dims}
+	return Array[T]{at: Addr{k: k, space: isa.Shared, v: v, align: v.Align, use: k.used(v)}, dims: dims}
 }
 
 // DynamicShared is what a launch gives of shared memory beyond Kernel.DynamicShared: as many numbers as its bytes hold. The kernel is told

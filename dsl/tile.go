@@ -265,6 +265,8 @@ func Element[T Scalar](t SharedTile, row, col Reg[U32]) Array[T] {
 		k.fault(&ruleShape, "an element of %s in row %s and column %s", t.Tile, spot(row), spot(col))
 		return Array[T]{at: t.at}
 	}
+	t.takes(row, 1, t.Rows, "row")
+	t.takes(col, 1, t.Cols, "column")
 	at := t.Addr()
 	if n := int(t.Swizzle) / each; t.Slabs() > 1 {
 		at = at.add(col.DivI(int64(n)).MulI(int64(t.SlabBytes())))
@@ -296,6 +298,9 @@ func (t SharedTile) Stage(n Reg[U32]) SharedTile {
 		t.at.k.fault(&ruleShape, "tile %d of %d", n.bits, t.count)
 		return t
 	}
+	if t.count > 0 {
+		t.takes(n, 1, t.count, "tile")
+	}
 	base := Array[B8]{at: t.at}
 	t.at, t.count = base.At(n.MulI(int64(t.apart()))).at, 0
 	return t
@@ -318,6 +323,7 @@ func (t SharedTile) Part(i Reg[U32], n int) SharedTile {
 		t.at.k.fault(&ruleShape, "part %d of %d", i.bits, n)
 		return t
 	}
+	t.takes(i, 1, n, "part")
 	each := t.Rows / n
 	return t.rows(t.at.add(i.MulI(int64(each*t.Pitch()))), each)
 }
@@ -332,6 +338,7 @@ func (t SharedTile) across(i Reg[U32], n int) SharedTile {
 		t.at.k.fault(&ruleShape, "part %d of %d", i.bits, n)
 		return t
 	}
+	t.takes(i, 1, n, "part")
 	t.slab = t.SlabBytes()
 	t.at = t.at.add(i.MulI(int64(t.Slabs() / n * t.slab)))
 	t.Cols /= n

@@ -24,6 +24,7 @@ type turn struct {
 	have     map[*ir.Reg]worked
 	nothing  ir.Instr
 	work     int
+	same     map[*ir.Reg]bool // whether a register is the same for all threads, see alike
 }
 
 // An area is a variable, or what a parameter points to.
@@ -60,6 +61,11 @@ func (k *Kernel) newTurn() *turn {
 	for i := range k.watching {
 		w := &k.watching[i]
 		t.want(w.reg)
+		if s := w.stored; s != nil {
+			t.want(s.row.r)
+			t.want(s.col.r)
+			t.want(s.to)
+		}
 		for _, c := range w.conds {
 			t.want(c.p)
 		}

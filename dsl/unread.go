@@ -50,11 +50,52 @@ func (k *Kernel) doubt(pos ir.Pos, format string, args ...any) {
 	k.m.faultAt(pos, &rule, format, args...)
 }
 
-// checkUnread reports what the kernel brings and nobody reads.
+// checkUnread reports what the kernel brings and nobody reads, and what it reads or waits for and nobody brings.
 func (k *Kernel) checkUnread() {
 	for _, check := range k.unread {
 		check()
 	}
+	for _, u := range k.shared.uses {
+		if u.read != ir.NoPos && !u.written && u.named == u.known {
+			k.m.faultAt(u.read, &ruleMemory, "nothing writes %s, which is read here: shared memory begins with what was there before", u.v.Name)
+		}
+	}
+	k.checkSemaphores()
+}
+
+// A usage is what is done with a shared variable.
+type usage struct {
+	v            *ir.Var
+	read         ir.Pos // where it is read first
+	written      bool
+	named, known int // operands that it stands in, and those of them that are accesses
+}
+
+// used follows a shared variable.
+func (k *Kernel) used(v *ir.Var) *usage {
+	u := &usage{v: v}
+	k.shared.uses = append(k.shared.uses, u)
+	return u
+}
+
+// name notes an operand.
+func (u *usage) name() {
+	if u != nil {
+		u.named++
+	}
+}
+
+// access notes a load or a store, whose operand comes too.
+func (u *usage) access(k *Kernel, writes bool) {
+	switch {
+	case u == nil:
+		return
+	case writes:
+		u.written = true
+	case u.read == ir.NoPos:
+		u.read = k.m.calls.here()
+	}
+	u.known++
 }
 
 // checkTaken reports feeds that no stage is asked for.

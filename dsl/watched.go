@@ -32,6 +32,12 @@ type watched struct {
 	bytes  int64
 	writes bool
 	nc     bool // through the read-only path
+	// Of a place in a tile, of which reg is the first row or column, and bytes how many there are:
+	tile  *SharedTile
+	limit int64 // how many the tile has
+	place string
+	// Of a store of a warp's or a warpgroup's sums, where they begin, and how many rows and columns there are:
+	stored *storedSums
 }
 
 // A condition is a predicate, or its contrary, that holds here.
@@ -71,6 +77,7 @@ func (k *Kernel) watch(w watched) {
 //
 //go:noinline
 func (k *Kernel) accesses(a Addr, bytes int64, writes bool, mods []Mod) {
+	a.use.access(k, writes)
 	switch {
 	case a.k != k || a.reg == nil && a.v == nil:
 	case a.v != nil:
@@ -169,9 +176,14 @@ func (k *Kernel) checkWatched() {
 		if told[w.pos] || t.work > mostWork {
 			continue
 		}
-		if w.what != "" {
+		switch {
+		case w.tile != nil:
+			told[w.pos] = k.checkPlace(t, w)
+		case w.stored != nil:
+			told[w.pos] = k.checkStored(t, w)
+		case w.what != "":
 			told[w.pos] = k.checkTogether(t, w)
-		} else {
+		default:
 			told[w.pos] = k.checkAccess(t, w)
 		}
 	}

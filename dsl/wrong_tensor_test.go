@@ -163,4 +163,38 @@ var wrongTensors = []wrongKernel{
 			dsl.OnWarpgroup(1, "write", func() { acc.Drain(func(d *dsl.AccumulatorStage) { d.Load(0, 128) }) }),
 		)
 	}},
+	// Places that tiles do not have.
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
+		n, zero := dsl.Param[dsl.U32](k, "n"), k.U32(0)
+		x := k.SharedTile("x", dsl.Tile{Type: isa.F16, Rows: 128, Cols: 64, Swizzle: dsl.Swizzle128})
+		two := k.SharedTiles("two", x.Tile, 2)
+		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 32, 32)
+		warp, t := k.WarpIndex(), k.TID().X
+		for i := range k.Range(zero, n) {
+			w.MMA(x, warp.MulI(32), x, zero)                  // want `D401: warp 4 takes rows 128 to 159 of 128x64 \.f16 .*, which has 128`
+			w.MMA(x, warp.AndI(3).MulI(32), x, warp.MulI(16)) // want `D401: warp 7 takes rows 112 to 143 of 128x64`
+			w.MMA(x.Transposed(), zero, x.Transposed(), i)    // a number that nobody knows
+			w.MMA(x.Part(warp, 4), zero, x, zero)             // want `D401: warp 4 takes part 4 of 4, of 128x64 \.f16`
+			w.MMALeft(w.Left(x, warp.MulI(32)), x, zero)      // want `D401: warp 4 takes rows 128 to 159`
+			k.If(warp.LtI(4), func() { w.Left(x, warp.MulI(32)) })
+			k.If(i.AddI(1).Lt(n), func() {
+				dsl.Element[dsl.F16](two.Stage(i.AddI(2)), t.ShrI(1), zero).Put(k.F16(0)) // want `D401: warp 0 takes tile 2 of 2, of 128x64`
+			})
+			dsl.Element[dsl.F16](x, t, zero).Get()         // want `D401: thread 128 takes row 128 of 128x64 \.f16`
+			dsl.Element[dsl.F16](x, zero, t.ShrI(1)).Get() // want `D401: thread 128 takes column 64 of 128x64 \.f16`
+		}
+		for row := range k.RangeStep(warp.MulI(32), n, k.U32(256)) { // a launch keeps it within the tile
+			w.Left(x, row)
+		}
+	}},
+	// Shared memory that is read, and that nothing writes.
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
+		y, t := dsl.Global[dsl.F32](k, "y"), k.TID().X
+		unset, set, seen := dsl.Shared[dsl.F32](k, "unset", 256), dsl.Shared[dsl.F32](k, "set", 256), dsl.Shared[dsl.F32](k, "seen", 256)
+		set.Store(t, k.F32(1))
+		k.Ins("st.shared.f32", seen.Addr(), k.F32(2))
+		k.Sync()
+		y.Store(t, set.Load(t).Add(seen.Load(t)))
+		y.Store(t, unset.At(t).Get()) // want `D301: nothing writes unset, which is read here: shared memory begins with what was there before`
+	}},
 }

@@ -40,18 +40,20 @@ var wrongThreads = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "s", 128).Store(k.TID().X, k.F32(1)) }},      // want `D301: thread 128 is at byte 512 of s, which has 512; an index counts elements, and If keeps threads away`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.U32](k, "s", 8).Reduce("add", k.Lane(), k.U32(1)) }}, // want `D301: thread 8 is at byte 32 of s, which has 32`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Local[dsl.F32](k, "s", 8).Store(k.Lane(), k.F32(1)) }},          // want `D301: thread 8 is at byte 32 of s, which has 32`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "s", 256).Load(k.TID().X.SubI(1)) }},         // want `D301: thread 0 is at byte -4 of s`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "x").Load(k.TID().X.SubI(1)) }},              // want `D301: thread 0 of the first block is at byte 17179869180 of x: an index is a U32, and never negative`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "s", 10).AtI(8).GetVec(4) }},                 // want `D301: 16 bytes at byte 32 of s, which has 40`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "s", 8).AtI(4).AtI(4).Put(k.F32(1)) }},       // want `D301: 4 bytes at byte 32 of s, which has 32`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.As[dsl.F64](dsl.Shared[dsl.F32](k, "s", 8)).LoadI(4) }},         // want `D301: 8 bytes at byte 32 of s, which has 32`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "s", 8, 32).Index(k.U32(0), k.U32(32)) }},    // want `D301: index 32 along dimension 1, which has 32`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
+		dsl.Shared[dsl.F32](k, "s", 256).Store(k.TID().X.SubI(1), k.F32(1)) // want `D301: thread 0 is at byte -4 of s`
+	}},
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "x").Load(k.TID().X.SubI(1)) }},           // want `D301: thread 0 of the first block is at byte 17179869180 of x: an index is a U32, and never negative`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "s", 10).AtI(8).GetVec(4) }},              // want `D301: 16 bytes at byte 32 of s, which has 40`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "s", 8).AtI(4).AtI(4).Put(k.F32(1)) }},    // want `D301: 4 bytes at byte 32 of s, which has 32`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.As[dsl.F64](dsl.Shared[dsl.F32](k, "s", 8)).LoadI(4) }},      // want `D301: 8 bytes at byte 32 of s, which has 32`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "s", 8, 32).Index(k.U32(0), k.U32(32)) }}, // want `D301: index 32 along dimension 1, which has 32`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		s := dsl.Shared[dsl.F32](k, "s", 8, 32)
 		s.Store(s.Index(k.Lane(), k.WarpIndex()), k.F32(1)) // want `D301: thread 8 is at byte 1024 of s, which has 1024`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
-		dsl.Element[dsl.F32](k.SharedTile("t", tileOf(isa.F32, 0)), k.TID().X, k.U32(0)).Get() // want `D301: thread 64 is at byte 16384 of t, which has 16384`
+		dsl.Element[dsl.F32](k.SharedTile("t", tileOf(isa.F32, 0)), k.TID().X, k.U32(0)).Get() // want `D401: thread 64 takes row 64 of 64x64 \.f32, which has 64|D301: thread 64 is at byte 16384 of t, which has 16384`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		t := dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128}
@@ -177,7 +179,7 @@ func TestRightThreads(t *testing.T) {
 		"a block's if": func(k *dsl.Kernel) { k.If(k.CTAID().X.EqI(0), func() { dsl.BlockReduce(k.F32(1), "s", both) }) },
 		"first turn": func(k *dsl.Kernel) {
 			for i := range k.RangeI(0, 8) {
-				k.If(i.GtI(0), func() { dsl.Shared[dsl.F32](k, "s", 8).Load(i.SubI(1)) })
+				k.If(i.GtI(0), func() { dsl.Shared[dsl.F32](k, "s", 8).Store(i.SubI(1), k.F32(1)) })
 			}
 		},
 		"a variable": func(k *dsl.Kernel) {

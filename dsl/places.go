@@ -1,0 +1,215 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// takes notes that n rows of the tile, or of other things that there are so many of, are taken from one on that the kernel works out.
+//
+//go:noinline
+func (t SharedTile) takes(from Reg[U32], n, limit int, place string) {
+	k := t.at.k
+	if r := k.role; r != nil && from.r == r.index.r && n == 1 && r.each > 0 && limit >= r.n/r.each {
+		return // each of the role has one, as it is mostly
+	}
+	if from.k == k && from.r != nil && !from.Constant() {
+		k.watch(watched{pos: k.m.calls.here(), reg: from.r, bytes: int64(n), tile: &t, limit: int64(limit), place: place})
+	}
+}
+
+// checkPlace reports the first warp that takes what the tile does not have. Rows and parts are the same for all lanes, as a rule; of elements the first
+// lane and the last are looked at.
+func (k *Kernel) checkPlace(t *turn, w *watched) bool {
+	element := w.place == "row" || w.place == "column"
+	for thread, end := w.threads(k); thread < end; thread++ {
+		if thread%32 != 0 && !(element && thread%32 == 31) {
+			continue
+		}
+		t.begin(thread)
+		at := t.value(w.reg)
+		if at.kind == vague {
+			return false
+		}
+		if at.kind != sure || !t.certain(w.conds) || thread > 0 && k.BlockThreads() == 0 {
+			continue
+		}
+		n := int64(uint32(at.n))
+		if n+w.bytes <= w.limit {
+			continue
+		}
+		switch {
+		case element:
+			k.m.faultAt(w.pos, &ruleShape, "thread %d takes %s %d of %s, which has %d", thread, w.place, n, w.tile, w.limit)
+		case w.place == "rows":
+			k.m.faultAt(w.pos, &ruleShape, "warp %d takes rows %d to %d of %s, which has %d", thread/32, n, n+w.bytes-1, w.tile, w.limit)
+		default:
+			k.m.faultAt(w.pos, &ruleShape, "warp %d takes %s %d of %d, of %s", thread/32, w.place, n, w.limit, w.tile)
+		}
+		return true
+	}
+	return false
+}
+
+// certain reports whether the thread is where conditions hold, but for those that are the same for all threads: a launch may make them hold.
+func (t *turn) certain(conds []condition) bool {
+	for _, c := range conds {
+		if v := t.holds(c); (v.kind != sure || v.n == 0) && (v.kind == sure || !t.alike(c.p) && !t.loaded(c)) {
+			return false
+		}
+	}
+	return true
+}
+
+// loaded reports whether a condition is that of a loop that counts something which is not known: data may let it have a turn. What is known of a count
+// may be what the loop keeps within bounds.
+func (t *turn) loaded(c condition) bool {
+	in := t.defs[c.p]
+	if !c.loop || c.not || in == nil || in.Head() != "setp" || len(in.Args) < 3 || in.Args[1].Kind != ir.Register {
+		return false
+	}
+	return t.value(in.Args[1].Reg).kind == vague
+}
+
+// alike reports whether a register is the same for all threads of the block, as it is worked out: of numbers that a launch gives, and of constants.
+func (t *turn) alike(r *ir.Reg) bool {
+	if same, ok := t.same[r]; ok {
+		return same
+	}
+	if t.same == nil {
+		t.same = make(map[*ir.Reg]bool)
+	}
+	t.same[r] = false // what rests on itself
+	in := t.defs[r]
+	if t.work++; in == nil || in.Form == nil || t.work > mostWork {
+		return false
+	}
+	_, same := t.pointers[r]
+	switch in.Head() {
+	case "ld":
+		v := variableOf(in)
+		same = v != nil && v.Space == isa.Param
+	case "mov", "cvt", "add", "sub", "mul", "mad", "div", "rem", "min", "max", "shl", "shr", "and", "or", "xor", "not", "neg", "setp", "selp":
+		same = in.Guard.Reg == nil
+		for i := 1; i < len(in.Args); i++ {
+			same = same && t.alikeOperand(&in.Args[i])
+		}
+	}
+	t.same[r] = same
+	return same
+}
+
+func (t *turn) alikeOperand(o *ir.Operand) bool {
+	switch o.Kind {
+	case ir.Register:
+		return t.alike(o.Reg)
+	case ir.Int:
+		return true
+	case ir.Special:
+		for _, name := range []string{"%ctaid", "%nctaid", "%ntid", "%clusterid", "%nclusterid", "%cluster_ctaid", "%cluster_nctaid", "%cluster_ctarank", "%cluster_nctarank"} {
+			if strings.HasPrefix(o.Text(), name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// from is what a register is, counted from something that is the same for all threads where it rests on such.
+func (t *turn) from(r *ir.Reg) worked {
+	if v := t.value(r); v.kind == sure {
+		return v
+	}
+	start := func(of any) worked { return worked{sure, t.base(of, area{})} }
+	if t.alike(r) {
+		return start(r)
+	}
+	in := t.defs[r]
+	if in == nil || in.Form == nil {
+		return worked{}
+	}
+	operand := func(i int) worked {
+		if o := &in.Args[i]; o.Kind == ir.Register {
+			return t.from(o.Reg)
+		}
+		return t.operand(&in.Args[i])
+	}
+	switch in.Op {
+	case "add.u32", "add.s32":
+		return arith("add", operand(1), operand(2), 64, true)
+	case "mad.lo.u32", "mad.lo.s32":
+		if t.alikeOperand(&in.Args[1]) && t.alikeOperand(&in.Args[2]) {
+			return arith("add", start(in), operand(3), 64, true)
+		}
+	}
+	return worked{}
+}
+
+// storedSums is where sums of a warp or a warpgroup are stored.
+type storedSums struct {
+	to         *ir.Reg // the matrix
+	row, col   Reg[U32]
+	rows, cols int
+	threads    int // that have the sums together
+}
+
+// storesSums notes a store of sums to a matrix.
+//
+//go:noinline
+func (k *Kernel) storesSums(to Addr, row, col Reg[U32], rows, cols, threads int) {
+	if row.k != k || col.k != k {
+		return
+	}
+	k.watch(watched{pos: k.m.calls.here(), reg: row.r, stored: &storedSums{to.reg, row, col, rows, cols, threads}})
+}
+
+// checkStored reports two warps that store to the same place, of which one has the wrong row or column.
+func (k *Kernel) checkStored(t *turn, w *watched) bool {
+	type rectangle struct {
+		who          int
+		to, row, col worked
+	}
+	var list []rectangle
+	s := w.stored
+	place := func(x Reg[U32]) worked {
+		if x.Constant() {
+			return worked{sure, x.bits}
+		}
+		return t.from(x.r)
+	}
+	overlap := func(a, b worked, n int) bool { return a.n < b.n+int64(n) && b.n < a.n+int64(n) }
+	first, end := w.threads(k)
+	for thread := first; thread < end && k.BlockThreads() > 0; thread += s.threads {
+		t.begin(thread)
+		own := rectangle{thread / s.threads, worked{kind: sure}, place(s.row), place(s.col)}
+		if s.to != nil && t.value(s.to).kind == sure {
+			own.to = t.value(s.to)
+		} else if s.to != nil && !t.alike(s.to) {
+			return false
+		}
+		if own.row.kind != sure || own.col.kind != sure {
+			return false
+		}
+		if !t.certain(w.conds) {
+			continue
+		}
+		for _, r := range list {
+			if own.to == r.to && overlap(own.row, r.row, s.rows) && overlap(own.col, r.col, s.cols) {
+				who := "warps"
+				if s.threads == 128 {
+					who = "warpgroups"
+				}
+				k.doubt(w.pos, "%s %d and %d store their sums, %dx%d each, to some of the same places: the rows of their tiles begin %d apart, and the columns %d",
+					who, r.who, own.who, s.rows, s.cols, own.row.n-r.row.n, own.col.n-r.col.n)
+				return true
+			}
+		}
+		list = append(list, own)
+	}
+	return false
+}
