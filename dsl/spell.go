@@ -80,34 +80,48 @@ type met struct {
 	*spelling
 }
 
-// meet is the spelling of an opcode on values, or on what it says, if that was asked for lately, with the same texts in memory; otherwise it is
-// where to keep it, and nil where it would not be found.
-func (s *spellings) meet(head string, t isa.Type, mods []Mod, value bool) *met {
-	want := met{head: unsafe.StringData(head), rest: uint32(t) | uint32(len(head))<<8}
+// asked is what is looked for: a head on values, or as it stands, with modifiers. It reports false where that is not looked for lately.
+func asked(head string, t isa.Type, mods []Mod, value bool) (m met, ok bool) {
+	m = met{head: unsafe.StringData(head), rest: uint32(t) | uint32(len(head))<<8}
 	if value {
-		want.rest |= 1 << 31
+		m.rest |= 1 << 31
 	}
 	if len(mods) > 0 {
 		if len(mods) > 1 || mods[0] == "" || len(mods[0]) > 99 {
-			return nil
+			return m, false
 		}
-		want.mod = unsafe.StringData(string(mods[0]))
-		want.rest |= uint32(len(mods[0])) << 20
+		m.mod = unsafe.StringData(string(mods[0]))
+		m.rest |= uint32(len(mods[0])) << 20
 	}
-	h := (uintptr(unsafe.Pointer(want.head))*0x9E3779B1>>16 ^ uintptr(t) ^ uintptr(want.rest)>>17) % uintptr(len(s.lately))
-	first, second := &s.lately[h], &s.lately[h^1]
-	switch {
-	case first.asks(&want):
-		return first
-	case second.asks(&want):
-		return second
-	}
-	*first, *second = want, *first
-	return first
+	return m, true
 }
 
-// asks reports whether m and o were asked for alike.
-func (m *met) asks(o *met) bool { return m.head == o.head && m.mod == o.mod && m.rest == o.rest }
+// same reports whether m and o were asked for alike.
+func (m *met) same(o *met) bool { return m.head == o.head && m.mod == o.mod && m.rest == o.rest }
+
+// at is where in lately m is looked for first; its neighbour is the other place.
+func (m *met) at() uintptr {
+	return (uintptr(unsafe.Pointer(m.head))*0x9E3779B1>>16 ^ uintptr(m.rest) ^ uintptr(m.rest)>>17) % uintptr(len(spellings{}.lately))
+}
+
+// met is the spelling of what was asked for lately, or nil.
+func (s *spellings) met(o *met) *spelling {
+	h := o.at()
+	if m := &s.lately[h]; m.same(o) {
+		return m.spelling
+	}
+	if m := &s.lately[h^1]; m.same(o) {
+		return m.spelling
+	}
+	return nil
+}
+
+// keep lets met find a spelling.
+func (s *spellings) keep(o met, found *spelling) {
+	h := o.at()
+	o.spelling = found
+	s.lately[h], s.lately[h^1] = o, s.lately[h]
+}
 
 // of is the spelling of o with modifiers.
 func (s *spellings) of(o opcode, mods []Mod) *spelling {
@@ -140,9 +154,11 @@ func (k *Kernel) op(head string, t isa.Type, mods ...Mod) string { return k.opco
 
 // opcode is op with what is known of it.
 func (k *Kernel) opcode(head string, t isa.Type, mods []Mod) *spelling {
-	m := k.m.spellings.meet(head, t, mods, false)
-	if m != nil && m.spelling != nil {
-		return m.spelling
+	want, lately := asked(head, t, mods, false)
+	if lately {
+		if s := k.m.spellings.met(&want); s != nil {
+			return s
+		}
 	}
 	s := k.m.spellings.of(opcode{head: head, typ: t}, mods)
 	if s.text == "" {
@@ -152,8 +168,8 @@ func (k *Kernel) opcode(head string, t isa.Type, mods []Mod) *spelling {
 		}
 		s.text = k.m.binder.Shared(text)
 	}
-	if m != nil {
-		m.spelling = s
+	if lately {
+		k.m.spellings.keep(want, s)
 	}
 	return s
 }
@@ -202,16 +218,18 @@ var rough = []string{"rsqrt", "ex2", "lg2", "sin", "cos", "tanh"}
 
 // spelled is the opcode of an operation on values of t.
 func (k *Kernel) spelled(head string, t isa.Type, mods []Mod) *spelling {
-	m := k.m.spellings.meet(head, t, mods, true)
-	if m != nil && m.spelling != nil {
-		return m.spelling
+	want, lately := asked(head, t, mods, true)
+	if lately {
+		if s := k.m.spellings.met(&want); s != nil {
+			return s
+		}
 	}
 	s := k.m.spellings.of(opcode{head: head, typ: t, value: true}, mods)
 	if s.text == "" {
 		s.text = k.spell(head, t, mods)
 	}
-	if m != nil {
-		m.spelling = s
+	if lately {
+		k.m.spellings.keep(want, s)
 	}
 	return s
 }
