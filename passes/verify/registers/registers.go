@@ -80,10 +80,18 @@ func run(p *verify.Pass) {
 			}
 		}
 	}
+	alike := make(map[string]value.Set) // who comes to the same instruction wherever it stands
 	for _, e := range order {
-		s := came[e.In]
+		alike[same(e)] = alike[same(e)].Or(came[e.In])
+	}
+	for _, e := range order {
+		s, all := came[e.In], alike[same(e)]
 		for g := range most {
 			if n := lanes(&s, g); n > 0 && n < 128 && p.Pool.Exact && 128*g+128 <= p.Pool.Threads && p.Left(e.In, group(g).Minus(s)) {
+				if lanes(&all, g) == 128 { // compilers of tiles write it so
+					p.Report(&ruleWhole, e.In, "setmaxnreg by %d of the 128 threads of warpgroup %d, and by the others elsewhere; the manual has all of them come to one", n, g).As(diag.Review)
+					break
+				}
 				p.Report(&ruleWhole, e.In, "setmaxnreg by %d of the 128 threads of warpgroup %d: the others keep their registers, and a later increase waits for them for ever", n, g)
 				break
 			}
@@ -94,6 +102,12 @@ func run(p *verify.Pass) {
 	}
 	pool(p, launch, pinned, most, asked, shrinks)
 	gained(p)
+}
+
+// same is what two setmaxnreg that do the same have in common.
+func same(e *trace.Event) string {
+	n, _ := verify.Number(e, 0)
+	return e.In.Op + strconv.FormatInt(n, 10)
 }
 
 // way asks that dec goes down and inc goes up.

@@ -15,7 +15,7 @@ var (
 	}
 	ruleWhole = diag.Rule{
 		ID: "R2", Layer: "registers", Severity: diag.Error, Title: "setmaxnreg by part of a warpgroup",
-		What: "A setmaxnreg that some and not all of the warps of a warpgroup come to, or a second one with no barrier since the first.",
+		What: "A setmaxnreg that some and not all of the warps of a warpgroup come to, or a second one with no barrier since the first. A review where the other warps come to one that does the same at another place, as tileiras writes it.",
 		Why:  "Registers are counted by warps. One warp that keeps its own leaves too few for the increase of another warpgroup, which then waits for ever.",
 		Wrong: `
 .reqntid 256
