@@ -294,6 +294,7 @@ func (c *checker) offset(op *opcode, o *ptx.Operand) isa.Arg {
 		return isa.Arg{}
 	}
 	a.Value = int64(v.bits)
+	a.Plus = a.Kind == isa.ArgSreg // which stands so where it does not by itself
 	return a
 }
 

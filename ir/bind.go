@@ -185,7 +185,7 @@ func special(o *Operand) isa.Arg {
 	if !ok {
 		return isa.Arg{}
 	}
-	a := isa.Arg{Kind: isa.ArgSreg, Type: s.Type, Value: o.Value}
+	a := isa.Arg{Kind: isa.ArgSreg, Type: s.Type, Value: o.Value, Plus: o.Value != 0 || o.Zero}
 	if s.Vector && name == o.Text() {
 		a.Kind = isa.ArgUnknown
 	}

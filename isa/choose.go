@@ -122,21 +122,5 @@ func (f *Form) since(slots []Mod, t Target) (first Version) {
 	return first
 }
 
-// Values reports whether c takes registers, constants and predicates and nothing else.
-func (c *Candidate) Values() bool {
-	for i := range c.Args {
-		w := &c.Args[i]
-		if w.Inside != nil || w.Pair != nil {
-			return false
-		}
-		for _, k := range w.Kinds {
-			if k.Word > KPred || k.Len >= 0 {
-				return false
-			}
-		}
-	}
-	return true
-}
-
 // OperandBounds reports whether gates of c depend on operands.
 func (c *Candidate) OperandBounds() bool { return len(c.when) > 0 }

@@ -84,7 +84,7 @@ func AppendShape(to []Word, args []Arg, valued bool) []Word {
 		if a.Unified {
 			w |= WordUnified
 		}
-		if a.offset() {
+		if a.offset() || a.Plus {
 			w |= WordOffset
 		}
 		if a.Part != "" {

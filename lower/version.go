@@ -45,14 +45,8 @@ func Version(m *ir.Module) isa.Version {
 type needs struct {
 	target isa.Target
 	least  isa.Version
-	binder *ir.Binder // for forms whose operands bring gates; nil before the first
-	lately [64]seen   // forms, by where they stand in memory
-}
-
-// A seen form is one that brings nothing new.
-type seen struct {
-	form  *isa.Candidate
-	plain bool // nor do its operands, whatever they are
+	binder *ir.Binder         // for forms whose operands bring gates; nil before the first
+	lately [64]*isa.Candidate // forms that bring nothing new, by where they stand in memory
 }
 
 // gate notes what opens g for the target.
@@ -206,7 +200,7 @@ func (v *needs) function(f *ir.Func) {
 	}
 	for _, b := range f.Blocks {
 		for _, in := range b.Instrs {
-			if known := v.known(in.Form); known.form == nil || known.form != in.Form || !known.plain { // as few are
+			if f := in.Form; f == nil || *v.known(f) != f || !plain(in.Args) { // as few are
 				v.instr(in)
 			}
 		}
@@ -214,13 +208,10 @@ func (v *needs) function(f *ir.Func) {
 }
 
 func (v *needs) instr(in *ir.Instr) {
-	if in.Form != nil {
-		if !v.form(in) {
-			v.operands(in.Args)
-		}
-		return
-	}
-	if in.Directive() {
+	switch {
+	case in.Form != nil:
+		v.form(in)
+	case in.Directive():
 		text := ""
 		if len(in.Args) > 0 {
 			text = in.Args[0].Text()
@@ -231,24 +222,33 @@ func (v *needs) instr(in *ir.Instr) {
 	v.operands(in.Args)
 }
 
-// form is what the form of in needs, and reports whether its operands need nothing. Most instructions have one of a few forms.
-func (v *needs) form(in *ir.Instr) (plain bool) {
+// form is what the form of in needs. Most instructions have one of a few.
+func (v *needs) form(in *ir.Instr) {
 	known := v.known(in.Form)
-	if known.form == in.Form {
-		return known.plain
+	if *known == in.Form {
+		return
 	}
 	if v.least = max(v.least, in.Form.Since(v.target)); in.Form.OperandBounds() {
 		v.bounds(in)
-		return false
+		return
 	}
-	*known = seen{in.Form, in.Form.Values()}
-	return known.plain
+	*known = in.Form
 }
 
 // known is where a form stands if it was seen lately.
-func (v *needs) known(f *isa.Candidate) *seen {
+func (v *needs) known(f *isa.Candidate) **isa.Candidate {
 	at := uintptr(unsafe.Pointer(f))
 	return &v.lately[(at>>5^at>>11)%uintptr(len(v.lately))]
+}
+
+// plain reports whether operands are registers and constants and nothing else, which need nothing.
+func plain(list []ir.Operand) bool {
+	for i := range list {
+		if k := list[i].Kind; k != ir.Register && k != ir.Int && k != ir.Single {
+			return false
+		}
+	}
+	return true
 }
 
 // bounds is what the form of in needs with its operands.
