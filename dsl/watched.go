@@ -198,7 +198,7 @@ func (k *Kernel) checkAccess(t *turn, w *watched) bool {
 		at := t.value(w.reg)
 		if at.kind != sure {
 			if at.kind == vague {
-				return false // and so it is for all
+				return k.checkAligned(t, w, thread) // what is known of it is so for all
 			}
 			continue
 		}

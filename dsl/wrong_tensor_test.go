@@ -197,4 +197,17 @@ var wrongTensors = []wrongKernel{
 		y.Store(t, set.Load(t).Add(seen.Load(t)))
 		y.Store(t, unset.At(t).Get()) // want `D301: nothing writes unset, which is read here: shared memory begins with what was there before`
 	}},
+	// Places that nobody knows, and that are multiples of no vector.
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
+		x, n := dsl.Global[dsl.F32](k, "x"), dsl.Param[dsl.U32](k, "n")
+		row := dsl.Global[dsl.U32](k, "rows").Load(k.TID().X)
+		for i := range k.Range(k.U32(0), n) {
+			x.LoadVec(row.MulI(256).AddI(4), 4)
+			x.LoadVec(row.MulI(256).AddI(6), 4) // want `D301: thread 0 is 8 bytes behind a multiple of 16 wherever that is, and moves 16 bytes at once`
+			x.LoadVec(i.MadI(8, row.ShlI(2)).AddI(2), 2)
+			x.LoadVec(i.MadI(8, row.ShlI(2)).AddI(3), 2) // want `D301: thread 0 is 4 bytes behind a multiple of 8`
+			x.LoadVec(row.Mul(n).AddI(1), 4)             // a multiple of four is less than that, perhaps
+			x.LoadVec(row.MulI(6).AddI(1), 2)            // want `D301: thread 0 is 4 bytes behind a multiple of 8`
+		}
+	}},
 }
