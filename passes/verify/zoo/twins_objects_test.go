@@ -318,9 +318,11 @@ func ctaScope(k *dsl.Kernel, good bool) {
 	k.SyncCluster()
 }
 
-// arrived is a barrier at which the first thread arrives, and a place in shared memory.
+// arrived is a barrier at which the first thread arrives, and a place in shared memory that was written before.
 func arrived(k *dsl.Kernel) (bar dsl.Barrier, tile dsl.Array[dsl.U32]) {
 	bar, tile = k.Barrier("bar", 1), dsl.Shared[dsl.U32](k, "tile", 128)
+	tile.Store(k.TID().X, k.U32(7))
+	k.Sync()
 	first(k, bar.Arrive)
 	return bar, tile
 }
