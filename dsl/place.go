@@ -23,25 +23,19 @@ type stack [deepest]uintptr
 // calls are the builder calls of a module, as a tree: calls that follow one another share what is outside of them. An ir.Pos is
 // the number of a node, from 1. Nodes are resolved to lines only when someone asks.
 type calls struct {
-	nodes  []*[page]call
-	made   ir.Pos      // the last
-	recent [512]recent // nodes, by a hash
-	now    stack       // of the call at hand
-	last   way         // to the node that was asked for last, from body
-	body   ir.Pos      // what is outside of the function that run runs
-	mark   uintptr     // where that function returns to
+	nodes []*[page]call
+	made  ir.Pos   // the last
+	found []ir.Pos // nodes by a hash, 0 for none: a power of two of places, of which half are free
+	now   stack    // of the call at hand
+	last  way      // to the node that was asked for last, from body
+	body  ir.Pos   // what is outside of the function that run runs
+	mark  uintptr  // where that function returns to
 }
 
 // A call is a return address, and the call outside of it.
 type call struct {
 	pc    uintptr
 	outer ir.Pos
-}
-
-// A recent call is one that was asked for not long ago, and its node.
-type recent struct {
-	call
-	at ir.Pos
 }
 
 // A way is the nodes from the outermost call to one inside.
@@ -86,33 +80,69 @@ func (c *calls) path(pcs []uintptr) ir.Pos {
 		at = w.nodes[d-1]
 	}
 	for ; d < len(pcs); d++ {
-		pc := pcs[d]
-		r := &c.recent[(uint64(pc)^uint64(at)<<32)*0x9E3779B97F4A7C15>>48%uint64(len(c.recent))] // loops of Go come to the same calls again and again
-		if r.pc != pc || r.outer != at {
-			*r = recent{call{pc, at}, c.node(call{pc, at})}
-		}
-		at = r.at
-		w.pcs[d], w.nodes[d] = pc, at
+		at = c.node(call{pcs[d], at})
+		w.pcs[d], w.nodes[d] = pcs[d], at
 	}
 	w.depth = d
 	return at
 }
 
-// node is the number of a call.
+// node is the number of a call, which is the same each time: loops of Go come to the same calls again and again.
 func (c *calls) node(n call) ir.Pos {
+	if found := c.found; len(found) > 0 {
+		for i := n.hash(); ; i++ {
+			at := found[i&uint(len(found)-1)]
+			if at == ir.NoPos {
+				break
+			}
+			if *c.at(at) == n {
+				return at
+			}
+		}
+	}
+	return c.add(n)
+}
+
+// add makes a node.
+func (c *calls) add(n call) ir.Pos {
 	if c.made%page == 0 {
 		c.nodes = append(c.nodes, new([page]call))
 	}
 	c.made++
 	*c.at(c.made) = n
+	if 2*int(c.made) <= len(c.found) {
+		c.put(c.made)
+		return c.made
+	}
+	c.found = make([]ir.Pos, max(2048, 2*len(c.found)))
+	for at := ir.Pos(1); at <= c.made; at++ {
+		c.put(at)
+	}
 	return c.made
+}
+
+// put lets node find one.
+func (c *calls) put(at ir.Pos) {
+	i := c.at(at).hash()
+	for c.found[i&uint(len(c.found)-1)] != ir.NoPos {
+		i++
+	}
+	c.found[i&uint(len(c.found)-1)] = at
+}
+
+// hash spreads calls.
+func (n *call) hash() uint {
+	return uint((uint64(n.pc) ^ uint64(n.outer)<<32) * 0x9E3779B97F4A7C15 >> 40)
 }
 
 // page is how many nodes stand together.
 const page = 512
 
 // at is a node.
-func (c *calls) at(pos ir.Pos) *call { return &c.nodes[(pos-1)/page][(pos-1)%page] }
+func (c *calls) at(pos ir.Pos) *call {
+	i := uint32(pos - 1)
+	return &c.nodes[i/page][i%page]
+}
 
 // run runs a function of the author's. What is outside of it stays the same until it returns, so that here looks at what is inside only.
 //

@@ -24,6 +24,11 @@ func featureChecks() []Check {
 		{"dsl", "boxes", checkBoxes},
 		{"dsl", "a product as a factor of the next", checkChain},
 		{"dsl", "factors that lie the other way round", checkTurned},
+		{"dsl", "factors of warpgroups that lie the other way round", lying().check},
+		{"dsl", "a left factor that threads make", computed().check},
+		{"dsl", "a left factor of which half is there", halved().check},
+		{"dsl", "tiles that threads write for a pipeline", checkWidened},
+		{"dsl", "rows that threads gather", checkGathered},
 	}
 }
 
