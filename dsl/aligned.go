@@ -18,24 +18,38 @@ type rest struct {
 }
 
 // rest is what is known of a register of the thread.
-func (t *turn) rest(r *ir.Reg, deep int) rest {
+func (t *turn) rest(r *ir.Reg) rest {
 	if v := t.value(r); v.kind == sure {
 		return t.known(v)
 	}
+	if x, ok := t.rests[r]; ok {
+		return x
+	}
+	if t.rests == nil {
+		t.rests = make(map[*ir.Reg]rest)
+	}
+	t.rests[r] = rest{} // of what rests on itself
+	x := t.lowest(r)
+	t.rests[r] = x
+	return x
+}
+
+// lowest is rest of a register that has not been looked at.
+func (t *turn) lowest(r *ir.Reg) rest {
 	in := t.defs[r]
-	if t.work++; in == nil || in.Form == nil || in.Guard.Reg != nil || deep == 0 || t.work > mostWork {
+	if t.work++; in == nil || in.Form == nil || in.Guard.Reg != nil || t.work > mostWork {
 		return rest{}
 	}
 	of := func(i int) rest {
-		switch o := &in.Args[i]; {
-		case i >= len(in.Args):
+		if i >= len(in.Args) {
 			return rest{}
-		case o.Kind == ir.Register:
-			return t.rest(o.Reg, deep-1)
-		default:
-			if v := t.operand(o); v.kind == sure {
-				return t.known(v)
-			}
+		}
+		o := &in.Args[i]
+		if o.Kind == ir.Register {
+			return t.rest(o.Reg)
+		}
+		if v := t.operand(o); v.kind == sure {
+			return t.known(v)
 		}
 		return rest{}
 	}
@@ -96,7 +110,7 @@ func (k *Kernel) checkAligned(t *turn, w *watched, thread int) bool {
 	if w.space != isa.Global || w.bytes > 16 || w.bytes < 2 || w.bytes&(w.bytes-1) != 0 {
 		return false
 	}
-	at := t.rest(w.reg, 32).plus(rest{w.off, 64})
+	at := t.rest(w.reg).plus(rest{w.off, 64})
 	if at.bits < mathbits.TrailingZeros64(uint64(w.bytes)) || at.n%w.bytes == 0 || !t.certain(w.conds) {
 		return false
 	}

@@ -25,6 +25,7 @@ type turn struct {
 	nothing  ir.Instr
 	work     int
 	same     map[*ir.Reg]bool // whether a register is the same for all threads, see alike
+	rests    map[*ir.Reg]rest // what is known of registers of the thread, see rest
 }
 
 // An area is a variable, or what a parameter points to.
@@ -188,6 +189,7 @@ func (t *turn) begin(thread int) {
 	if t.thread != thread {
 		t.thread = thread
 		clear(t.have)
+		clear(t.rests)
 	}
 }
 

@@ -199,6 +199,14 @@ var wrongTensors = []wrongKernel{
 	}},
 	// Places that nobody knows, and that are multiples of no vector.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
+		x, sum := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.U32](k, "rows").Load(k.TID().X).MulI(8)
+		for range 60 { // there are 2^60 ways to the first
+			sum = sum.Add(sum)
+		}
+		x.LoadVec(sum.AddI(4), 4)
+		x.LoadVec(sum.AddI(7), 2) // want `D301: thread 0 is 4 bytes behind a multiple of 8 wherever that is, and moves 8 bytes at once`
+	}},
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x, n := dsl.Global[dsl.F32](k, "x"), dsl.Param[dsl.U32](k, "n")
 		row := dsl.Global[dsl.U32](k, "rows").Load(k.TID().X)
 		for i := range k.Range(k.U32(0), n) {
