@@ -37,10 +37,11 @@ type waiting struct {
 
 // checkSemaphores reports waits at semaphores where nothing of the kernel arrives, if nothing in it is such that it might.
 func (k *Kernel) checkSemaphores() {
-	for _, w := range k.waits {
-		if slices.Contains(k.counted, w.of) || k.counts() {
-			continue
-		}
+	alone := slices.DeleteFunc(slices.Clone(k.waits), func(w waiting) bool { return slices.Contains(k.counted, w.of) })
+	if len(alone) == 0 || k.counts() {
+		return
+	}
+	for _, w := range alone {
 		k.doubt(w.pos, "nothing in this kernel arrives at the semaphore: blocks of one launch wait for one another, and unless another launch counts it up meanwhile, this waits for ever")
 	}
 }
