@@ -89,7 +89,7 @@ func (p *AsyncPipeline) at(n Reg[U32]) AsyncStage {
 // Run does steps: load fills the stage of a step, some stages before use computes on it. All threads of the block take part, and
 // none may be elsewhere. At the end no copy is under way, and all threads may write shared memory again.
 func (p *AsyncPipeline) Run(steps Reg[U32], load, use func(step Reg[U32], s AsyncStage)) {
-	if p == nil || !made(p.k, "Run", steps.k) {
+	if p == nil || !made(p.k, "Run of a pipeline", steps.k) {
 		return
 	}
 	k := p.k
@@ -113,7 +113,7 @@ func (p *AsyncPipeline) Run(steps Reg[U32], load, use func(step Reg[U32], s Asyn
 //
 //	ab.Multiply(steps, load, func(s dsl.AsyncStage) dsl.Product { return w.Product(s.Tile(0), fromA, s.Tile(1), fromB) })
 func (p *AsyncPipeline) Multiply(steps Reg[U32], load func(step Reg[U32], s AsyncStage), product func(s AsyncStage) Product) {
-	if p == nil || !made(p.k, "Multiply", steps.k) {
+	if p == nil || !made(p.k, "Multiply of a pipeline", steps.k) {
 		return
 	}
 	k := p.k

@@ -40,15 +40,15 @@ func (k *Kernel) runs(what string, there ...bool) bool {
 	return true
 }
 
-// made reports whether what a call is made on, whose kernel is k, came from a builder call. Where it did not, the kernel of an argument is
-// told, if there is one.
+// made reports whether what a call is made on, whose kernel is k, came from a builder call: "Wait of a semaphore". Where it did not, the kernel of
+// an argument is told, if there is one.
 func made(k *Kernel, call string, arguments ...*Kernel) bool {
 	if k != nil {
 		return true
 	}
 	for _, o := range arguments {
 		if o != nil {
-			o.fault(&ruleValue, "%s of sums that no builder call made", call)
+			o.fault(&ruleValue, "%s that no builder call made", call)
 			break
 		}
 	}

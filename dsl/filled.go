@@ -52,7 +52,7 @@ func (w *Written) Feed() Feed {
 // In is the tile of a stage: to be written, where Produce gave the stage, and to be read, where Consume did.
 func (w *Written) In(s *Stage) SharedTile {
 	switch {
-	case !made(w.kernel(), "In", s.kernel()):
+	case !made(w.kernel(), "In of a tile", s.kernel()):
 		return SharedTile{}
 	case s.kernel() == nil:
 		w.m.k.fault(&ruleValue, "tile %s in a stage that no builder call made", w.m.name)
@@ -110,7 +110,7 @@ func (p *Pipeline) filled(s *Stage, yield func(*Stage) bool) bool {
 // part of the thread's next CommitCopies, or of the pipeline's stage.
 func (a Array[T]) CopyAsync(to Array[T], n int, where ...Reg[Pred]) {
 	k := a.at.k
-	if !made(k, "CopyAsync", to.at.k) {
+	if !made(k, "CopyAsync of an array", to.at.k) {
 		return
 	}
 	bytes := int64(n) * size(TypeOf[T]())

@@ -23,7 +23,7 @@ type Fragments struct {
 
 // Left reads the rows of x that w has, from a row on, to be multiplied by MMALeft.
 func (w *WarpTile[C]) Left(x SharedTile, from Reg[U32]) *Fragments {
-	if !made(w.kernel(), "Left", x.at.k) {
+	if !made(w.kernel(), "Left of sums", x.at.k) {
 		return &Fragments{}
 	}
 	k, s := w.k, w.shape
@@ -101,7 +101,7 @@ func values(k *Kernel, cell []ir.Operand) []Reg[B32] {
 
 // As is the sums, converted to a type of 16 bits, as the left factor of another product: a lane holds the same places of both.
 func (w *WarpTile[C]) As(t isa.Type) *Fragments {
-	if !made(w.kernel(), "As") {
+	if !made(w.kernel(), "As of sums") {
 		return &Fragments{}
 	}
 	k, s := w.k, w.shape
@@ -142,7 +142,7 @@ func same[T Scalar](k *Kernel, x Reg[T]) Reg[B32] {
 
 // MMALeft adds the product of fragments and the transpose of rows of y, from a row on. The rows of y are as long as those of the fragments.
 func (w *WarpTile[C]) MMALeft(x *Fragments, y SharedTile, fromY Reg[U32]) {
-	if !made(w.kernel(), "MMALeft", y.at.k) {
+	if !made(w.kernel(), "MMALeft of sums", y.at.k) {
 		return
 	}
 	k, s := w.k, w.shape

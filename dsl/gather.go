@@ -25,7 +25,7 @@ func (x *Tensor) Scatter(from SharedTile, first int, rows [4]Reg[U32], col Reg[U
 // four reports what keeps four rows of a tile from being gathered or scattered.
 func (x *Tensor) four(what string, t SharedTile, first int) bool {
 	k := x.kernel()
-	if !made(k, "Gather", t.at.k) {
+	if !made(k, "a copy of a tensor", t.at.k) {
 		return false
 	}
 	want := x.m.tile

@@ -15,7 +15,7 @@ import (
 // neighbours of one row along the depth, as many as 32 bits hold: with so many n, lane l has in register r those of row l/4 + r%2*8 from number
 // (l%4 + r/2*4)*n of the step on.
 func (w *WarpTile[C]) LeftWith(depth int, cell func(step, rows int) []Reg[B32]) *Fragments {
-	if !made(w.kernel(), "LeftWith") || !w.k.runs("LeftWith", cell != nil) {
+	if !made(w.kernel(), "LeftWith of sums") || !w.k.runs("LeftWith", cell != nil) {
 		return &Fragments{}
 	}
 	k, s := w.k, w.shape
@@ -37,7 +37,7 @@ func (w *WarpTile[C]) LeftWith(depth int, cell func(step, rows int) []Reg[B32]) 
 // part of the accumulator: lane l has in register r two neighbours of row l/4 + r%2*8 of them, from number (l%4 + r/2*4)*2 of the step on. They stay as
 // they are until the products are done.
 func (a *Accumulator) LeftWith(t isa.Type, depth int, cell func(step, part int) []Reg[B32]) *Fragments {
-	if !made(a.kernel(), "LeftWith") || !a.k.runs("LeftWith", cell != nil) {
+	if !made(a.kernel(), "LeftWith of sums") || !a.k.runs("LeftWith", cell != nil) {
 		return &Fragments{}
 	}
 	k := a.k
@@ -78,7 +78,7 @@ func (k *Kernel) computed(steps, cells, each int, cell func(step, n int) []Reg[B
 // twice as many columns. Places gives the register that tells which, for a step of 32 bytes of x and 64 rows of the accumulator: each thread has
 // that of its own, as PTX lays them out for wgmma (PTX ISA 9.1, section 9.7.15.6.1), of numbers of 16 and 32 bits the first two of each four lanes.
 func (a *Accumulator) SparseMMA(x, y SharedTile, places func(step, part int) Reg[U32]) {
-	if !made(a.kernel(), "SparseMMA", x.at.k, y.at.k) || !a.k.runs("SparseMMA", places != nil) {
+	if !made(a.kernel(), "SparseMMA of sums", x.at.k, y.at.k) || !a.k.runs("SparseMMA", places != nil) {
 		return
 	}
 	k := a.k

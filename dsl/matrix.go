@@ -149,7 +149,7 @@ func (c *clip) row(row Reg[U32]) Reg[U32] { return row.Min(c.m.rows.MaxI(1).SubI
 // Store writes the sums to a matrix, where the first of them has a row and a column. Sums of F32 become numbers of half precision where the
 // matrix has them.
 func (w *WarpTile[C]) Store(d *Matrix, row, col Reg[U32]) {
-	if !made(w.kernel(), "Store", d.kernel()) || !d.takes(w.k, w.shape.C) {
+	if !made(w.kernel(), "Store of sums", d.kernel()) || !d.takes(w.k, w.shape.C) {
 		return
 	}
 	if !d.even(col) {
@@ -178,7 +178,7 @@ func (w *WarpTile[C]) Store(d *Matrix, row, col Reg[U32]) {
 
 // Store writes the sums to a matrix, as WarpTile.Store does, clipped at its edges. Output.Store is faster where a tensor map takes whole tiles.
 func (a *Accumulator) Store(d *Matrix, row, col Reg[U32]) {
-	if !made(a.kernel(), "Store", d.kernel()) || !d.takes(a.k, a.typ) {
+	if !made(a.kernel(), "Store of sums", d.kernel()) || !d.takes(a.k, a.typ) {
 		return
 	}
 	a.holds()
@@ -206,7 +206,7 @@ func (a *Accumulator) Store(d *Matrix, row, col Reg[U32]) {
 // has a row of its own. Numbers become ones of half precision where the matrix has them. Output.StoreRows is faster where a tensor map takes
 // whole tiles.
 func (m *Matrix) StoreRow(row, col Reg[U32], x []Reg[F32]) {
-	if !made(m.kernel(), "StoreRow", row.k, col.k) || !m.takes(m.k, isa.F32) {
+	if !made(m.kernel(), "StoreRow of a matrix", row.k, col.k) || !m.takes(m.k, isa.F32) {
 		return
 	}
 	if len(x)%2 != 0 {

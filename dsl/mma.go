@@ -204,7 +204,7 @@ func (w *WarpTile[C]) Registers() int {
 // MMA adds the product of rows of x, from a row on, and the transpose of rows of y, from a row on, over the whole depth of the tiles. Either may be
 // Transposed.
 func (w *WarpTile[C]) MMA(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32]) {
-	if made(w.kernel(), "MMA", x.at.k, y.at.k) {
+	if made(w.kernel(), "MMA of sums", x.at.k, y.at.k) {
 		w.Product(x, fromX, y, fromY).make()
 	}
 }

@@ -77,7 +77,7 @@ func (o *Output) tile(group Reg[U32]) SharedTile {
 // has a row and column. It waits until the tile is free again, and returns while the TMA still reads it.
 func (o *Output) Store(acc *Accumulator, part int, group, row, col Reg[U32]) {
 	k := o.kernel()
-	if !made(k, "Store", acc.kernel(), row.k) {
+	if !made(k, "Store of an output", acc.kernel(), row.k) {
 		return
 	}
 	t := o.to.tile
@@ -124,7 +124,7 @@ func (o *Output) Store(acc *Accumulator, part int, group, row, col Reg[U32]) {
 // written to shared memory.) Where more reads the sums, StoreRows with Load does the same and hands nothing back.
 func (o *Output) StoreTMEM(a *AccumulatorStage, row, col Reg[U32]) {
 	k := o.kernel()
-	if !made(k, "StoreTMEM", a.kernel(), row.k) {
+	if !made(k, "StoreTMEM of an output", a.kernel(), row.k) {
 		return
 	}
 	switch t := o.to.tile; {

@@ -191,7 +191,7 @@ func (p *Pipeline) feed(m *TensorMap) int {
 // Tiles that are Written take all warps of the role.
 func (p *Pipeline) Produce(n Reg[U32]) iter.Seq[*Stage] {
 	return func(yield func(*Stage) bool) {
-		if p == nil || !made(p.k, "Produce", n.k) {
+		if p == nil || !made(p.k, "Produce of a pipeline", n.k) {
 			return
 		}
 		k := p.k
@@ -264,7 +264,7 @@ func (s *Stage) Load(m *TensorMap, row, col Reg[U32]) {
 // fill is where a tile of m goes in the stage, unless it cannot be loaded here.
 func (s *Stage) fill(m *TensorMap) (to SharedTile, ok bool) {
 	k := s.kernel()
-	if !made(k, "Load", m.kernel()) {
+	if !made(k, "Load of a stage", m.kernel()) {
 		return to, false
 	}
 	p := s.p
@@ -287,7 +287,7 @@ func (s *Stage) fill(m *TensorMap) (to SharedTile, ok bool) {
 // body started on the tensor cores is done.
 func (p *Pipeline) Consume(n Reg[U32]) iter.Seq[*Stage] {
 	return func(yield func(*Stage) bool) {
-		if p == nil || !made(p.k, "Consume", n.k) {
+		if p == nil || !made(p.k, "Consume of a pipeline", n.k) {
 			return
 		}
 		k := p.k

@@ -68,7 +68,7 @@ func (k *Kernel) fill(cell, registers []ir.Operand) {
 
 // Product is what MMA adds to the sums, to be made by AsyncPipeline.Multiply.
 func (w *WarpTile[C]) Product(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32]) Product {
-	if !made(w.kernel(), "Product", x.at.k, y.at.k) {
+	if !made(w.kernel(), "Product of sums", x.at.k, y.at.k) {
 		return Product{}
 	}
 	if !w.unscaled() || !w.multiplies(x, y) || !within(w.k, x, fromX, w.rows) || !within(w.k, y, fromY, w.cols) {
@@ -117,7 +117,7 @@ func (w *WarpTile[C]) product(steps int) Product {
 //		return w.ProductWith(s.Tile(0), fromA, func(step int) [][]dsl.Reg[dsl.B32] { return dequantized(s.Tile(1), step) })
 //	})
 func (w *WarpTile[C]) ProductWith(x SharedTile, fromX Reg[U32], right func(step int) [][]Reg[B32]) Product {
-	if !made(w.kernel(), "ProductWith", x.at.k) || !w.k.runs("ProductWith", right != nil) {
+	if !made(w.kernel(), "ProductWith of sums", x.at.k) || !w.k.runs("ProductWith", right != nil) {
 		return Product{told: true}
 	}
 	k, s := w.k, w.shape

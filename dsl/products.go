@@ -15,7 +15,7 @@ import (
 // Wait waits until the products that the warpgroup has started are done. Behind the loop over a pipeline they are; within it, sums that are read
 // or changed need it.
 func (a *Accumulator) Wait() {
-	if !made(a.kernel(), "Wait") {
+	if !made(a.kernel(), "Wait of sums") {
 		return
 	}
 	a.k.CommitProducts()
@@ -91,7 +91,7 @@ func (a *Accumulator) Lines() int {
 
 // Row is the row of the accumulator that one of the Lines is, as of WarpTile.Row.
 func (a *Accumulator) Row(line int) Reg[U32] {
-	if !made(a.kernel(), "Row") || !a.k.among(line, a.Lines()) {
+	if !made(a.kernel(), "Row of sums") || !a.k.among(line, a.Lines()) {
 		return Reg[U32]{}
 	}
 	return Cell{lane: a.k.Lane(), warp: a.k.WarpIndex(), row: 64*(line/2) + 8*(line%2)}.Row()
@@ -118,7 +118,7 @@ func (a *Accumulator) sum(r *ir.Reg) Reg[F32] { return Reg[F32]{k: a.k, r: r, sc
 
 // Map puts what f makes of each sum in its place, as WarpTile.Map does. The sums are of F32.
 func (a *Accumulator) Map(f func(c Cell, x Reg[F32]) Reg[F32]) {
-	if !made(a.kernel(), "Map") {
+	if !made(a.kernel(), "Map of sums") {
 		return
 	}
 	if !a.k.runs("Map", f != nil) {
@@ -136,7 +136,7 @@ func (a *Accumulator) Map(f func(c Cell, x Reg[F32]) Reg[F32]) {
 
 // RowReduce combines the sums of each row, as WarpTile.RowReduce does.
 func (a *Accumulator) RowReduce(combine func(x, y Reg[F32]) Reg[F32]) []Reg[F32] {
-	if !made(a.kernel(), "RowReduce") {
+	if !made(a.kernel(), "RowReduce of sums") {
 		return nil
 	}
 	all := make([]Reg[F32], a.Lines())
@@ -154,7 +154,7 @@ func (a *Accumulator) RowReduce(combine func(x, y Reg[F32]) Reg[F32]) []Reg[F32]
 
 // AcrossRow combines what the four threads of a row have each gathered of it, as WarpTile.AcrossRow does.
 func (a *Accumulator) AcrossRow(x Reg[F32], combine func(x, y Reg[F32]) Reg[F32]) Reg[F32] {
-	if !made(a.kernel(), "AcrossRow", x.k) || !a.k.runs("AcrossRow", combine != nil) {
+	if !made(a.kernel(), "AcrossRow of sums", x.k) || !a.k.runs("AcrossRow", combine != nil) {
 		return x
 	}
 	return acrossRow(x, combine)
@@ -162,7 +162,7 @@ func (a *Accumulator) AcrossRow(x Reg[F32], combine func(x, y Reg[F32]) Reg[F32]
 
 // As is the sums, converted to a type of 16 bits, as the left factor of another product.
 func (a *Accumulator) As(t isa.Type) *Fragments {
-	if !made(a.kernel(), "As") {
+	if !made(a.kernel(), "As of sums") {
 		return &Fragments{}
 	}
 	k := a.k
@@ -192,7 +192,7 @@ func (a *Accumulator) As(t isa.Type) *Fragments {
 // MMALeft adds the product of fragments and the transpose of y, which has a row for each column of the accumulator, or is Transposed. The
 // fragments stay as they are until the products are done.
 func (a *Accumulator) MMALeft(x *Fragments, y SharedTile) {
-	if !made(a.kernel(), "MMALeft", y.at.k) {
+	if !made(a.kernel(), "MMALeft of sums", y.at.k) {
 		return
 	}
 	k := a.k

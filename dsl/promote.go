@@ -10,7 +10,7 @@ import (
 
 // Clear makes every sum zero.
 func (w *WarpTile[C]) Clear() {
-	if !made(w.kernel(), "Clear") {
+	if !made(w.kernel(), "Clear of sums") {
 		return
 	}
 	for _, line := range w.regs {
@@ -24,7 +24,7 @@ func (w *WarpTile[C]) Clear() {
 
 // Clear makes every sum zero, for sums that begin with Promote: the first product would do without.
 func (a *Accumulator) Clear() {
-	if !made(a.kernel(), "Clear") {
+	if !made(a.kernel(), "Clear of sums") {
 		return
 	}
 	a.empty = false
@@ -43,7 +43,7 @@ func (a *Accumulator) Clear() {
 //		return dsl.To[dsl.F32](x).FMA(scales[c.Line], sum)
 //	})
 func Promote[C, D Scalar](total *WarpTile[C], part *WarpTile[D], f func(c Cell, sum Reg[C], x Reg[D]) Reg[C]) {
-	if !made(total.kernel(), "Promote", part.kernel()) || !made(part.kernel(), "Promote", total.kernel()) || !total.k.runs("Promote", f != nil) {
+	if !made(total.kernel(), "Promote of sums", part.kernel()) || !made(part.kernel(), "Promote of sums", total.kernel()) || !total.k.runs("Promote", f != nil) {
 		return
 	}
 	k := total.k
@@ -67,7 +67,7 @@ func Promote[C, D Scalar](total *WarpTile[C], part *WarpTile[D], f func(c Cell, 
 
 // PromoteSums is Promote for accumulators, of F32 and of the type T. The products of part are done: see Accumulator.Wait.
 func PromoteSums[T Scalar](total, part *Accumulator, f func(c Cell, sum Reg[F32], x Reg[T]) Reg[F32]) {
-	if !made(total.kernel(), "PromoteSums", part.kernel()) || !made(part.kernel(), "PromoteSums", total.kernel()) || !total.k.runs("PromoteSums", f != nil) {
+	if !made(total.kernel(), "PromoteSums of sums", part.kernel()) || !made(part.kernel(), "PromoteSums of sums", total.kernel()) || !total.k.runs("PromoteSums", f != nil) {
 		return
 	}
 	k := total.k

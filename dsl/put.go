@@ -6,7 +6,7 @@ package dsl
 // Put writes the sums of the warp to rows of a tile in shared memory, from a row on that is a multiple of eight, as the TMA stores and
 // reduces them from there. The tile has numbers of the sums' type, and the columns of the warp's tile.
 func (w *WarpTile[C]) Put(to SharedTile, from Reg[U32]) {
-	if !made(w.kernel(), "Put", to.at.k) {
+	if !made(w.kernel(), "Put of sums", to.at.k) {
 		return
 	}
 	k, s := w.k, w.shape

@@ -30,7 +30,7 @@ func (k *Kernel) ScaleOutput(name string, b BlockScale) *ScaleOutput {
 
 // Sized says how many rows and columns the matrix has.
 func (s *ScaleOutput) Sized(rows, cols Reg[U32]) *ScaleOutput {
-	if s == nil || !made(s.k, "Sized", rows.k, cols.k) {
+	if s == nil || !made(s.k, "Sized of scale factors", rows.k, cols.k) {
 		return s
 	}
 	sized := *s
@@ -54,7 +54,7 @@ func largest(t isa.Type) float64 {
 // range, is what numbers multiplies by. The tile has whole words of factors: four times as many columns as share one, or a multiple, or twice as many.
 func (o *Output) StoreScaled(to *ScaleOutput, row, col Reg[U32], numbers func(col, n int) []Reg[F32]) {
 	k := o.kernel()
-	if !made(k, "StoreScaled", row.k, col.k) || !k.runs("StoreScaled", numbers != nil) {
+	if !made(k, "StoreScaled of an output", row.k, col.k) || !k.runs("StoreScaled", numbers != nil) {
 		return
 	}
 	t := o.to.tile
@@ -62,7 +62,7 @@ func (o *Output) StoreScaled(to *ScaleOutput, row, col Reg[U32], numbers func(co
 	case to == nil || to.k == nil:
 		k.fault(&ruleValue, "StoreScaled with scale factors that no builder call made")
 		return
-	case !made(k, "StoreScaled", to.k):
+	case !made(k, "StoreScaled of an output", to.k):
 		return
 	case to.rows.k == nil:
 		k.fault(&ruleShape, "scale factors %s of a matrix whose size nobody said; Sized does", to.name)

@@ -18,7 +18,7 @@ func (o *Output) StoreRows(row, col Reg[U32], numbers func(col, n int) []Reg[F32
 // storeRows is StoreRows of so many numbers at a time.
 func (o *Output) storeRows(row, col Reg[U32], chunk int, numbers func(col, n int) []Reg[F32], given bool) {
 	k := o.kernel()
-	if !made(k, "StoreRows", row.k) || !k.runs("StoreRows", given) {
+	if !made(k, "StoreRows of an output", row.k) || !k.runs("StoreRows", given) {
 		return
 	}
 	o.stores()
@@ -100,7 +100,7 @@ func (t SharedTile) rowWriter(line Reg[U32]) func(col int, x []Reg[F32]) {
 func (t SharedTile) LoadRow(row Reg[U32], col, n int) []Reg[F32] {
 	k := t.at.k
 	none := make([]Reg[F32], max(n, 0))
-	if !made(k, "LoadRow", row.k) {
+	if !made(k, "LoadRow of a tile", row.k) {
 		return none
 	}
 	bits := t.Type.Bits()

@@ -60,7 +60,7 @@ func (k *Kernel) ScaleMap(name string, b BlockScale, rows, cols int) *TensorMap 
 func (t SharedTile) Half(n Reg[U32]) SharedTile {
 	k := t.at.k
 	switch {
-	case !made(k, "Half", n.k):
+	case !made(k, "Half of a tile", n.k):
 	case !t.halved:
 		k.fault(&ruleShape, "Half of %s; scale factors of a ScaleMap for 64 or 192 rows are expected", t)
 	default:
@@ -132,7 +132,7 @@ type scales struct {
 // scaled multiplies, and where there are places x is sparse: it has half of the columns of y.
 func (a *AccumulatorStage) scaled(p tensorProduct) {
 	k, s := a.kernel(), p.scales
-	if !made(k, "ScaledMMA", p.x.at.k, p.y.at.k, s.x.at.k, s.y.at.k) {
+	if !made(k, "ScaledMMA of sums", p.x.at.k, p.y.at.k, s.x.at.k, s.y.at.k) {
 		return
 	}
 	a.multiplied = true

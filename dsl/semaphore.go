@@ -77,7 +77,7 @@ func (s Semaphore) Arrive() {
 // before the arrivals too. The blocks that arrive must be running, or have run: those with lower numbers, or a grid that fits the machine.
 func (s Semaphore) Wait(n Reg[U32]) {
 	k := s.at.at.k
-	if !made(k, "Wait", n.k) {
+	if !made(k, "Wait of a semaphore", n.k) {
 		return
 	}
 	if k.guard.Reg != nil {

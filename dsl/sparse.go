@@ -33,14 +33,14 @@ func (s MMA) units(numbers int) int { return numbers * s.wide(s.A) / s.unit() }
 // x has half their columns, since of each four neighbours it holds two. Which these are is in meta, a bit for each neighbour: for
 // every four, the places of the two, two bits each, the first in the lowest.
 func (w *WarpTile[C]) MMASparse(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32]) {
-	if made(w.kernel(), "MMASparse", x.at.k, meta.at.k) {
+	if made(w.kernel(), "MMASparse of sums", x.at.k, meta.at.k) {
 		w.SparseProduct(x, fromX, meta, y, fromY).make()
 	}
 }
 
 // SparseProduct is what MMASparse adds to the sums, to be made by AsyncPipeline.Multiply.
 func (w *WarpTile[C]) SparseProduct(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32]) Product {
-	if !made(w.kernel(), "SparseProduct", x.at.k, meta.at.k) {
+	if !made(w.kernel(), "SparseProduct of sums", x.at.k, meta.at.k) {
 		return Product{}
 	}
 	if !w.unscaled() || !w.sparse(x, meta, y) {

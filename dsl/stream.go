@@ -109,7 +109,7 @@ func (s *StreamSchedule) Each() iter.Seq[StreamTile] {
 func (t StreamTile) Join(acc *Accumulator, group Reg[U32], store func()) {
 	s := t.s
 	if s == nil || s.k == nil {
-		made(nil, "Join", acc.kernel(), group.k)
+		made(nil, "Join of a tile", acc.kernel(), group.k)
 		return
 	}
 	k := s.k
@@ -174,7 +174,7 @@ func (a *Accumulator) AddSaved(from Array[F32]) {
 
 // saved goes over the sums of the thread, four at a time, and their places in memory: those of the warpgroup's threads lie side by side.
 func (a *Accumulator) saved(what string, at Array[F32], do func(at Array[F32], sums []Reg[F32])) {
-	if !made(a.kernel(), what, at.at.k) {
+	if !made(a.kernel(), what+" of sums", at.at.k) {
 		return
 	}
 	k := a.k

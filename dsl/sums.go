@@ -7,7 +7,7 @@ import "github.com/ptxdsl/ptxdsl/isa"
 
 // Place is where the tile of a warp begins in that of the block, whose warps stand side by side, so many across.
 func (w *WarpTile[C]) Place(warp Reg[U32], across int) (row, col Reg[U32]) {
-	if !made(w.kernel(), "Place", warp.k) {
+	if !made(w.kernel(), "Place of sums", warp.k) {
 		return Reg[U32]{}, Reg[U32]{}
 	}
 	if across < 1 {
@@ -31,7 +31,7 @@ func (w *WarpTile[C]) pair(cell []Reg[C], n int) (x, y Reg[C]) {
 // Each visits the sums of the lane two neighbours at a time: x stands at row and col of the warp's tile, y in the column behind it. They are the
 // sums themselves, which later products change: Var keeps what one is now.
 func (w *WarpTile[C]) Each(visit func(row, col Reg[U32], x, y Reg[C])) {
-	if !made(w.kernel(), "Each") {
+	if !made(w.kernel(), "Each of sums") {
 		return
 	}
 	k, s := w.k, w.shape
@@ -88,7 +88,7 @@ func (w *WarpTile[C]) Lines() int {
 
 // Row is the row of the tile that one of the Lines is: what is wanted for each row is read once so, ahead of a Map.
 func (w *WarpTile[C]) Row(line int) Reg[U32] {
-	if !made(w.kernel(), "Row") || !w.k.among(line, w.Lines()) {
+	if !made(w.kernel(), "Row of sums") || !w.k.among(line, w.Lines()) {
 		return Reg[U32]{}
 	}
 	return Cell{lane: w.k.Lane(), row: line/w.pairs()*w.shape.M + line%w.pairs()*8}.Row()
@@ -118,7 +118,7 @@ func (w *WarpTile[C]) visit(do func(c Cell, cell []Reg[C], n int)) {
 // Map puts what f makes of each sum in its place: a factor, an activation, a mask, a bias. A lane goes over its own sums. What f is given is
 // the sum itself, which is what f made of it behind Map: Var keeps what it was.
 func (w *WarpTile[C]) Map(f func(c Cell, x Reg[C]) Reg[C]) {
-	if !made(w.kernel(), "Map") {
+	if !made(w.kernel(), "Map of sums") {
 		return
 	}
 	k := w.k
@@ -145,7 +145,7 @@ func (w *WarpTile[C]) put(cell []Reg[C], n int, x, y Reg[C]) {
 
 // RowReduce combines the sums of each row: what it returns stands in all four lanes of the row, for each of the Lines.
 func (w *WarpTile[C]) RowReduce(combine func(a, b Reg[C]) Reg[C]) []Reg[C] {
-	if !made(w.kernel(), "RowReduce") {
+	if !made(w.kernel(), "RowReduce of sums") {
 		return nil
 	}
 	all := make([]Reg[C], w.Lines())
@@ -164,7 +164,7 @@ func (w *WarpTile[C]) RowReduce(combine func(a, b Reg[C]) Reg[C]) []Reg[C] {
 
 // AcrossRow combines what the four lanes of a row have each gathered of it.
 func (w *WarpTile[C]) AcrossRow(x Reg[C], combine func(a, b Reg[C]) Reg[C]) Reg[C] {
-	if !made(w.kernel(), "AcrossRow", x.k) {
+	if !made(w.kernel(), "AcrossRow of sums", x.k) {
 		return x
 	}
 	if !w.k.runs("AcrossRow", combine != nil) {

@@ -108,7 +108,7 @@ func (a *AccumulatorStage) left(what string, x *FactorStage, y SharedTile) bool 
 		a.multiplied = true
 	}
 	switch {
-	case !made(k, what, x.kernel(), y.at.k):
+	case !made(k, what+" of sums", x.kernel(), y.at.k):
 	case x.kernel() == nil:
 		k.fault(&ruleValue, "%s of a factor that no builder call made", what)
 	case x.fills:
@@ -122,7 +122,7 @@ func (a *AccumulatorStage) left(what string, x *FactorStage, y SharedTile) bool 
 // dense multiplies without scale factors.
 func (a *AccumulatorStage) dense(p tensorProduct) {
 	k := a.kernel()
-	if !made(k, "MMA", p.x.at.k, p.y.at.k) {
+	if !made(k, "MMA of sums", p.x.at.k, p.y.at.k) {
 		return
 	}
 	a.multiplied = true

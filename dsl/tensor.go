@@ -184,7 +184,7 @@ func (x *Tensor) Reduce(how Mod, from SharedTile, at ...Reg[U32]) {
 }
 
 func (x *Tensor) store(op string, from SharedTile, at []Reg[U32]) {
-	if !made(x.kernel(), "Store", from.at.k) {
+	if !made(x.kernel(), "Store of a tensor", from.at.k) {
 		return
 	}
 	mode := ""
@@ -218,7 +218,7 @@ func (x *Tensor) Prefetch(at ...Reg[U32]) {
 func (x *Tensor) fits(what string, pixels bool, t SharedTile, at []Reg[U32]) bool {
 	k := x.kernel()
 	switch {
-	case !made(k, what, t.at.k):
+	case !made(k, "a copy of a tensor", t.at.k):
 	case t.at.k == nil:
 		k.fault(&ruleValue, "tensor %s is %s a tile that no builder call made", x.m.name, what)
 	case t.Tile != x.m.tile:
@@ -296,7 +296,7 @@ func (x *Tensor) In(s *Stage) SharedTile {
 
 // given reports whether a stage is one.
 func (x *Tensor) given(s *Stage) bool {
-	if !made(x.kernel(), "Fill", s.kernel()) {
+	if !made(x.kernel(), "a tile of a tensor", s.kernel()) {
 		return false
 	}
 	if s.kernel() == nil {

@@ -76,14 +76,14 @@ func (w *WarpTile[C]) unscaled() bool {
 // ScaledMMA adds the product of rows of x, from a row on, and the transpose of rows of y, from a row on, each number times the scale factor of its
 // block. The scale factors are tiles of a ScaleMap for the rows of x and of y; the depth of the tiles is whole atoms.
 func (w *WarpTile[C]) ScaledMMA(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32], scaleX, scaleY SharedTile) {
-	if made(w.kernel(), "ScaledMMA", x.at.k, y.at.k, scaleX.at.k, scaleY.at.k) {
+	if made(w.kernel(), "ScaledMMA of sums", x.at.k, y.at.k, scaleX.at.k, scaleY.at.k) {
 		w.ScaledProduct(x, fromX, y, fromY, scaleX, scaleY).make()
 	}
 }
 
 // ScaledProduct is what ScaledMMA adds to the sums, to be made by AsyncPipeline.Multiply.
 func (w *WarpTile[C]) ScaledProduct(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32], scaleX, scaleY SharedTile) Product {
-	if !made(w.kernel(), "ScaledProduct", x.at.k, y.at.k, scaleX.at.k, scaleY.at.k) {
+	if !made(w.kernel(), "ScaledProduct of sums", x.at.k, y.at.k, scaleX.at.k, scaleY.at.k) {
 		return Product{}
 	}
 	_, depth := y.sides()
@@ -95,14 +95,14 @@ func (w *WarpTile[C]) ScaledProduct(x SharedTile, fromX Reg[U32], y SharedTile, 
 
 // SparseScaledMMA is ScaledMMA of a matrix x of which half is zero and left out, as MMASparse has it.
 func (w *WarpTile[C]) SparseScaledMMA(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32], scaleX, scaleY SharedTile) {
-	if made(w.kernel(), "SparseScaledMMA", x.at.k, meta.at.k, scaleX.at.k, scaleY.at.k) {
+	if made(w.kernel(), "SparseScaledMMA of sums", x.at.k, meta.at.k, scaleX.at.k, scaleY.at.k) {
 		w.SparseScaledProduct(x, fromX, meta, y, fromY, scaleX, scaleY).make()
 	}
 }
 
 // SparseScaledProduct is what SparseScaledMMA adds to the sums, to be made by AsyncPipeline.Multiply.
 func (w *WarpTile[C]) SparseScaledProduct(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32], scaleX, scaleY SharedTile) Product {
-	if !made(w.kernel(), "SparseScaledProduct", x.at.k, meta.at.k, scaleX.at.k, scaleY.at.k) {
+	if !made(w.kernel(), "SparseScaledProduct of sums", x.at.k, meta.at.k, scaleX.at.k, scaleY.at.k) {
 		return Product{}
 	}
 	if !w.sparse(x, meta, y) || !w.scales(x, y[0], scaleX, scaleY, 2*x.Cols) {

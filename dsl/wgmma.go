@@ -85,7 +85,7 @@ func (a *Accumulator) kernel() *Kernel {
 // MMA adds the product of x and the transpose of y: x has the accumulator's rows, y a row for each of its columns, and both are as
 // deep as their rows are long. Either may be Transposed.
 func (a *Accumulator) MMA(x, y SharedTile) {
-	if !made(a.kernel(), "MMA", x.at.k, y.at.k) {
+	if !made(a.kernel(), "MMA of sums", x.at.k, y.at.k) {
 		return
 	}
 	k := a.k

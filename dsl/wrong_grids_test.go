@@ -46,7 +46,7 @@ var wrongGrids = []wrongKernel{
 			at.Join(nil, k.U32(0), func() {}) // want `D201: Join of sums that no builder call made.* from -1`
 			at.Join(acc, k.U32(0), nil)       // want `D205: Join is given a function that is nil.* from -2`
 		}
-		dsl.StreamTile{}.Join(acc, k.U32(0), func() {}) // want `D201: Join of sums that no builder call made`
+		dsl.StreamTile{}.Join(acc, k.U32(0), func() {}) // want `D201: Join of a tile that no builder call made`
 		c := m.Kernel("clustered", dsl.Threads(128), dsl.Cluster(2))
 		c.StreamK(c.U32(4), c.U32(4), c.U32(8), 8, 1, dsl.Global[dsl.F32](c, "parts"), dsl.Global[u](c, "told")) // want `D501: steps are dealt to blocks, one by one, and not to clusters of 2`
 	}},

@@ -197,6 +197,14 @@ var wrongTensors = []wrongKernel{
 		y.Store(t, set.Load(t).Add(seen.Load(t)))
 		y.Store(t, unset.At(t).Get()) // want `D301: nothing writes unset, which is read here: shared memory begins with what was there before`
 	}},
+	// What no builder call made, by its own name.
+	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) {
+		s, rows := dsl.Shared[dsl.F32](k, "s", 4), k.Rows("rows", isa.Bf16, 64, dsl.Swizzle128)
+		dsl.Array[dsl.F32]{}.CopyAsync(s, 4)                       // want `D201: CopyAsync of an array that no builder call made`
+		k.Semaphore(dsl.Array[dsl.U32]{}, k.U32(0)).Wait(k.U32(1)) // want `D201: Wait of a semaphore that no builder call made`
+		dsl.SharedTile{}.LoadRow(k.U32(0), 0, 4)                   // want `D201: LoadRow of a tile that no builder call made`
+		rows.FeedRows(-4)                                          // want `D401: tiles of -4 gathered rows; a multiple of 4 up to 128 is expected`
+	}},
 	// Places that nobody knows, and that are multiples of no vector.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x, sum := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.U32](k, "rows").Load(k.TID().X).MulI(8)
