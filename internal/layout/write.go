@@ -5,6 +5,7 @@ package layout
 
 import (
 	"bytes"
+	"encoding/binary"
 	"unicode/utf8"
 )
 
@@ -102,24 +103,38 @@ func (p *Page) write(l *line, column, notes int32) {
 
 // wrap writes text that is too long for a line, broken after commas.
 func (p *Page) wrap(text []byte, indent, at int) {
+	even := bytes.IndexByte(text, '"') < 0 && bytes.IndexByte(text, '/') < 0 && int(width(text)) == len(text)
 	for len(text) > 0 {
-		piece := text
-		if i := comma(text); i >= 0 {
-			piece = text[:i+1]
-		}
-		text = text[len(piece):]
-		columns := int(width(piece))
-		if at+columns > widestLine {
+		end, columns := piece(text, widestLine-at, even)
+		if columns > widestLine-at {
 			p.out = bytes.TrimRight(p.out, " ")
 			p.out = append(p.out, '\n')
 			p.indentBy(indent)
 			at = indent * tabWidth
-			piece = bytes.TrimLeft(piece, " ")
-			columns = int(width(piece))
+			text = bytes.TrimLeft(text, " ")
+			end, columns = piece(text, widestLine-at, even)
 		}
-		p.out = append(p.out, piece...)
+		p.out = append(p.out, text[:end]...)
+		text = text[end:]
 		at += columns
 	}
+}
+
+// piece is how much of text comes next on a line that has room for so many columns, and how wide that is: up to the next comma, which may
+// be too much. Of even text, which is letters of one column without strings and comments, it is up to the last comma that there is room for.
+func piece(text []byte, room int, even bool) (end, columns int) {
+	if even && len(text) <= room {
+		return len(text), len(text)
+	}
+	if even && room > 0 {
+		if i := bytes.LastIndexByte(text[:room], ','); i >= 0 {
+			return i + 1, i + 1
+		}
+	}
+	if i := comma(text); i >= 0 {
+		text = text[:i+1]
+	}
+	return len(text), int(width(text))
 }
 
 // comma finds the next comma outside a string and a comment; -1 if there is none.
@@ -159,7 +174,14 @@ func (p *Page) spaces(n int32) {
 
 // width is the number of columns of text.
 func width(text []byte) int32 {
-	for _, c := range text {
+	const high = 0x8080808080808080 // what letters beyond ASCII have and others have not
+	rest := text
+	for ; len(rest) >= 8; rest = rest[8:] {
+		if binary.LittleEndian.Uint64(rest)&high != 0 {
+			return int32(utf8.RuneCount(text))
+		}
+	}
+	for _, c := range rest {
 		if c >= utf8.RuneSelf {
 			return int32(utf8.RuneCount(text))
 		}

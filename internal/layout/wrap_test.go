@@ -1,0 +1,67 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package layout_test
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ptxdsl/ptxdsl/internal/layout"
+)
+
+// TestWrap holds what is broken after commas against words that are put one after the other as long as there is room, with and without
+// letters that are wider than a byte.
+func TestWrap(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for round := range 2000 {
+		indent := random.IntN(16)
+		letter := []string{"x", "x", "é", "/", `"`}[round%5]
+		var words []string
+		for range 1 + random.IntN(60) {
+			word := strings.Repeat(letter, 2*random.IntN(8)) + strings.Repeat("y", random.IntN(6))
+			if random.IntN(30) == 0 {
+				word = strings.Repeat("wide", 40)
+			}
+			if random.IntN(4) > 0 && len(words) > 0 {
+				word = " " + word
+			}
+			words = append(words, word)
+		}
+		head := strings.Repeat("h", 1+random.IntN(30))
+		var p layout.Page
+		p.Indent = indent
+		p.Straight(len(head))
+		p.Done(append(append(p.Behind(append(p.Head(), head...)), strings.Join(words, ",")...), ';'))
+
+		words[len(words)-1] += ";"
+		line := strings.Repeat("\t", indent) + head + " "
+		at := 8*indent + len(head) + 1
+		var want []string
+		if all := strings.Join(words, ","); at+len(all) <= 120 {
+			want, words = []string{line + all}, nil
+		}
+		for i, word := range words {
+			if i < len(words)-1 {
+				word += ","
+			}
+			if at+utf8.RuneCountInString(word) > 120 {
+				want = append(want, strings.TrimRight(line, " "))
+				line, at = strings.Repeat("\t", indent+1), 8*(indent+1)
+				word = strings.TrimLeft(word, " ")
+			}
+			line += word
+			at += utf8.RuneCountInString(word)
+		}
+		if words != nil {
+			want = append(want, line)
+		}
+		if diff := cmp.Diff(strings.Join(want, "\n")+"\n", p.Give()); diff != "" {
+			t.Fatalf("round %d: %s", round, diff)
+		}
+	}
+}
