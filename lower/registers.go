@@ -41,9 +41,10 @@ type family struct {
 	letters string
 	count   int
 	top     int
-	apart   bool      // may not be declared as a range
-	done    bool      // declared
-	regs    []*ir.Reg // those that were given their names here, neighbours in the function
+	apart   bool  // may not be declared as a range
+	done    bool  // declared
+	here    bool  // its registers were given their names here, and are neighbours in the function
+	next    int32 // where the next of these goes
 }
 
 // ranged reports whether the family is declared as a range, which may declare some registers that nobody uses.
@@ -94,7 +95,9 @@ func (w *writer) registers(f *ir.Func) (any bool) {
 					w.Put(">;")
 					w.End()
 					fam.done = true
-					i += max(1, len(fam.regs)) - 1
+					if fam.here {
+						i += fam.count - 1
+					}
 				}
 				any = true
 				continue
@@ -189,17 +192,15 @@ func (w *writer) nameRegisters(f *ir.Func) families {
 			fam.apart = true
 		}
 	}
-	if !nameless {
-		return l
+	if nameless {
+		l.fresh(f.Regs, others)
 	}
-	f.Regs = l.fresh(f.Regs, others)
 	return l
 }
 
 // fresh gives names to those of regs that have none, and puts them before the others, by class.
-func (l *families) fresh(regs []*ir.Reg, others map[string]int) []*ir.Reg {
+func (l *families) fresh(regs []*ir.Reg, others map[string]int) {
 	var fresh []*family
-	named := len(regs)
 	var last *family // most are of the class of the one before
 	for _, r := range regs {
 		if r.Name != "" {
@@ -213,31 +214,34 @@ func (l *families) fresh(regs []*ir.Reg, others map[string]int) []*ir.Reg {
 			}
 		}
 		last.count++
-		named--
 	}
 	slices.SortFunc(fresh, func(a, b *family) int { return rank(a.class) - rank(b.class) })
-	// Each family gets a stretch of the list, and those that have names the last.
-	list := make([]*ir.Reg, len(regs))
-	rest := list[len(regs)-named:][:0]
-	at := 0
+	// Each family gets a stretch of the list, and those that have names the last. The Number of each is where it goes.
+	at := int32(0)
 	for _, fam := range fresh {
-		fam.regs = list[at : at : at+fam.count]
-		at += fam.count
+		fam.next = at
+		at += int32(fam.count)
 	}
 	for _, r := range regs {
 		if r.Name != "" {
-			rest = append(rest, r)
+			r.Number = at
+			at++
 			continue
 		}
 		if last.typ != r.Type || last.vec != r.Vec {
 			last = find(fresh, class{r.Type, r.Vec})
 		}
-		last.regs = append(last.regs, r)
+		r.Number = last.next
+		last.next++
+	}
+	for i := range regs {
+		for r := regs[i]; int(r.Number) != i; r = regs[i] {
+			regs[i], regs[r.Number] = regs[r.Number], r
+		}
 	}
 	for _, fam := range fresh {
-		fam.number()
+		fam.number(regs[int(fam.next)-fam.count : fam.next])
 	}
-	return list
 }
 
 // find is the family of a class, or nil.
@@ -252,7 +256,7 @@ func find(list []*family, c class) *family {
 
 // add is a family of a class whose letters are nobody's.
 func (l *families) add(c class, others map[string]int) *family {
-	fam := &family{class: c, letters: ir.Stem(c.typ)}
+	fam := &family{class: c, letters: ir.Stem(c.typ), here: true}
 	for _, taken := others[fam.letters]; taken || l.of[fam.letters] != nil; _, taken = others[fam.letters] {
 		fam.letters += "_"
 	}
@@ -260,30 +264,43 @@ func (l *families) add(c class, others map[string]int) *family {
 	return fam
 }
 
-// number gives the registers of f their names, all cut out of one text. Ten neighbours differ in the last digit alone, so a name that is short is
-// written as one number, of whose eight bytes the next name overwrites what is too much.
-func (f *family) number() {
-	n := len(f.regs)
+// number gives the registers of f their names, all cut out of one text.
+func (f *family) number(regs []*ir.Reg) {
+	n := len(regs)
 	text := make([]byte, n*(len(f.letters)+len(strconv.Itoa(n)))+8)
-	at := 0
 	for first := 0; first < n; first += 10 {
 		var room [32]byte
 		name := strconv.AppendInt(append(room[:0], f.letters...), int64(first), 10)
-		width := len(name)
-		word, short, last := binary.LittleEndian.Uint64(room[:]), width <= 8, uint64(1)<<(8*(width-1)&63)
-		for _, r := range f.regs[first:min(first+10, n)] {
-			if short {
-				binary.LittleEndian.PutUint64(text[at:], word)
-				word += last
-			} else {
-				copy(text[at:], name)
-				name[width-1]++
-			}
-			r.Name = unsafe.String(&text[at], width)
-			at += width
+		if ten := regs[first:min(first+10, n)]; len(name) <= 8 {
+			text = tenShort(ten, text, binary.LittleEndian.Uint64(room[:]), len(name))
+		} else {
+			text = tenLong(ten, text, name)
 		}
 	}
 	f.top = n - 1
+}
+
+// tenShort gives up to ten registers names that differ in the last digit alone, of so many bytes, the first of them in word. They are cut out
+// of text, eight bytes at a time, of which the next name overwrites what is too much. What is left of text comes back.
+func tenShort(regs []*ir.Reg, text []byte, word uint64, width int) []byte {
+	one := uint64(1) << (8 * (width - 1) & 63)
+	for _, r := range regs {
+		binary.LittleEndian.PutUint64(text, word)
+		r.Name = unsafe.String(&text[0], width)
+		text = text[width:]
+		word += one
+	}
+	return text
+}
+
+// tenLong is tenShort for names of any length.
+func tenLong(regs []*ir.Reg, text, name []byte) []byte {
+	for _, r := range regs {
+		r.Name = unsafe.String(&text[0], copy(text, name))
+		text = text[len(name):]
+		name[len(name)-1]++
+	}
+	return text
 }
 
 // others are the names that are letters and a number and no registers declared in f, by their letters, with the least number
