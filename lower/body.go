@@ -45,16 +45,18 @@ func (w *writer) stretch(blocks []*ir.Block, calls map[*ir.Block][]sequence) {
 }
 
 // together is how many of the first instructions are aligned together, in which column their operands begin, and whether they are nothing but
-// instructions, without comments behind them.
+// instructions, written as they are, without comments behind them.
 func (w *writer) together(list []*ir.Instr) (n, column int, plain bool) {
 	plain = true
 	for i, in := range list {
+		op := in.Op
 		switch {
-		case in.Said == nil && len(w.lists) == 0 && !in.Directive(): // so mostly
+		case in.Said == nil && len(w.lists) == 0 && spelled(in): // so mostly
 		case i > 0 && len(in.Doc()) > 0:
 			return i, column, plain
 		case !in.Directive():
-			plain = plain && in.Note() == "" && (len(w.lists) == 0 || w.lists[in] == nil)
+			op = w.opcode(in)
+			plain = plain && op == in.Op && in.Note() == "" && (len(w.lists) == 0 || w.lists[in] == nil)
 		case in.Op == ".loc":
 			plain = false
 		case i > 0:
@@ -63,7 +65,7 @@ func (w *writer) together(list []*ir.Instr) (n, column int, plain bool) {
 			return 1, column, false
 		}
 		if len(in.Args) > 0 {
-			column = layout.Column(column, widthOfHead(in.Guard, w.opcode(in)))
+			column = layout.Column(column, widthOfHead(in.Guard, op))
 		}
 	}
 	return len(list), column, plain
@@ -71,14 +73,19 @@ func (w *writer) together(list []*ir.Instr) (n, column int, plain bool) {
 
 // straight writes instructions that are aligned together, one after the other.
 func (w *writer) straight(list []*ir.Instr, column int) {
-	w.Straight(column)
+	text := w.Straight()
 	for _, in := range list {
-		line := appendHead(w.Head(), in.Guard, w.opcode(in))
+		text = w.Begun(text)
+		head, tail := len(text), 0
+		text = appendHead(text, in.Guard, in.Op)
 		if len(in.Args) > 0 {
-			line = renderList(w.Behind(line), in.Args, in, false)
+			text = layout.Behind(text, head+column)
+			tail = len(text)
+			text = renderList(text, in.Args, in, false)
 		}
-		w.Done(append(line, ';'))
+		text = w.Done(append(text, ';'), head, tail)
 	}
+	w.Take(text)
 }
 
 // block writes instructions, those of calls in scopes of their own.

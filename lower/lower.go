@@ -240,17 +240,16 @@ func (w *writer) label(name, note string) {
 	w.Indent++
 }
 
-// opcode is op with its modifiers in the manual's order. The form that an instruction is bound to knows it mostly.
-func (w *writer) opcode(in *ir.Instr) string {
-	if f := in.Form; f != nil && len(f.Opcode) == len(in.Op) && unsafe.StringData(f.Opcode) == unsafe.StringData(in.Op) {
-		return in.Op // of two texts that are one in memory
-	}
-	return w.canonical(in)
+// spelled reports whether the opcode of an instruction is the text of its form, in memory too, as it mostly is. Then it has its modifiers in
+// the manual's order.
+func spelled(in *ir.Instr) bool {
+	f := in.Form
+	return f != nil && len(f.Opcode) == len(in.Op) && unsafe.StringData(f.Opcode) == unsafe.StringData(in.Op)
 }
 
-// canonical is opcode where the texts must be compared.
-func (w *writer) canonical(in *ir.Instr) string {
-	if in.Form != nil && in.Form.Opcode == in.Op {
+// opcode is the opcode of an instruction with its modifiers in the manual's order.
+func (w *writer) opcode(in *ir.Instr) string {
+	if spelled(in) || in.Form != nil && in.Form.Opcode == in.Op {
 		return in.Op
 	}
 	s, ok := w.spelled[in.Op]

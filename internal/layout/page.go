@@ -53,8 +53,6 @@ type Page struct {
 	run   []line // their text stands in Line
 	kind  Kind   // of the lines of the run
 	level int    // their indent
-
-	column, head, tail int // of lines that are written at once: where operands begin, and where the parts of the last begin in out
 }
 
 // Reset makes p empty, with room for so many bytes. It keeps its memory.
@@ -146,7 +144,7 @@ func (p *Page) Note(text string) {
 // Comment puts a comment on a line of its own.
 func (p *Page) Comment(text string) {
 	p.flush()
-	p.indentBy(p.Indent)
+	p.out = tabs(p.out, p.Indent)
 	p.out = append(p.out, strings.TrimRight(text, " \t\r")...)
 	p.out = append(p.out, '\n')
 }

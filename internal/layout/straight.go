@@ -3,8 +3,9 @@
 
 package layout
 
-// Who knows all lines that are aligned together, and that no comments follow them, need not have them collected: Straight, and for each
-// line Head, what is appended to it, Behind, the operands, Done. What is written is the same.
+// Who knows all lines that are aligned together, and that no comments follow them, need not have them collected. Straight lends the text of the
+// page, and Take takes it back; for each line between these it is Begun, what comes before the operands is appended, Behind, the operands,
+// Done. What is written is the same.
 
 // Column is the column that operands begin in, as the width of one more head has it.
 func Column(column, head int) int {
@@ -14,37 +15,33 @@ func Column(column, head int) int {
 	return column
 }
 
-// Straight starts a run of lines, whose operands begin in a column.
-func (p *Page) Straight(column int) {
+// Straight is the text of the page, to be longer by lines.
+func (p *Page) Straight() []byte {
 	p.flush()
-	p.column = column
-}
-
-// Head begins a line.
-func (p *Page) Head() []byte {
-	p.indentBy(p.Indent)
-	p.head = len(p.out)
-	p.tail = -1
 	return p.out
 }
 
-// Behind puts space between what was appended to Head and the operands.
-func (p *Page) Behind(line []byte) []byte {
-	p.out = line
-	p.spaces(int32(max(0, p.head+p.column-len(line)) + 1))
-	p.tail = len(p.out)
-	return p.out
-}
+// Take makes text that Straight lent the text of the page.
+func (p *Page) Take(text []byte) { p.out = text }
 
-// Done ends a line.
-func (p *Page) Done(line []byte) {
-	p.out = line
-	indent := p.Indent * tabWidth
-	if p.tail >= 0 && indent+len(line)-p.head > widestLine {
-		p.Line = append(p.Line[:0], line[p.tail:]...)
-		p.out = line[:p.tail]
-		p.wrap(p.Line, p.Indent+1, indent+p.tail-p.head)
-		p.Line = p.Line[:0]
+// Begun begins a line.
+func (p *Page) Begun(text []byte) []byte { return tabs(text, p.Indent) }
+
+// Behind puts space before operands, which begin behind so much of text, or later.
+func Behind(text []byte, column int) []byte { return spaces(text, max(0, column-len(text))+1) }
+
+// Done ends a line, which begins behind so much of text, as its operands do; tail is 0 where there are none.
+func (p *Page) Done(text []byte, head, tail int) []byte {
+	if tail > 0 && p.Indent*tabWidth+len(text)-head > widestLine {
+		text = p.broken(text, head, tail)
 	}
-	p.out = append(p.out, '\n')
+	return append(text, '\n')
+}
+
+// broken is text with its last line, which is too long, broken after commas.
+func (p *Page) broken(text []byte, head, tail int) []byte {
+	p.Line = append(p.Line[:0], text[tail:]...)
+	text = wrap(text[:tail], p.Line, p.Indent+1, p.Indent*tabWidth+tail-head)
+	p.Line = p.Line[:0]
+	return text
 }

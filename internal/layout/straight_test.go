@@ -41,14 +41,19 @@ func TestStraight(t *testing.T) {
 			collected.Put(";")
 			collected.End()
 		}
-		once.Straight(column)
+		text := once.Straight()
 		for _, l := range lines {
-			to := append(once.Head(), l.head...)
+			text = once.Begun(text)
+			head, tail := len(text), 0
+			text = append(text, l.head...)
 			if l.tail != "" {
-				to = append(once.Behind(to), l.tail...)
+				text = layout.Behind(text, head+column)
+				tail = len(text)
+				text = append(text, l.tail...)
 			}
-			once.Done(append(to, ';'))
+			text = once.Done(append(text, ';'), head, tail)
 		}
+		once.Take(text)
 		want, got := collected.Text(), once.Give()
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatal(diff)

@@ -35,8 +35,9 @@ func TestWrap(t *testing.T) {
 		head := strings.Repeat("h", 1+random.IntN(30))
 		var p layout.Page
 		p.Indent = indent
-		p.Straight(len(head))
-		p.Done(append(append(p.Behind(append(p.Head(), head...)), strings.Join(words, ",")...), ';'))
+		text := append(p.Begun(p.Straight()), head...)
+		text = append(layout.Behind(text, len(text)), strings.Join(words, ",")...)
+		p.Take(p.Done(append(text, ';'), indent, indent+len(head)+1))
 
 		words[len(words)-1] += ";"
 		line := strings.Repeat("\t", indent) + head + " "

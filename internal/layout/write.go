@@ -9,16 +9,25 @@ import (
 	"unicode/utf8"
 )
 
-func (p *Page) indentBy(n int) {
+// tabs is text with so many tabs behind it.
+func tabs(text []byte, n int) []byte {
 	if n == 1 { // mostly
-		p.out = append(p.out, '\t')
-		return
+		return append(text, '\t')
 	}
-	const tabs = "\t\t\t\t\t\t\t\t"
-	for ; n > len(tabs); n -= len(tabs) {
-		p.out = append(p.out, tabs...)
+	const some = "\t\t\t\t\t\t\t\t"
+	for ; n > len(some); n -= len(some) {
+		text = append(text, some...)
 	}
-	p.out = append(p.out, tabs[:n]...)
+	return append(text, some[:n]...)
+}
+
+// spaces is text with so many spaces behind it.
+func spaces(text []byte, n int) []byte {
+	const some = "                " // so many that the compiler copies them without a call
+	for ; n > 0; n -= len(some) {
+		text = append(text, some...)
+	}
+	return text[:len(text)+n]
 }
 
 // flush writes the run of lines, aligned.
@@ -72,7 +81,7 @@ func (l *line) code(column int32) int32 {
 // write writes a line: head, operands at column, comment at notes.
 func (p *Page) write(l *line, column, notes int32) {
 	indent := int(l.indent)
-	p.indentBy(indent)
+	p.out = tabs(p.out, indent)
 	p.out = append(p.out, p.Line[l.head:l.tail]...)
 	at := l.before
 	if tail := p.Line[l.tail:l.note]; len(tail) > 0 {
@@ -80,10 +89,10 @@ func (p *Page) write(l *line, column, notes int32) {
 		if !l.raw && at < column {
 			n = column - at + 1
 		}
-		p.spaces(n)
+		p.out = spaces(p.out, int(n))
 		at += n
 		if !l.raw && indent*tabWidth+int(at+l.behind) > widestLine {
-			p.wrap(tail, indent+1, indent*tabWidth+int(at))
+			p.out = wrap(p.out, tail, indent+1, indent*tabWidth+int(at))
 			at = widestCode + 1
 		} else {
 			p.out = append(p.out, tail...)
@@ -95,29 +104,30 @@ func (p *Page) write(l *line, column, notes int32) {
 		if at < notes {
 			n += notes - at
 		}
-		p.spaces(n)
+		p.out = spaces(p.out, int(n))
 		p.out = append(p.out, p.Line[l.note:l.end]...)
 	}
 	p.out = append(p.out, '\n')
 }
 
-// wrap writes text that is too long for a line, broken after commas.
-func (p *Page) wrap(text []byte, indent, at int) {
+// wrap is to with text behind it that is too long for a line, broken after commas. It begins in the column at, and lines that follow have
+// another indent.
+func wrap(to, text []byte, indent, at int) []byte {
 	even := bytes.IndexByte(text, '"') < 0 && bytes.IndexByte(text, '/') < 0 && int(width(text)) == len(text)
 	for len(text) > 0 {
 		end, columns := piece(text, widestLine-at, even)
 		if columns > widestLine-at {
-			p.out = bytes.TrimRight(p.out, " ")
-			p.out = append(p.out, '\n')
-			p.indentBy(indent)
+			to = append(bytes.TrimRight(to, " "), '\n')
+			to = tabs(to, indent)
 			at = indent * tabWidth
 			text = bytes.TrimLeft(text, " ")
 			end, columns = piece(text, widestLine-at, even)
 		}
-		p.out = append(p.out, text[:end]...)
+		to = append(to, text[:end]...)
 		text = text[end:]
 		at += columns
 	}
+	return to
 }
 
 // piece is how much of text comes next on a line that has room for so many columns, and how wide that is: up to the next comma, which may
@@ -162,14 +172,6 @@ func comma(text []byte) int {
 		}
 	}
 	return -1
-}
-
-func (p *Page) spaces(n int32) {
-	const blanks = "                " // so many that the compiler copies them without a call
-	for ; n > 0; n -= int32(len(blanks)) {
-		p.out = append(p.out, blanks...)
-	}
-	p.out = p.out[:len(p.out)+int(n)]
 }
 
 // width is the number of columns of text.
