@@ -15,6 +15,10 @@ var (
 	Pragmas     []PragmaInfo
 	modWords    []string
 	ignoredMods []Mod
+	modsSorted  []Mod
+	packed      string
 )
 
-func instructions() []Instruction { return nil }
+type lists struct{}
+
+func (*reader) instruction(*Instruction) {}

@@ -55,7 +55,7 @@ func (s *Set) spell(op, name string, slots []Mod) string {
 func (s *Set) parseMods(rest string) ([]Mod, bool) {
 	var mods []Mod
 	for word := range words(rest) {
-		m, ok := s.mods[word]
+		m, ok := s.mod(word)
 		if !ok {
 			return nil, false
 		}

@@ -35,8 +35,8 @@ func (m *Matcher) unknownName(op string) Problem {
 	if len(head) < 4 {
 		cost = 2 // of so few letters two make another word
 	}
-	for name := range m.set.names {
-		h, _, _ := strings.Cut(name, ".")
+	for i := range m.set.entries {
+		h, _, _ := strings.Cut(m.set.entries[i].name, ".")
 		d := 0
 		if h != lower {
 			if d = distance(lower, h, cost); d > cost || d == cost && best == "" {
@@ -77,8 +77,8 @@ func (m *Matcher) hasForm(op string) bool {
 // wordsAfter lists the names that begin with head.
 func (s *Set) wordsAfter(head string) string {
 	var out []string
-	for i := range s.Instructions {
-		n := s.Instructions[i].Name
+	for i := range s.entries {
+		n := s.entries[i].name
 		if strings.HasPrefix(n, head+".") && !slices.Contains(out, n) {
 			out = append(out, n)
 		}
@@ -131,8 +131,8 @@ func (m *Matcher) unknownMod(list []*Instruction, word string, at int) Problem {
 			}
 		}
 	}
-	for i := range m.set.Instructions { // the words of longer names: mad.low for mad.lo
-		if rest, ok := strings.CutPrefix(m.set.Instructions[i].Name, list[0].Name+"."); ok {
+	for i := range m.set.entries { // the words of longer names: mad.low for mad.lo
+		if rest, ok := strings.CutPrefix(m.set.entries[i].name, list[0].Name+"."); ok {
 			first, _, _ := strings.Cut(rest, ".")
 			near("." + first)
 		}
@@ -145,14 +145,15 @@ func (m *Matcher) unknownMod(list []*Instruction, word string, at int) Problem {
 
 // begun reports whether some name begins with a text.
 func (s *Set) begun(text string) bool {
-	return slices.ContainsFunc(s.Instructions, func(i Instruction) bool { return strings.HasPrefix(i.Name, text) })
+	_, begun := s.named(text)
+	return begun
 }
 
 // namesWith lists a few names that have a word; "" where none has.
 func (s *Set) namesWith(word string) string {
 	var out []string
-	for i := range s.Instructions {
-		n := s.Instructions[i].Name
+	for i := range s.entries {
+		n := s.entries[i].name
 		if slices.Contains(strings.Split(n, "."), word[1:]) && !slices.Contains(out, n) {
 			if out = append(out, n); len(out) == 3 {
 				break

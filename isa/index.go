@@ -4,6 +4,8 @@
 package isa
 
 import (
+	"iter"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -11,16 +13,14 @@ import (
 
 // A Set is an instruction set: the generated one, or one read from spec files.
 type Set struct {
-	Instructions []Instruction
-	Mods         []string
-	Ignored      []Mod // modifiers that the assembler skips on every instruction
+	Mods    []string
+	Ignored []Mod // modifiers that the assembler skips on every instruction
 
-	once    sync.Once
-	names   map[string][]*Instruction
-	longest int // of the names, in bytes
-	mods    map[string]Mod
-	// meanings are what the words of Mods say.
-	meanings []meaning
+	sorted  []Mod // Mods, as their words sort
+	entries []entry
+	byName  []uint16 // entries, as their names sort
+	reading sync.Mutex
+	reader  reader
 
 	mu   sync.Mutex
 	met  map[place]*senses // opcodes, by where they were met
@@ -30,58 +30,109 @@ type Set struct {
 // Standard is the instruction set of the generated tables.
 func Standard() *Set { return standard() }
 
-var standard = sync.OnceValue(func() *Set {
-	return &Set{Instructions: instructions(), Mods: modWords, Ignored: ignoredMods}
-})
+var standard = sync.OnceValue(newStandard)
 
-func (s *Set) build() {
-	s.once.Do(func() {
-		s.names = make(map[string][]*Instruction, len(s.Instructions))
-		all := make([]*Instruction, len(s.Instructions)) // most names have one instruction: a part of this
-		for i := range s.Instructions {
-			ins := &s.Instructions[i]
-			all[i] = ins
-			if others := s.names[ins.Name]; others == nil {
-				s.names[ins.Name] = all[i : i+1 : i+1]
-			} else {
-				s.names[ins.Name] = append(others, ins)
+func newStandard() *Set {
+	s := &Set{Mods: modWords, Ignored: ignoredMods, sorted: modsSorted}
+	s.unpack()
+	return s
+}
+
+// NewSet is a set of the instructions in list. Mods are the words of their modifiers, and ignored are those that are skipped on all
+// of them.
+func NewSet(list []Instruction, mods []string, ignored []Mod) *Set {
+	s := &Set{Mods: mods, Ignored: ignored, sorted: SortMods(mods), entries: make([]entry, len(list))}
+	for i := range list {
+		s.entries[i].name = list[i].Name
+		s.entries[i].have.Store(&list[i])
+	}
+	s.byName = SortNames(list)
+	return s
+}
+
+// SortMods lists the modifiers as their words sort.
+func SortMods(mods []string) []Mod {
+	sorted := make([]Mod, len(mods))
+	for i := range sorted {
+		sorted[i] = Mod(i)
+	}
+	slices.SortFunc(sorted, func(a, b Mod) int { return strings.Compare(mods[a], mods[b]) })
+	return sorted
+}
+
+// SortNames lists the places of instructions as their names sort; those of one name as they stand.
+func SortNames(list []Instruction) []uint16 {
+	sorted := make([]uint16, len(list))
+	for i := range sorted {
+		sorted[i] = uint16(i)
+	}
+	slices.SortStableFunc(sorted, func(a, b uint16) int { return strings.Compare(list[a].Name, list[b].Name) })
+	return sorted
+}
+
+// All are the instructions, family by family.
+func (s *Set) All() iter.Seq[*Instruction] {
+	return func(yield func(*Instruction) bool) {
+		for i := range s.entries {
+			if !yield(s.instruction(&s.entries[i])) {
+				return
 			}
-			s.longest = max(s.longest, len(ins.Name))
 		}
-		s.mods = make(map[string]Mod, len(s.Mods))
-		s.meanings = make([]meaning, len(s.Mods))
-		for i, m := range s.Mods {
-			s.mods[m] = Mod(i)
-			s.meanings[i] = meaningOf(m)
-		}
-	})
+	}
+}
+
+// mod finds a modifier by its word, dot included.
+func (s *Set) mod(word string) (Mod, bool) {
+	i, ok := slices.BinarySearchFunc(s.sorted, word, func(m Mod, word string) int { return strings.Compare(s.Mods[m], word) })
+	if !ok {
+		return NoMod, false
+	}
+	return s.sorted[i], true
 }
 
 // Named is the instructions of a name: one per family that has it.
 func (s *Set) Named(name string) []*Instruction {
-	s.build()
-	return s.names[name]
+	list, _ := s.named(name)
+	return s.instructions(list)
+}
+
+// named are the entries of the name that is text, and whether some name begins with it.
+func (s *Set) named(text string) (list []uint16, begun bool) {
+	first, ok := slices.BinarySearchFunc(s.byName, text, func(i uint16, text string) int { return strings.Compare(s.entries[i].name, text) })
+	end := first
+	for ok && end < len(s.byName) && s.entries[s.byName[end]].name == text {
+		end++
+	}
+	return s.byName[first:end], first < len(s.byName) && strings.HasPrefix(s.entries[s.byName[first]].name, text)
+}
+
+// instructions are those of entries.
+func (s *Set) instructions(entries []uint16) []*Instruction {
+	if len(entries) == 0 {
+		return nil
+	}
+	list := make([]*Instruction, len(entries))
+	for i, e := range entries {
+		list[i] = s.instruction(&s.entries[e])
+	}
+	return list
 }
 
 // split finds the longest name that op begins with, at a dot, and what follows it.
 func (s *Set) split(op string) (list []*Instruction, name, rest string) {
-	s.build()
-	end := 0
-	for {
-		dot := strings.IndexByte(op[end:], '.')
-		if dot < 0 {
+	var found []uint16
+	for end, begun := 0, true; begun && end < len(op); end++ {
+		if dot := strings.IndexByte(op[end:], '.'); dot < 0 {
 			end = len(op)
 		} else {
 			end += dot
 		}
-		if l := s.names[op[:end]]; l != nil {
-			list, name, rest = l, op[:end], op[end:]
+		var l []uint16
+		if l, begun = s.named(op[:end]); len(l) > 0 {
+			found, name, rest = l, op[:end], op[end:]
 		}
-		if end == len(op) || end >= s.longest {
-			return list, name, rest
-		}
-		end++
 	}
+	return s.instructions(found), name, rest
 }
 
 type wordIndex struct {

@@ -125,7 +125,7 @@ func (m *Matcher) exchange(list []*Instruction, x *miss, name string, mods []Mod
 		r := reading{Problem: p}
 		for _, w := range words[:min(len(words), most)] {
 			changed := slices.Clone(mods)
-			changed[i] = m.set.mods[w]
+			changed[i], _ = m.set.mod(w)
 			r.ops = append(r.ops, m.text(name, changed))
 		}
 		near := kin(word, words) != ""

@@ -32,12 +32,12 @@ func (m *Matcher) additions(list []*Instruction, name string, mods []Mod) []stri
 			}
 		}
 	}
-	for i := range m.set.Instructions {
-		ins := &m.set.Instructions[i]
-		rest, longer := strings.CutPrefix(ins.Name, name+".")
+	for i := range m.set.entries {
+		rest, longer := strings.CutPrefix(m.set.entries[i].name, name+".")
 		if !longer {
 			continue
 		}
+		ins := m.set.instruction(&m.set.entries[i])
 		for f := range ins.Forms {
 			if x := nearly(&ins.Forms[f], mods); len(x.strange)+len(x.lacking) == 0 && m.takes(x) {
 				add("." + rest)

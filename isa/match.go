@@ -38,7 +38,6 @@ func NewMatcher(v Version, t Target) *Matcher { return Standard().Matcher(v, t) 
 
 // Matcher is a Matcher over s.
 func (s *Set) Matcher(v Version, t Target) *Matcher {
-	s.build()
 	return &Matcher{set: s, version: v, target: t, known: s.sensesFor(v, t), memo: make(map[string]*Opcode)}
 }
 

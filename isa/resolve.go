@@ -26,7 +26,7 @@ func (m *Matcher) resolve(op string) *Opcode {
 	skip := strings.Count(name, ".")
 	mods := m.mods[:0]
 	for word := range words(rest) {
-		mod, ok := m.set.mods[word]
+		mod, ok := m.set.mod(word)
 		if !ok && m.asking {
 			return o
 		}

@@ -28,8 +28,7 @@ func TestSections(t *testing.T) {
 	}
 	covered := map[string][]string{} // section to heads
 	set := isa.Standard()
-	for i := range set.Instructions {
-		ins := &set.Instructions[i]
+	for ins := range set.All() {
 		for _, form := range ins.Forms {
 			covered[form.Section] = append(covered[form.Section], ins.Name)
 		}
@@ -65,8 +64,8 @@ func TestHeads(t *testing.T) {
 	}
 	have := map[string]bool{}
 	set := isa.Standard()
-	for i := range set.Instructions {
-		head, _, _ := strings.Cut(set.Instructions[i].Name, ".")
+	for ins := range set.All() {
+		head, _, _ := strings.Cut(ins.Name, ".")
 		have[head] = true
 	}
 	for head := range strings.FieldsSeq(string(text)) {
@@ -108,11 +107,11 @@ func TestGates(t *testing.T) {
 	}
 }
 
-// TestOnce: lists of the same operands are one list in the generated tables, since each collection of garbage looks
-// through them in every program that imports the package.
+// TestOnce: lists of the same operands are one list, whichever instructions have them, since each collection of garbage looks
+// through the instructions that a program uses.
 func TestOnce(t *testing.T) {
 	first := map[string]*isa.Operand{}
-	for _, ins := range isa.Standard().Instructions {
+	for ins := range isa.Standard().All() {
 		for _, form := range ins.Forms {
 			if len(form.Operands) == 0 {
 				continue
@@ -123,7 +122,7 @@ func TestOnce(t *testing.T) {
 			}
 			at := &form.Operands[0]
 			if there, ok := first[is]; ok && there != at {
-				t.Fatalf("%s: the operands of %s stand in the tables twice", ins.Name, form.Template)
+				t.Fatalf("%s: the operands of %s are there twice", ins.Name, form.Template)
 			}
 			first[is] = at
 		}

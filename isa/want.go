@@ -54,19 +54,19 @@ func (s *settler) want(w *Want, o *Operand) {
 func (s *settler) kind(w *WantKind, k *Kind) {
 	w.Kind, w.Settled, w.Len, w.In = k, k.Type.Type, -1, k.Space.Space
 	if at := k.Type.Slot; at >= 0 {
-		w.Settled = s.meaning(int(at)).typ
+		w.Settled, _ = ParseType(s.word(int(at)))
 	}
 	if k.Type.Scale != 0 {
 		w.Settled = w.Settled.scaled(int(k.Type.Scale))
 	}
 	if at := k.Space.Slot; at >= 0 {
-		w.In = s.meaning(int(at)).space
+		w.In, _ = ParseSpace(s.word(int(at)))
 	}
 	switch k.Count.From {
 	case Fixed:
 		w.Len = k.Count.N
 	case FromSlot:
-		w.Len = s.meaning(k.Count.N).number
+		w.Len = trailingNumber(s.word(k.Count.N))
 	case FromTable:
 		w.Len = s.lengths[k.Count.In][k.Count.N]
 	}
@@ -76,22 +76,8 @@ func (s *settler) kind(w *WantKind, k *Kind) {
 	s.o.valued = s.o.valued || len(k.Range) > 0
 }
 
-// meaning is what the modifier in a slot says.
-func (s *settler) meaning(slot int) *meaning { return &s.m.set.meanings[s.c.Slots[slot]] }
-
-// A meaning is what a modifier says of operands: a type, a state space, a number of elements.
-type meaning struct {
-	typ    Type
-	space  Space
-	number int
-}
-
-func meaningOf(word string) (w meaning) {
-	w.typ, _ = ParseType(word)
-	w.space, _ = ParseSpace(word)
-	w.number = trailingNumber(word)
-	return w
-}
+// word is the modifier in a slot.
+func (s *settler) word(slot int) string { return s.m.set.Mods[s.c.Slots[slot]] }
 
 // trailingNumber reads the length in a modifier: 4 of .v4, 16 of .x16, 2 of .2d; -1 (a scalar) of a
 // slot that is not written.

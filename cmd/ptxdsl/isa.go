@@ -104,9 +104,18 @@ type selection struct {
 	directives   []isa.DirectiveInfo
 }
 
+// instructions are all that the table has, to be cut down to what is asked for.
+func instructions() []isa.Instruction {
+	var all []isa.Instruction
+	for ins := range isa.Standard().All() {
+		all = append(all, *ins)
+	}
+	return all
+}
+
 // find is what the patterns name; nil, with a message, where one names nothing.
 func (f *isaFlags) find(c *call) *selection {
-	all := isa.Standard().Instructions
+	all := instructions()
 	out := &selection{}
 	patterns := c.flags.Args()
 	if len(patterns) == 0 {

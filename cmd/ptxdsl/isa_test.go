@@ -17,7 +17,7 @@ import (
 // one object, and no condition on nothing is shown.
 func TestEveryForm(t *testing.T) {
 	forms := 0
-	for _, ins := range isa.Standard().Instructions {
+	for ins := range isa.Standard().All() {
 		forms += len(ins.Forms)
 	}
 	var out, errs strings.Builder

@@ -92,8 +92,7 @@ func narrow(op string) bool { return strings.HasPrefix(op, "cvta") && strings.Ha
 func samples(t *testing.T) (places map[place][]agree.Sample, forms int, unseen []string) {
 	set := isa.Standard()
 	places = map[place][]agree.Sample{}
-	for i := range set.Instructions {
-		ins := &set.Instructions[i]
+	for ins := range set.All() {
 		for j := range ins.Forms {
 			forms++
 			list, missing, err := agree.Samples(set, ins, &ins.Forms[j], func(op string) bool { return !narrow(op) })

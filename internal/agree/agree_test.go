@@ -93,9 +93,9 @@ func TestSeeds(t *testing.T) {
 	make1 := func(seed uint64) []string {
 		r := &Runner{set: lyingSet(t), config: Config{PerForm: 10, Variants: 1, Mutants: 20, Discover: 20, Seed: seed}, report: &Report{}, probes: map[place][]probe{}}
 		var out []string
-		for i := range r.set.Instructions {
+		for ins := range r.set.All() {
 			r.tally = r.report.family("lies")
-			r.instruction(&r.set.Instructions[i])
+			r.instruction(ins)
 		}
 		for p, list := range r.probes {
 			for _, x := range list {

@@ -78,8 +78,7 @@ const enough = 300_000
 // Run probes set with tool.
 func Run(ctx context.Context, set *isa.Set, tool *ptxas.Tool, c Config) (*Report, error) {
 	r := &Runner{set: set, tool: tool, config: c, report: &Report{Seed: c.Seed}, probes: map[place][]probe{}}
-	for i := range set.Instructions {
-		ins := &set.Instructions[i]
+	for ins := range set.All() {
 		if len(c.Families) > 0 && !slices.Contains(c.Families, ins.Family) || !strings.HasPrefix(ins.Name, c.Only) {
 			continue
 		}

@@ -13,36 +13,18 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Emit writes the table as Go: file names to sources, for the folder of package isa.
+// Emit writes the table: file names to contents, for the folder of package isa.
 func (s *Spec) Emit() (map[string][]byte, error) {
-	files := map[string]*jen.File{"ztypes.go": s.typesFile(), "zwords.go": s.wordsFile()}
-	lists := shareOf(s.Instructions)
-	var tables []jen.Code
-	for _, family := range s.Families {
-		var list []isa.Instruction
-		for _, ins := range s.Instructions {
-			if ins.Family == family.Name {
-				list = append(list, ins)
-			}
-		}
-		if len(list) == 0 {
-			continue
-		}
-		f := newFile(false)
-		name := family.Name + "Table"
-		f.Comment(name + " is the family " + family.Name + ": " + family.What + ".")
-		f.Var().Id(name).Op("=").Add(lists.literal(reflect.ValueOf(list)))
-		files["ztable_"+family.Name+".go"] = f
-		tables = append(tables, jen.Id(name))
+	files, err := rendered(map[string]*jen.File{"ztypes.go": s.typesFile(), "zwords.go": s.wordsFile(), "zread.go": unpackFile()})
+	if err != nil {
+		return nil, err
 	}
-	f := newFile(false)
-	f.Comment("instructions is every family's table.")
-	f.Func().Id("instructions").Params().Index().Id("Instruction").Block(
-		jen.Return(jen.Qual("slices", "Concat").Types(jen.Index().Id("Instruction")).Call(tables...)))
-	files["ztable.go"] = f
-	files["zshared.go"] = lists.file()
-	return rendered(files)
+	files[packedFile] = pack(s.Instructions)
+	return files, nil
 }
+
+// packedFile is the file of the instructions.
+const packedFile = "ztable.bin"
 
 // rendered is the text of files.
 func rendered(files map[string]*jen.File) (map[string][]byte, error) {
@@ -73,7 +55,7 @@ func (s *Spec) typesFile() *jen.File {
 	for i, t := range s.Types {
 		infos[i] = t.Info
 	}
-	f.Var().Id("typeTable").Op("=").Add((*shared)(nil).literal(reflect.ValueOf(infos)))
+	f.Var().Id("typeTable").Op("=").Add(literal(reflect.ValueOf(infos)))
 	return f
 }
 
@@ -90,10 +72,11 @@ func (s *Spec) wordsFile() *jen.File {
 		{"Directives", "Directives are the directives of PTX.", s.Directives},
 		{"Pragmas", "Pragmas are the pragma strings.", s.Pragmas},
 		{"modWords", "modWords are the words of modifiers; a Mod is an index into it.", s.Mods},
+		{"modsSorted", "modsSorted are modifiers as their words sort.", isa.SortMods(s.Mods)},
 		{"ignoredMods", "ignoredMods are modifiers that the assembler ignores on every instruction.", s.Ignored},
 	} {
 		f.Comment(v.what)
-		f.Var().Id(v.name).Op("=").Add((*shared)(nil).literal(reflect.ValueOf(v.value)))
+		f.Var().Id(v.name).Op("=").Add(literal(reflect.ValueOf(v.value)))
 	}
 	return f
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
@@ -17,6 +19,21 @@ import (
 func TestFresh(t *testing.T) {
 	if err := Generate("../../isa/spec", Folders{Table: "../../isa", Op: "../../dsl/op"}, true); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestPacked: what package isa reads is what was packed.
+func TestPacked(t *testing.T) {
+	s, err := Load("../../isa/spec")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var have []isa.Instruction
+	for ins := range isa.Standard().All() {
+		have = append(have, *ins)
+	}
+	if diff := cmp.Diff(s.Instructions, have); diff != "" {
+		t.Errorf("packed (-) and read (+):\n%s", diff)
 	}
 }
 

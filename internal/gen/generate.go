@@ -38,7 +38,7 @@ func Generate(spec string, to Folders, check bool) error {
 
 // write makes the z-files of a folder those of files.
 func write(files map[string][]byte, out string, check bool) error {
-	old, err := filepath.Glob(filepath.Join(out, "z*.go"))
+	old, err := filepath.Glob(filepath.Join(out, "z*"))
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ type TypeLine struct {
 
 // Set makes an instruction set of the spec, for tools that work on spec files directly.
 func (s *Spec) Set() *isa.Set {
-	return &isa.Set{Instructions: s.Instructions, Mods: s.Mods, Ignored: s.Ignored}
+	return isa.NewSet(s.Instructions, s.Mods, s.Ignored)
 }
 
 // Load reads spec files: every .isa file of dir, or those named. Files that declare versions,

@@ -1,0 +1,188 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package gen
+
+import (
+	"encoding/binary"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// pack writes instructions as package isa reads them: see isa/packed.go.
+func pack(table []isa.Instruction) []byte {
+	p := &packer{times: map[string]int{}, at: map[string]int{}, numbers: map[reflect.Type]int{}, texts: map[string]int{}}
+	p.note(reflect.ValueOf(table))
+	head := binary.AppendUvarint(nil, uint64(len(table)))
+	for i := range table {
+		begin := len(p.out)
+		p.value(reflect.ValueOf(table[i]))
+		head = append(binary.AppendUvarint(head, uint64(len(table[i].Name))), table[i].Name...)
+		head = binary.AppendUvarint(head, uint64(len(p.out)-begin))
+	}
+	for _, i := range isa.SortNames(table) {
+		head = binary.AppendUvarint(head, uint64(i))
+	}
+	return append(head, p.out...)
+}
+
+// A packer packs values of the model. Texts, and lists that stand in several places, are written once.
+type packer struct {
+	out     []byte
+	times   map[string]int       // how often a list stands somewhere, by its type and contents
+	at      map[string]int       // where those that stand in several places begin
+	numbers map[reflect.Type]int // how many of those are written, by type
+	texts   map[string]int       // where texts begin
+}
+
+// note counts the lists of v. What is in a list that was met before was counted there.
+func (p *packer) note(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			p.note(v.Elem())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			p.note(v.Field(i))
+		}
+	case reflect.Slice:
+		if v.Len() == 0 {
+			return
+		}
+		k := key(v)
+		if p.times[k]++; p.times[k] > 1 {
+			return
+		}
+		for i := range v.Len() {
+			p.note(v.Index(i))
+		}
+	}
+}
+
+// value packs v.
+func (p *packer) value(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		p.text(v.String())
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		p.out = binary.AppendVarint(p.out, v.Int())
+	case reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		p.out = binary.AppendUvarint(p.out, v.Uint())
+	case reflect.Bool: // one that is set: being among the fields that are not zero says so
+	case reflect.Pointer:
+		p.value(v.Elem())
+	case reflect.Struct:
+		p.fields(v)
+	case reflect.Slice:
+		p.list(v)
+	default:
+		panic("bug: packing of " + v.Kind().String())
+	}
+}
+
+// fields packs a struct: which fields are not zero, and those.
+func (p *packer) fields(v reflect.Value) {
+	var set uint64
+	for i := range v.NumField() {
+		if !v.Field(i).IsZero() {
+			set |= 1 << i
+		}
+	}
+	p.out = binary.AppendUvarint(p.out, set)
+	for i := range v.NumField() {
+		if set>>i&1 != 0 {
+			p.value(v.Field(i))
+		}
+	}
+}
+
+// Heads of lists, as in isa/packed.go.
+const (
+	listNil = iota
+	listAgain
+	listOnce
+	listOften
+)
+
+// list packs a list, or says where it was packed.
+func (p *packer) list(v reflect.Value) {
+	if v.IsNil() {
+		p.out = append(p.out, listNil)
+		return
+	}
+	begin, size := len(p.out), uint64(2*v.Len())
+	if k := key(v); p.times[k] < 2 {
+		p.out = binary.AppendUvarint(p.out, listOnce+size)
+	} else if at, ok := p.at[k]; ok {
+		p.out = append(p.out, listAgain)
+		p.out = binary.AppendUvarint(p.out, uint64(begin-at))
+		return
+	} else {
+		p.at[k] = begin
+		p.out = binary.AppendUvarint(p.out, listOften+size)
+		p.out = binary.AppendUvarint(p.out, uint64(p.numbers[v.Type()]))
+		p.numbers[v.Type()]++
+	}
+	for i := range v.Len() {
+		p.value(v.Index(i))
+	}
+}
+
+// text packs a text, or says where it was packed.
+func (p *packer) text(text string) {
+	begin := len(p.out)
+	size := uint64(len(text)) << 1
+	if at, ok := p.texts[text]; ok {
+		p.out = binary.AppendUvarint(p.out, size|1)
+		p.out = binary.AppendUvarint(p.out, uint64(begin-at))
+		return
+	}
+	p.out = binary.AppendUvarint(p.out, size)
+	p.texts[text] = len(p.out)
+	p.out = append(p.out, text...)
+}
+
+// key tells lists apart.
+func key(v reflect.Value) string {
+	var b strings.Builder
+	b.WriteString(v.Type().String())
+	spell(&b, v)
+	return b.String()
+}
+
+// spell writes all that v holds.
+func spell(b *strings.Builder, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			b.WriteString("nil")
+			return
+		}
+		b.WriteByte('&')
+		spell(b, v.Elem())
+	case reflect.Struct:
+		b.WriteByte('{')
+		for i := range v.NumField() {
+			spell(b, v.Field(i))
+			b.WriteByte(',')
+		}
+		b.WriteByte('}')
+	case reflect.Slice:
+		if v.IsNil() {
+			b.WriteString("nil")
+			return
+		}
+		b.WriteByte('[')
+		for i := range v.Len() {
+			spell(b, v.Index(i))
+			b.WriteByte(',')
+		}
+		b.WriteByte(']')
+	default:
+		fmt.Fprintf(b, "%#v", v.Interface())
+	}
+}

@@ -1,0 +1,119 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package gen
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// unpackFile writes the readers of what pack packs: a method for each type of the model.
+func unpackFile() *jen.File {
+	u := &unpacker{}
+	u.need(reflect.TypeFor[isa.Instruction]())
+	f := newFile(false)
+	f.Anon("embed")
+	f.Comment("packed is the table of instructions.")
+	f.Comment("//")
+	f.Comment("//go:embed " + packedFile)
+	f.Var().Id("packed").String()
+	f.Comment("lists are those of each type.")
+	f.Type().Id("lists").StructFunc(func(g *jen.Group) {
+		for _, t := range u.elements {
+			g.Id(reader(t) + "s").Id("listsOf").Types(typeOf(t))
+		}
+	})
+	for i := 0; i < len(u.types); i++ {
+		t := u.types[i]
+		f.Line().Func().Params(jen.Id("r").Op("*").Id("reader")).Id(reader(t)).Params(jen.Id("v").Op("*").Add(typeOf(t))).BlockFunc(func(g *jen.Group) {
+			if t.Kind() != reflect.Struct {
+				g.Op("*").Id("v").Op("=").Add(reading(t))
+				return
+			}
+			g.Id("has").Op(":=").Id("r").Dot("uint").Call()
+			for i := range t.NumField() {
+				g.If(jen.Id("has").Op("&").Parens(jen.Lit(1).Op("<<").Lit(i)).Op("!=").Lit(0)).BlockFunc(func(g *jen.Group) {
+					field, to := t.Field(i), jen.Id("v").Dot(t.Field(i).Name)
+					switch field.Type.Kind() {
+					case reflect.Struct:
+						g.Id("r").Dot(reader(field.Type)).Call(jen.Op("&").Add(to))
+					case reflect.Pointer:
+						g.Add(to).Op("=").New(typeOf(field.Type.Elem()))
+						g.Id("r").Dot(reader(field.Type.Elem())).Call(jen.Id("v").Dot(field.Name))
+					default:
+						g.Add(to).Op("=").Add(reading(field.Type))
+					}
+				})
+			}
+		})
+	}
+	return f
+}
+
+// An unpacker gathers the types that need readers, and those that there are lists of.
+type unpacker struct{ types, elements []reflect.Type }
+
+// need adds t and what is in it.
+func (u *unpacker) need(t reflect.Type) {
+	if t.Kind() == reflect.Struct && !slices.Contains(u.types, t) {
+		u.types = append(u.types, t)
+		for i := range t.NumField() {
+			u.within(t.Field(i).Type)
+		}
+	}
+}
+
+// within adds what a field needs.
+func (u *unpacker) within(t reflect.Type) {
+	switch t.Kind() {
+	case reflect.Pointer:
+		u.need(t.Elem())
+	case reflect.Slice:
+		if e := t.Elem(); !slices.Contains(u.elements, e) {
+			u.elements = append(u.elements, e)
+			u.need(e)
+			if e.Kind() != reflect.Struct {
+				u.types = append(u.types, e)
+				u.within(e)
+			}
+		}
+	default:
+		u.need(t)
+	}
+}
+
+// reading is an expression that reads a value that is no struct.
+func reading(t reflect.Type) jen.Code {
+	r := jen.Id("r")
+	switch t.Kind() {
+	case reflect.Bool:
+		return jen.True()
+	case reflect.String:
+		return r.Dot("string").Call()
+	case reflect.Int64:
+		return r.Dot("int").Call()
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32:
+		return typeOf(t).Call(r.Dot("int").Call())
+	case reflect.Slice:
+		e := t.Elem()
+		return jen.Id("list").Call(jen.Id("r"), jen.Op("&").Add(r).Dot(reader(e)+"s"), jen.Parens(jen.Op("*").Id("reader")).Dot(reader(e)))
+	}
+	return typeOf(t).Call(r.Dot("uint").Call())
+}
+
+// reader is the name of a type's reader: form, typeRef, modList, aString.
+func reader(t reflect.Type) string {
+	switch {
+	case t.Kind() == reflect.Slice:
+		return reader(t.Elem()) + "List"
+	case t.PkgPath() == "": // string and int are taken
+		return "a" + strings.ToUpper(t.Name()[:1]) + t.Name()[1:]
+	}
+	return strings.ToLower(t.Name()[:1]) + t.Name()[1:]
+}
