@@ -14,34 +14,34 @@ import (
 // Operations whose names end in I take a Go number, as the immediate instructions of other machines do.
 
 // Add is x + y.
-func (x Reg[T]) Add(y Reg[T], mods ...Mod) Reg[T] { return x.binary("add", y, mods) }
+func (x Reg[T]) Add(y Reg[T], mods ...Mod) Reg[T] { return x.binary(doAdd, y, mods) }
 
 // AddI is x + n.
 func (x Reg[T]) AddI(n int64) Reg[T] { return x.Add(x.like(n)) }
 
 // Sub is x - y.
-func (x Reg[T]) Sub(y Reg[T], mods ...Mod) Reg[T] { return x.binary("sub", y, mods) }
+func (x Reg[T]) Sub(y Reg[T], mods ...Mod) Reg[T] { return x.binary(doSub, y, mods) }
 
 // SubI is x - n.
 func (x Reg[T]) SubI(n int64) Reg[T] { return x.Sub(x.like(n)) }
 
 // Mul is x * y; of integers the lower half.
-func (x Reg[T]) Mul(y Reg[T], mods ...Mod) Reg[T] { return x.binary("mul", y, mods) }
+func (x Reg[T]) Mul(y Reg[T], mods ...Mod) Reg[T] { return x.binary(doMul, y, mods) }
 
 // MulI is x * n.
 func (x Reg[T]) MulI(n int64) Reg[T] { return x.Mul(x.like(n)) }
 
 // MulHi is the upper half of the product of two integers.
-func (x Reg[T]) MulHi(y Reg[T]) Reg[T] { return x.binary("mul.hi", y, nil) }
+func (x Reg[T]) MulHi(y Reg[T]) Reg[T] { return x.binary(doMulHi, y, nil) }
 
 // Div is x / y. Of F32 it is rounded to the nearest; Approx and Full are faster.
-func (x Reg[T]) Div(y Reg[T], mods ...Mod) Reg[T] { return x.binary("div", y, mods) }
+func (x Reg[T]) Div(y Reg[T], mods ...Mod) Reg[T] { return x.binary(doDiv, y, mods) }
 
 // DivI is x / n.
 func (x Reg[T]) DivI(n int64) Reg[T] { return x.Div(x.like(n)) }
 
 // Rem is the remainder of x / y.
-func (x Reg[T]) Rem(y Reg[T]) Reg[T] { return x.binary("rem", y, nil) }
+func (x Reg[T]) Rem(y Reg[T]) Reg[T] { return x.binary(doRem, y, nil) }
 
 // RemI is the remainder of x / n.
 func (x Reg[T]) RemI(n int64) Reg[T] { return x.Rem(x.like(n)) }
@@ -56,49 +56,49 @@ func (x Reg[T]) CeilDiv(n int64) Reg[T] {
 }
 
 // Min is the smaller of x and y.
-func (x Reg[T]) Min(y Reg[T], mods ...Mod) Reg[T] { return x.binary("min", y, mods) }
+func (x Reg[T]) Min(y Reg[T], mods ...Mod) Reg[T] { return x.binary(doMin, y, mods) }
 
 // MinI is the smaller of x and n.
 func (x Reg[T]) MinI(n int64) Reg[T] { return x.Min(x.like(n)) }
 
 // Max is the larger of x and y.
-func (x Reg[T]) Max(y Reg[T], mods ...Mod) Reg[T] { return x.binary("max", y, mods) }
+func (x Reg[T]) Max(y Reg[T], mods ...Mod) Reg[T] { return x.binary(doMax, y, mods) }
 
 // MaxI is the larger of x and n.
 func (x Reg[T]) MaxI(n int64) Reg[T] { return x.Max(x.like(n)) }
 
 // And is x & y, bit by bit; of predicates, whether both hold.
-func (x Reg[T]) And(y Reg[T]) Reg[T] { return x.binary("and", y, nil) }
+func (x Reg[T]) And(y Reg[T]) Reg[T] { return x.binary(doAnd, y, nil) }
 
 // AndI is x & n.
 func (x Reg[T]) AndI(n int64) Reg[T] { return x.And(x.like(n)) }
 
 // Or is x | y.
-func (x Reg[T]) Or(y Reg[T]) Reg[T] { return x.binary("or", y, nil) }
+func (x Reg[T]) Or(y Reg[T]) Reg[T] { return x.binary(doOr, y, nil) }
 
 // OrI is x | n.
 func (x Reg[T]) OrI(n int64) Reg[T] { return x.Or(x.like(n)) }
 
 // Xor is x ^ y.
-func (x Reg[T]) Xor(y Reg[T]) Reg[T] { return x.binary("xor", y, nil) }
+func (x Reg[T]) Xor(y Reg[T]) Reg[T] { return x.binary(doXor, y, nil) }
 
 // XorI is x ^ n.
 func (x Reg[T]) XorI(n int64) Reg[T] { return x.Xor(x.like(n)) }
 
 // Not is every bit of x turned round; of a predicate, its contrary.
-func (x Reg[T]) Not() Reg[T] { return x.unary("not", nil) }
+func (x Reg[T]) Not() Reg[T] { return x.unary(doNot, nil) }
 
 // Shl is x << n. A count of the width or more gives zero.
-func (x Reg[T]) Shl(n Reg[U32]) Reg[T] { return x.shift("shl", n) }
+func (x Reg[T]) Shl(n Reg[U32]) Reg[T] { return x.shift(doShl, n) }
 
 // ShlI is x << n.
-func (x Reg[T]) ShlI(n int64) Reg[T] { return x.shift("shl", x.count(n)) }
+func (x Reg[T]) ShlI(n int64) Reg[T] { return x.shift(doShl, x.count(n)) }
 
 // Shr is x >> n, with copies of the sign where T has one.
-func (x Reg[T]) Shr(n Reg[U32]) Reg[T] { return x.shift("shr", n) }
+func (x Reg[T]) Shr(n Reg[U32]) Reg[T] { return x.shift(doShr, n) }
 
 // ShrI is x >> n.
-func (x Reg[T]) ShrI(n int64) Reg[T] { return x.shift("shr", x.count(n)) }
+func (x Reg[T]) ShrI(n int64) Reg[T] { return x.shift(doShr, x.count(n)) }
 
 // Mad is x * y + z; of floats it is rounded once, as FMA.
 func (x Reg[T]) Mad(y, z Reg[T], mods ...Mod) Reg[T] { return x.ternary(y, z, mods) }
@@ -110,34 +110,34 @@ func (x Reg[T]) MadI(n int64, z Reg[T]) Reg[T] { return x.ternary(x.like(n), z, 
 func (x Reg[T]) FMA(y, z Reg[T], mods ...Mod) Reg[T] { return x.ternary(y, z, mods) }
 
 // Neg is -x.
-func (x Reg[T]) Neg(mods ...Mod) Reg[T] { return x.unary("neg", mods) }
+func (x Reg[T]) Neg(mods ...Mod) Reg[T] { return x.unary(doNeg, mods) }
 
 // Abs is x without its sign.
-func (x Reg[T]) Abs(mods ...Mod) Reg[T] { return x.unary("abs", mods) }
+func (x Reg[T]) Abs(mods ...Mod) Reg[T] { return x.unary(doAbs, mods) }
 
 // Sqrt is the square root, rounded to the nearest unless a Mod says Approx.
-func (x Reg[T]) Sqrt(mods ...Mod) Reg[T] { return x.unary("sqrt", mods) }
+func (x Reg[T]) Sqrt(mods ...Mod) Reg[T] { return x.unary(doSqrt, mods) }
 
 // Rcp is 1 / x, rounded to the nearest unless a Mod says Approx.
-func (x Reg[T]) Rcp(mods ...Mod) Reg[T] { return x.unary("rcp", mods) }
+func (x Reg[T]) Rcp(mods ...Mod) Reg[T] { return x.unary(doRcp, mods) }
 
 // Rsqrt is 1 / sqrt(x), approximately.
-func (x Reg[T]) Rsqrt(mods ...Mod) Reg[T] { return x.unary("rsqrt", mods) }
+func (x Reg[T]) Rsqrt(mods ...Mod) Reg[T] { return x.unary(doRsqrt, mods) }
 
 // Exp2 is 2 to the power of x, approximately.
-func (x Reg[T]) Exp2(mods ...Mod) Reg[T] { return x.unary("ex2", mods) }
+func (x Reg[T]) Exp2(mods ...Mod) Reg[T] { return x.unary(doExp2, mods) }
 
 // Log2 is the logarithm to the base 2, approximately.
-func (x Reg[T]) Log2(mods ...Mod) Reg[T] { return x.unary("lg2", mods) }
+func (x Reg[T]) Log2(mods ...Mod) Reg[T] { return x.unary(doLog2, mods) }
 
 // Sin is the sine, approximately.
-func (x Reg[T]) Sin(mods ...Mod) Reg[T] { return x.unary("sin", mods) }
+func (x Reg[T]) Sin(mods ...Mod) Reg[T] { return x.unary(doSin, mods) }
 
 // Cos is the cosine, approximately.
-func (x Reg[T]) Cos(mods ...Mod) Reg[T] { return x.unary("cos", mods) }
+func (x Reg[T]) Cos(mods ...Mod) Reg[T] { return x.unary(doCos, mods) }
 
 // Tanh is the hyperbolic tangent, approximately.
-func (x Reg[T]) Tanh(mods ...Mod) Reg[T] { return x.unary("tanh", mods) }
+func (x Reg[T]) Tanh(mods ...Mod) Reg[T] { return x.unary(doTanh, mods) }
 
 // Exp is e to the power of x, approximately.
 func (x Reg[T]) Exp() Reg[T] { return x.MulF(1.4426950408889634).Exp2() }
@@ -152,7 +152,7 @@ func (x Reg[T]) LeadingZeros() Reg[U32] { return counted(x, "clz") }
 func (x Reg[T]) TrailingZeros() Reg[U32] { return x.Reverse().LeadingZeros() }
 
 // Reverse is the bits of x in the opposite order.
-func (x Reg[T]) Reverse() Reg[T] { return x.unary("brev", nil) }
+func (x Reg[T]) Reverse() Reg[T] { return x.unary(doReverse, nil) }
 
 // MulWide is the whole product of two 32-bit integers.
 func MulWide[D, S Scalar](x, y Reg[S]) Reg[D] {
@@ -213,61 +213,61 @@ func either[A, B Scalar](x Reg[A], y Reg[B]) *Kernel {
 }
 
 //go:noinline
-func (x Reg[T]) unary(head string, mods []Mod) Reg[T] {
-	if x.k == nil {
+func (x Reg[T]) unary(v verb, mods []Mod) Reg[T] {
+	k := x.k
+	if k == nil {
 		return x
 	}
 	t := TypeOf[T]()
-	switch {
-	case !x.k.computes(head, t):
-		return x
-	case t == isa.Bf16 && (head == "ex2" || head == "tanh") && !x.k.m.Has(90):
-		return To[T](To[F32](x).unary(head, mods))
+	if t == isa.Bf16 && (v == doExp2 || v == doTanh) && !k.m.Has(90) {
+		return To[T](To[F32](x).unary(v, mods))
 	}
-	d, y := fresh[T](x.k), x.register()
-	compute(x.k, x.k.spelled(head, t, mods), d, y)
+	op := k.spelled(v, t, mods)
+	if op == nil {
+		return x
+	}
+	d, y := fresh[T](k), x.register()
+	compute(k, op, d, y)
 	return d
 }
 
 //go:noinline
-func (x Reg[T]) binary(head string, y Reg[T], mods []Mod) Reg[T] {
+func (x Reg[T]) binary(v verb, y Reg[T], mods []Mod) Reg[T] {
 	k := either(x, y)
 	if k == nil {
 		return x
 	}
 	if x.r == nil || y.r == nil { // or nothing is known of either
-		if z, ok := folded(head, x, y); ok {
+		if z, ok := folded(v, x, y); ok {
 			return z
 		}
-		if z, ok := cheaper(head, x, y); ok {
+		if z, ok := cheaper(v, x, y); ok {
 			return z
 		}
 	}
 	t := TypeOf[T]()
-	if !k.computes(head, t) {
-		return x
-	}
 	if (t == isa.Bf16 || t == isa.Bf16x2) && !k.m.Has(90) {
 		// Before sm_90 there is fma alone, which rounds what these round, once.
-		switch head {
-		case "add":
+		switch v {
+		case doAdd:
 			return x.ternary(x.likeF(1), y, mods)
-		case "sub":
+		case doSub:
 			return y.ternary(x.likeF(-1), x, mods)
-		case "mul":
+		case doMul:
 			return x.ternary(y, x.likeF(math.Copysign(0, -1)), mods)
 		}
 	}
+	op := k.spelled(v, t, mods)
+	if op == nil {
+		return x
+	}
 	d := fresh[T](k)
-	compute(k, k.spelled(head, t, mods), d, x, y)
+	compute(k, op, d, x, y)
 	return d
 }
 
 // computes reports whether there is arithmetic on numbers of t, as there is not on those that memory alone holds.
 func (k *Kernel) computes(head string, t isa.Type) bool {
-	if t == isa.F32 || t == isa.U32 {
-		return true // most are
-	}
 	how := ""
 	switch {
 	case t == isa.Tf32:
@@ -285,7 +285,7 @@ func (k *Kernel) computes(head string, t isa.Type) bool {
 	return false
 }
 
-func (x Reg[T]) shift(head string, n Reg[U32]) Reg[T] {
+func (x Reg[T]) shift(v verb, n Reg[U32]) Reg[T] {
 	k := either(x, n)
 	if k == nil {
 		return x
@@ -295,20 +295,21 @@ func (x Reg[T]) shift(head string, n Reg[U32]) Reg[T] {
 			return x.kept()
 		}
 		if t := TypeOf[T](); x.Constant() && integer(t) && n.bits < 32 {
-			how, by := "mul", int64(1)<<n.bits
-			if head == "shr" {
-				how = "div"
+			how, by := doMul, int64(1)<<n.bits
+			if v == doShr {
+				how = doDiv
 			}
-			if v, ok := evaluate(how, t, x.bits, by); ok && (head == "shl" || t.Class() == isa.Unsigned) {
-				return Reg[T]{k: k, bits: v, scope: k.scope()}
+			if n, ok := evaluate(verbs[how], t, x.bits, by); ok && (v == doShl || t.Class() == isa.Unsigned) {
+				return Reg[T]{k: k, bits: n, scope: k.scope()}
 			}
 		}
 	}
-	if !k.computes(head, TypeOf[T]()) {
+	op := k.spelled(v, TypeOf[T](), nil)
+	if op == nil {
 		return x
 	}
 	d := fresh[T](k)
-	k.ins(k.spelled(head, TypeOf[T](), nil).text, d.in(k), x.in(k), n.in(k))
+	k.ins(op.text, d.in(k), x.in(k), n.in(k))
 	return d
 }
 
@@ -321,41 +322,43 @@ func (x Reg[T]) ternary(y, z Reg[T], mods []Mod) Reg[T] {
 	if k == nil {
 		return x
 	}
-	head := "mad"
-	if floating(TypeOf[T]()) {
-		head = "fma"
-	} else if x.Constant() && y.Constant() || x.isOne() || y.isOne() || z.Constant() && z.bits == 0 {
-		return x.Mul(y).Add(z)
+	v, t := doFMA, TypeOf[T]()
+	if !floating(t) {
+		if x.Constant() && y.Constant() || x.isOne() || y.isOne() || z.Constant() && z.bits == 0 {
+			return x.Mul(y).Add(z)
+		}
+		v = doMad
 	}
-	if !k.computes(head, TypeOf[T]()) {
+	op := k.spelled(v, t, mods)
+	if op == nil {
 		return x
 	}
 	d := fresh[T](k)
-	compute(k, k.spelled(head, TypeOf[T](), mods), d, x, y, z)
+	compute(k, op, d, x, y, z)
 	return d
 }
 
 // folded works out what needs no instruction: integer operations on two constants, and those that
 // change nothing.
-func folded[T Scalar](head string, x, y Reg[T]) (Reg[T], bool) {
+func folded[T Scalar](v verb, x, y Reg[T]) (Reg[T], bool) {
 	t := TypeOf[T]()
 	if !integer(t) || x.k == nil || x.k != y.k {
 		return x, false
 	}
 	if y.Constant() && x.r != nil && y.k.reaches(x.scope) {
-		switch n := y.bits; head {
-		case "add", "sub", "or", "xor":
+		switch n := y.bits; v {
+		case doAdd, doSub, doOr, doXor:
 			return x.keptIf(n == 0), n == 0
-		case "mul", "div":
+		case doMul, doDiv:
 			return x.keptIf(n == 1), n == 1
 		}
 		return x, false
 	}
 	if x.Constant() && y.r != nil && y.k.reaches(y.scope) {
-		switch n := x.bits; head {
-		case "add", "or", "xor":
+		switch n := x.bits; v {
+		case doAdd, doOr, doXor:
 			return y.keptIf(n == 0), n == 0
-		case "mul":
+		case doMul:
 			return y.keptIf(n == 1), n == 1
 		}
 		return x, false
@@ -363,7 +366,7 @@ func folded[T Scalar](head string, x, y Reg[T]) (Reg[T], bool) {
 	if !x.Constant() || !y.Constant() {
 		return x, false
 	}
-	n, ok := evaluate(head, t, x.bits, y.bits)
+	n, ok := evaluate(verbs[v], t, x.bits, y.bits)
 	if !x.k.reaches(x.scope) || !x.k.reaches(y.scope) {
 		x.in(x.k) // says so
 		y.in(x.k)
@@ -372,12 +375,12 @@ func folded[T Scalar](head string, x, y Reg[T]) (Reg[T], bool) {
 }
 
 // cheaper is unsigned division by a power of two as a shift, and its remainder as a mask.
-func cheaper[T Scalar](head string, x, y Reg[T]) (Reg[T], bool) {
-	if head != "div" && head != "rem" || !y.Constant() {
+func cheaper[T Scalar](v verb, x, y Reg[T]) (Reg[T], bool) {
+	if v != doDiv && v != doRem || !y.Constant() {
 		return x, false
 	}
 	if y.bits == 0 && integer(TypeOf[T]()) {
-		y.k.fault(&ruleConstant, "%s of a %s by 0", head, TypeOf[T]())
+		y.k.fault(&ruleConstant, "%s of a %s by 0", verbs[v], TypeOf[T]())
 		return x, true
 	}
 	if TypeOf[T]().Class() != isa.Unsigned || x.r == nil {
@@ -387,7 +390,7 @@ func cheaper[T Scalar](head string, x, y Reg[T]) (Reg[T], bool) {
 	if n == 0 || n&(n-1) != 0 {
 		return x, false
 	}
-	if head == "rem" {
+	if v == doRem {
 		return x.AndI(int64(n - 1)), true
 	}
 	return x.ShrI(int64(mathbits.TrailingZeros64(n))), true

@@ -174,7 +174,7 @@ func Count[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
 		k.leave()
 		k.closeLoop(l, func() {
 			o := i.in(k)
-			k.ins(k.spelled("add", i.Type(), nil).text, o, o, step.in(k))
+			k.ins(k.spell(doAdd, i.Type(), nil), o, o, step.in(k))
 			k.branchIf(i.Lt(hi), false, top)
 		})
 	}

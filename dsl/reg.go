@@ -265,7 +265,7 @@ func (x Reg[T]) assign(y Reg[T]) {
 	if x.k == nil || x.r == nil {
 		return // which was told
 	}
-	compute(x.k, x.k.opcode("mov", moved(x.r.Type), nil), x, y)
+	compute(x.k, x.k.spelled(doMove, x.r.Type, nil), x, y)
 }
 
 // asked is what a register is that the kernel keeps for all who ask for it.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unsafe"
 
 	"github.com/ptxdsl/ptxdsl/internal/slab"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -20,17 +19,65 @@ type opcode struct {
 	count uint8     // elements of a vector; 0 or 1 for one
 	typ   isa.Type
 	from  isa.Type // what a conversion is from
-	value bool     // it is an operation on values, of which not all modifiers are told
 }
 
-// A spelling is an opcode with its modifiers, and the text of both; "" where nobody has written it out.
-type spelling struct {
+// A written opcode has its modifiers, and the text of both; "" where nobody has written it out.
+type written struct {
 	opcode
-	some  uint8 // how many modifiers there are
-	mods  [4]Mod
+	mods []Mod
+	text string
+	next *written // of the same hash
+}
+
+// A verb is an operation on values of one type.
+type verb uint8
+
+// The verbs.
+const (
+	doMove verb = iota
+	doAdd
+	doSub
+	doMul
+	doMulHi
+	doMad
+	doFMA
+	doDiv
+	doRem
+	doMin
+	doMax
+	doAnd
+	doOr
+	doXor
+	doNot
+	doShl
+	doShr
+	doReverse
+	doNeg
+	doAbs
+	doSqrt
+	doRcp
+	doRsqrt
+	doExp2
+	doLog2
+	doSin
+	doCos
+	doTanh
+)
+
+// verbs are the opcodes of the verbs, without types and modifiers.
+var verbs = [...]string{
+	doMove: "mov", doAdd: "add", doSub: "sub", doMul: "mul", doMulHi: "mul.hi", doMad: "mad", doFMA: "fma", doDiv: "div", doRem: "rem",
+	doMin: "min", doMax: "max", doAnd: "and", doOr: "or", doXor: "xor", doNot: "not", doShl: "shl", doShr: "shr", doReverse: "brev",
+	doNeg: "neg", doAbs: "abs", doSqrt: "sqrt", doRcp: "rcp", doRsqrt: "rsqrt", doExp2: "ex2", doLog2: "lg2", doSin: "sin", doCos: "cos", doTanh: "tanh",
+}
+
+// A spelling is the opcode of a verb for values of a type, with what the author told of it.
+type spelling struct {
+	typ   isa.Type
+	mods  []Mod
 	text  string
 	forms [2]settled // that it had last
-	next  *spelling  // of the same hash
+	next  *spelling  // of the same verb
 }
 
 // A settled is the form that an opcode has with operands of some kinds; see compute.
@@ -66,112 +113,45 @@ func (s *spelling) keep(of kinds, form *isa.Candidate) {
 	s.forms[0] = settled{of, form}
 }
 
-// spellings are opcodes by a hash of their parts: a kernel writes the same ones again and again.
+// spellings are opcodes: a kernel writes the same ones again and again.
 type spellings struct {
-	known  [256]*spelling
+	verbs  [len(verbs)]*spelling
 	made   slab.Of[spelling]
-	lately [64]met // by where their heads stand in memory
+	others [64]*written // by a hash of their parts
+	wrote  slab.Of[written]
 }
 
-// A met is a spelling that was asked for lately, and what was asked, by where the texts stand in memory.
-type met struct {
-	head, mod *byte
-	rest      uint32
-	*spelling
-}
-
-// asked is what is looked for: a head on values, or as it stands, with modifiers. It reports false where that is not looked for lately.
-func asked(head string, t isa.Type, mods []Mod, value bool) (m met, ok bool) {
-	m = met{head: unsafe.StringData(head), rest: uint32(t) | uint32(len(head))<<8}
-	if value {
-		m.rest |= 1 << 31
-	}
-	if len(mods) > 0 {
-		if len(mods) > 1 || mods[0] == "" || len(mods[0]) > 99 {
-			return m, false
-		}
-		m.mod = unsafe.StringData(string(mods[0]))
-		m.rest |= uint32(len(mods[0])) << 20
-	}
-	return m, true
-}
-
-// same reports whether m and o were asked for alike.
-func (m *met) same(o *met) bool { return m.head == o.head && m.mod == o.mod && m.rest == o.rest }
-
-// at is where in lately m is looked for first; its neighbour is the other place.
-func (m *met) at() uintptr {
-	return (uintptr(unsafe.Pointer(m.head))*0x9E3779B1>>16 ^ uintptr(m.rest) ^ uintptr(m.rest)>>17) % uintptr(len(spellings{}.lately))
-}
-
-// met is the spelling of what was asked for lately, or nil.
-func (s *spellings) met(o *met) *spelling {
-	h := o.at()
-	if m := &s.lately[h]; m.same(o) {
-		return m.spelling
-	}
-	if m := &s.lately[h^1]; m.same(o) {
-		return m.spelling
-	}
-	return nil
-}
-
-// keep lets met find a spelling.
-func (s *spellings) keep(o met, found *spelling) {
-	h := o.at()
-	o.spelling = found
-	s.lately[h], s.lately[h^1] = o, s.lately[h]
-}
-
-// of is the spelling of o with modifiers.
-func (s *spellings) of(o opcode, mods []Mod) *spelling {
+// of is the opcode o with modifiers.
+func (s *spellings) of(o opcode, mods []Mod) *written {
 	h := uint(len(o.head)) + uint(o.head[0])<<1 + uint(o.head[len(o.head)-1])<<3 + uint(o.typ)*5 + uint(o.from)*11 + uint(o.count)*17
-	if o.value {
-		h += 41
-	}
 	for _, m := range mods {
 		if m != "" {
 			h = h*3 + uint(m[0]) + uint(m[len(m)-1])
 		}
 	}
-	first := &s.known[h%uint(len(s.known))]
+	first := &s.others[h%uint(len(s.others))]
 	for known := *first; known != nil; known = known.next {
-		if int(known.some) == len(mods) && known.opcode == o && (len(mods) == 0 || slices.Equal(known.mods[:known.some], mods)) {
+		if known.opcode == o && slices.Equal(known.mods, mods) {
 			return known
 		}
 	}
-	fresh := s.made.One()
-	fresh.opcode = o
-	if len(mods) <= len(fresh.mods) {
-		fresh.some = uint8(copy(fresh.mods[:], mods))
-		fresh.next, *first = *first, fresh
-	}
+	fresh := s.wrote.One()
+	*fresh = written{opcode: o, mods: slices.Clone(mods), next: *first}
+	*first = fresh
 	return fresh
 }
 
 // op is head with modifiers and a type: "add" + RN + F32 is "add.rn.f32".
-func (k *Kernel) op(head string, t isa.Type, mods ...Mod) string { return k.opcode(head, t, mods).text }
-
-// opcode is op with what is known of it.
-func (k *Kernel) opcode(head string, t isa.Type, mods []Mod) *spelling {
-	want, lately := asked(head, t, mods, false)
-	if lately {
-		if s := k.m.spellings.met(&want); s != nil {
-			return s
-		}
-	}
-	s := k.m.spellings.of(opcode{head: head, typ: t}, mods)
-	if s.text == "" {
+func (k *Kernel) op(head string, t isa.Type, mods ...Mod) string {
+	o := k.m.spellings.of(opcode{head: head, typ: t}, mods)
+	if o.text == "" {
 		text := head + dotted(mods)
 		if t != 0 {
 			text += t.String()
 		}
-		s.text = k.m.binder.Shared(text)
+		o.text = k.m.binder.Shared(text)
 	}
-	if lately {
-		k.m.spellings.keep(want, s)
-	}
-	return s
+	return o.text
 }
 
 // conversion is head with modifiers and two types: "cvt" + RN + F32 from F64 is "cvt.rn.f32.f64".
@@ -211,52 +191,54 @@ func (k *Kernel) access(head string, space isa.Space, mods []Mod, n int, t isa.T
 }
 
 // exact are the operations on floats that are told how to round.
-var exact = []string{"div", "sqrt", "rcp", "fma"}
+var exact = []verb{doDiv, doSqrt, doRcp, doFMA}
 
 // rough are those that are approximations, of which F32 says so.
-var rough = []string{"rsqrt", "ex2", "lg2", "sin", "cos", "tanh"}
+var rough = []verb{doRsqrt, doExp2, doLog2, doSin, doCos, doTanh}
 
-// spelled is the opcode of an operation on values of t.
-func (k *Kernel) spelled(head string, t isa.Type, mods []Mod) *spelling {
-	want, lately := asked(head, t, mods, true)
-	if lately {
-		if s := k.m.spellings.met(&want); s != nil {
+// spelled is the opcode of an operation on values of t; nil, and that is told, where there is none on such.
+func (k *Kernel) spelled(v verb, t isa.Type, mods []Mod) *spelling {
+	first := &k.m.spellings.verbs[v]
+	for s := *first; s != nil; s = s.next {
+		if s.typ == t && slices.Equal(s.mods, mods) {
 			return s
 		}
 	}
-	s := k.m.spellings.of(opcode{head: head, typ: t, value: true}, mods)
-	if s.text == "" {
-		s.text = k.spell(head, t, mods)
+	if !k.computes(verbs[v], t) {
+		return nil
 	}
-	if lately {
-		k.m.spellings.keep(want, s)
-	}
+	s := k.m.spellings.made.One()
+	*s = spelling{typ: t, mods: slices.Clone(mods), text: k.spell(v, t, mods), next: *first}
+	*first = s
 	return s
 }
 
 // spell fills in what an operation on values leaves open: which half of a product, how to round, how exact it is.
-func (k *Kernel) spell(head string, t isa.Type, mods []Mod) string {
+func (k *Kernel) spell(v verb, t isa.Type, mods []Mod) string {
 	var room [4]Mod
+	head := verbs[v]
 	switch {
+	case v == doMove:
+		t = moved(t)
 	case integer(t):
-		switch head {
-		case "mul", "mad":
+		switch v {
+		case doMul, doMad:
 			head += ".lo"
-		case "and", "or", "xor", "not", "shl", "brev":
+		case doAnd, doOr, doXor, doNot, doShl, doReverse:
 			t = bits(t.Bits())
 		}
-	case t.Class() == isa.Pred && (head == "and" || head == "or" || head == "xor" || head == "not"):
+	case t.Class() == isa.Pred && (v == doAnd || v == doOr || v == doXor || v == doNot):
 	case t.Class() == isa.Bits:
-	case slices.Contains(exact, head):
+	case slices.Contains(exact, v):
 		told := slices.ContainsFunc(mods, func(m Mod) bool {
 			return m == RN || m == RZ || m == RM || m == RP || m == Approx || m == Full
 		})
 		if !told {
 			mods = append(append(room[:0], RN), mods...)
 		}
-	case slices.Contains(rough, head) && !slices.Contains(mods, Approx):
+	case slices.Contains(rough, v) && !slices.Contains(mods, Approx):
 		list := append(room[:0], Approx)
-		if (t == isa.Bf16 || t == isa.Bf16x2) && head == "ex2" && !slices.Contains(mods, FTZ) {
+		if (t == isa.Bf16 || t == isa.Bf16x2) && v == doExp2 && !slices.Contains(mods, FTZ) {
 			list = append(list, FTZ) // the only way there is
 		}
 		mods = append(list, mods...)

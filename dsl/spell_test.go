@@ -10,13 +10,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// TestSpelled holds that an opcode is the same whatever was asked for before: more are asked for than are kept at hand, each in the company of
-// those before it.
+// TestSpelled holds that an opcode is the same whatever was asked for before, many more than there are hashes, each in the company of those before
+// it.
 func TestSpelled(t *testing.T) {
-	heads := []string{"add", "sub", "mul", "mad", "fma", "div", "rem", "min", "max", "and", "or", "xor", "not", "shl", "shr", "neg", "abs", "sqrt", "rcp", "rsqrt", "ex2", "lg2", "sin", "cos", "tanh", "mul.hi", "brev", "mov"}
 	types := []isa.Type{isa.U16, isa.U32, isa.U64, isa.S32, isa.S64, isa.B32, isa.F32, isa.F64, isa.F16, isa.Bf16, isa.F16x2, isa.Predicate}
 	type question struct {
-		head  string
+		verb  verb
 		typ   isa.Type
 		mods  []Mod
 		value bool
@@ -24,26 +23,26 @@ func TestSpelled(t *testing.T) {
 	}
 	ask := func(k *Kernel, q *question) string {
 		if q.value {
-			return k.spelled(q.head, q.typ, q.mods).text
+			return k.spelled(q.verb, q.typ, q.mods).text
 		}
-		return k.op(q.head, q.typ, q.mods...)
+		return k.op(verbs[q.verb], q.typ, q.mods...)
 	}
 	var all []question
 	alone := New("alone", "sm_90a")
-	for _, head := range heads {
+	for v := range verbs {
 		for _, typ := range types {
 			for _, mods := range [][]Mod{nil, {RZ}, {Approx}, {FTZ}, {RN, FTZ}} {
 				for _, value := range []bool{true, false} {
 					alone.spellings = spellings{}
-					q := question{head: head, typ: typ, mods: mods, value: value}
+					q := question{verb: verb(v), typ: typ, mods: mods, value: value}
 					q.want = ask(&Kernel{m: alone}, &q)
 					all = append(all, q)
 				}
 			}
 		}
 	}
-	if slots := len(alone.spellings.lately); len(all) < 10*slots {
-		t.Errorf("%d opcodes for %d places", len(all), slots)
+	if hashes := len(alone.spellings.others); len(all) < 10*hashes {
+		t.Errorf("%d opcodes for %d hashes", len(all), hashes)
 	}
 	k := New("together", "sm_90a").Kernel("k")
 	random := rand.New(rand.NewPCG(1, 2))
@@ -53,7 +52,7 @@ func TestSpelled(t *testing.T) {
 		for i := range 100 {
 			for j := max(0, i-24); j <= i; j++ {
 				if q := &all[j]; ask(k, q) != q.want {
-					t.Fatalf("%s of %s with %v, on values: %t, is %q, and %q where nothing else was asked for", q.head, q.typ, q.mods, q.value, ask(k, q), q.want)
+					t.Fatalf("%s of %s with %v, on values: %t, is %q, and %q where nothing else was asked for", verbs[q.verb], q.typ, q.mods, q.value, ask(k, q), q.want)
 				}
 			}
 		}
