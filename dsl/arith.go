@@ -237,7 +237,8 @@ func (x Reg[T]) binary(v verb, y Reg[T], mods []Mod) Reg[T] {
 	if k == nil {
 		return x
 	}
-	if x.r == nil || y.r == nil { // or nothing is known of either
+	t := TypeOf[T]()
+	if (x.r == nil || y.r == nil) && integer(t) { // or nothing is known of either
 		if z, ok := folded(v, x, y); ok {
 			return z
 		}
@@ -245,16 +246,9 @@ func (x Reg[T]) binary(v verb, y Reg[T], mods []Mod) Reg[T] {
 			return z
 		}
 	}
-	t := TypeOf[T]()
 	if (t == isa.Bf16 || t == isa.Bf16x2) && !k.m.Has(90) {
-		// Before sm_90 there is fma alone, which rounds what these round, once.
-		switch v {
-		case doAdd:
-			return x.ternary(x.likeF(1), y, mods)
-		case doSub:
-			return y.ternary(x.likeF(-1), x, mods)
-		case doMul:
-			return x.ternary(y, x.likeF(math.Copysign(0, -1)), mods)
+		if z, ok := fused(v, x, y, mods); ok {
+			return z
 		}
 	}
 	op := k.spelled(v, t, mods)
@@ -264,6 +258,19 @@ func (x Reg[T]) binary(v verb, y Reg[T], mods []Mod) Reg[T] {
 	d := fresh[T](k)
 	compute(k, op, d, x, y)
 	return d
+}
+
+// fused is an operation on bfloat16 before sm_90, where there is fma alone, which rounds what these round, once.
+func fused[T Scalar](v verb, x, y Reg[T], mods []Mod) (Reg[T], bool) {
+	switch v {
+	case doAdd:
+		return x.ternary(x.likeF(1), y, mods), true
+	case doSub:
+		return y.ternary(x.likeF(-1), x, mods), true
+	case doMul:
+		return x.ternary(y, x.likeF(math.Copysign(0, -1)), mods), true
+	}
+	return x, false
 }
 
 // computes reports whether there is arithmetic on numbers of t, as there is not on those that memory alone holds.
@@ -338,11 +345,10 @@ func (x Reg[T]) ternary(y, z Reg[T], mods []Mod) Reg[T] {
 	return d
 }
 
-// folded works out what needs no instruction: integer operations on two constants, and those that
+// folded works out which operations on integers need no instruction: those on two constants, and those that
 // change nothing.
 func folded[T Scalar](v verb, x, y Reg[T]) (Reg[T], bool) {
-	t := TypeOf[T]()
-	if !integer(t) || x.k == nil || x.k != y.k {
+	if x.k == nil || x.k != y.k {
 		return x, false
 	}
 	if y.Constant() && x.r != nil && y.k.reaches(x.scope) {
@@ -366,7 +372,7 @@ func folded[T Scalar](v verb, x, y Reg[T]) (Reg[T], bool) {
 	if !x.Constant() || !y.Constant() {
 		return x, false
 	}
-	n, ok := evaluate(verbs[v], t, x.bits, y.bits)
+	n, ok := evaluate(verbs[v], TypeOf[T](), x.bits, y.bits)
 	if !x.k.reaches(x.scope) || !x.k.reaches(y.scope) {
 		x.in(x.k) // says so
 		y.in(x.k)
@@ -379,11 +385,11 @@ func cheaper[T Scalar](v verb, x, y Reg[T]) (Reg[T], bool) {
 	if v != doDiv && v != doRem || !y.Constant() {
 		return x, false
 	}
-	if y.bits == 0 && integer(TypeOf[T]()) {
+	if y.bits == 0 {
 		y.k.fault(&ruleConstant, "%s of a %s by 0", verbs[v], TypeOf[T]())
 		return x, true
 	}
-	if TypeOf[T]().Class() != isa.Unsigned || x.r == nil {
+	if x.r == nil || TypeOf[T]().Class() != isa.Unsigned {
 		return x, false
 	}
 	n := uint64(y.bits)

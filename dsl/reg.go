@@ -126,26 +126,23 @@ func (x Reg[T]) in(k *Kernel) ir.Operand {
 //go:noinline
 func compute[T Scalar](k *Kernel, op *spelling, values ...Reg[T]) {
 	in := k.room(k.m.calls.beyond(), op.text, len(values))
-	of, t, plain := kinds(1), values[0].r.Type, true
-	for i := range values {
-		x, o := &values[i], &in.Args[i]
-		if x.k == k && x.r != nil && x.r.Type == t && k.reaches(x.scope) { // so mostly
-			o.Kind, o.Reg = ir.Register, x.r
-			x.r.Number++
-			of <<= 2
-			continue
-		}
-		*o = x.in(k)
+	t := values[0].r.Type
+	n := leading(k, in.Args, values, t)
+	of, plain := kinds(1)<<(2*n), true
+	for i := n; i < len(values); i++ {
+		o := &in.Args[i]
+		*o = values[i].in(k)
+		of <<= 2
 		switch o.Kind {
 		case ir.Int:
-			of = of<<2 | aWhole
+			of |= aWhole
 		case ir.Single:
-			of = of<<2 | aSingle
+			of |= aSingle
 		case ir.Double:
-			of = of<<2 | aDouble
+			of |= aDouble
 		default:
 			countAll(in.Args[i:i+1], 1)
-			plain = false
+			plain = plain && o.Reg != nil && o.Reg.Type == t
 		}
 	}
 	if r := in.Guard.Reg; r != nil {
@@ -158,6 +155,20 @@ func compute[T Scalar](k *Kernel, op *spelling, values ...Reg[T]) {
 	if in.Form == nil && k.bind(in) && plain && k.m.binder.Lasts() {
 		op.keep(of, in.Form)
 	}
+}
+
+// leading makes operands of values, up to the first that is anything but a register of a type that was made on the way here: so most are.
+func leading[T Scalar](k *Kernel, to []ir.Operand, values []Reg[T], t isa.Type) int {
+	to = to[:len(values)]
+	for i := range values {
+		x := &values[i]
+		if x.k != k || x.r == nil || x.r.Type != t || !k.reaches(x.scope) {
+			return i
+		}
+		to[i].Kind, to[i].Reg = ir.Register, x.r
+		x.r.Number++
+	}
+	return len(values)
 }
 
 // arg is an operand where whether it works matters little: what is wrong is recorded.
@@ -368,13 +379,17 @@ func ConstF[T Scalar](k *Kernel, v float64) Reg[T] {
 
 // k0 is a constant as a value. PTX writes no constants of half precision and no pairs: they are moved into a register.
 func k0[T Scalar](k *Kernel, c constant) Reg[T] {
-	x := Reg[T]{k: k, bits: c.bits, scope: k.scope()}
 	if t := TypeOf[T](); t.Class() == isa.Half || t == isa.F32x2 {
 		d := fresh[T](k)
-		k.ins(k.op("mov", bits(t.Bits())), ir.Operand{Kind: ir.Register, Reg: d.r}, ir.Operand{Kind: ir.Int, Value: c.bits})
+		k.settle(d.r, bits(t.Bits()), c)
 		return d
 	}
-	return x
+	return Reg[T]{k: k, bits: c.bits, scope: k.scope()}
+}
+
+// settle moves a constant into a register that is written as one of a type.
+func (k *Kernel) settle(r *ir.Reg, t isa.Type, c constant) {
+	k.ins(k.op("mov", t), ir.Operand{Kind: ir.Register, Reg: r}, ir.Operand{Kind: ir.Int, Value: c.bits})
 }
 
 // U8 is a constant.
