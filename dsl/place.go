@@ -66,10 +66,11 @@ func (c *calls) beyond() ir.Pos {
 // path is the position of calls, the innermost last: those from what run runs on, or all.
 func (c *calls) path(pcs []uintptr) ir.Pos {
 	at, w := c.body, &c.last
-	if len(pcs) > 0 && pcs[0] == c.mark {
+	switch {
+	case len(pcs) > 0 && pcs[0] == c.mark:
 		pcs = pcs[1:]
-	} else if at != ir.NoPos { // what run runs has not called, or is too far outside to be seen
-		at, w = ir.NoPos, new(way)
+	case at != ir.NoPos: // what run runs has not called, or is too far outside to be seen
+		return c.whole(pcs)
 	}
 	d := 0
 	last := w.pcs[:min(w.depth, len(pcs))]
@@ -80,22 +81,32 @@ func (c *calls) path(pcs []uintptr) ir.Pos {
 		at = w.nodes[d-1]
 	}
 	for ; d < len(pcs); d++ {
-		at = c.node(call{pcs[d], at})
+		at = c.node(pcs[d], at)
 		w.pcs[d], w.nodes[d] = pcs[d], at
 	}
 	w.depth = d
 	return at
 }
 
+// whole is the position of calls of which the first is called by none.
+func (c *calls) whole(pcs []uintptr) ir.Pos {
+	at := ir.NoPos
+	for _, pc := range pcs {
+		at = c.node(pc, at)
+	}
+	return at
+}
+
 // node is the number of a call, which is the same each time: loops of Go come to the same calls again and again.
-func (c *calls) node(n call) ir.Pos {
+func (c *calls) node(pc uintptr, outer ir.Pos) ir.Pos {
+	n := call{pc, outer}
 	if found := c.found; len(found) > 0 {
 		for i := n.hash(); ; i++ {
 			at := found[i&uint(len(found)-1)]
 			if at == ir.NoPos {
 				break
 			}
-			if *c.at(at) == n {
+			if known := c.at(at); known.pc == pc && known.outer == outer {
 				return at
 			}
 		}
@@ -136,7 +147,7 @@ func (n *call) hash() uint {
 }
 
 // page is how many nodes stand together.
-const page = 512
+const page = 128
 
 // at is a node.
 func (c *calls) at(pos ir.Pos) *call {
