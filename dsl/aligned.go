@@ -22,21 +22,19 @@ func (t *turn) rest(r *ir.Reg) rest {
 	if v := t.value(r); v.kind == sure {
 		return t.known(v)
 	}
-	if x, ok := t.rests[r]; ok {
-		return x
+	w := t.of(r)
+	if w == nil {
+		return rest{}
 	}
-	if t.rests == nil {
-		t.rests = make(map[*ir.Reg]rest)
+	if w.rested != t.begun {
+		w.rested, w.rest = t.begun, rest{} // of what rests on itself
+		w.rest = t.lowest(w.def)
 	}
-	t.rests[r] = rest{} // of what rests on itself
-	x := t.lowest(r)
-	t.rests[r] = x
-	return x
+	return w.rest
 }
 
-// lowest is rest of a register that has not been looked at.
-func (t *turn) lowest(r *ir.Reg) rest {
-	in := t.defs[r]
+// lowest is rest of what an instruction makes.
+func (t *turn) lowest(in *ir.Instr) rest {
 	if t.work++; in == nil || in.Form == nil || in.Guard.Reg != nil || t.work > mostWork {
 		return rest{}
 	}

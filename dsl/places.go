@@ -69,7 +69,7 @@ func (t *turn) certain(conds []condition) bool {
 // loaded reports whether a condition is that of a loop that counts something which is not known: data may let it have a turn. What is known of a count
 // may be what the loop keeps within bounds.
 func (t *turn) loaded(c condition) bool {
-	in := t.defs[c.p]
+	in := t.def(c.p)
 	if !c.loop || c.not || in == nil || in.Head() != "setp" || len(in.Args) < 3 || in.Args[1].Kind != ir.Register {
 		return false
 	}
@@ -78,18 +78,16 @@ func (t *turn) loaded(c condition) bool {
 
 // alike reports whether a register is the same for all threads of the block, as it is worked out: of numbers that a launch gives, and of constants.
 func (t *turn) alike(r *ir.Reg) bool {
-	if same, ok := t.same[r]; ok {
-		return same
+	w := t.of(r)
+	if w == nil || w.asked {
+		return w != nil && w.same
 	}
-	if t.same == nil {
-		t.same = make(map[*ir.Reg]bool)
-	}
-	t.same[r] = false // what rests on itself
-	in := t.defs[r]
+	w.asked = true // what rests on itself is not
+	in := w.def
 	if t.work++; in == nil || in.Form == nil || t.work > mostWork {
 		return false
 	}
-	_, same := t.pointers[r]
+	same := w.pointer != nil
 	switch in.Head() {
 	case "ld":
 		v := variableOf(in)
@@ -100,7 +98,7 @@ func (t *turn) alike(r *ir.Reg) bool {
 			same = same && t.alikeOperand(&in.Args[i])
 		}
 	}
-	t.same[r] = same
+	w.same = same
 	return same
 }
 
@@ -129,7 +127,7 @@ func (t *turn) from(r *ir.Reg) worked {
 	if t.alike(r) {
 		return start(r)
 	}
-	in := t.defs[r]
+	in := t.def(r)
 	if in == nil || in.Form == nil {
 		return worked{}
 	}

@@ -5,7 +5,6 @@ package dsl
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strings"
 
@@ -15,17 +14,29 @@ import (
 
 // A turn is what registers are for a thread of the first block, in its first turn through every loop.
 type turn struct {
-	k        *Kernel
-	defs     map[*ir.Reg]*ir.Instr // what writes a register, first
-	pointers map[*ir.Reg]string    // pointer parameters, in global memory
-	bases    map[any]int64         // where pointers and variables begin
-	areas    []area
-	thread   int
-	have     map[*ir.Reg]worked
-	nothing  ir.Instr
-	work     int
-	same     map[*ir.Reg]bool // whether a register is the same for all threads, see alike
-	rests    map[*ir.Reg]rest // what is known of registers of the thread, see rest
+	k       *Kernel
+	list    []wanted
+	bases   map[any]int64 // where pointers and variables begin
+	areas   []area
+	thread  int
+	begun   int32 // counts the threads
+	nothing ir.Instr
+	work    int
+}
+
+// A wanted register is one that watched calls rest on, and what is known of it. Until it is handed back its Number tells its place in the list, and
+// that it is wanted: most are not, and soon passed over.
+type wanted struct {
+	reg     *ir.Reg
+	def     *ir.Instr // what writes it, first
+	pointer *ir.Var   // the parameter that it is, which points to global memory
+	stands  int32     // how often it stands in instructions, which is its Number otherwise
+	worked  int32     // the thread for which value was worked out last, as begun counts them
+	rested  int32     // and rest
+	asked   bool      // whether it is the same for all threads
+	same    bool      // it is, see alike
+	value   worked
+	rest    rest
 }
 
 // An area is a variable, or what a parameter points to.
@@ -58,7 +69,7 @@ const (
 
 // newTurn finds what makes the registers that watched calls rest on.
 func (k *Kernel) newTurn() *turn {
-	t := &turn{k: k, defs: make(map[*ir.Reg]*ir.Instr, 64), pointers: make(map[*ir.Reg]string), bases: make(map[any]int64), have: make(map[*ir.Reg]worked), thread: nobody}
+	t := &turn{k: k, list: make([]wanted, 0, 48), bases: make(map[any]int64), thread: nobody, begun: 1}
 	for i := range k.watching {
 		w := &k.watching[i]
 		t.want(w.reg)
@@ -85,32 +96,60 @@ func (k *Kernel) newTurn() *turn {
 			}
 		}
 	}
-	for r, in := range t.defs {
-		r.Number &^= wanted
-		if in == nil || in.Op != "cvta.to.global.u64" {
+	for i := range t.list {
+		w := &t.list[i]
+		if w.def == nil || w.def.Op != "cvta.to.global.u64" {
 			continue
 		}
-		if from := t.defs[in.Args[1].Reg]; from != nil {
+		if from := t.def(w.def.Args[1].Reg); from != nil {
 			if v := variableOf(from); v != nil && v.Space == isa.Param && v.Ptr != nil {
-				t.pointers[r] = v.Name
+				w.pointer = v
 			}
 		}
 	}
 	return t
 }
 
+// end hands the registers back.
+func (t *turn) end() {
+	for i := range t.list {
+		t.list[i].reg.Number = t.list[i].stands
+	}
+}
+
 // nobody is no thread.
 const nobody = -1
 
-// wanted marks registers that are asked for, beside their counts: most are not, and soon passed over.
-const wanted = math.MinInt32
-
 // want asks for what makes a register.
 func (t *turn) want(r *ir.Reg) {
-	if r != nil && r.Number&wanted == 0 {
-		t.defs[r] = nil
-		r.Number |= wanted
+	if r != nil && r.Number >= 0 {
+		t.list = append(t.list, wanted{reg: r, stands: r.Number})
+		r.Number = -int32(len(t.list))
 	}
+}
+
+// of is what is known of a register, nil of one that nobody wants.
+func (t *turn) of(r *ir.Reg) *wanted {
+	if r == nil || r.Number >= 0 {
+		return nil
+	}
+	return &t.list[-r.Number-1]
+}
+
+// def is what writes a register, first, nil where nobody knows.
+func (t *turn) def(r *ir.Reg) *ir.Instr {
+	if w := t.of(r); w != nil {
+		return w.def
+	}
+	return nil
+}
+
+// pointer is the parameter that a register is, which points to global memory, nil if it is none.
+func (t *turn) pointer(r *ir.Reg) *ir.Var {
+	if w := t.of(r); w != nil {
+		return w.pointer
+	}
+	return nil
 }
 
 // idle reports whether in makes one register only, and nobody wants that. So it is mostly.
@@ -119,7 +158,7 @@ func idle(in *ir.Instr) bool {
 		return false
 	}
 	list := in.Form.Args
-	return in.Args[0].Reg.Number&wanted == 0 && len(list) > 1 && list[1].Access == isa.Read
+	return in.Args[0].Reg.Number >= 0 && len(list) > 1 && list[1].Access == isa.Read
 }
 
 // define notes what an instruction makes of registers that are wanted. Of one that is written again nothing is known, but where it counts the turns
@@ -151,16 +190,17 @@ func (t *turn) define(in *ir.Instr) {
 // written notes that an instruction writes a register, or part of one.
 func (t *turn) written(in *ir.Instr, o *ir.Operand, a isa.Access) {
 	r := o.Reg
-	if r.Number&wanted == 0 {
+	w := t.of(r)
+	if w == nil {
 		return
 	}
-	switch old := t.defs[r]; {
-	case old == in:
+	switch {
+	case w.def == in:
 	case !r.Varies && in.Head() == "add" && len(in.Args) > 1 && in.Args[0].Reg == r && in.Args[1].Reg == r:
-	case a != isa.Write || in.Guard.Reg != nil || o.Text() != "" || old != nil:
-		t.defs[r] = &t.nothing
+	case a != isa.Write || in.Guard.Reg != nil || o.Text() != "" || w.def != nil:
+		w.def = &t.nothing
 	default:
-		t.defs[r] = in
+		w.def = in
 		for i := range in.Args {
 			switch o := &in.Args[i]; o.Kind {
 			case ir.Register:
@@ -188,8 +228,7 @@ func variableOf(in *ir.Instr) *ir.Var {
 func (t *turn) begin(thread int) {
 	if t.thread != thread {
 		t.thread = thread
-		clear(t.have)
-		clear(t.rests)
+		t.begun++
 	}
 }
 
@@ -242,10 +281,10 @@ func (t *turn) holds(c condition) worked {
 // root is the pointer parameter that an address comes from, and what was indexed last.
 func (t *turn) root(r *ir.Reg) (root, base *ir.Reg) {
 	for range 64 {
-		if _, ok := t.pointers[r]; ok {
+		if t.pointer(r) != nil {
 			return r, cmp.Or(base, r)
 		}
-		in := t.defs[r]
+		in := t.def(r)
 		if in == nil || len(in.Args) < 2 {
 			return nil, nil
 		}
@@ -266,25 +305,27 @@ func (t *turn) root(r *ir.Reg) (root, base *ir.Reg) {
 
 // value is what a register is.
 func (t *turn) value(r *ir.Reg) worked {
-	if v, ok := t.have[r]; ok {
-		return v
+	w := t.of(r)
+	if w == nil {
+		return worked{}
 	}
-	t.have[r] = worked{} // of what rests on itself
-	v := t.result(r)
-	t.have[r] = v
-	return v
+	if w.worked != t.begun {
+		w.worked, w.value = t.begun, worked{} // of what rests on itself
+		w.value = t.result(w)
+	}
+	return w.value
 }
 
-func (t *turn) result(r *ir.Reg) worked {
-	in := t.defs[r]
+func (t *turn) result(w *wanted) worked {
+	in := w.def
 	if t.work++; in == nil || in.Form == nil || t.work > mostWork {
 		return worked{}
 	}
-	if r == t.k.warp.r && r != nil {
+	if w.reg == t.k.warp.r {
 		return worked{sure, int64(t.thread / 32)}
 	}
-	if _, ok := t.pointers[r]; ok {
-		return worked{sure, t.base(r, area{space: isa.Global, name: t.pointers[r]})}
+	if w.pointer != nil {
+		return worked{sure, t.base(w.reg, area{space: isa.Global, name: w.pointer.Name})}
 	}
 	if in.Head() == "elect" {
 		if t.thread%32 == 0 {

@@ -188,6 +188,7 @@ func (k *Kernel) checkWatched() {
 		}
 	}
 	k.checkReadOnly(t)
+	t.end()
 	k.watching = nil
 }
 
@@ -273,6 +274,9 @@ func (k *Kernel) checkTogether(t *turn, w *watched) bool {
 
 // checkReadOnly reports loads through the read-only path of what the kernel writes.
 func (k *Kernel) checkReadOnly(t *turn) {
+	if !slices.ContainsFunc(k.watching, func(w watched) bool { return w.nc }) {
+		return
+	}
 	type spot struct{ at, base *ir.Reg }
 	written := make(map[*ir.Reg][]spot)
 	for i := range k.watching {
@@ -295,6 +299,6 @@ func (k *Kernel) checkReadOnly(t *turn) {
 		}) {
 			rule.Severity = diag.Warning // parts of it, which may lie apart
 		}
-		k.m.faultAt(w.pos, &rule, "NC reads %s, which the kernel writes: that path may have what was there before, and is for what nobody writes while the kernel runs; leave NC out", t.pointers[root])
+		k.m.faultAt(w.pos, &rule, "NC reads %s, which the kernel writes: that path may have what was there before, and is for what nobody writes while the kernel runs; leave NC out", t.pointer(root).Name)
 	}
 }
