@@ -104,7 +104,7 @@ func (m *Module) function(name string) *Kernel {
 		m.faultAt(pos, &ruleKernel, "%s begins when the module has been built: Build and Text come last", name)
 	}
 	f := &ir.Func{Name: name, Defined: true, Pos: pos}
-	k := &Kernel{m: m, f: f, names: make(map[string]bool), starts: make(map[*ir.Var]*ir.Reg), head: &ir.Block{}}
+	k := &Kernel{m: m, f: f, names: make(map[string]bool, someNames), starts: make(map[*ir.Var]*ir.Reg), head: &ir.Block{}}
 	switch {
 	case !identifier(name):
 		m.faultAt(pos, &ruleKernel, "%q is no name for a kernel; one starts with a letter and goes on with letters, digits, _ and $", name)
@@ -121,6 +121,9 @@ func (m *Module) function(name string) *Kernel {
 	m.kernels = append(m.kernels, k)
 	return k
 }
+
+// someNames is as many as a function of some size has.
+const someNames = 48
 
 // identifier reports whether name can stand in PTX as it is.
 func identifier(name string) bool {

@@ -239,7 +239,7 @@ func (a *Accumulator) MMALeft(x *Fragments, y SharedTile) {
 func (a *Accumulator) vector(part int) ir.Operand { return a.k.list(ir.Vector, a.operands(part)) }
 
 func (a *Accumulator) operands(part int) []ir.Operand {
-	list := a.k.args.Many(len(a.regs[part]))
+	list := make([]ir.Operand, len(a.regs[part])) // for which what is left of a slab is too little, mostly
 	for i, r := range a.regs[part] {
 		list[i] = ir.Operand{Kind: ir.Register, Reg: r}
 	}

@@ -70,6 +70,9 @@ func (k *Kernel) watch(w watched) {
 	}
 	w.conds, w.role = k.conds, k.role
 	k.held = max(k.held, len(k.conds))
+	if k.watching == nil {
+		k.watching = make([]watched, 0, 16)
+	}
 	k.watching = append(k.watching, w)
 }
 
