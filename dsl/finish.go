@@ -82,6 +82,7 @@ func (k *Kernel) finish() {
 			k.place(l.block)
 		}
 	}
+	k.order.gather()
 	if k.m.faults.Errors() == 0 {
 		k.checkRings() // of which a role that was refused is often the cause
 	}
@@ -134,6 +135,7 @@ func (k *Kernel) begin() {
 	k.place(&ir.Block{})
 	k.emitSetup()
 	k.open = open
+	k.order.gather()
 	if n := len(k.f.Blocks); len(k.f.Blocks[n-1].Instrs) == 0 && len(k.f.Blocks[n-1].Labels) == 0 {
 		k.f.Blocks = k.f.Blocks[:n-1]
 	}

@@ -45,8 +45,7 @@ type Kernel struct {
 	rolled     bool             // the next loop is not unrolled
 	started    []startedProduct // of wgmma, which nothing waits for yet
 	shared     sharedMemory
-	instrs     slab.Of[ir.Instr]
-	lists      slab.Of[*ir.Instr]
+	order      order
 	args       slab.Of[ir.Operand]
 	mores      slab.Of[ir.More]
 	regs       slab.Of[ir.Reg]
@@ -180,9 +179,9 @@ func (k *Kernel) Pragma(text string) {
 	k.append(in)
 }
 
-// room is a new instruction under the guard that holds, with room for n operands.
+// room is a new instruction under the guard that holds, with room for n operands. It is put somewhere before the next is made.
 func (k *Kernel) room(pos ir.Pos, op string, n int) *ir.Instr {
-	in := k.instrs.One()
+	in := k.order.next()
 	in.Op = op
 	in.Pos = pos
 	in.Guard = k.guard
@@ -241,7 +240,7 @@ func (k *Kernel) put(in *ir.Instr) {
 		k.unreached()
 		k.place(&ir.Block{})
 	}
-	k.cur.Instrs = k.lists.Append(k.cur.Instrs, in)
+	k.order.put(k.cur)
 }
 
 // bind finds the form of in, and reports whether nothing is wrong with it.
@@ -270,7 +269,7 @@ func (k *Kernel) problem(in *ir.Instr, p *isa.Problem) {
 // place makes b the block that instructions go to. A block that nothing was put into yet and that only
 // falls into b gives way to it.
 func (k *Kernel) place(b *ir.Block) {
-	if n := len(k.f.Blocks); n > 0 && k.cur != nil && len(k.cur.Instrs) == 0 && len(b.Labels) > 0 {
+	if n := len(k.f.Blocks); n > 0 && k.cur != nil && k.order.empty(k.cur) && len(b.Labels) > 0 {
 		last := k.f.Blocks[n-1]
 		if last == k.cur && len(last.Labels) == 0 {
 			k.f.Blocks[n-1] = b
@@ -279,5 +278,5 @@ func (k *Kernel) place(b *ir.Block) {
 		}
 	}
 	k.f.Blocks = append(k.f.Blocks, b)
-	k.cur = b
+	k.cur, k.order.from = b, len(k.order.stretches)
 }

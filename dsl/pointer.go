@@ -4,8 +4,6 @@
 package dsl
 
 import (
-	"slices"
-
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -112,10 +110,9 @@ func (k *Kernel) widened(i Reg[U32], n int64) Reg[U64] {
 	}
 	o := i.in(k)
 	if k.cur != nil {
-		const few = 16
-		list := k.cur.Instrs
-		for _, in := range slices.Backward(list[max(0, len(list)-few):]) {
-			if in.Form == nil || writes(in, o.Reg) {
+		few := 16
+		for in := range k.order.backward(k.cur) {
+			if few--; few < 0 || in.Form == nil || writes(in, o.Reg) {
 				break
 			}
 			if in.Op == "mul.wide.u32" && in.Guard.Reg == nil && in.Args[1].Reg == o.Reg && in.Args[2].Kind == ir.Int && in.Args[2].Value == n &&

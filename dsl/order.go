@@ -1,0 +1,124 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+)
+
+// An order is the instructions of a kernel, one behind the other as they are made, and the blocks that they are put into. The lists of the blocks
+// are made when somebody asks for them, at the end as a rule, when it is known how long they are.
+type order struct {
+	pages     [][]ir.Instr
+	last      []ir.Instr // of the pages
+	used      int        // of it
+	stretches []stretch  // that no list has yet
+	page, at  int        // where the first of them begins
+	from      int        // the first of them since a block was placed
+}
+
+// A stretch is instructions that follow one another in a block, and so many.
+type stretch struct {
+	block *ir.Block
+	n     int
+}
+
+// The instructions of the first page, and of the longest: each has twice as many as the one before.
+const (
+	firstPage   = 16
+	longestPage = 512
+)
+
+// next is a new instruction, to be put into a block before the next is made.
+func (o *order) next() *ir.Instr {
+	if o.used == len(o.last) {
+		o.more()
+	}
+	o.used++
+	return &o.last[o.used-1]
+}
+
+// more begins a page.
+//
+//go:noinline
+func (o *order) more() {
+	o.last, o.used = make([]ir.Instr, min(max(2*len(o.last), firstPage), longestPage)), 0
+	o.pages = append(o.pages, o.last)
+}
+
+// put puts the instruction that was made last at the end of a block.
+func (o *order) put(b *ir.Block) {
+	if n := len(o.stretches); n > 0 && o.stretches[n-1].block == b {
+		o.stretches[n-1].n++
+		return
+	}
+	o.stretches = append(o.stretches, stretch{b, 1})
+}
+
+// empty reports whether nothing is in the block that was placed last.
+func (o *order) empty(b *ir.Block) bool {
+	return len(b.Instrs) == 0 && !slices.ContainsFunc(o.stretches[o.from:], func(s stretch) bool { return s.block == b })
+}
+
+// backward visits the instructions of the block that was placed last, the latest first.
+func (o *order) backward(b *ir.Block) iter.Seq[*ir.Instr] {
+	return func(yield func(*ir.Instr) bool) {
+		page, at := len(o.pages)-1, o.used
+		for _, s := range slices.Backward(o.stretches[o.from:]) {
+			for range s.n {
+				if at == 0 {
+					page--
+					at = len(o.pages[page])
+				}
+				at--
+				if s.block == b && !yield(&o.pages[page][at]) {
+					return
+				}
+			}
+		}
+		for _, in := range slices.Backward(b.Instrs) {
+			if !yield(in) {
+				return
+			}
+		}
+	}
+}
+
+// gather makes the lists of the blocks longer by what was put into them.
+func (o *order) gather() {
+	sizes, total := make(map[*ir.Block]int), 0
+	for _, s := range o.stretches {
+		if _, met := sizes[s.block]; !met {
+			sizes[s.block] = len(s.block.Instrs)
+			total += len(s.block.Instrs)
+		}
+		sizes[s.block] += s.n
+		total += s.n
+	}
+	room := make([]*ir.Instr, total)
+	for _, s := range o.stretches {
+		list := s.block.Instrs
+		if n := sizes[s.block]; n > 0 {
+			list = append(room[:0:n], list...)
+			room, sizes[s.block] = room[n:], 0
+		}
+		for n := s.n; n > 0; {
+			if o.at == len(o.pages[o.page]) {
+				o.page, o.at = o.page+1, 0
+			}
+			some := o.pages[o.page][o.at:]
+			some = some[:min(n, len(some))]
+			for i := range some {
+				list = append(list, &some[i])
+			}
+			o.at += len(some)
+			n -= len(some)
+		}
+		s.block.Instrs = list
+	}
+	o.stretches, o.from = o.stretches[:0], 0
+}

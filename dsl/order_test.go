@@ -1,0 +1,56 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+)
+
+// TestOrder puts instructions into blocks, back into one that was left too, and asks for the lists now and then: they are as if each had been
+// longer by one each time.
+func TestOrder(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 200 {
+		var o order
+		var blocks []*ir.Block
+		want := make(map[*ir.Block][]*ir.Instr)
+		for range 1 + random.IntN(2000) {
+			switch random.IntN(40) {
+			case 0:
+				o.gather()
+			case 1:
+				blocks, o.from = append(blocks, &ir.Block{}), len(o.stretches)
+			}
+			if len(blocks) == 0 {
+				continue
+			}
+			last := blocks[len(blocks)-1]
+			if got := o.empty(last); got != (len(want[last]) == 0) {
+				t.Fatalf("a block of %d instructions is said to be empty: %t", len(want[last]), got)
+			}
+			if random.IntN(20) == 0 {
+				latest := slices.Collect(o.backward(last))
+				if slices.Reverse(latest); !slices.Equal(latest, want[last]) {
+					t.Fatalf("%d instructions from the latest on, of %d", len(latest), len(want[last]))
+				}
+			}
+			to := last
+			if random.IntN(10) == 0 {
+				to = blocks[random.IntN(len(blocks))]
+			}
+			want[to] = append(want[to], o.next())
+			o.put(to)
+		}
+		o.gather()
+		for _, b := range blocks {
+			if !slices.Equal(b.Instrs, want[b]) {
+				t.Fatalf("%d instructions in the list of a block, of %d", len(b.Instrs), len(want[b]))
+			}
+		}
+	}
+}
