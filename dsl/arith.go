@@ -5,7 +5,6 @@ package dsl
 
 import (
 	"math"
-	mathbits "math/bits"
 
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -343,108 +342,4 @@ func (x Reg[T]) ternary(y, z Reg[T], mods []Mod) Reg[T] {
 	d := fresh[T](k)
 	compute(k, op, d, x, y, z)
 	return d
-}
-
-// folded works out which operations on integers need no instruction: those on two constants, and those that
-// change nothing.
-func folded[T Scalar](v verb, x, y Reg[T]) (Reg[T], bool) {
-	if x.k == nil || x.k != y.k {
-		return x, false
-	}
-	if y.Constant() && x.r != nil && y.k.reaches(x.scope) {
-		switch n := y.bits; v {
-		case doAdd, doSub, doOr, doXor:
-			return x.keptIf(n == 0), n == 0
-		case doMul, doDiv:
-			return x.keptIf(n == 1), n == 1
-		}
-		return x, false
-	}
-	if x.Constant() && y.r != nil && y.k.reaches(y.scope) {
-		switch n := x.bits; v {
-		case doAdd, doOr, doXor:
-			return y.keptIf(n == 0), n == 0
-		case doMul:
-			return y.keptIf(n == 1), n == 1
-		}
-		return x, false
-	}
-	if !x.Constant() || !y.Constant() {
-		return x, false
-	}
-	n, ok := evaluate(verbs[v], TypeOf[T](), x.bits, y.bits)
-	if !x.k.reaches(x.scope) || !x.k.reaches(y.scope) {
-		x.in(x.k) // says so
-		y.in(x.k)
-	}
-	return Reg[T]{k: x.k, bits: n, scope: x.k.scope()}, ok
-}
-
-// cheaper is unsigned division by a power of two as a shift, and its remainder as a mask.
-func cheaper[T Scalar](v verb, x, y Reg[T]) (Reg[T], bool) {
-	if v != doDiv && v != doRem || !y.Constant() {
-		return x, false
-	}
-	if y.bits == 0 {
-		y.k.fault(&ruleConstant, "%s of a %s by 0", verbs[v], TypeOf[T]())
-		return x, true
-	}
-	if x.r == nil || TypeOf[T]().Class() != isa.Unsigned {
-		return x, false
-	}
-	n := uint64(y.bits)
-	if n == 0 || n&(n-1) != 0 {
-		return x, false
-	}
-	if v == doRem {
-		return x.AndI(int64(n - 1)), true
-	}
-	return x.ShrI(int64(mathbits.TrailingZeros64(n))), true
-}
-
-// evaluate is an operation on two constants of an integer type.
-func evaluate(head string, t isa.Type, a, b int64) (n int64, ok bool) {
-	signed := t.Class() == isa.Signed
-	switch head {
-	case "add":
-		n = a + b
-	case "sub":
-		n = a - b
-	case "mul":
-		n = a * b
-	case "and":
-		n = a & b
-	case "or":
-		n = a | b
-	case "xor":
-		n = a ^ b
-	case "div", "rem":
-		switch {
-		case b == 0 || signed && b == -1:
-			return 0, false // the machine's business
-		case head == "div" && signed:
-			n = a / b
-		case head == "div":
-			n = int64(uint64(a) / uint64(b))
-		case signed:
-			n = a % b
-		default:
-			n = int64(uint64(a) % uint64(b))
-		}
-	case "min", "max":
-		less := a < b
-		if !signed {
-			less = uint64(a) < uint64(b)
-		}
-		if n = b; less == (head == "min") {
-			n = a
-		}
-	default:
-		return 0, false
-	}
-	shift := 64 - t.Bits()
-	if signed {
-		return n << shift >> shift, true
-	}
-	return int64(uint64(n) << shift >> shift), true
 }

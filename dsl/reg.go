@@ -120,57 +120,6 @@ func (x Reg[T]) in(k *Kernel) ir.Operand {
 	return o
 }
 
-// compute appends an instruction on values of one type, the result first. Its place is where its caller is called, which must have a frame
-// of its own.
-//
-//go:noinline
-func compute[T Scalar](k *Kernel, op *spelling, values ...Reg[T]) {
-	in := k.room(k.m.calls.beyond(), op.text, len(values))
-	t := values[0].r.Type
-	n := leading(k, in.Args, values, t)
-	of, plain := kinds(1)<<(2*n), true
-	for i := n; i < len(values); i++ {
-		o := &in.Args[i]
-		*o = values[i].in(k)
-		of <<= 2
-		switch o.Kind {
-		case ir.Int:
-			of |= aWhole
-		case ir.Single:
-			of |= aSingle
-		case ir.Double:
-			of |= aDouble
-		default:
-			countAll(in.Args[i:i+1], 1)
-			plain = plain && o.Reg != nil && o.Reg.Type == t
-		}
-	}
-	if r := in.Guard.Reg; r != nil {
-		r.Number++
-	}
-	k.put(in)
-	if plain {
-		in.Form = op.form(of)
-	}
-	if in.Form == nil && k.bind(in) && plain && k.m.binder.Lasts() {
-		op.keep(of, in.Form)
-	}
-}
-
-// leading makes operands of values, up to the first that is anything but a register of a type that was made on the way here: so most are.
-func leading[T Scalar](k *Kernel, to []ir.Operand, values []Reg[T], t isa.Type) int {
-	to = to[:len(values)]
-	for i := range values {
-		x := &values[i]
-		if x.k != k || x.r == nil || x.r.Type != t || !k.reaches(x.scope) {
-			return i
-		}
-		to[i].Kind, to[i].Reg = ir.Register, x.r
-		x.r.Number++
-	}
-	return len(values)
-}
-
 // arg is an operand where whether it works matters little: what is wrong is recorded.
 func (k *Kernel) arg(x Operand) ir.Operand {
 	if x == nil {

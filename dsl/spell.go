@@ -80,39 +80,6 @@ type spelling struct {
 	next  *spelling  // of the same verb
 }
 
-// A settled is the form that an opcode has with operands of some kinds; see compute.
-type settled struct {
-	kinds kinds
-	form  *isa.Candidate
-}
-
-// kinds are what the operands of an instruction on values of one type are, two bits each behind a one.
-type kinds uint16
-
-// The kinds of values.
-const (
-	aRegister kinds = iota
-	aWhole
-	aSingle
-	aDouble
-)
-
-// form is the form for operands of some kinds, nil if that is not known.
-func (s *spelling) form(of kinds) *isa.Candidate {
-	for i := range s.forms {
-		if s.forms[i].kinds == of {
-			return s.forms[i].form
-		}
-	}
-	return nil
-}
-
-// keep remembers the form for operands of some kinds.
-func (s *spelling) keep(of kinds, form *isa.Candidate) {
-	s.forms[1] = s.forms[0]
-	s.forms[0] = settled{of, form}
-}
-
 // spellings are opcodes: a kernel writes the same ones again and again.
 type spellings struct {
 	verbs  [len(verbs)]*spelling
