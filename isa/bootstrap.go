@@ -22,3 +22,4 @@ var (
 type lists struct{}
 
 func (*reader) instruction(*Instruction) {}
+func (*reader) form(*Form)               {}

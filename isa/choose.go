@@ -3,6 +3,9 @@
 
 package isa
 
+// Is reports whether f and g are one form of an instruction set: what is read more than once has several addresses.
+func (f *Form) Is(g *Form) bool { return f == g || f.at != 0 && f.at == g.at }
+
 // Allows reports whether the modifiers in slots go together by the rules and tables of f,
 // whatever the version and target.
 func (f *Form) Allows(slots []Mod) bool {

@@ -5,10 +5,12 @@ package isa
 
 import (
 	"iter"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"weak"
 )
 
 // A Set is an instruction set: the generated one, or one read from spec files.
@@ -19,8 +21,11 @@ type Set struct {
 	sorted  []Mod // Mods, as their words sort
 	entries []entry
 	byName  []uint16 // entries, as their names sort
+
 	reading sync.Mutex
-	reader  reader
+	library weak.Pointer[library]
+	keeps   map[int]*Form // by where they are packed
+	keeper  reader        // of these
 
 	mu   sync.Mutex
 	met  map[place]*senses // opcodes, by where they were met
@@ -43,8 +48,7 @@ func newStandard() *Set {
 func NewSet(list []Instruction, mods []string, ignored []Mod) *Set {
 	s := &Set{Mods: mods, Ignored: ignored, sorted: SortMods(mods), entries: make([]entry, len(list))}
 	for i := range list {
-		s.entries[i].name = list[i].Name
-		s.entries[i].have.Store(&list[i])
+		s.entries[i] = entry{name: list[i].Name, have: &list[i]}
 	}
 	s.byName = SortNames(list)
 	return s
@@ -73,8 +77,12 @@ func SortNames(list []Instruction) []uint16 {
 // All are the instructions, family by family.
 func (s *Set) All() iter.Seq[*Instruction] {
 	return func(yield func(*Instruction) bool) {
+		s.reading.Lock()
+		lib := s.books()
+		s.reading.Unlock()
+		defer runtime.KeepAlive(lib) // or much would be read again
 		for i := range s.entries {
-			if !yield(s.instruction(&s.entries[i])) {
+			if !yield(s.instruction(i)) {
 				return
 			}
 		}
@@ -113,7 +121,7 @@ func (s *Set) instructions(entries []uint16) []*Instruction {
 	}
 	list := make([]*Instruction, len(entries))
 	for i, e := range entries {
-		list[i] = s.instruction(&s.entries[e])
+		list[i] = s.instruction(int(e))
 	}
 	return list
 }

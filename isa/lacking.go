@@ -37,7 +37,7 @@ func (m *Matcher) additions(list []*Instruction, name string, mods []Mod) []stri
 		if !longer {
 			continue
 		}
-		ins := m.set.instruction(&m.set.entries[i])
+		ins := m.set.instruction(i)
 		for f := range ins.Forms {
 			if x := nearly(&ins.Forms[f], mods); len(x.strange)+len(x.lacking) == 0 && m.takes(x) {
 				add("." + rest)

@@ -33,6 +33,8 @@ type Form struct {
 	Effects  []string
 	Lenient  string // why a form the manual does not list is here
 	Notes    []string
+
+	at int // where it is packed; 0 where it is not
 }
 
 // A Slot is a place for one modifier of a closed set.

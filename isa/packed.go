@@ -4,15 +4,14 @@
 package isa
 
 import (
-	"sync/atomic"
-	"unsafe"
+	"weak"
 
 	"github.com/ptxdsl/ptxdsl/internal/slab"
 )
 
 // The table of instructions is kept as the generator packs it: as bytes, in which there is no pointer. A program uses a few
-// dozen instructions of some three hundred, and each collection of garbage would look through all of them. So an instruction is
-// read where it is first asked for.
+// dozen forms of a thousand, and each collection of garbage would look through all of them. So instructions are read where they are
+// asked for, and go with the next collection of garbage; forms that opcodes were found to have stay.
 //
 // In front is how many instructions there are, for each its name and how many bytes it has, and their places as their names sort;
 // then they follow. A struct is a set of the fields that are not zero, and those; a list is told by its head. What differs from type
@@ -21,25 +20,60 @@ import (
 // An entry is the place of one instruction in a Set.
 type entry struct {
 	name string
-	at   int // where it begins in the packed table
-	have atomic.Pointer[Instruction]
+	at   int          // where it begins in the packed table
+	have *Instruction // where it is not packed
 }
 
-// instruction is the instruction of an entry, read now if nobody asked before.
-func (s *Set) instruction(e *entry) *Instruction {
-	if have := e.have.Load(); have != nil {
+// A library is the instructions that were read, by their entries.
+type library struct {
+	reader
+	read []*Instruction
+}
+
+// books is the library; it stays while somebody has it.
+func (s *Set) books() *library {
+	lib := s.library.Value()
+	if lib == nil {
+		lib = &library{reader{text: packed}, make([]*Instruction, len(s.entries))}
+		s.library = weak.Make(lib)
+	}
+	return lib
+}
+
+// instruction is the instruction of entry i.
+func (s *Set) instruction(i int) *Instruction {
+	if have := s.entries[i].have; have != nil {
 		return have
 	}
 	s.reading.Lock()
 	defer s.reading.Unlock()
-	if have := e.have.Load(); have != nil {
-		return have
+	lib := s.books()
+	if lib.read[i] == nil {
+		lib.read[i] = new(Instruction)
+		lib.at = s.entries[i].at
+		lib.instruction(lib.read[i])
 	}
-	have := new(Instruction)
-	s.reader.at = e.at
-	s.reader.instruction(have)
-	e.have.Store(have)
-	return have
+	return lib.read[i]
+}
+
+// keep is a form that stays as long as the set, with nothing of other forms.
+func (s *Set) keep(f *Form) *Form {
+	if f.at == 0 {
+		return f // is not packed
+	}
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	kept := s.keeps[f.at]
+	if kept == nil {
+		if s.keeps == nil {
+			s.keeps, s.keeper = map[int]*Form{}, reader{text: packed, alone: true}
+		}
+		kept = new(Form)
+		s.keeps[f.at] = kept
+		s.keeper.at = f.at
+		s.keeper.form(kept)
+	}
+	return kept
 }
 
 // unpack lists the packed instructions.
@@ -47,8 +81,7 @@ func (s *Set) unpack() {
 	if packed == "" {
 		return // the generator is without
 	}
-	r := &s.reader
-	r.text = packed
+	r := reader{text: packed}
 	s.entries = make([]entry, r.uint())
 	for i, at := 0, 0; i < len(s.entries); i++ {
 		e := &s.entries[i]
@@ -66,8 +99,9 @@ func (s *Set) unpack() {
 
 // A reader reads what is packed.
 type reader struct {
-	text string
-	at   int
+	text  string
+	at    int
+	alone bool // remembers nothing of lists that stand elsewhere too
 	lists
 }
 
@@ -138,15 +172,6 @@ type metList[T any] struct {
 	end  int
 }
 
-// make is a new list.
-func (l *listsOf[T]) make(n int) []T {
-	var elem T
-	if uintptr(n)*unsafe.Sizeof(elem) > 200 {
-		return make([]T, n) // leaves no room over
-	}
-	return l.room.Many(n)
-}
-
 // list reads a list whose elements each reads.
 func list[T any](r *reader, of *listsOf[T], each func(*reader, *T)) []T {
 	at := r.at
@@ -162,22 +187,35 @@ func list[T any](r *reader, of *listsOf[T], each func(*reader, *T)) []T {
 		r.at = after
 		return l
 	}
-	number := -1
-	if head&1 == listOften&1 {
-		if number = int(r.uint()); number < len(of.met) && of.met[number].list != nil {
-			r.at = of.met[number].end
-			return of.met[number].list
-		}
+	n := (head - listOnce) / 2
+	if n == 0 {
+		return []T{}
 	}
-	l := of.make((head - listOnce) / 2)
+	number := 0
+	often := head&1 == listOften&1
+	if often {
+		number = int(r.uint())
+	}
+	if !often || r.alone {
+		return elements(r, of.room.Many(n), each)
+	}
+	if more := number + 1 - len(of.met); more > 0 {
+		of.met = append(of.met, make([]metList[T], more)...)
+	}
+	met := of.met[number]
+	if met.list == nil {
+		met.list = elements(r, of.room.Many(n), each)
+		met.end = r.at
+		of.met[number] = met
+	}
+	r.at = met.end
+	return met.list
+}
+
+// elements reads the elements of a list.
+func elements[T any](r *reader, l []T, each func(*reader, *T)) []T {
 	for i := range l {
 		each(r, &l[i])
-	}
-	if number >= 0 {
-		if more := number + 1 - len(of.met); more > 0 {
-			of.met = append(of.met, make([]metList[T], more)...)
-		}
-		of.met[number] = metList[T]{l, r.at}
 	}
 	return l
 }

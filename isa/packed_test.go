@@ -8,6 +8,7 @@ import (
 	"runtime/metrics"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -22,30 +23,61 @@ func TestGlobals(t *testing.T) {
 	}
 }
 
-// TestReadAtOnce: whoever asks for an instruction gets the same one, also where many ask first.
+// TestReadAtOnce: forms that opcodes have are the same ones whoever asks for them first, and whatever was collected in between.
 func TestReadAtOnce(t *testing.T) {
-	var names []string
-	for ins := range isa.Standard().All() {
-		names = append(names, ins.Name)
-	}
-	for range 20 {
+	ops := []string{"add.f32", "mov.b32", "ld.global.v4.b32", "st.shared.b64", "cvt.rn.bf16x2.f32", "setp.lt.and.s32", "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"}
+	sm90, _ := isa.ParseTarget("sm_90")
+	for round := range 20 {
 		set := isa.Unread()
-		got := make([][]*isa.Instruction, 8)
+		got := make([][]*isa.Form, 8)
 		var wait sync.WaitGroup
 		for i := range got {
 			wait.Go(func() {
-				for _, name := range names {
-					got[i] = append(got[i], set.Named(name)...)
+				m := set.Matcher(isa.MakeVersion(8, i), sm90)
+				for _, op := range ops {
+					if round%2 == 1 {
+						runtime.GC()
+					}
+					found, _ := m.Candidates(op)
+					for _, c := range found {
+						got[i] = append(got[i], c.Form)
+					}
 				}
 			})
 		}
 		wait.Wait()
 		for _, list := range got {
-			for i := range list {
-				if list[i] != got[0][i] {
-					t.Fatalf("%s was read twice", list[i].Name)
+			if len(list) < len(ops) || len(list) != len(got[0]) {
+				t.Fatalf("%d forms, and %d", len(list), len(got[0]))
+			}
+			for i, f := range list {
+				if f != got[0][i] {
+					t.Fatalf("%s is there twice", f.Template)
 				}
 			}
 		}
 	}
+}
+
+// TestGoes: what was read to find forms goes with a collection of garbage, and what comes in its place says the same.
+func TestGoes(t *testing.T) {
+	set := isa.Unread()
+	gone := make(chan bool, 1)
+	first := set.Named("mma")[0]
+	forms := len(first.Forms)
+	same := first.Forms[forms-1]
+	runtime.AddCleanup(first, func(gone chan bool) { gone <- true }, gone)
+	for range 100 {
+		runtime.GC()
+		select {
+		case <-gone:
+			again := set.Named("mma")[0]
+			if len(again.Forms) != forms || !again.Forms[forms-1].Is(&same) || again.Forms[0].Is(&same) {
+				t.Errorf("%d forms, and %d", len(again.Forms), forms)
+			}
+			return
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	t.Error("stays")
 }

@@ -217,6 +217,7 @@ func (m *Matcher) settle(o *Opcode, f *Form, slots []Mod) (shut *shutGate, allow
 	if shut != nil {
 		return shut, true
 	}
+	f = m.set.keep(f)
 	c := Candidate{Form: f, Slots: m.slots.Copy(slots), target: m.target, since: f.since(slots, m.target)}
 	if late > 0 {
 		c.rules = make([]Rule, 0, late)

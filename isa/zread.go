@@ -58,6 +58,7 @@ func (r *reader) mod(v *Mod) {
 }
 
 func (r *reader) form(v *Form) {
+	v.at = r.at
 	has := r.uint()
 	if has&(1<<0) != 0 {
 		v.Template = r.string()

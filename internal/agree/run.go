@@ -219,7 +219,7 @@ func (r *Runner) form(ins *isa.Instruction, f *isa.Form, list [][]isa.Mod, rng *
 			matchers[b.newest] = m
 		}
 		cands, _ := m.Candidates(op)
-		at := slices.IndexFunc(cands, func(c isa.Candidate) bool { return c.Form == f })
+		at := slices.IndexFunc(cands, func(c isa.Candidate) bool { return c.Form.Is(f) })
 		if at < 0 {
 			continue // another assignment of the same words
 		}

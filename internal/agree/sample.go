@@ -76,7 +76,7 @@ func sample(set *isa.Set, ins *isa.Instruction, f *isa.Form, slots []isa.Mod, rn
 	op := set.Opcode(ins, slots)
 	m := set.Matcher(at.version, at.target)
 	cands, _ := m.Candidates(op)
-	n := slices.IndexFunc(cands, func(c isa.Candidate) bool { return c.Form == f && slices.Equal(c.Slots, slots) })
+	n := slices.IndexFunc(cands, func(c isa.Candidate) bool { return c.Form.Is(f) && slices.Equal(c.Slots, slots) })
 	if n < 0 {
 		return nil, true, nil
 	}
@@ -86,7 +86,7 @@ func sample(set *isa.Set, ins *isa.Instruction, f *isa.Form, slots []isa.Mod, rn
 		if !ok {
 			return nil, true, fmt.Errorf("%s: no operands can be made up", f.Template)
 		}
-		if got, _ := m.Match(op, x.isaArgs()); got != nil && got.Form == f {
+		if got, _ := m.Match(op, x.isaArgs()); got != nil && got.Form.Is(f) {
 			return &Sample{ins, f, slots, op, x.isaArgs(), at.version, at.target}, true, nil
 		}
 	}

@@ -88,7 +88,7 @@ func (p *packer) value(v reflect.Value) {
 func (p *packer) fields(v reflect.Value) {
 	var set uint64
 	for i := range v.NumField() {
-		if !v.Field(i).IsZero() {
+		if v.Type().Field(i).IsExported() && !v.Field(i).IsZero() {
 			set |= 1 << i
 		}
 	}
@@ -167,8 +167,10 @@ func spell(b *strings.Builder, v reflect.Value) {
 	case reflect.Struct:
 		b.WriteByte('{')
 		for i := range v.NumField() {
-			spell(b, v.Field(i))
-			b.WriteByte(',')
+			if v.Type().Field(i).IsExported() {
+				spell(b, v.Field(i))
+				b.WriteByte(',')
+			}
 		}
 		b.WriteByte('}')
 	case reflect.Slice:

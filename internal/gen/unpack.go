@@ -36,8 +36,14 @@ func unpackFile() *jen.File {
 				g.Op("*").Id("v").Op("=").Add(reading(t))
 				return
 			}
+			if _, ok := t.FieldByName("at"); ok {
+				g.Id("v").Dot("at").Op("=").Id("r").Dot("at")
+			}
 			g.Id("has").Op(":=").Id("r").Dot("uint").Call()
 			for i := range t.NumField() {
+				if !t.Field(i).IsExported() {
+					continue
+				}
 				g.If(jen.Id("has").Op("&").Parens(jen.Lit(1).Op("<<").Lit(i)).Op("!=").Lit(0)).BlockFunc(func(g *jen.Group) {
 					field, to := t.Field(i), jen.Id("v").Dot(t.Field(i).Name)
 					switch field.Type.Kind() {
@@ -64,7 +70,9 @@ func (u *unpacker) need(t reflect.Type) {
 	if t.Kind() == reflect.Struct && !slices.Contains(u.types, t) {
 		u.types = append(u.types, t)
 		for i := range t.NumField() {
-			u.within(t.Field(i).Type)
+			if t.Field(i).IsExported() {
+				u.within(t.Field(i).Type)
+			}
 		}
 	}
 }
