@@ -130,3 +130,13 @@ $L1:
 		t.Errorf("a second time it is\n%s", again)
 	}
 }
+
+// TestTwice lowers a function that lists registers twice, which is wrong but has an end.
+func TestTwice(t *testing.T) {
+	target, _ := isa.ParseTarget("sm_80")
+	a, b, c := &ir.Reg{Type: isa.B32}, &ir.Reg{Type: isa.B64}, &ir.Reg{Name: "c", Type: isa.B32}
+	f := &ir.Func{Name: "k", Kernel: true, Defined: true, Regs: []*ir.Reg{b, a, c, a, b, c, b, a}, Blocks: []*ir.Block{{Instrs: []*ir.Instr{{Op: "ret"}}}}}
+	if text := lower.Text(&ir.Module{Name: "m.ptx", Version: 700, Target: target, Bits: 64, Decls: []ir.Decl{f}}); !strings.Contains(text, "ret;") {
+		t.Error(text)
+	}
+}

@@ -235,7 +235,8 @@ func (l *families) fresh(regs []*ir.Reg, others map[string]int) {
 		last.next++
 	}
 	for i := range regs {
-		for r := regs[i]; int(r.Number) != i; r = regs[i] {
+		// One that is listed twice stays where it was put first.
+		for r := regs[i]; int(r.Number) != i && regs[r.Number] != r; r = regs[i] {
 			regs[i], regs[r.Number] = regs[r.Number], r
 		}
 	}
