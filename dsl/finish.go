@@ -176,12 +176,13 @@ func (k *Kernel) dropUnread() {
 
 // settleRegs lists the registers that stand in instructions.
 func (k *Kernel) settleRegs() {
-	k.f.Regs = make([]*ir.Reg, 0, k.made)
+	list := make([]*ir.Reg, 0, k.made)
 	for r := range k.regs.All() {
 		if r.Number != 0 {
-			k.f.Regs = append(k.f.Regs, r)
+			list = append(list, r)
 		}
 	}
+	k.f.Regs = list
 }
 
 // count adds to how often each register stands in instructions, and reports whether in names variables. Until a kernel is finished

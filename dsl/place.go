@@ -59,8 +59,7 @@ func (c *calls) above() ir.Pos { return c.path(c.now[trail(&c.now, c.mark) : dee
 //
 //go:noinline
 func (c *calls) beyond() ir.Pos {
-	from := trail(&c.now, c.mark)
-	return c.path(c.now[from:max(from, deepest-2)])
+	return c.path(c.now[min(trail(&c.now, c.mark), deepest-2) : deepest-2])
 }
 
 // path is the position of calls, the innermost last: those from what run runs on, or all.
