@@ -50,7 +50,8 @@ func (s *Schedule) Each() iter.Seq[TileAt] {
 		}
 		total := rows.Mul(cols)
 		for id := range k.RangeStep(first, total, step) {
-			if !yield(k.inCluster(grouped(id, rows, cols, s.group))) {
+			tile, on := k.inCluster(grouped(id, rows, cols, s.group)), false
+			if k.m.calls.run(func() { on = yield(tile) }); !on {
 				k.fault(&ruleLoop, "a Go break or return left the body of Each, which is built once")
 				return
 			}
