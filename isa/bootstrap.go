@@ -19,7 +19,11 @@ var (
 	packed      string
 )
 
-type lists struct{}
+type lists struct {
+	mods  listsOf[Mod]
+	forms listsOf[Form]
+}
 
-func (*reader) instruction(*Instruction) {}
-func (*reader) form(*Form)               {}
+func (*reader) mod(*Mod)         {}
+func (*reader) form(*Form)       {}
+func (*reader) wording(*Wording) {}

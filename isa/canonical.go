@@ -12,16 +12,17 @@ import (
 // op as it is, when no form has these modifiers or when one of them is written twice or means
 // nothing: what cannot be judged is not touched.
 func (s *Set) Canonical(op string) (string, bool) {
-	list, name, rest := s.split(op)
+	found, name, rest := s.split(op)
 	mods, ok := s.parseMods(rest)
-	if list == nil || !ok {
+	if found == nil || !ok {
 		return op, false
 	}
 	a := assignment{mods: mods}
-	a.done = func() bool { return a.form.Allows(a.slots) }
-	for _, ins := range list {
-		for i := range ins.Forms {
-			a.begin(&ins.Forms[i])
+	a.done = func() bool { return s.form(a.form).Allows(a.slots) }
+	for _, e := range found {
+		forms := s.outline(int(e)).forms
+		for i := range forms {
+			a.begin(&forms[i])
 			if !a.place(0) {
 				continue
 			}

@@ -62,7 +62,7 @@ func (m *Matcher) unknownName(op string) Problem {
 
 // hasForm reports whether an opcode has a form.
 func (m *Matcher) hasForm(op string) bool {
-	if list, _, _ := m.set.split(op); list == nil {
+	if found, _, _ := m.set.split(op); found == nil {
 		return false
 	}
 	if o := m.memo[op]; o != nil {
@@ -382,7 +382,7 @@ func (x *miss) broken() *Rule {
 // nearly puts as many modifiers into slots as go, first come first served.
 func nearly(f *Form, mods []Mod) *miss {
 	x := &miss{form: f, slots: make([]Mod, len(f.Slots))}
-	a := assignment{form: f, slots: x.slots}
+	a := assignment{form: &worded{Wording: f.Wording}, slots: x.slots}
 next:
 	for i, mod := range mods {
 		for j := range f.Slots {

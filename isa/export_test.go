@@ -3,5 +3,23 @@
 
 package isa
 
+import "iter"
+
 // Unread is the generated instruction set, of which nothing was read yet.
 func Unread() *Set { return newStandard() }
+
+// Kept are all forms, as they stand in instructions and as opcodes have them.
+func (s *Set) Kept() iter.Seq2[*Form, *Form] {
+	return func(yield func(*Form, *Form) bool) {
+		i := 0
+		for ins := range s.All() {
+			o := s.outline(i)
+			for j := range ins.Forms {
+				if !yield(&ins.Forms[j], s.form(&o.forms[j])) {
+					return
+				}
+			}
+			i++
+		}
+	}
+}

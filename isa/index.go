@@ -127,8 +127,7 @@ func (s *Set) instructions(entries []uint16) []*Instruction {
 }
 
 // split finds the longest name that op begins with, at a dot, and what follows it.
-func (s *Set) split(op string) (list []*Instruction, name, rest string) {
-	var found []uint16
+func (s *Set) split(op string) (found []uint16, name, rest string) {
 	for end, begun := 0, true; begun && end < len(op); end++ {
 		if dot := strings.IndexByte(op[end:], '.'); dot < 0 {
 			end = len(op)
@@ -140,7 +139,7 @@ func (s *Set) split(op string) (list []*Instruction, name, rest string) {
 			found, name, rest = l, op[:end], op[end:]
 		}
 	}
-	return s.instructions(found), name, rest
+	return found, name, rest
 }
 
 type wordIndex struct {

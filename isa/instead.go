@@ -216,7 +216,9 @@ func (m *Matcher) inCase(list []*Instruction, word string) string {
 
 // used reports whether some form of the instructions takes a modifier.
 func (m *Matcher) used(list []*Instruction, mod Mod) bool {
-	return slices.ContainsFunc(list, func(ins *Instruction) bool { return ins.has(mod) })
+	return slices.ContainsFunc(list, func(ins *Instruction) bool {
+		return slices.ContainsFunc(ins.Forms, func(f Form) bool { return f.has(mod) })
+	})
 }
 
 // respelled looks for the opcode that is meant where one dot stands for two colons, or the other way: mbarrier.complete_tx, wait_group::read.

@@ -20,21 +20,26 @@ type Instruction struct {
 
 // A Form is one way to write an instruction.
 type Form struct {
+	Wording
 	Template string // as the spec writes it, without operands
 	Section  string // of the PTX 9.1 manual unless it says another version
-	Slots    []Slot // in canonical order
 	Operands []Operand
 	Gates    []Gate // all must be open
 	Gone     []Gate // none may be open
 	When     []Condition
 	Rules    []Rule
 	Tables   []Table
-	Ignored  []Mod // modifiers the assembler skips
 	Effects  []string
 	Lenient  string // why a form the manual does not list is here
 	Notes    []string
 
 	at int // where it is packed; 0 where it is not
+}
+
+// A Wording is which modifiers a form has.
+type Wording struct {
+	Slots   []Slot // in canonical order
+	Ignored []Mod  // modifiers the assembler skips
 }
 
 // A Slot is a place for one modifier of a closed set.

@@ -11,11 +11,12 @@ import (
 
 // The table of instructions is kept as the generator packs it: as bytes, in which there is no pointer. A program uses a few
 // dozen forms of a thousand, and each collection of garbage would look through all of them. So instructions are read where they are
-// asked for, and go with the next collection of garbage; forms that opcodes were found to have stay.
+// asked for, outlines of them mostly, and go with the next collection of garbage; forms that opcodes were found to have stay.
 //
 // In front is how many instructions there are, for each its name and how many bytes it has, and their places as their names sort;
-// then they follow. A struct is a set of the fields that are not zero, and those; a list is told by its head. What differs from type
-// to type is generated, in zread.go.
+// then they follow: each as what may be repeated, its forms, its family and what it does. A struct is a set of the fields that are not
+// zero, and those; of a form stands in front how many bytes that is. A list is told by its head. What differs from type to type is
+// generated, in zread.go.
 
 // An entry is the place of one instruction in a Set.
 type entry struct {
@@ -24,17 +25,31 @@ type entry struct {
 	have *Instruction // where it is not packed
 }
 
-// A library is the instructions that were read, by their entries.
+// A library is the instructions that were read, by their entries, and the outlines of such.
 type library struct {
 	reader
-	read []*Instruction
+	read  []*Instruction
+	brief []*outline
+}
+
+// An outline is what most opcodes are judged by: which modifiers the forms of an instruction have.
+type outline struct {
+	repeats []Mod
+	forms   []worded
+}
+
+// A worded form is the modifiers of a form, and where it is: packed, or as it is.
+type worded struct {
+	Wording
+	at   int
+	form *Form
 }
 
 // books is the library; it stays while somebody has it.
 func (s *Set) books() *library {
 	lib := s.library.Value()
 	if lib == nil {
-		lib = &library{reader{text: packed}, make([]*Instruction, len(s.entries))}
+		lib = &library{reader{text: packed}, make([]*Instruction, len(s.entries)), make([]*outline, len(s.entries))}
 		s.library = weak.Make(lib)
 	}
 	return lib
@@ -49,17 +64,40 @@ func (s *Set) instruction(i int) *Instruction {
 	defer s.reading.Unlock()
 	lib := s.books()
 	if lib.read[i] == nil {
-		lib.read[i] = new(Instruction)
-		lib.at = s.entries[i].at
-		lib.instruction(lib.read[i])
+		e := &s.entries[i]
+		lib.at = e.at
+		ins := &Instruction{Name: e.name, Repeats: list(&lib.reader, &lib.mods, (*reader).mod)}
+		ins.Forms = list(&lib.reader, &lib.forms, (*reader).form)
+		ins.Family, ins.What = lib.string(), lib.string()
+		lib.read[i] = ins
 	}
 	return lib.read[i]
 }
 
-// keep is a form that stays as long as the set, with nothing of other forms.
-func (s *Set) keep(f *Form) *Form {
-	if f.at == 0 {
-		return f // is not packed
+// outline is the outline of entry i.
+func (s *Set) outline(i int) *outline {
+	if have := s.entries[i].have; have != nil {
+		o := &outline{repeats: have.Repeats, forms: make([]worded, len(have.Forms))}
+		for j := range have.Forms {
+			o.forms[j] = worded{Wording: have.Forms[j].Wording, form: &have.Forms[j]}
+		}
+		return o
+	}
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	lib := s.books()
+	if lib.brief[i] == nil {
+		lib.at = s.entries[i].at
+		lib.brief[i] = &outline{repeats: list(&lib.reader, &lib.mods, (*reader).mod)}
+		lib.brief[i].forms = list(&lib.reader, &lib.worded, (*reader).words)
+	}
+	return lib.brief[i]
+}
+
+// form is the whole form. It stays as long as the set.
+func (s *Set) form(f *worded) *Form {
+	if f.form != nil {
+		return f.form
 	}
 	s.reading.Lock()
 	defer s.reading.Unlock()
@@ -103,6 +141,7 @@ type reader struct {
 	at    int
 	alone bool // remembers nothing of lists that stand elsewhere too
 	lists
+	worded listsOf[worded]
 }
 
 // uint reads an unsigned number: seven bits a byte, the lowest first, the highest bit of all bytes but the last set.
@@ -150,6 +189,23 @@ func (r *reader) string() string {
 func (r *reader) bytes(n uint64) string {
 	r.at += int(n)
 	return r.text[r.at-int(n) : r.at]
+}
+
+// next reads where a form ends, with which it begins.
+func (r *reader) next() int {
+	end := r.at + 2 + int(r.text[r.at]) + int(r.text[r.at+1])<<8
+	r.at += 2
+	return end
+}
+
+// words reads the modifiers of a form alone.
+func (r *reader) words(v *worded) {
+	v.at = r.at
+	end := r.next()
+	if r.uint()&1 != 0 {
+		r.wording(&v.Wording)
+	}
+	r.at = end
 }
 
 // Heads of lists. Lists are written once: where one stands again there is only how far before that was.

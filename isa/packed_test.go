@@ -10,6 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
@@ -80,4 +83,20 @@ func TestGoes(t *testing.T) {
 		}
 	}
 	t.Error("stays")
+}
+
+// TestKept: a form that was read by itself is what it is in its instruction.
+func TestKept(t *testing.T) {
+	n := 0
+	for f, kept := range isa.Unread().Kept() {
+		if n++; f == kept || !f.Is(kept) {
+			t.Errorf("%s is not read by itself, or is another", f.Template)
+		}
+		if diff := cmp.Diff(f, kept, cmpopts.IgnoreUnexported(isa.Form{})); diff != "" {
+			t.Errorf("%s by itself: %s", f.Template, diff)
+		}
+	}
+	if n < 1000 {
+		t.Errorf("%d forms", n)
+	}
 }

@@ -11,8 +11,8 @@ import (
 // resolve finds the forms that the modifiers of op fit, at the matcher's version and target.
 func (m *Matcher) resolve(op string) *Opcode {
 	o := m.found.One()
-	list, name, rest := m.set.split(op)
-	if list == nil {
+	found, name, rest := m.set.split(op)
+	if found == nil {
 		if m.asking {
 			return o
 		}
@@ -31,7 +31,7 @@ func (m *Matcher) resolve(op string) *Opcode {
 			return o
 		}
 		if !ok {
-			o.problems = append(o.problems, m.unknownMod(list, word, skip+len(mods)))
+			o.problems = append(o.problems, m.unknownMod(m.set.instructions(found), word, skip+len(mods)))
 		}
 		mods = append(mods, mod)
 	}
@@ -45,10 +45,10 @@ func (m *Matcher) resolve(op string) *Opcode {
 	var shut []shutGate
 	canonical := ""
 	spared := false
-	a := assignment{ignored: m.set.ignored(list, mods), mods: mods}
+	a := assignment{ignored: m.set.ignored(found, mods), mods: mods}
 	a.done = func() bool {
 		before := len(o.fits)
-		gate, allowed := m.settle(o, a.form, a.slots)
+		gate, allowed := m.settle(o, m.set.form(a.form), a.slots)
 		if gate != nil {
 			shut = append(shut, *gate)
 		}
@@ -57,10 +57,11 @@ func (m *Matcher) resolve(op string) *Opcode {
 		}
 		return len(o.fits) > before
 	}
-	for _, ins := range list {
-		a.repeats = ins.Repeats
-		for i := range ins.Forms {
-			a.begin(&ins.Forms[i])
+	for _, e := range found {
+		ins := m.set.outline(int(e))
+		a.repeats = ins.repeats
+		for i := range ins.forms {
+			a.begin(&ins.forms[i])
 			a.place(0)
 			if a.spare != NoMod {
 				spared = true
@@ -80,41 +81,37 @@ func (m *Matcher) resolve(op string) *Opcode {
 		}
 	case m.asking:
 	case shut != nil:
-		o.problems = []Problem{m.easiest(list, name, mods, skip, shut)}
+		o.problems = []Problem{m.easiest(m.set.instructions(found), name, mods, skip, shut)}
 	default:
 		m.readings = nil
-		o.problems = m.explainMods(list, name, mods, skip)
+		o.problems = m.explainMods(m.set.instructions(found), name, mods, skip)
 		o.readings = m.readings
 	}
 	return o
 }
 
-// ignored are those of mods that the assembler skips on the instructions of list: words it skips
+// ignored are those of mods that the assembler skips on the instructions that were found: words it skips
 // everywhere, unless they mean something in one of the forms.
-func (s *Set) ignored(list []*Instruction, mods []Mod) []Mod {
+func (s *Set) ignored(found []uint16, mods []Mod) []Mod {
 	var skipped []Mod
 	for _, mod := range mods {
-		if slices.Contains(s.Ignored, mod) && !slices.ContainsFunc(list, func(ins *Instruction) bool { return ins.has(mod) }) {
+		if slices.Contains(s.Ignored, mod) && !slices.ContainsFunc(found, func(e uint16) bool {
+			return slices.ContainsFunc(s.outline(int(e)).forms, func(f worded) bool { return f.has(mod) })
+		}) {
 			skipped = append(skipped, mod)
 		}
 	}
 	return skipped
 }
 
-// has reports whether mod means something in a form of ins.
-func (ins *Instruction) has(mod Mod) bool {
-	for i := range ins.Forms {
-		f := &ins.Forms[i]
-		if slices.ContainsFunc(f.Slots, func(s Slot) bool { return s.has(mod) }) {
-			return true
-		}
-	}
-	return false
+// has reports whether mod means something in a form of this wording.
+func (w *Wording) has(mod Mod) bool {
+	return slices.ContainsFunc(w.Slots, func(s Slot) bool { return s.has(mod) })
 }
 
 // An assignment tries to put every written modifier into a slot of a form.
 type assignment struct {
-	form    *Form
+	form    *worded
 	repeats []Mod
 	ignored []Mod
 	mods    []Mod
@@ -124,7 +121,7 @@ type assignment struct {
 }
 
 // begin turns to another form.
-func (a *assignment) begin(f *Form) {
+func (a *assignment) begin(f *worded) {
 	a.form, a.spare = f, NoMod
 	a.slots = slices.Grow(a.slots[:0], len(f.Slots))[:len(f.Slots)]
 	clear(a.slots)
@@ -217,7 +214,6 @@ func (m *Matcher) settle(o *Opcode, f *Form, slots []Mod) (shut *shutGate, allow
 	if shut != nil {
 		return shut, true
 	}
-	f = m.set.keep(f)
 	c := Candidate{Form: f, Slots: m.slots.Copy(slots), target: m.target, since: f.since(slots, m.target)}
 	if late > 0 {
 		c.rules = make([]Rule, 0, late)

@@ -34,40 +34,22 @@ type lists struct {
 	aInts      listsOf[int]
 }
 
-func (r *reader) instruction(v *Instruction) {
-	has := r.uint()
-	if has&(1<<0) != 0 {
-		v.Name = r.string()
-	}
-	if has&(1<<1) != 0 {
-		v.Family = r.string()
-	}
-	if has&(1<<2) != 0 {
-		v.What = r.string()
-	}
-	if has&(1<<3) != 0 {
-		v.Repeats = list(r, &r.mods, (*reader).mod)
-	}
-	if has&(1<<4) != 0 {
-		v.Forms = list(r, &r.forms, (*reader).form)
-	}
-}
-
 func (r *reader) mod(v *Mod) {
 	*v = Mod(r.uint())
 }
 
 func (r *reader) form(v *Form) {
 	v.at = r.at
+	r.next()
 	has := r.uint()
 	if has&(1<<0) != 0 {
-		v.Template = r.string()
+		r.wording(&v.Wording)
 	}
 	if has&(1<<1) != 0 {
-		v.Section = r.string()
+		v.Template = r.string()
 	}
 	if has&(1<<2) != 0 {
-		v.Slots = list(r, &r.slots, (*reader).slot)
+		v.Section = r.string()
 	}
 	if has&(1<<3) != 0 {
 		v.Operands = list(r, &r.operands, (*reader).operand)
@@ -88,16 +70,23 @@ func (r *reader) form(v *Form) {
 		v.Tables = list(r, &r.tables, (*reader).table)
 	}
 	if has&(1<<9) != 0 {
-		v.Ignored = list(r, &r.mods, (*reader).mod)
-	}
-	if has&(1<<10) != 0 {
 		v.Effects = list(r, &r.aStrings, (*reader).aString)
 	}
-	if has&(1<<11) != 0 {
+	if has&(1<<10) != 0 {
 		v.Lenient = r.string()
 	}
-	if has&(1<<12) != 0 {
+	if has&(1<<11) != 0 {
 		v.Notes = list(r, &r.aStrings, (*reader).aString)
+	}
+}
+
+func (r *reader) wording(v *Wording) {
+	has := r.uint()
+	if has&(1<<0) != 0 {
+		v.Slots = list(r, &r.slots, (*reader).slot)
+	}
+	if has&(1<<1) != 0 {
+		v.Ignored = list(r, &r.mods, (*reader).mod)
 	}
 }
 

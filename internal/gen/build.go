@@ -29,7 +29,7 @@ func (r *resolver) build(f *formState) (isa.Form, bool) {
 	b := &builder{r: r, pos: f.pos, c: f.c, table: map[string]isa.Count{}}
 	b.form = isa.Form{
 		Section: f.c.section, Gates: f.c.gates, Gone: f.c.gone,
-		Ignored: f.c.ignored, Effects: f.c.effects, Lenient: f.c.lenient, Notes: f.c.notes,
+		Wording: isa.Wording{Ignored: f.c.ignored}, Effects: f.c.effects, Lenient: f.c.lenient, Notes: f.c.notes,
 	}
 	parts := b.name(f.decl)
 	b.text.WriteString(r.ins.Name)

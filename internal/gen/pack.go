@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -15,11 +16,18 @@ import (
 // pack writes instructions as package isa reads them: see isa/packed.go.
 func pack(table []isa.Instruction) []byte {
 	p := &packer{times: map[string]int{}, at: map[string]int{}, numbers: map[reflect.Type]int{}, texts: map[string]int{}}
-	p.note(reflect.ValueOf(table))
+	for i := range table {
+		p.note(reflect.ValueOf(table[i].Repeats))
+		p.note(reflect.ValueOf(table[i].Forms))
+	}
 	head := binary.AppendUvarint(nil, uint64(len(table)))
 	for i := range table {
 		begin := len(p.out)
-		p.value(reflect.ValueOf(table[i]))
+		ins := &table[i]
+		p.value(reflect.ValueOf(ins.Repeats))
+		p.value(reflect.ValueOf(ins.Forms))
+		p.text(ins.Family)
+		p.text(ins.What)
 		head = append(binary.AppendUvarint(head, uint64(len(table[i].Name))), table[i].Name...)
 		head = binary.AppendUvarint(head, uint64(len(p.out)-begin))
 	}
@@ -84,8 +92,19 @@ func (p *packer) value(v reflect.Value) {
 	}
 }
 
-// fields packs a struct: which fields are not zero, and those.
+// fields packs a struct: which fields are not zero, and those. In front of a form is how many bytes that takes.
 func (p *packer) fields(v reflect.Value) {
+	if v.Type() == reflect.TypeFor[isa.Form]() {
+		begin := len(p.out)
+		p.out = append(p.out, 0, 0)
+		defer func() {
+			n := len(p.out) - begin - 2
+			if n > 0xffff {
+				panic("bug: a form of " + strconv.Itoa(n) + " bytes")
+			}
+			binary.LittleEndian.PutUint16(p.out[begin:], uint16(n))
+		}()
+	}
 	var set uint64
 	for i := range v.NumField() {
 		if v.Type().Field(i).IsExported() && !v.Field(i).IsZero() {

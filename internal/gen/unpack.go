@@ -16,7 +16,8 @@ import (
 // unpackFile writes the readers of what pack packs: a method for each type of the model.
 func unpackFile() *jen.File {
 	u := &unpacker{}
-	u.need(reflect.TypeFor[isa.Instruction]())
+	u.within(reflect.TypeFor[[]isa.Mod]())
+	u.within(reflect.TypeFor[[]isa.Form]())
 	f := newFile(false)
 	f.Anon("embed")
 	f.Comment("packed is the table of instructions.")
@@ -36,8 +37,9 @@ func unpackFile() *jen.File {
 				g.Op("*").Id("v").Op("=").Add(reading(t))
 				return
 			}
-			if _, ok := t.FieldByName("at"); ok {
+			if t == reflect.TypeFor[isa.Form]() {
 				g.Id("v").Dot("at").Op("=").Id("r").Dot("at")
+				g.Id("r").Dot("next").Call()
 			}
 			g.Id("has").Op(":=").Id("r").Dot("uint").Call()
 			for i := range t.NumField() {
