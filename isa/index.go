@@ -74,7 +74,7 @@ func SortNames(list []Instruction) []uint16 {
 	return sorted
 }
 
-// All are the instructions, family by family.
+// All are the instructions, family by family. They may be read anew for each who asks: Form.Is tells whether two are one.
 func (s *Set) All() iter.Seq[*Instruction] {
 	return func(yield func(*Instruction) bool) {
 		s.reading.Lock()
@@ -98,7 +98,7 @@ func (s *Set) mod(word string) (Mod, bool) {
 	return s.sorted[i], true
 }
 
-// Named is the instructions of a name: one per family that has it.
+// Named is the instructions of a name: one per family that has it. They may be read anew, as those of All.
 func (s *Set) Named(name string) []*Instruction {
 	list, _ := s.named(name)
 	return s.instructions(list)
