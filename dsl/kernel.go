@@ -272,11 +272,10 @@ func (k *Kernel) place(b *ir.Block) {
 	if n := len(k.f.Blocks); n > 0 && k.cur != nil && k.order.empty(k.cur) && len(b.Labels) > 0 {
 		last := k.f.Blocks[n-1]
 		if last == k.cur && len(last.Labels) == 0 {
-			k.f.Blocks[n-1] = b
-			k.cur = b
-			return
+			k.f.Blocks = k.f.Blocks[:n-1]
 		}
 	}
 	k.f.Blocks = append(k.f.Blocks, b)
-	k.cur, k.order.from = b, len(k.order.stretches)
+	k.order.place(b)
+	k.cur = b
 }

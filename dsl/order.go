@@ -18,7 +18,8 @@ type order struct {
 	used      int        // of it
 	stretches []stretch  // that no list has yet
 	page, at  int        // where the first of them begins
-	from      int        // the first of them since a block was placed
+	placed    *ir.Block  // the last
+	from      int        // the first of the stretches since it was placed
 }
 
 // A stretch is instructions that follow one another in a block, and so many.
@@ -59,24 +60,39 @@ func (o *order) put(b *ir.Block) {
 	o.stretches = append(o.stretches, stretch{b, 1})
 }
 
-// empty reports whether nothing is in the block that was placed last.
-func (o *order) empty(b *ir.Block) bool {
-	return len(b.Instrs) == 0 && !slices.ContainsFunc(o.stretches[o.from:], func(s stretch) bool { return s.block == b })
+// place notes that a block is placed, to which nothing was put before.
+func (o *order) place(b *ir.Block) { o.placed, o.from = b, len(o.stretches) }
+
+// since is the stretches among which those of a block are.
+func (o *order) since(b *ir.Block) []stretch {
+	if b == o.placed {
+		return o.stretches[o.from:]
+	}
+	return o.stretches
 }
 
-// backward visits the instructions of the block that was placed last, the latest first.
+// empty reports whether nothing is in a block.
+func (o *order) empty(b *ir.Block) bool {
+	return len(b.Instrs) == 0 && !slices.ContainsFunc(o.since(b), func(s stretch) bool { return s.block == b })
+}
+
+// backward visits the instructions of a block, the latest first.
 func (o *order) backward(b *ir.Block) iter.Seq[*ir.Instr] {
 	return func(yield func(*ir.Instr) bool) {
-		page, at := len(o.pages)-1, o.used
-		for _, s := range slices.Backward(o.stretches[o.from:]) {
-			for range s.n {
-				if at == 0 {
+		page, end := len(o.pages)-1, o.used
+		for _, s := range slices.Backward(o.since(b)) {
+			for left := s.n; left > 0; {
+				if end == 0 {
 					page--
-					at = len(o.pages[page])
+					end = len(o.pages[page])
 				}
-				at--
-				if s.block == b && !yield(&o.pages[page][at]) {
-					return
+				some := o.pages[page][max(0, end-left):end]
+				left -= len(some)
+				end -= len(some)
+				for i := len(some) - 1; i >= 0 && s.block == b; i-- {
+					if !yield(&some[i]) {
+						return
+					}
 				}
 			}
 		}

@@ -24,24 +24,24 @@ func TestOrder(t *testing.T) {
 			case 0:
 				o.gather()
 			case 1:
-				blocks, o.from = append(blocks, &ir.Block{}), len(o.stretches)
+				blocks = append(blocks, &ir.Block{})
+				o.place(blocks[len(blocks)-1])
 			}
 			if len(blocks) == 0 {
 				continue
 			}
-			last := blocks[len(blocks)-1]
-			if got := o.empty(last); got != (len(want[last]) == 0) {
-				t.Fatalf("a block of %d instructions is said to be empty: %t", len(want[last]), got)
-			}
-			if random.IntN(20) == 0 {
-				latest := slices.Collect(o.backward(last))
-				if slices.Reverse(latest); !slices.Equal(latest, want[last]) {
-					t.Fatalf("%d instructions from the latest on, of %d", len(latest), len(want[last]))
-				}
-			}
-			to := last
+			to := blocks[len(blocks)-1]
 			if random.IntN(10) == 0 {
 				to = blocks[random.IntN(len(blocks))]
+			}
+			if got := o.empty(to); got != (len(want[to]) == 0) {
+				t.Fatalf("a block of %d instructions is said to be empty: %t", len(want[to]), got)
+			}
+			if random.IntN(20) == 0 {
+				latest := slices.Collect(o.backward(to))
+				if slices.Reverse(latest); !slices.Equal(latest, want[to]) {
+					t.Fatalf("%d instructions from the latest on, of %d", len(latest), len(want[to]))
+				}
 			}
 			want[to] = append(want[to], o.next())
 			o.put(to)
