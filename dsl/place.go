@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
@@ -23,19 +24,18 @@ type stack [deepest]uintptr
 // calls are the builder calls of a module, as a tree: calls that follow one another share what is outside of them. An ir.Pos is
 // the number of a node, from 1. Nodes are resolved to lines only when someone asks.
 type calls struct {
-	nodes []*[page]call
-	made  ir.Pos   // the last
-	found []ir.Pos // nodes by a hash, 0 for none: a power of two of places, of which half are free
-	now   stack    // of the call at hand
-	last  way      // to the node that was asked for last, from body
-	body  ir.Pos   // what is outside of the function that run runs
-	mark  uintptr  // where that function returns to
+	pages []*nodes
+	made  ir.Pos  // the last node
+	now   stack   // of the call at hand
+	last  way     // to the node that was asked for last, from body
+	body  ir.Pos  // what is outside of the function that run runs
+	mark  uintptr // where that function returns to
 }
 
-// A call is a return address, and the call outside of it.
-type call struct {
-	pc    uintptr
-	outer ir.Pos
+// nodes are some that stand together. Each is a return address, and the call outside of it.
+type nodes struct {
+	pcs   [page]uintptr
+	outer [page]ir.Pos
 }
 
 // A way is the nodes from the outermost call to one inside.
@@ -96,62 +96,56 @@ func (c *calls) whole(pcs []uintptr) ir.Pos {
 	return at
 }
 
-// node is the number of a call, which is the same each time: loops of Go come to the same calls again and again.
-func (c *calls) node(pc uintptr, outer ir.Pos) ir.Pos {
-	n := call{pc, outer}
-	if found := c.found; len(found) > 0 {
-		for i := n.hash(); ; i++ {
-			at := found[i&uint(len(found)-1)]
-			if at == ir.NoPos {
-				break
-			}
-			if known := c.at(at); known.pc == pc && known.outer == outer {
-				return at
-			}
-		}
-	}
-	return c.add(n)
-}
-
-// add makes a node.
-func (c *calls) add(n call) ir.Pos {
-	if c.made%page == 0 {
-		c.nodes = append(c.nodes, new([page]call))
-	}
-	c.made++
-	*c.at(c.made) = n
-	if 2*int(c.made) <= len(c.found) {
-		c.put(c.made)
-		return c.made
-	}
-	c.found = make([]ir.Pos, max(2048, 2*len(c.found)))
-	for at := ir.Pos(1); at <= c.made; at++ {
-		c.put(at)
-	}
-	return c.made
-}
-
-// put lets node find one.
-func (c *calls) put(at ir.Pos) {
-	i := c.at(at).hash()
-	for c.found[i&uint(len(c.found)-1)] != ir.NoPos {
-		i++
-	}
-	c.found[i&uint(len(c.found)-1)] = at
-}
-
-// hash spreads calls.
-func (n *call) hash() uint {
-	return uint((uint64(n.pc) ^ uint64(n.outer)<<32) * 0x9E3779B97F4A7C15 >> 40)
-}
-
 // page is how many nodes stand together.
 const page = 128
 
-// at is a node.
-func (c *calls) at(pos ir.Pos) *call {
-	i := uint32(pos - 1)
-	return &c.nodes[i/page][i%page]
+// node makes a node. Calls that a loop of Go makes again have another each time: see same.
+func (c *calls) node(pc uintptr, outer ir.Pos) ir.Pos {
+	i := uint32(c.made)
+	if i%page == 0 {
+		c.pages = append(c.pages, new(nodes))
+	}
+	n := c.pages[i/page]
+	n.pcs[i%page], n.outer[i%page] = pc, outer
+	c.made++
+	return c.made
+}
+
+// call is the return address of a node, and the node outside of it.
+func (c *calls) call(at ir.Pos) (pc uintptr, outer ir.Pos) {
+	i := uint32(at - 1)
+	n := c.pages[i/page]
+	return n.pcs[i%page], n.outer[i%page]
+}
+
+// same reports whether two positions are of the same calls.
+func (c *calls) same(a, b ir.Pos) bool {
+	for a != b {
+		if a == ir.NoPos || b == ir.NoPos {
+			return false
+		}
+		pc, outer := c.call(a)
+		pc2, outer2 := c.call(b)
+		if pc != pc2 {
+			return false
+		}
+		a, b = outer, outer2
+	}
+	return true
+}
+
+// places are positions of calls that something was told of.
+type places struct {
+	calls *calls
+	list  []ir.Pos
+}
+
+// add adds a position.
+func (p *places) add(pos ir.Pos) { p.list = append(p.list, pos) }
+
+// has reports whether the calls of a position are among them.
+func (p *places) has(pos ir.Pos) bool {
+	return slices.ContainsFunc(p.list, func(other ir.Pos) bool { return p.calls.same(other, pos) })
 }
 
 // run runs a function of the author's. What is outside of it stays the same until it returns, so that here looks at what is inside only.
@@ -176,8 +170,9 @@ func (c *calls) run(body func()) {
 // stack is the return addresses of a position.
 func (c *calls) stack(pos ir.Pos) []uintptr {
 	var pcs []uintptr
-	for ; pos != ir.NoPos; pos = c.at(pos).outer {
-		pcs = append(pcs, c.at(pos).pc)
+	for pos != ir.NoPos {
+		pc, outer := c.call(pos)
+		pcs, pos = append(pcs, pc), outer
 	}
 	return pcs
 }

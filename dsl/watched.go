@@ -61,7 +61,7 @@ func (k *Kernel) watch(w watched) {
 	}
 	alike := 0
 	for i := len(k.watching) - 1; i >= 0 && i >= len(k.watching)-2*mostAlike; i-- {
-		if k.watching[i].pos == w.pos && k.watching[i].what == w.what {
+		if k.watching[i].what == w.what && k.m.calls.same(k.watching[i].pos, w.pos) {
 			alike++
 		}
 	}
@@ -173,21 +173,25 @@ func (k *Kernel) checkWatched() {
 		return
 	}
 	t := k.newTurn()
-	told := make(map[ir.Pos]bool)
+	told := places{calls: &k.m.calls}
 	for i := range k.watching {
 		w := &k.watching[i]
-		if told[w.pos] || t.work > mostWork {
+		if told.has(w.pos) || t.work > mostWork {
 			continue
 		}
+		found := false
 		switch {
 		case w.tile != nil:
-			told[w.pos] = k.checkPlace(t, w)
+			found = k.checkPlace(t, w)
 		case w.stored != nil:
-			told[w.pos] = k.checkStored(t, w)
+			found = k.checkStored(t, w)
 		case w.what != "":
-			told[w.pos] = k.checkTogether(t, w)
+			found = k.checkTogether(t, w)
 		default:
-			told[w.pos] = k.checkAccess(t, w)
+			found = k.checkAccess(t, w)
+		}
+		if found {
+			told.add(w.pos)
 		}
 	}
 	k.checkReadOnly(t)
@@ -288,14 +292,14 @@ func (k *Kernel) checkReadOnly(t *turn) {
 			written[root] = append(written[root], spot{w.reg, base})
 		}
 	}
-	told := make(map[ir.Pos]bool)
+	told := places{calls: &k.m.calls}
 	for i := range k.watching {
 		w := &k.watching[i]
 		root, base := t.root(w.reg)
-		if !w.nc || root == nil || len(written[root]) == 0 || told[w.pos] {
+		if !w.nc || root == nil || len(written[root]) == 0 || told.has(w.pos) {
 			continue
 		}
-		told[w.pos] = true
+		told.add(w.pos)
 		rule := ruleMemory
 		if !slices.ContainsFunc(written[root], func(p spot) bool {
 			return p.base == base || p.at == base || p.base == w.reg || p.at == w.reg
