@@ -9,6 +9,9 @@
 //		Saxpy(m)
 //		golden.Check(t, m)
 //	}
+//
+// The package defines the flag -update. Tests that have golden files of other kinds ask Updating, and define no flag of that name
+// themselves: the flag package takes each name once.
 package golden
 
 import (
@@ -47,8 +50,9 @@ func init() {
 	}
 }
 
-// updating reports whether golden files are to be rewritten.
-func updating() bool {
+// Updating reports whether the test runs with -update, which has Check rewrite golden files. Tests that keep others besides ask it too.
+// Until the flags are parsed, as they are when tests run, it is false.
+func Updating() bool {
 	f := flag.Lookup(updateFlag)
 	return f != nil && f.Value.String() == "true"
 }
@@ -102,7 +106,7 @@ func check(t testing.TB, name, text string, where func(line int) string) {
 		return
 	}
 	path := filepath.Join("testdata", name+".ptx")
-	if updating() {
+	if Updating() {
 		if err := write(path, text); err != nil {
 			t.Fatal(err)
 		}

@@ -252,6 +252,9 @@ func TestUpdate(t *testing.T) {
 	if err := flag.Set("update", "true"); err != nil {
 		t.Fatal(err)
 	}
+	if !golden.Updating() {
+		t.Error("with -update, golden files are not to be rewritten")
+	}
 	var group sync.WaitGroup
 	for i := range 16 {
 		group.Go(func() { golden.CheckText(t, []string{"one", "deep/two", "linked"}[i%3], module) })
@@ -259,6 +262,9 @@ func TestUpdate(t *testing.T) {
 	group.Wait()
 	if err := flag.Set("update", was); err != nil {
 		t.Fatal(err)
+	}
+	if golden.Updating() != (was == "true") {
+		t.Error("golden files are to be rewritten still")
 	}
 	for _, name := range []string{"testdata/one.ptx", "testdata/deep/two.ptx", "elsewhere/kept.ptx"} {
 		if text, err := os.ReadFile(name); err != nil || string(text) != module {
