@@ -102,6 +102,7 @@ func (k *Kernel) finish() {
 	k.checkLoads()
 	k.checkUnread()
 	k.checkBackground()
+	k.checkBudgets()
 	if k.cur != nil {
 		k.giveBack()
 		k.ins("ret")

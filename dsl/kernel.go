@@ -77,6 +77,8 @@ type Kernel struct {
 	copying    background     // and into it with cp.async
 	outs       int            // ways out of the kernel, and of its loops by hand, so far
 	turnings   []turning      // loops that their condition alone ends
+	holding    []heldSums     // of sums, see checkBudgets
+	budgets    []*role        // with a budget of registers
 	sums       []*Accumulator // read before anything is multiplied into them, as the kernel is written
 }
 

@@ -182,6 +182,15 @@ func (w *WarpTile[C]) zeros() (sums [][][]Reg[C]) {
 		}
 		sums = append(sums, line)
 	}
+	w.k.holdsSums(heldSums{pos: w.k.m.calls.here(), words: w.Registers(), each: func(visit func(*ir.Reg)) {
+		for _, line := range sums {
+			for _, cell := range line {
+				for _, r := range cell {
+					visit(r.r)
+				}
+			}
+		}
+	}})
 	return sums
 }
 

@@ -138,6 +138,7 @@ func (k *Kernel) buildRole(r Role, warp Reg[U32], done *ir.Block) {
 		if r.regs > k.launchRegs() {
 			how = "inc"
 		}
+		k.budgets = append(k.budgets, b)
 		k.ins("setmaxnreg."+how+".sync.aligned.u32", number(int64(r.regs)))
 	}
 	switch {

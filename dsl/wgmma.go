@@ -59,7 +59,8 @@ func (k *Kernel) Accumulator(rows, cols int, t isa.Type) *Accumulator {
 		a.regs = append(a.regs, list)
 	}
 	a.used = fresh[Pred](k)
-	k.ins("setp.ne.b32", a.used.in(k), number(0), number(0))
+	in := k.ins("setp.ne.b32", a.used.in(k), number(0), number(0))
+	k.holdsSums(heldSums{pos: in.Pos, born: in, words: a.Registers(), each: a.registers})
 	return a
 }
 
@@ -72,6 +73,15 @@ func (a *Accumulator) Registers() int {
 		return 0
 	}
 	return a.parts * len(a.regs[0])
+}
+
+// registers visits those that hold the sums.
+func (a *Accumulator) registers(visit func(*ir.Reg)) {
+	for _, regs := range a.regs {
+		for _, r := range regs {
+			visit(r)
+		}
+	}
 }
 
 // kernel is the kernel that a is of, nil where no builder call made it.
