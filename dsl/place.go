@@ -97,7 +97,7 @@ func (c *calls) whole(pcs []uintptr) ir.Pos {
 }
 
 // page is how many nodes stand together.
-const page = 128
+const page = 256
 
 // node makes a node. Calls that a loop of Go makes again have another each time: see same.
 func (c *calls) node(pc uintptr, outer ir.Pos) ir.Pos {
