@@ -6,6 +6,7 @@
 package hazardtest
 
 import (
+	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -19,7 +20,8 @@ import (
 )
 
 // Run tries an analyzer on every file of testdata. The files must pass the form checks, and every rule of the analyzer must be
-// expected somewhere in them, but for those that are excepted: forms that no PTX can show wrong.
+// expected somewhere in them, but for those that are excepted: forms that no PTX can show wrong. What is found in a file
+// review.ptx must be reviews.
 func Run(t *testing.T, a *verify.Analyzer, except ...string) {
 	t.Helper()
 	found := make(map[string]bool)
@@ -37,6 +39,11 @@ func Run(t *testing.T, a *verify.Analyzer, except ...string) {
 			}
 			list := verify.Run(m, []*verify.Analyzer{a}, verify.Options{}).Findings
 			list = slices.DeleteFunc(list, func(d diag.Diagnostic) bool { return d.Rule == "V101" }) // what was not looked at
+			for _, d := range list {
+				if filepath.Base(name) == "review.ptx" && d.Severity != diag.Review {
+					t.Errorf("%s is %s, expected a review", d.Rule, d.Severity)
+				}
+			}
 			lock.Lock()
 			defer lock.Unlock()
 			for _, d := range list {

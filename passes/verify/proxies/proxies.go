@@ -61,8 +61,9 @@ type plain struct {
 
 func run(p *verify.Pass) {
 	engines := engineRegions(p)
+	there := &judged{p: p}
 	for _, t := range p.Traces {
-		follow(p, t, engines)
+		follow(p, t, engines, there)
 		requests(p, t)
 		if p.Needs(trace.MapEdit, trace.MapCopy) {
 			maps(p, t)
@@ -70,66 +71,9 @@ func run(p *verify.Pass) {
 	}
 }
 
-// An engine is an operation of the async proxy and what it reads or writes.
-type engine struct {
-	e      *trace.Event
-	reads  []memory.Region
-	writes []memory.Region
-	tiles  []memory.Region // what it writes, as far as a tile seems to go
-	by     value.Set       // all threads that come to the instruction
-}
-
-// engineRegions is every operation of the async proxy in the kernel, each instruction once for each place.
-func engineRegions(p *verify.Pass) []engine {
-	type key struct {
-		in  *ir.Instr
-		at  int64
-		two int64
-	}
-	seen := make(map[key]bool)
-	var list []engine
-	by := make(map[*ir.Instr]value.Set)
-	for _, t := range p.Traces {
-		for i := range t.Events {
-			e := &t.Events[i]
-			g := engineOf(p, e)
-			if g == nil {
-				continue
-			}
-			by[e.In] = by[e.In].Or(e.Threads)
-			k := key{in: e.In}
-			for _, r := range append(g.reads, g.writes...) {
-				k.at, k.two = k.two, r.Low
-			}
-			if !seen[k] {
-				seen[k] = true
-				list = append(list, *g)
-			}
-		}
-	}
-	for i := range list {
-		list[i].by = by[list[i].e.In]
-	}
-	return list
-}
-
-func engineOf(p *verify.Pass, e *trace.Event) *engine {
-	switch e.Kind {
-	case trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply, trace.TensorCopy, trace.Answer:
-		g := &engine{e: e, reads: p.Reads(e), writes: p.Writes(e)}
-		for _, r := range g.writes {
-			if e.Kind == trace.BulkLoad {
-				g.tiles = append(g.tiles, r.Grown(max(r.Bytes, p.Tile(e))))
-			}
-		}
-		return g
-	}
-	return nil
-}
-
 // follow holds the plain accesses of one trace against the engines on it and, where it arrives somewhere,
 // those of other threads.
-func follow(p *verify.Pass, t *trace.Trace, engines []engine) {
+func follow(p *verify.Pass, t *trace.Trace, engines []engine, there *judged) {
 	var list []*plain
 	loads := filled(engines)
 	engines = slices.DeleteFunc(slices.Clone(engines), func(g engine) bool { return g.by.And(t.Threads) != (value.Set{}) })
@@ -152,7 +96,7 @@ func follow(p *verify.Pass, t *trace.Trace, engines []engine) {
 			}
 		case trace.BarrierSync, trace.BarrierArrive, trace.ClusterArrive, trace.Arrive, trace.WarpSync, trace.CopyArrive:
 			if e.Kind == trace.Arrive || e.Kind == trace.BarrierArrive {
-				handOver(p, t, i, list, engines, loads)
+				handOver(p, t, i, list, engines, loads, there)
 			}
 			if e.Kind == trace.CopyArrive {
 				land(e, list)
@@ -356,7 +300,7 @@ func op(in *ir.Instr) string {
 
 // handOver is an arrival: what was written or read plainly before it must be fenced if an engine of
 // another class of threads works on it.
-func handOver(p *verify.Pass, t *trace.Trace, i int, list []*plain, engines []engine, loads []memory.Region) {
+func handOver(p *verify.Pass, t *trace.Trace, i int, list []*plain, engines []engine, loads []memory.Region, there *judged) {
 	e := &t.Events[i]
 	if len(engines) == 0 {
 		return
@@ -370,29 +314,24 @@ func handOver(p *verify.Pass, t *trace.Trace, i int, list []*plain, engines []en
 		}
 		for n := range engines {
 			g := &engines[n]
-			rule, regions := &ruleWrite, g.reads
+			if !touches(a, g) || there.has(t, i, a, g) {
+				continue
+			}
+			rule, what := &ruleWrite, "written"
 			if !a.write {
-				rule, regions = &ruleRead, g.writes
+				rule, what = &ruleRead, "read"
 			} else if g.e.Kind == trace.GroupMultiply {
 				rule = &ruleGroup
 			}
-			for k := range regions {
-				if sure, _ := regions[k].Meets(&a.region); sure {
-					what := "written"
-					if !a.write {
-						what = "read"
-					}
-					f := p.Report(rule, e.In, "%s hands over shared memory that was %s plainly, and %s works on it through the async proxy: %s", op(e.In), what, op(g.e.In), reason(a)).
-						Also(a.e.In, "%s here", what).Also(a.fence, "the fence").Also(g.e.In, "the other access").On(t, i)
-					switch a.state {
-					case narrower:
-						f.Rule = ruleSpace.ID
-					case fenced:
-						f.As(diag.Review) // the warp may be together
-					}
-					return
-				}
+			f := p.Report(rule, e.In, "%s hands over shared memory that was %s plainly, and %s works on it through the async proxy: %s", op(e.In), what, op(g.e.In), reason(a)).
+				Also(a.e.In, "%s here", what).Also(a.fence, "the fence").Also(g.e.In, "the other access").On(t, i)
+			switch {
+			case a.state == narrower:
+				f.Rule = ruleSpace.ID
+			case a.state == fenced || a.state == late || g.behind:
+				f.As(diag.Review) // the warp may be together, and what the barrier orders the fence behind it may cover
 			}
+			return
 		}
 	}
 }

@@ -220,7 +220,7 @@ tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 32;
 	}
 	ruleWait = diag.Rule{
 		ID: "T8", Layer: "tensor", Severity: diag.Error, Title: "tensor memory handed over with a load or store under way",
-		What: "An arrival, a barrier or a free behind tcgen05.ld with no wait::ld between, or behind tcgen05.st with no wait::st. Registers of a load that are used before the wait are a review, and so is a barrier, which may hand over something else.",
+		What: "An arrival, a barrier or a free behind tcgen05.ld with no wait::ld between, or behind tcgen05.st with no wait::st. Registers of a load that are used before the wait are a review, so is an arrival or a free where all of them were, and so is a barrier, which may hand over something else.",
 		Why:  "Others overwrite what was not read, or read what was not written.",
 		Wrong: `
 .reqntid 32
@@ -286,13 +286,16 @@ tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 32;
 	}
 	ruleLanes = diag.Rule{
 		ID: "T10", Layer: "tensor", Severity: diag.Error, Title: "a warp that works on lanes it cannot reach",
-		What: "tcgen05.ld and .st where warp w of a warpgroup names a lane outside 32 times (w mod 4) to 31 further.",
+		What: "tcgen05.ld and .st where warp w of a warpgroup names a lane outside 32 times (w mod 4) to 31 further. Where all warps name lanes of the first 32 it is a review: kernels in use count on each warp working on its own 32 then, which the manual does not say.",
 		Why:  "The kernel traps, or reads garbage.",
 		Wrong: `
 .reqntid 128
 mov.u32 %r2, %tid.x;
 ld.shared.b32 %r1, [slot];
-tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r4}, [%r1];
+shr.u32 %r3, %r2, 5;
+shl.b32 %r3, %r3, 22;
+add.u32 %r3, %r3, %r1;
+tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r4}, [%r3];
 tcgen05.wait::ld.sync.aligned;
 `,
 		Right: `

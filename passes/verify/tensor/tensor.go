@@ -7,8 +7,6 @@ package tensor
 
 import (
 	"github.com/ptxdsl/ptxdsl/diag"
-	"github.com/ptxdsl/ptxdsl/ir"
-	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
@@ -41,120 +39,6 @@ func run(p *verify.Pass) {
 	frees(p)
 	lifetimes(p)
 	columns(p)
-}
-
-// moves follows tcgen05.ld and .st up to their waits.
-func moves(p *verify.Pass, t *trace.Trace) {
-	loads := make(map[*ir.Reg]*trace.Event)
-	var load, store *trace.Event
-	for i := range t.Events {
-		e := &t.Events[i]
-		switch e.Kind {
-		case trace.TensorLoad:
-			if store != nil && meet(p, e, store) {
-				p.Report(&ruleWait, e.In, "tensor memory is loaded while a store to it is under way, with no tcgen05.wait::st between").Also(store.In, "the store").On(t, i)
-				store = nil
-			}
-			load = e
-			for a := range e.In.Args {
-				if e.In.Args[a].Kind == ir.Vector {
-					e.In.Args[a].Walk(func(o *ir.Operand) {
-						if r := o.Reg; r != nil {
-							loads[r] = e
-						}
-					})
-				}
-			}
-		case trace.TensorStore:
-			if load != nil && meet(p, e, load) {
-				p.Report(&ruleWait, e.In, "tensor memory is stored to while a load of it is under way, with no tcgen05.wait::ld between").
-					As(diag.Review).Also(load.In, "the load").On(t, i)
-				load = nil
-			}
-			store = e
-		case trace.TensorWait:
-			if e.In.Mod("wait::ld") {
-				load = nil
-				clear(loads)
-			} else {
-				store = nil
-			}
-		case trace.Arrive, trace.BarrierSync, trace.BarrierArrive, trace.TensorFree, trace.ClusterArrive:
-			if load != nil {
-				p.Report(&ruleWait, e.In, "%s while a load of tensor memory is under way: with no tcgen05.wait::ld the memory may be overwritten before it is read", what(e)).
-					As(grade(e)).Also(load.In, "the load").On(t, i)
-				load = nil
-			}
-			if store != nil {
-				p.Report(&ruleWait, e.In, "%s while a store to tensor memory is under way: with no tcgen05.wait::st others may read what was there before", what(e)).
-					As(grade(e)).Also(store.In, "the store").On(t, i)
-				store = nil
-			}
-		case trace.Exit:
-		case trace.Touch:
-			for _, in := range p.Touched(e) {
-				touch(p, t, i, in, loads)
-			}
-		default:
-			touch(p, t, i, e.In, loads)
-		}
-	}
-}
-
-// touch looks for a use of what loads under way write.
-func touch(p *verify.Pass, t *trace.Trace, i int, in *ir.Instr, loads map[*ir.Reg]*trace.Event) {
-	if len(loads) == 0 || copied(in, loads) {
-		return
-	}
-	in.Registers(func(r *ir.Reg, a isa.Access) {
-		if from := loads[r]; from != nil {
-			p.Report(&ruleWait, in, "%s is used while a load of tensor memory writes it, with no tcgen05.wait::ld between", verify.Register(r)).
-				As(diag.Review).Also(from.In, "the load").On(t, i)
-			clear(loads)
-		}
-	})
-}
-
-// copied moves on what a load writes to where it is copied, as compilers do that optimize nothing; it is false where an
-// instruction is no such copy.
-func copied(in *ir.Instr, loads map[*ir.Reg]*trace.Event) bool {
-	switch {
-	case in.Head() == "st":
-		return !in.Mod("shared") && !in.Mod("shared::cta") && !in.Mod("shared::cluster") && !in.Mod("global") // to the stack
-	case in.Head() != "mov" || len(in.Args) != 2:
-		return false
-	}
-	to, from := in.Args[0].Reg, in.Args[1].Reg
-	if to == nil || from == nil || loads[from] == nil {
-		return false
-	}
-	loads[to] = loads[from]
-	return true
-}
-
-// meet reports whether two loads or stores of tensor memory have a column in common for certain.
-func meet(p *verify.Pass, a, b *trace.Event) bool {
-	ra, la := place(p, a)
-	rb, lb := place(p, b)
-	return ra != nil && ra == rb && la < lb+covered(b.In) && lb < la+covered(a.In)
-}
-
-// grade is an error where memory is handed over for certain.
-func grade(e *trace.Event) diag.Severity {
-	if e.Kind == trace.Arrive || e.Kind == trace.TensorFree {
-		return diag.Error
-	}
-	return diag.Review
-}
-
-func what(e *trace.Event) string {
-	switch e.Kind {
-	case trace.TensorFree:
-		return "tensor memory is freed"
-	case trace.Arrive:
-		return "an arrival"
-	}
-	return "a barrier"
 }
 
 // A task is a matrix operation under way.
@@ -296,15 +180,20 @@ func lanes(p *verify.Pass, t *trace.Trace) {
 		if !own.Tid() || base.Level() > value.Block {
 			continue // the lane may be in what is not known of each thread
 		}
-		bad := -1
+		bad, first := -1, true
 		e.Threads.Each(func(n int) {
 			lane := int(p.Pool.At(own, n) >> 16 & 0x7f)
 			if want := 32 * (n / 32 % 4); bad < 0 && (lane < want || lane >= want+32) {
 				bad = n
 			}
+			first = first && lane < 32
 		})
-		if bad >= 0 {
-			p.Report(&ruleLanes, e.In, "warp %d works on lane %d of tensor memory, and reaches lanes %d to %d only", bad/32, p.Pool.At(own, bad)>>16&0x7f, 32*(bad/32%4), 32*(bad/32%4)+31).On(t, i)
+		if bad < 0 {
+			continue
+		}
+		f := p.Report(&ruleLanes, e.In, "warp %d works on lane %d of tensor memory, and reaches lanes %d to %d only", bad/32, p.Pool.At(own, bad)>>16&0x7f, 32*(bad/32%4), 32*(bad/32%4)+31).On(t, i)
+		if first {
+			f.As(diag.Review) // as warps do that count on their own lanes being meant
 		}
 	}
 }

@@ -1,0 +1,82 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package proxies holds plain accesses to shared memory against those that the engines of the async proxy
+// make: bulk copies and matrix units. Each needs a proxy fence between, in the threads that made the plain
+// access, and then a barrier.
+package proxies
+
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// An engine is an operation of the async proxy and what it reads or writes.
+type engine struct {
+	e      *trace.Event
+	reads  []memory.Region
+	writes []memory.Region
+	tiles  []memory.Region // what it writes, as far as a tile seems to go
+	by     value.Set       // all threads that come to the instruction
+	behind bool            // wherever it is come to, a fence is between it and what was waited for last
+}
+
+// engineRegions is every operation of the async proxy in the kernel, each instruction once for each place.
+func engineRegions(p *verify.Pass) []engine {
+	type key struct {
+		in  *ir.Instr
+		at  int64
+		two int64
+	}
+	seen := make(map[key]bool)
+	var list []engine
+	by := make(map[*ir.Instr]value.Set)
+	unfenced := make(map[*ir.Instr]bool)
+	for _, t := range p.Traces {
+		fenced := false
+		for i := range t.Events {
+			e := &t.Events[i]
+			switch {
+			case e.Kind == trace.Wait:
+				fenced = false
+			case e.Kind == trace.ProxyFence && e.Guard == nil && (e.In.Mod("async") || e.In.Mod("async::generic")):
+				fenced = true
+			}
+			g := engineOf(p, e)
+			if g == nil {
+				continue
+			}
+			unfenced[e.In] = unfenced[e.In] || !fenced
+			by[e.In] = by[e.In].Or(e.Threads)
+			k := key{in: e.In}
+			for _, r := range append(g.reads, g.writes...) {
+				k.at, k.two = k.two, r.Low
+			}
+			if !seen[k] {
+				seen[k] = true
+				list = append(list, *g)
+			}
+		}
+	}
+	for i := range list {
+		list[i].by, list[i].behind = by[list[i].e.In], !unfenced[list[i].e.In]
+	}
+	return list
+}
+
+func engineOf(p *verify.Pass, e *trace.Event) *engine {
+	switch e.Kind {
+	case trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply, trace.TensorCopy, trace.Answer:
+		g := &engine{e: e, reads: p.Reads(e), writes: p.Writes(e)}
+		for _, r := range g.writes {
+			if e.Kind == trace.BulkLoad {
+				g.tiles = append(g.tiles, r.Grown(max(r.Bytes, p.Tile(e))))
+			}
+		}
+		return g
+	}
+	return nil
+}

@@ -1,0 +1,168 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package tensor holds tensor memory and the tcgen05 operations on it against the life of allocations and
+// the order that waits, commits and thread fences make.
+package tensor
+
+import (
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// moves follows tcgen05.ld and .st up to their waits.
+func moves(p *verify.Pass, t *trace.Trace) {
+	under := flight{of: make(map[*ir.Reg]loaded), unread: make(map[*ir.Reg]bool)}
+	var load, store *trace.Event
+	for i := range t.Events {
+		e := &t.Events[i]
+		switch e.Kind {
+		case trace.TensorLoad:
+			if store != nil && meet(p, e, store) {
+				p.Report(&ruleWait, e.In, "tensor memory is loaded while a store to it is under way, with no tcgen05.wait::st between").Also(store.In, "the store").On(t, i)
+				store = nil
+			}
+			load = e
+			for a := range e.In.Args {
+				if e.In.Args[a].Kind == ir.Vector {
+					e.In.Args[a].Walk(func(o *ir.Operand) {
+						if r := o.Reg; r != nil {
+							under.of[r], under.unread[r] = loaded{e, r}, true
+						}
+					})
+				}
+			}
+		case trace.TensorStore:
+			if load != nil && meet(p, e, load) {
+				p.Report(&ruleWait, e.In, "tensor memory is stored to while a load of it is under way, with no tcgen05.wait::ld between").
+					As(diag.Review).Also(load.In, "the load").On(t, i)
+				load = nil
+			}
+			store = e
+			under.read(e.In)
+		case trace.TensorWait:
+			if e.In.Mod("wait::ld") {
+				load = nil
+				under.end()
+			} else {
+				store = nil
+			}
+		case trace.Arrive, trace.BarrierSync, trace.BarrierArrive, trace.TensorFree, trace.ClusterArrive:
+			if load != nil {
+				as := grade(e)
+				if len(under.unread) == 0 {
+					as = diag.Review // what was used has come
+				}
+				p.Report(&ruleWait, e.In, "%s while a load of tensor memory is under way: with no tcgen05.wait::ld the memory may be overwritten before it is read", what(e)).
+					As(as).Also(load.In, "the load").On(t, i)
+				load = nil
+			}
+			if store != nil {
+				p.Report(&ruleWait, e.In, "%s while a store to tensor memory is under way: with no tcgen05.wait::st others may read what was there before", what(e)).
+					As(grade(e)).Also(store.In, "the store").On(t, i)
+				store = nil
+			}
+		case trace.Exit:
+		case trace.Touch:
+			for _, in := range p.Touched(e) {
+				under.touch(p, t, i, in)
+			}
+		default:
+			under.touch(p, t, i, e.In)
+		}
+	}
+}
+
+// A flight is the loads of tensor memory under way on a trace.
+type flight struct {
+	of     map[*ir.Reg]loaded // the registers that they write, and those that these were copied to
+	unread map[*ir.Reg]bool   // the registers that they write and that nothing has used so far; a copy is no use
+	told   bool               // a use was reported
+}
+
+// loaded is where what a register holds comes from.
+type loaded struct {
+	e    *trace.Event
+	from *ir.Reg // the register that the load names
+}
+
+// end forgets the loads, which a wait has ended.
+func (f *flight) end() {
+	clear(f.of)
+	clear(f.unread)
+	f.told = false
+}
+
+// read strikes out the registers that an instruction uses.
+func (f *flight) read(in *ir.Instr) {
+	in.Registers(func(r *ir.Reg, a isa.Access) {
+		if l, ok := f.of[r]; ok {
+			delete(f.unread, l.from)
+		}
+	})
+}
+
+// touch looks for a use of what loads under way write.
+func (f *flight) touch(p *verify.Pass, t *trace.Trace, i int, in *ir.Instr) {
+	if len(f.of) == 0 || f.copied(in) {
+		return
+	}
+	if !f.told {
+		in.Registers(func(r *ir.Reg, a isa.Access) {
+			if l, ok := f.of[r]; ok && !f.told {
+				p.Report(&ruleWait, in, "%s is used while a load of tensor memory writes it, with no tcgen05.wait::ld between", verify.Register(r)).
+					As(diag.Review).Also(l.e.In, "the load").On(t, i)
+				f.told = true
+			}
+		})
+	}
+	f.read(in)
+}
+
+// copied moves on what a load writes to where it is copied, as compilers do that optimize nothing; it is false where an
+// instruction is no such copy.
+func (f *flight) copied(in *ir.Instr) bool {
+	switch {
+	case in.Head() == "st":
+		return !in.Mod("shared") && !in.Mod("shared::cta") && !in.Mod("shared::cluster") && !in.Mod("global") // to the stack
+	case in.Head() != "mov" || len(in.Args) != 2:
+		return false
+	}
+	to, from := in.Args[0].Reg, in.Args[1].Reg
+	if to == nil || from == nil {
+		return false
+	}
+	l, ok := f.of[from]
+	if ok {
+		f.of[to] = l
+	}
+	return ok
+}
+
+// meet reports whether two loads or stores of tensor memory have a column in common for certain.
+func meet(p *verify.Pass, a, b *trace.Event) bool {
+	ra, la := place(p, a)
+	rb, lb := place(p, b)
+	return ra != nil && ra == rb && la < lb+covered(b.In) && lb < la+covered(a.In)
+}
+
+// grade is an error where memory is handed over for certain.
+func grade(e *trace.Event) diag.Severity {
+	if e.Kind == trace.Arrive || e.Kind == trace.TensorFree {
+		return diag.Error
+	}
+	return diag.Review
+}
+
+func what(e *trace.Event) string {
+	switch e.Kind {
+	case trace.TensorFree:
+		return "tensor memory is freed"
+	case trace.Arrive:
+		return "an arrival"
+	}
+	return "a barrier"
+}
