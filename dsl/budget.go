@@ -23,6 +23,8 @@ type heldSums struct {
 	role  *role     // that made them
 	born  *ir.Instr // makes them empty: what they held before is not read
 	words int
+	takes *int // how often products and Clear name each of the registers; nil where others read them too
+	first int  // how often they are named besides, before that
 	each  func(visit func(*ir.Reg))
 }
 

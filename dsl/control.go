@@ -177,6 +177,14 @@ func Count[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
 			k.ins(k.spell(doAdd, i.Type(), nil), o, o, step.in(k))
 			k.branchIf(i.Lt(hi), false, top)
 		})
+		last := lastTurn{counts: i.r}
+		if lo.Constant() && hi.Constant() && step.Constant() && step.bits > 0 && hi.bits > lo.bits && !l.left && l.outs == k.outs {
+			last.at, last.known = lo.bits+(hi.bits-1-lo.bits)/step.bits*step.bits, true
+		}
+		if k.lasts == nil {
+			k.lasts = make([]lastTurn, 0, 4)
+		}
+		k.lasts = append(k.lasts, last)
 	}
 }
 

@@ -20,6 +20,7 @@ type AsyncPipeline struct {
 	store   Addr
 	asked   []bool // of each tile, by the load under way; nil outside of it
 	taken   taken
+	covers  []coverage // of each tile
 }
 
 // AsyncPipeline is a ring of so many stages, each of which holds the tiles.
@@ -50,7 +51,7 @@ func (k *Kernel) AsyncPipeline(name string, stages int, tiles ...Tile) *AsyncPip
 		align = max(align, a)
 	}
 	p.bytes = (p.bytes + align - 1) / align * align
-	p.taken.parts = make([]bool, len(p.tiles))
+	p.taken.parts, p.covers = make([]bool, len(p.tiles)), coverages(name, len(p.tiles))
 	k.unread = append(k.unread, p.checkTaken)
 	p.store = k.SharedBytes(unique(name+"_stages", k.names), max(16, p.bytes*p.stages), align)
 	return p
@@ -73,12 +74,14 @@ func (s AsyncStage) Tile(n int) SharedTile {
 			return SharedTile{}
 		}
 	}
+	t := SharedTile{Tile: s.p.tiles[n], at: s.base.Plus(int64(s.p.offsets[n]))}
 	if s.p.asked != nil {
 		s.p.asked[n] = true
 	} else {
 		s.p.taken.take(s.p.k, n, 1)
+		t.cover = &s.p.covers[n]
 	}
-	return SharedTile{Tile: s.p.tiles[n], at: s.base.Plus(int64(s.p.offsets[n]))}
+	return t
 }
 
 // at is the stage of a number.

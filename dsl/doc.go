@@ -84,7 +84,7 @@
 // the branch that computes them, forms that the target does not have, with what it has instead.
 //
 // Where an address or a condition rests on the number of the thread and on constants, it is worked out for each thread of the first block, in the first
-// turn through every loop: vectors that begin at no multiple of their bytes, places outside of a shared or local variable, rows and columns that a
+// turn through every loop, and in the last one of loops between constants: vectors that begin at no multiple of their bytes, places outside of a shared or local variable, rows and columns that a
 // tile does not have, sums of two warps that go to one place of a matrix, and shuffles, votes, products and barriers to which some lanes of a warp do
 // not come are told so. What rests on data or on a launch's parameters is not, and no more what
 // stands in device functions and behind labels: [Verify] looks there.

@@ -4,6 +4,9 @@
 package dsl
 
 import (
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
@@ -33,6 +36,22 @@ func (k *Kernel) Written(name string, t Tile) *Written {
 	return &Written{&TensorMap{k: k, name: name, tile: t, box: t.Cols, high: t.Rows, written: true}}
 }
 
+// A filling is what is done with the tile of a stage that threads are to write.
+type filling struct {
+	m *TensorMap
+	*usage
+	pos ir.Pos // of In
+}
+
+// checkFillings reports tiles that In gave to be written, and that nothing writes.
+func (s *Stage) checkFillings() {
+	for _, f := range s.uses {
+		if !f.written && f.named == f.known {
+			s.p.k.m.faultAt(f.pos, &ruleProtocol, "nothing in the body of Produce writes tile %s of pipeline %s: the stage would have what was there before", f.m.name, s.p.name)
+		}
+	}
+}
+
 // kernel is the kernel that w is of, nil where no builder call made it.
 func (w *Written) kernel() *Kernel {
 	if w == nil {
@@ -58,10 +77,15 @@ func (w *Written) In(s *Stage) SharedTile {
 		w.m.k.fault(&ruleValue, "tile %s in a stage that no builder call made", w.m.name)
 		return SharedTile{}
 	}
+	t := s.Tile(w.m)
 	if i := s.p.feed(w.m); s.loads && i >= 0 {
+		if !s.loaded[i] {
+			s.uses = append(s.uses, filling{w.m, &usage{}, w.m.k.m.calls.here()})
+		}
 		s.loaded[i] = true
+		t.at.use = s.uses[slices.IndexFunc(s.uses, func(f filling) bool { return f.m == w.m })].usage
 	}
-	return s.Tile(w.m)
+	return t
 }
 
 // write is Produce of a pipeline that threads fill.
@@ -78,6 +102,7 @@ func (p *Pipeline) write(n Reg[U32], yield func(*Stage) bool) {
 		if !p.filled(s, yield) {
 			break
 		}
+		s.checkFillings()
 		k.FenceAsync()
 		k.SyncWarp()
 		k.When(k.Leader(), s.Full().Arrive)

@@ -103,6 +103,7 @@ func (k *Kernel) finish() {
 	k.checkUnread()
 	k.checkBackground()
 	k.checkBudgets()
+	k.checkSums()
 	if k.cur != nil {
 		k.giveBack()
 		k.ins("ret")

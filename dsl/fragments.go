@@ -46,6 +46,8 @@ func (w *WarpTile[C]) Left(x SharedTile, from Reg[U32]) *Fragments {
 	if !within(k, x, from, w.rows) {
 		return f
 	}
+	k.multiplied(x.side(from, w.rows), side{})
+	x.cover = nil
 	read := x.fragments(leftCorner(x), from, s.K)
 	for step := range depth / s.K {
 		var line [][]Reg[B32]
@@ -160,6 +162,8 @@ func (w *WarpTile[C]) MMALeft(x *Fragments, y SharedTile, fromY Reg[U32]) {
 	case len(x.regs) == 0 || !y.turns() || !within(k, y, fromY, w.cols):
 		// told already
 	default:
+		k.multiplied(side{}, y.side(fromY, w.cols))
+		y.cover = nil
 		read := y.fragments(rightCorner(y), fromY, s.K)
 		for step, line := range x.regs {
 			fa := make([][]ir.Operand, len(line))

@@ -77,6 +77,11 @@ type Kernel struct {
 	copying    background     // and into it with cp.async
 	outs       int            // ways out of the kernel, and of its loops by hand, so far
 	turnings   []turning      // loops that their condition alone ends
+	takings    []taking       // of tiles that warps multiply
+	lasts      []lastTurn     // of loops between constants
+	corners    [][2]*ir.Reg   // the row and column of the block's tile
+	schedules  int            // that deal tiles
+	loose      []any          // matrices to which more is stored than sums of warps
 	holding    []heldSums     // of sums, see checkBudgets
 	budgets    []*role        // with a budget of registers
 	sums       []*Accumulator // read before anything is multiplied into them, as the kernel is written

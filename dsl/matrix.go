@@ -155,7 +155,7 @@ func (w *WarpTile[C]) Store(d *Matrix, row, col Reg[U32]) {
 	if !d.even(col) {
 		return
 	}
-	w.k.storesSums(d.at, row, col, w.rows, w.cols, 32)
+	w.k.storesSums(d.at.reg, d.at, row, col, w.rows, w.cols, 32)
 	lane := w.k.Lane()
 	e := d.edge(row.Add(lane.ShrI(2)), col.Add(lane.AndI(3).ShlI(1)))
 	for i, line := range w.regs {
@@ -183,7 +183,7 @@ func (a *Accumulator) Store(d *Matrix, row, col Reg[U32]) {
 	}
 	a.holds()
 	k := a.k
-	k.storesSums(d.at, row, col, a.rows, a.cols, 128)
+	k.storesSums(d.at.reg, d.at, row, col, a.rows, a.cols, 128)
 	lane := k.Lane()
 	top, left := row.Add(k.WarpIndex().AndI(3).MadI(16, lane.ShrI(2))), col.Add(lane.AndI(3).ShlI(1))
 	each := len(a.regs[0]) * 8 / a.cols // registers of eight columns, of an upper and a lower row
@@ -216,6 +216,7 @@ func (m *Matrix) StoreRow(row, col Reg[U32], x []Reg[F32]) {
 	if !m.even(col) {
 		return
 	}
+	m.k.loose = append(m.k.loose, m.at.reg)
 	e := m.edge(row, col)
 	e.line(func() {
 		for i := 0; i < len(x); i += 2 {

@@ -140,6 +140,7 @@ type WarpTile[C Scalar] struct {
 	k          *Kernel
 	shape      MMA
 	rows, cols int
+	taken      int          // how often products and Clear name a register
 	regs       [][][]Reg[C] // of each M rows, N columns; a register holds two sums of F16
 }
 
@@ -160,6 +161,9 @@ func NewWarpTile[C Scalar](k *Kernel, shape MMA, rows, cols int) *WarpTile[C] {
 		w.rows, w.cols = shape.M, 2*shape.N
 	}
 	w.regs = w.zeros()
+	if w.holds(&w.taken); shape.Split {
+		k.holding[len(k.holding)-1].takes = nil // others are added to them
+	}
 	return w
 }
 
@@ -182,7 +186,13 @@ func (w *WarpTile[C]) zeros() (sums [][][]Reg[C]) {
 		}
 		sums = append(sums, line)
 	}
-	w.k.holdsSums(heldSums{pos: w.k.m.calls.here(), words: w.Registers(), each: func(visit func(*ir.Reg)) {
+	return sums
+}
+
+// holds notes the sums as they are now.
+func (w *WarpTile[C]) holds(takes *int) {
+	sums := w.regs
+	w.k.holdsSums(heldSums{pos: w.k.m.calls.here(), words: w.Registers(), takes: takes, first: 1, each: func(visit func(*ir.Reg)) {
 		for _, line := range sums {
 			for _, cell := range line {
 				for _, r := range cell {
@@ -191,7 +201,6 @@ func (w *WarpTile[C]) zeros() (sums [][][]Reg[C]) {
 			}
 		}
 	}})
-	return sums
 }
 
 // kernel is the kernel that w is of, nil where no builder call made it.
@@ -267,6 +276,7 @@ func within(k *Kernel, t SharedTile, from Reg[U32], n int) bool {
 func (w *WarpTile[C]) apart() (join func()) {
 	all := w.regs
 	w.regs = w.zeros()
+	w.holds(nil)
 	return func() {
 		part := w.regs
 		w.regs = all
@@ -315,6 +325,7 @@ func nothing(_, _ int) []ir.Operand { return nil }
 // multiply issues the multiplications of fragments. More is the operands that follow those of rows and columns.
 func (w *WarpTile[C]) multiply(fa, fb [][]ir.Operand, more func(i, j int) []ir.Operand) {
 	k, op := w.k, w.shape.op()
+	w.taken += 2
 	for i := range fa {
 		for j := range fb {
 			c := k.args.Many(len(w.regs[i][j]))

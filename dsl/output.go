@@ -16,6 +16,7 @@ type Output struct {
 	tiles   SharedTile // the first of them
 	groups  int
 	barrier []NamedBarrier
+	pos     ir.Pos
 	stored  ir.Pos // where something is stored first
 	drained bool
 }
@@ -32,7 +33,7 @@ func (k *Kernel) Output(name string, to *TensorMap, groups int) *Output {
 		to = &TensorMap{k: k, name: name, tile: Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: Swizzle128}, box: 64, high: 64}
 		to.v = &ir.Var{Name: name, Space: isa.Param, Type: isa.B8, Dims: []int64{128}}
 	}
-	o := &Output{k: k, to: to, groups: groups}
+	o := &Output{k: k, to: to, groups: groups, pos: k.m.calls.here()}
 	t := to.tile
 	align := max(128, t.Align())
 	bytes := (t.Bytes() + align - 1) / align * align
@@ -100,7 +101,7 @@ func (o *Output) Store(acc *Accumulator, part int, group, row, col Reg[U32]) {
 		return
 	}
 	o.stores()
-	k.storesSums(Addr{}, row, col, 64, acc.cols, 128)
+	k.storesSums(o.to, Addr{}, row, col, 64, acc.cols, 128)
 	first := o.first()
 	k.Comment("the store before this one has left the tile")
 	k.When(first, func() { k.WaitStoresRead(0) })
@@ -114,7 +115,9 @@ func (o *Output) Store(acc *Accumulator, part int, group, row, col Reg[U32]) {
 	k.FenceAsync()
 	o.sync(group)
 	k.When(first, func() {
+		o.to.through = true
 		o.to.Store(tile, row, col)
+		o.to.through = false
 		k.CommitStores()
 	})
 }
@@ -214,6 +217,9 @@ func (o *Output) stores() {
 // checkOutputs reports outputs that nobody waits for.
 func (k *Kernel) checkOutputs() {
 	for _, o := range k.outputs {
+		if o.stored == ir.NoPos {
+			k.doubt(o.pos, "nothing is stored through %s, for which there is room in shared memory: Store, StoreRows and StoreTMEM do", o.to.name)
+		}
 		if o.stored != ir.NoPos && !o.drained && !k.waited {
 			k.m.faultAt(o.stored, &ruleProtocol, "what is stored through %s is never waited for: the block may leave while the TMA reads its tile; Drain belongs to the end of the role", o.to.name)
 		}

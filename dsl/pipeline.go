@@ -21,6 +21,7 @@ type Pipeline struct {
 	far     bool // a feed goes to the whole cluster
 	written bool // threads fill it
 	taken   taken
+	covers  []coverage // of each feed
 }
 
 // A Feed is a tile that a stage of a Pipeline holds, and the tensor map it comes from.
@@ -60,7 +61,7 @@ func (k *Kernel) Pipeline(name string, stages int, feeds ...Feed) *Pipeline {
 		}
 		p.feeds = append(p.feeds, f)
 	}
-	p.taken.parts = make([]bool, len(p.feeds))
+	p.taken.parts, p.covers = make([]bool, len(p.feeds)), coverages(name, len(p.feeds))
 	k.unread = append(k.unread, p.checkTaken)
 	for _, f := range p.feeds {
 		t := f.from.tile
@@ -109,9 +110,10 @@ type Stage struct {
 	state  *place
 	full   Barrier
 	empty  Barrier
-	base   Addr   // of the stage's tiles
-	loads  bool   // a producer's
-	loaded []bool // of each feed
+	base   Addr      // of the stage's tiles
+	loads  bool      // a producer's
+	loaded []bool    // of each feed
+	uses   []filling // of those that threads write
 	by     reader
 	opened bool // threads of the role have its addresses
 	scope  int  // of the body that reads it
@@ -157,10 +159,12 @@ func (s *Stage) Tile(m *TensorMap) SharedTile {
 		p.k.fault(&ruleProtocol, "pipeline %s carries no tiles of %s", p.name, m.Name())
 		return SharedTile{Tile: m.Tile(), at: p.store}
 	}
+	t := SharedTile{Tile: m.tile, at: s.base.Plus(int64(p.offsets[i])), stage: s, halved: m.halves > 0}
 	if !s.loads {
 		p.taken.take(p.k, i, 1)
+		t.cover = &p.covers[i]
 	}
-	return SharedTile{Tile: m.tile, at: s.base.Plus(int64(p.offsets[i])), stage: s, halved: m.halves > 0}
+	return t
 }
 
 // turn is the stage that a role is at.

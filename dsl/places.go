@@ -23,10 +23,13 @@ func (t SharedTile) takes(from Reg[U32], n, limit int, place string) {
 	}
 }
 
+// unitPlace is sixteen bytes of a row.
+const unitPlace = "the 16 bytes of number"
+
 // checkPlace reports the first warp that takes what the tile does not have. Rows and parts are the same for all lanes, as a rule; of elements the first
 // lane and the last are looked at.
 func (k *Kernel) checkPlace(t *turn, w *watched) bool {
-	element := w.place == "row" || w.place == "column"
+	element := w.place == "row" || w.place == "column" || w.place == unitPlace
 	for thread, end := w.threads(k); thread < end; thread++ {
 		if thread%32 != 0 && !(element && thread%32 == 31) {
 			continue
@@ -45,11 +48,11 @@ func (k *Kernel) checkPlace(t *turn, w *watched) bool {
 		}
 		switch {
 		case element:
-			k.m.faultAt(w.pos, &ruleShape, "thread %d takes %s %d of %s, which has %d", thread, w.place, n, w.tile, w.limit)
+			k.m.faultAt(w.pos, &ruleShape, "thread %d%s takes %s %d of %s, which has %d", thread, t.late(), w.place, n, w.tile, w.limit)
 		case w.place == "rows":
-			k.m.faultAt(w.pos, &ruleShape, "warp %d takes rows %d to %d of %s, which has %d", thread/32, n, n+w.bytes-1, w.tile, w.limit)
+			k.m.faultAt(w.pos, &ruleShape, "warp %d%s takes rows %d to %d of %s, which has %d", thread/32, t.late(), n, n+w.bytes-1, w.tile, w.limit)
 		default:
-			k.m.faultAt(w.pos, &ruleShape, "warp %d takes %s %d of %d, of %s", thread/32, w.place, n, w.limit, w.tile)
+			k.m.faultAt(w.pos, &ruleShape, "warp %d%s takes %s %d of %d, of %s", thread/32, t.late(), w.place, n, w.limit, w.tile)
 		}
 		return true
 	}
@@ -150,6 +153,7 @@ func (t *turn) from(r *ir.Reg) worked {
 
 // storedSums is where sums of a warp or a warpgroup are stored.
 type storedSums struct {
+	matrix     any     // a register or a tensor map
 	to         *ir.Reg // the matrix
 	row, col   Reg[U32]
 	rows, cols int
@@ -159,11 +163,11 @@ type storedSums struct {
 // storesSums notes a store of sums to a matrix.
 //
 //go:noinline
-func (k *Kernel) storesSums(to Addr, row, col Reg[U32], rows, cols, threads int) {
+func (k *Kernel) storesSums(matrix any, to Addr, row, col Reg[U32], rows, cols, threads int) {
 	if row.k != k || col.k != k {
 		return
 	}
-	k.watch(watched{pos: k.m.calls.here(), reg: row.r, stored: &storedSums{to.reg, row, col, rows, cols, threads}})
+	k.watch(watched{pos: k.m.calls.here(), reg: row.r, stored: &storedSums{matrix, to.reg, row, col, rows, cols, threads}})
 }
 
 // checkStored reports two warps that store to the same place, of which one has the wrong row or column.

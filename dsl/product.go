@@ -82,6 +82,8 @@ func (w *WarpTile[C]) dense(x SharedTile, fromX Reg[U32], y SharedTile, fromY Re
 	s := w.shape
 	_, depth := x.sides()
 	p := w.product(depth / s.K)
+	w.k.multiplied(x.side(fromX, w.rows), y.side(fromY, w.cols))
+	x.cover, y.cover = nil, nil
 	switch {
 	case s.A == isa.F64:
 		read := w.elements(x, fromX, y, fromY)
@@ -142,6 +144,8 @@ func (w *WarpTile[C]) ProductWith(x SharedTile, fromX Reg[U32], right func(step 
 	p := w.product(depth / s.K)
 	_, each, _, _, _ := s.registers()
 	p.room = func() factors { return factors{a: w.roomLeft(), b: open(w.cols/s.N, each)} }
+	k.multiplied(x.side(fromX, w.rows), side{})
+	x.cover = nil
 	a, here := x.fragments(leftCorner(x), fromX, s.K), k.m.calls.here()
 	p.read = func(step int, _, into factors) {
 		w.lefts(a(step), into.a)

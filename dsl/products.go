@@ -236,7 +236,12 @@ func (a *Accumulator) MMALeft(x *Fragments, y SharedTile) {
 }
 
 // vector is the registers of a part.
-func (a *Accumulator) vector(part int) ir.Operand { return a.k.list(ir.Vector, a.operands(part)) }
+func (a *Accumulator) vector(part int) ir.Operand {
+	if part == 0 {
+		a.taken++
+	}
+	return a.k.list(ir.Vector, a.operands(part))
+}
 
 func (a *Accumulator) operands(part int) []ir.Operand {
 	list := make([]ir.Operand, len(a.regs[part])) // for which what is left of a slab is too little, mostly

@@ -13,6 +13,7 @@ func (w *WarpTile[C]) Clear() {
 	if !made(w.kernel(), "Clear of sums") {
 		return
 	}
+	w.taken++
 	for _, line := range w.regs {
 		for _, cell := range line {
 			for _, sum := range cell {
@@ -28,6 +29,7 @@ func (a *Accumulator) Clear() {
 		return
 	}
 	a.empty = false
+	a.taken++
 	for _, regs := range a.regs {
 		for _, r := range regs {
 			a.k.ins("mov"+bits(r.Type.Bits()).String(), a.k.arg(Reg[B32]{k: a.k, r: r, scope: a.used.scope}), number(0))

@@ -14,7 +14,10 @@ const (
 
 // reads marks that the tensor cores read a stage.
 func (s *Stage) reads(by reader) {
-	if s != nil {
+	if s != nil && s.p != nil {
+		for i := range s.p.covers {
+			s.p.covers[i].other = true
+		}
 		s.by = by
 	}
 }

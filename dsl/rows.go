@@ -31,6 +31,7 @@ func (o *Output) storeRows(row, col Reg[U32], chunk int, numbers func(col, n int
 		k.fault(&ruleShape, "an output of %s; .f32, .bf16, .f16, .e4m3, .e5m2 or .e2m1 with a swizzle and a multiple of %d columns are expected", t, chunk)
 		return
 	}
+	k.storesSums(o.to, Addr{}, row, col, 128, t.Cols, 128)
 	first := o.first()
 	group := k.U32(0)
 	k.Comment("the store before this one has left the tile")
@@ -50,7 +51,9 @@ func (o *Output) storeRows(row, col Reg[U32], chunk int, numbers func(col, n int
 	k.FenceAsync()
 	o.sync(group)
 	k.When(first, func() {
+		o.to.through = true
 		o.to.Store(tile, row, col)
+		o.to.through = false
 		k.CommitStores()
 	})
 }
@@ -109,6 +112,7 @@ func (t SharedTile) LoadRow(row Reg[U32], col, n int) []Reg[F32] {
 		return none
 	}
 	t.open()
+	t.cover.elsewhere()
 	at := t.spots(row)
 	list := make([]Reg[F32], 0, n)
 	for b := col * bits / 8; b < (col+n)*bits/8; b += 16 {

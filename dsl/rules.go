@@ -127,8 +127,8 @@ var (
 	}
 	ruleRole = diag.Rule{
 		ID: "D502", Layer: "build", Title: "roles that do not cover the block",
-		What:  "The warps of a block are each in at most one role, exist, and register budgets fit the pool that the launch gives.",
-		Why:   "A warp without a role falls through; two roles in one warp deadlock; setmaxnreg waits forever for registers that no one frees.",
+		What:  "The warps of a block are each in at most one role, exist, and register budgets fit the pool that the launch gives, and leave more than the sums of the role take.",
+		Why:   "A warp without a role falls through; two roles in one warp deadlock; setmaxnreg waits forever for registers that no one frees; where sums take all of a budget, the assembler leaves setmaxnreg out or keeps numbers in local memory.",
 		Wrong: "k.Roles(dsl.Warp(0, \"load\", f), dsl.Warps(0, 4, \"math\", g))", Right: "k.Roles(dsl.Warp(0, \"load\", f), dsl.Warps(1, 4, \"math\", g))",
 		Fix: "Give each warp one role.",
 	}

@@ -29,6 +29,7 @@ func (k *Kernel) Persistent(rows, cols Reg[U32], group int) *Schedule {
 		k.fault(&ruleProtocol, "groups of %d rows of tiles; a positive number is expected", group)
 		group = 1
 	}
+	k.schedules++
 	return &Schedule{k: k, rows: rows.kept(), cols: cols.kept(), group: group}
 }
 
@@ -50,7 +51,7 @@ func (s *Schedule) Each() iter.Seq[TileAt] {
 		}
 		total := rows.Mul(cols)
 		for id := range k.RangeStep(first, total, step) {
-			tile, on := k.inCluster(grouped(id, rows, cols, s.group)), false
+			tile, on := k.dealt(k.inCluster(grouped(id, rows, cols, s.group))), false
 			if k.m.calls.run(func() { on = yield(tile) }); !on {
 				k.fault(&ruleLoop, "a Go break or return left the body of Each, which is built once")
 				return
@@ -91,7 +92,8 @@ func (k *Kernel) Grouped(rows, cols Reg[U32], group int) TileAt {
 		k.fault(&ruleProtocol, "groups of %d rows of tiles; a positive number is expected", group)
 		group = 1
 	}
-	return grouped(k.CTAID().X, rows, cols, group)
+	k.schedules++
+	return k.dealt(grouped(k.CTAID().X, rows, cols, group))
 }
 
 // grouped is the tile of a number. Within a group of rows, tiles go down the rows first. The last group may have fewer.

@@ -22,6 +22,7 @@ type TensorMap struct {
 	halves  int
 	columns bool // blocks of a cluster that share the tile load columns of it, and not rows
 	reg     *ir.Reg
+	through bool // an Output stores
 	written bool // no map: threads write the tile (Written)
 }
 
@@ -230,6 +231,10 @@ func (m *TensorMap) store(op string, from SharedTile, row, col Reg[U32]) {
 		return
 	}
 	k.storesBehind()
+	from.cover.elsewhere()
+	if !m.through {
+		k.loose = append(k.loose, m)
+	}
 	parts := m.tile.Cols / m.box
 	for part := range parts {
 		c := col.AddI(int64(part * m.box))

@@ -176,7 +176,8 @@ type SharedTile struct {
 	stage  *Stage // that it belongs to; nil for one outside of pipelines
 	turned bool   // see Transposed
 	slab   int    // bytes from a slab to the next, where the tile is rows of a larger one
-	count  int    // of tiles that lie here, the first of which this is; 0 where Stage chose one
+	cover  *coverage
+	count  int // of tiles that lie here, the first of which this is; 0 where Stage chose one
 	// Of scale factors for 64 or 192 rows: whether they are, and the columns of tensor memory that the tile's are behind its atom's (see Half).
 	halved bool
 	half   Reg[U32]
@@ -198,7 +199,8 @@ func (t SharedTile) Offset0(col int) int { return t.offset0(col, t.SlabBytes()) 
 
 // rows is n rows of the tile that begin so many bytes further on in each slab.
 func (t SharedTile) rows(at Addr, n int) SharedTile {
-	t.slab = t.SlabBytes()
+	t.cover.elsewhere()
+	t.slab, t.cover = t.SlabBytes(), nil
 	t.at, t.Rows = at, n
 	return t
 }
@@ -227,6 +229,7 @@ func (t Tile) apart() int { return (t.Bytes() + t.begins() - 1) / t.begins() * t
 // Addr is the address of the tile's first byte.
 func (t SharedTile) Addr() Addr {
 	t.open()
+	t.cover.elsewhere()
 	return t.at
 }
 
@@ -339,7 +342,8 @@ func (t SharedTile) across(i Reg[U32], n int) SharedTile {
 		return t
 	}
 	t.takes(i, 1, n, "part")
-	t.slab = t.SlabBytes()
+	t.cover.elsewhere()
+	t.slab, t.cover = t.SlabBytes(), nil
 	t.at = t.at.add(i.MulI(int64(t.Slabs() / n * t.slab)))
 	t.Cols /= n
 	return t

@@ -19,6 +19,7 @@ type turn struct {
 	bases   map[any]int64 // where pointers and variables begin
 	areas   []area
 	thread  int
+	when    turnOf
 	begun   int32 // counts the threads
 	nothing ir.Instr
 	work    int
@@ -35,6 +36,7 @@ type wanted struct {
 	rested  int32     // and rest
 	asked   bool      // whether it is the same for all threads
 	same    bool      // it is, see alike
+	loop    *lastTurn // whose turns it counts
 	value   worked
 	rest    rest
 }
@@ -70,6 +72,14 @@ const (
 // newTurn finds what makes the registers that watched calls rest on.
 func (k *Kernel) newTurn() *turn {
 	t := &turn{k: k, list: make([]wanted, 0, 48), bases: make(map[any]int64), thread: nobody, begun: 1}
+	for i := range k.takings {
+		for _, s := range k.takings[i].sides {
+			t.want(s.from.r)
+		}
+		for _, c := range k.takings[i].conds {
+			t.want(c.p)
+		}
+	}
 	for i := range k.watching {
 		w := &k.watching[i]
 		t.want(w.reg)
@@ -321,6 +331,12 @@ func (t *turn) result(w *wanted) worked {
 	if t.work++; in == nil || in.Form == nil || t.work > mostWork {
 		return worked{}
 	}
+	if t.when != firstTurn && (w.loop != nil || w.reg.Varies) {
+		if t.when == finalTurn && w.loop != nil && w.loop.known {
+			return worked{sure, w.loop.at}
+		}
+		return worked{}
+	}
 	if w.reg == t.k.warp.r {
 		return worked{sure, int64(t.thread / 32)}
 	}
@@ -388,6 +404,9 @@ func (t *turn) special(name string) worked {
 	case "%laneid":
 		return worked{sure, int64(t.thread % 32)}
 	case "%ctaid.x", "%ctaid.y", "%ctaid.z", "%cluster_ctarank", "%clusterid.x", "%clusterid.y", "%clusterid.z", "%cluster_ctaid.x", "%cluster_ctaid.y", "%cluster_ctaid.z":
+		if t.when == anyBlock {
+			return worked{}
+		}
 		return worked{kind: sure}
 	}
 	if strings.HasPrefix(name, "%n") {

@@ -169,7 +169,7 @@ func (k *Kernel) remain(p Reg[Pred], kernel bool) {
 
 // checkWatched looks at what was noted.
 func (k *Kernel) checkWatched() {
-	if len(k.watching) == 0 {
+	if len(k.watching) == 0 && len(k.takings) == 0 {
 		return
 	}
 	t := k.newTurn()
@@ -195,8 +195,12 @@ func (k *Kernel) checkWatched() {
 		}
 	}
 	k.checkReadOnly(t)
+	k.checkLast(t, &told)
+	k.checkCovers(t)
+	k.checkStores(t, &told)
+	k.checkExtents(t, &told)
 	t.end()
-	k.watching = nil
+	k.watching, k.takings = nil, nil
 }
 
 // checkAccess reports an access of the first thread that cannot make it.
@@ -205,7 +209,7 @@ func (k *Kernel) checkAccess(t *turn, w *watched) bool {
 		t.begin(thread)
 		at := t.value(w.reg)
 		if at.kind != sure {
-			if at.kind == vague {
+			if at.kind == vague && t.when == firstTurn {
 				return k.checkAligned(t, w, thread) // what is known of it is so for all
 			}
 			continue
@@ -220,14 +224,14 @@ func (k *Kernel) checkAccess(t *turn, w *watched) bool {
 		switch {
 		case !ok:
 		case there && size > 0 && (off < 0 || off+w.bytes > size): // a launch may promise bounds that keep within it
-			k.m.faultAt(w.pos, &ruleMemory, "thread %d is at byte %d of %s, which has %d; an index counts elements, and If keeps threads away", thread, off, name, size)
+			k.m.faultAt(w.pos, &ruleMemory, "thread %d%s is at byte %d of %s, which has %d; an index counts elements, and If keeps threads away", thread, t.late(), off, name, size)
 			return true
 		case off%w.bytes != 0:
-			k.m.faultAt(w.pos, &ruleMemory, "thread %d is at byte %d of %s, and moves %d bytes at once, which begin at a multiple of %d: the index of a vector of n counts elements too, and is a multiple of n",
-				thread, off, name, w.bytes, w.bytes)
+			k.m.faultAt(w.pos, &ruleMemory, "thread %d%s is at byte %d of %s, and moves %d bytes at once, which begin at a multiple of %d: the index of a vector of n counts elements too, and is a multiple of n",
+				thread, t.late(), off, name, w.bytes, w.bytes)
 			return true
 		case there && w.space == isa.Global && off >= 1<<31 && off/w.bytes >= 1<<31:
-			k.m.faultAt(w.pos, &ruleMemory, "thread %d of the first block is at byte %d of %s: an index is a U32, and never negative; If or Select keeps it from that, and AtI(-1) begins an element before", thread, off, name)
+			k.m.faultAt(w.pos, &ruleMemory, "thread %d of the first block%s is at byte %d of %s: an index is a U32, and never negative; If or Select keeps it from that, and AtI(-1) begins an element before", thread, t.late(), off, name)
 			return true
 		}
 	}

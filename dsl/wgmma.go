@@ -23,6 +23,7 @@ type Accumulator struct {
 	empty bool   // nothing was multiplied into it so far
 	loops int    // around where it was made
 	asked ir.Pos // where its sums were read while it was empty
+	taken int    // how often products and Clear name its registers
 }
 
 // Accumulator is a matrix of rows and columns for wgmma (sm_90a), empty: the first multiplication writes it, the others add to it.
@@ -60,7 +61,7 @@ func (k *Kernel) Accumulator(rows, cols int, t isa.Type) *Accumulator {
 	}
 	a.used = fresh[Pred](k)
 	in := k.ins("setp.ne.b32", a.used.in(k), number(0), number(0))
-	k.holdsSums(heldSums{pos: in.Pos, born: in, words: a.Registers(), each: a.registers})
+	k.holdsSums(heldSums{pos: in.Pos, born: in, words: a.Registers(), takes: &a.taken, each: a.registers})
 	return a
 }
 

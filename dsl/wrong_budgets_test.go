@@ -80,7 +80,7 @@ func multiplied(m *dsl.Module, regs int, make func(*dsl.Kernel) []*dsl.Accumulat
 	b := k.TensorMap("b", isa.F16, dsl.Box{Rows: 256, Cols: 64}, dsl.Swizzle128)
 	d, steps := k.Matrix("d", isa.F16).Sized(k.U32(512), k.U32(512)), dsl.Param[dsl.U32](k, "steps")
 	p := k.Pipeline("p", 3, a.Feed(), b.Feed())
-	times := 0
+	times, stores := 0, 0
 	k.Roles(
 		dsl.OnWarpgroups(0, 2, "multiply", func(half u32) {
 			all := make(k)
@@ -89,7 +89,10 @@ func multiplied(m *dsl.Module, regs int, make func(*dsl.Kernel) []*dsl.Accumulat
 				for s := range p.Consume(steps) {
 					acc.MMA(s.Tile(a).Part(half, 2), s.Tile(b))
 				}
-			}, func(acc *dsl.Accumulator) { acc.Store(d, half.MulI(64), k.U32(0)) })
+			}, func(acc *dsl.Accumulator) {
+				acc.Store(d, half.MulI(64).AddI(int64(128*stores)), k.U32(0))
+				stores++
+			})
 		}).Regs(regs),
 		dsl.OnWarpgroup(2, "load", func() {
 			for s := range p.Produce(steps.MulI(int64(times))) {

@@ -31,6 +31,7 @@ var wrongFiles = map[string][]wrongKernel{
 	"wrong_threads_test.go":   wrongThreads,
 	"wrong_ends_test.go":      wrongEnds,
 	"wrong_tensor_test.go":    wrongTensors,
+	"wrong_turns_test.go":     wrongTurns,
 }
 
 var bless = flag.Bool("bless", false, "print what wrong kernels say at lines that want nothing")

@@ -1,0 +1,131 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl_test
+
+import (
+	"testing"
+
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// wrongTurns are mistakes in the last turn of a loop, and tiles that nothing writes.
+var wrongTurns = []wrongKernel{
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
+		s := dsl.Shared[dsl.F32](k, "s", 256)
+		for i := range k.RangeI(0, 5) {
+			s.Store(i.MadI(64, k.Lane()), k.F32(1)) // want `D301: thread 0, in the last turn of its loops, is at byte 1024 of s, which has 1024`
+		}
+	}},
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
+		t := k.SharedTile("t", dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 32, Swizzle: dsl.Swizzle64})
+		for step := range k.RangeI(0, 4) {
+			t.Matrices(k.Lane().AndI(15), step.MadI(2, k.Lane().ShrI(4))) // want `D401: thread 0, in the last turn of its loops, takes the 16 bytes of number 6 of 64x32 \.bf16 .*, which has 4`
+		}
+	}},
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
+		t := k.SharedTile("t", dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
+		for i := range dsl.Count(k.U32(0), k.U32(64), k.U32(16)) {
+			column(k, t, i)
+		}
+	}},
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
+		w, t := sumsOf(k, 32), k.SharedTile("t", tileOf(isa.Bf16, 16))
+		for i := range k.RangeI(0, 3) {
+			w.MMA(t, i.MulI(32), t, k.U32(0)) // want `D401: warp 0, in the last turn of its loops, takes rows 64 to 95 of 64x64 \.bf16, which has 64`
+		}
+	}},
+	{"sm_90a", func(m *dsl.Module, _ *dsl.Kernel) {
+		written(m, func(k *dsl.Kernel, tile dsl.SharedTile) { dsl.Element[dsl.BF16](tile, k.Lane(), k.U32(0)).Get() })
+	}},
+	{"sm_90a", func(m *dsl.Module, _ *dsl.Kernel) { written(m, func(*dsl.Kernel, dsl.SharedTile) {}) }},
+}
+
+// column is a helper that goes beyond the last column.
+func column(k *dsl.Kernel, t dsl.SharedTile, i u32) {
+	dsl.Element[dsl.BF16](t, k.Lane(), i.AddI(16)).Get() // want `D401: thread 0, in the last turn of its loops, takes column 64 of 64x64 \.bf16 .*, which has 64 from -1[0-9]`
+}
+
+// written is a kernel of which a role writes the left factor of products.
+func written(m *dsl.Module, write func(k *dsl.Kernel, tile dsl.SharedTile)) {
+	k := m.Kernel("written", dsl.Warpgroups(3))
+	b := k.TensorMap("b", isa.Bf16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)
+	x := k.Written("x", dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
+	p, q, steps := k.Pipeline("p", 2, b.Feed()), k.Pipeline("q", 2, x.Feed()), dsl.Param[dsl.U32](k, "steps")
+	d := k.Matrix("d", isa.F32).Sized(steps, steps)
+	k.Roles(
+		dsl.OnWarpgroup(0, "multiply", func() {
+			acc := k.Accumulator(64, 128, isa.F32)
+			for s := range p.Consume(steps) {
+				q.ConsumeOne(func(own *dsl.Stage) { acc.MMA(x.In(own), s.Tile(b)) })
+			}
+			acc.Store(d, k.U32(0), k.U32(0))
+		}),
+		dsl.OnWarpgroup(1, "write", func() {
+			for s := range q.Produce(steps) {
+				write(k, x.In(s)) // want `D501: nothing in the body of Produce writes tile x of pipeline q: the stage would have what was there before`
+			}
+		}),
+		dsl.OnWarp(8, "load", func() {
+			for s := range p.Produce(steps) {
+				s.Load(b, k.U32(0), s.Index())
+			}
+		}),
+	)
+}
+
+// TestRightTurns builds kernels whose loops stay within bounds, or of which that is not known: nothing is told of them.
+func TestRightTurns(t *testing.T) {
+	one := func(k *dsl.Kernel) dsl.Array[dsl.F32] { return dsl.Shared[dsl.F32](k, "s", 256) }
+	for name, build := range map[string]func(m *dsl.Module, k *dsl.Kernel){
+		"within": func(_ *dsl.Module, k *dsl.Kernel) {
+			s := one(k)
+			for i := range k.RangeI(0, 4) {
+				s.Store(i.MadI(64, k.Lane()), k.F32(1))
+			}
+		},
+		"left before": func(_ *dsl.Module, k *dsl.Kernel) {
+			s := one(k)
+			for i := range k.RangeI(0, 9) {
+				k.BreakIf(i.EqI(4))
+				s.Store(i.MadI(64, k.Lane()), k.F32(1))
+			}
+		},
+		"guarded": func(_ *dsl.Module, k *dsl.Kernel) {
+			s := one(k)
+			for i := range k.RangeI(0, 9) {
+				k.If(i.LtI(4), func() { s.Store(i.MadI(64, k.Lane()), k.F32(1)) })
+			}
+		},
+		"returned before": func(_ *dsl.Module, k *dsl.Kernel) {
+			s := one(k)
+			for i := range k.RangeI(0, 9) {
+				k.ReturnIf(dsl.Global[dsl.U32](k, "x").Load(i).EqI(0))
+				s.Store(i.MadI(64, k.Lane()), k.F32(1))
+			}
+		},
+		"wrapped": func(_ *dsl.Module, k *dsl.Kernel) {
+			s, v := one(k), k.U32(0).Var()
+			for i := range k.RangeI(0, 9) {
+				s.Store(i.AndI(3).MadI(64, k.Lane()), k.F32(1))
+				s.Store(v, k.F32(1))
+				v.Set(v.AddI(1).AndI(255))
+			}
+		},
+		"written by hand": func(m *dsl.Module, _ *dsl.Kernel) {
+			written(m, func(k *dsl.Kernel, tile dsl.SharedTile) { k.Ins("st.shared.b32", tile.Addr(), k.U32(0)) })
+		},
+		"written": func(m *dsl.Module, _ *dsl.Kernel) {
+			written(m, func(k *dsl.Kernel, tile dsl.SharedTile) {
+				dsl.Element[dsl.BF16](tile, k.Lane(), k.U32(0)).Put(k.BF16(0))
+			})
+		},
+	} {
+		m := dsl.New("turns", "sm_90a")
+		build(m, m.Kernel("k", dsl.Threads(256)))
+		if _, list := m.Build(); len(list) > 0 {
+			t.Errorf("%s: %v", name, list)
+		}
+	}
+}
