@@ -203,7 +203,7 @@ barrier.cluster.wait.aligned;
 	}
 	ruleTry = diag.Rule{
 		ID: "M10", Layer: "objects", Severity: diag.Error, Title: "a try that is not tried again",
-		What: "mbarrier.try_wait or .test_wait whose result nothing rests on. Where something does, and the kernel goes on without success, as after a number of tries, it is a review. Ways that end in a trap are right.",
+		What: "mbarrier.try_wait or .test_wait whose result nothing rests on. Where something does, and the kernel goes on without success, as after a number of tries, it is a review, and so it is where other waits for the same object are heeded. Ways that end in a trap are right.",
 		Why:  "Both may come back before the phase is complete: a race.",
 		Wrong: `
 mbarrier.try_wait.parity.shared.b64 %p1, [bars], 0;

@@ -14,7 +14,7 @@ import (
 )
 
 // tries looks for waits whose failure nobody heeds.
-func tries(p *verify.Pass, t *trace.Trace, heeded map[*ir.Instr]bool) {
+func tries(p *verify.Pass, t *trace.Trace, heeded *regarded) {
 	if t.Stopped != "" {
 		return
 	}
@@ -27,28 +27,67 @@ func tries(p *verify.Pass, t *trace.Trace, heeded map[*ir.Instr]bool) {
 		if known && holds || again(t, i) {
 			continue
 		}
-		if !known && (heeded[e.In] || guarded(t, e)) {
+		if !known && (heeded.waits[e.In] || guarded(t, e)) {
 			continue // a try ahead of a turn that did not come
 		}
 		f := p.Report(&ruleTry, e.In, "%s may come back before the phase is complete, and the kernel goes on all the same", wait(e.In))
-		if known {
+		if known || heeded.all(p, e) {
 			f.As(diag.Review)
 		}
 		f.On(t, i)
 	}
 }
 
-// heeded is the waits whose outcome some threads look at.
-func heeded(p *verify.Pass) map[*ir.Instr]bool {
-	found := make(map[*ir.Instr]bool)
+// A regarded is the waits whose outcome some threads look at, and, once somebody asked, what they wait for.
+type regarded struct {
+	waits   map[*ir.Instr]bool
+	objects map[verify.Object]bool
+}
+
+func heeded(p *verify.Pass) *regarded {
+	r := &regarded{waits: make(map[*ir.Instr]bool)}
 	for _, t := range p.Traces {
 		for i := range t.Events {
-			if e := &t.Events[i]; e.Kind == trace.Wait && e.Done != nil && !found[e.In] {
-				_, found[e.In] = t.Facts.Decided(e.Done, e.Threads)
+			if e := &t.Events[i]; e.Kind == trace.Wait && e.Done != nil && !r.waits[e.In] {
+				_, r.waits[e.In] = t.Facts.Decided(e.Done, e.Threads)
 			}
 		}
 	}
-	return found
+	return r
+}
+
+// all reports whether threads look at the outcome of waits for all that a wait may be for: loops that are taken apart leave tries
+// behind their last turn whose outcome nothing rests on, ahead of a turn that never comes.
+func (r *regarded) all(p *verify.Pass, e *trace.Event) bool {
+	if r.objects == nil {
+		r.objects = make(map[verify.Object]bool)
+		for _, t := range p.Traces {
+			for i := range t.Events {
+				e := &t.Events[i]
+				if e.Kind != trace.Wait || e.Done == nil {
+					continue
+				}
+				if _, known := t.Facts.Decided(e.Done, e.Threads); known {
+					for _, o := range tried(p, e) {
+						r.objects[o.Object] = true
+					}
+				}
+			}
+		}
+	}
+	list := tried(p, e)
+	for _, o := range list {
+		if !r.objects[o.Object] {
+			return false
+		}
+	}
+	return len(list) > 0
+}
+
+// tried is what a wait may be for.
+func tried(p *verify.Pass, e *trace.Event) []verify.Touch {
+	list, _ := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
+	return list
 }
 
 func wait(in *ir.Instr) string {
