@@ -44,15 +44,13 @@ func (k *Kernel) checkExtents(t *turn, told *places) {
 	}
 	t.turnTo(anyBlock)
 	defer t.turnTo(firstTurn)
+	seen := make(map[any]bool)
 	for i := range k.watching {
 		s := k.watching[i].stored
-		if s == nil || slices.Contains(k.loose, s.matrix) {
+		if s == nil || seen[s.matrix] || slices.Contains(k.loose, s.matrix) {
 			continue
 		}
-		same := func(w watched) bool { return w.stored != nil && w.stored.matrix == s.matrix }
-		if slices.IndexFunc(k.watching, same) < i {
-			continue // looked at
-		}
+		seen[s.matrix] = true
 		spots := k.allSpots(t, s.matrix)
 		if len(spots) > 0 && !slices.ContainsFunc(spots, func(x storedSpot) bool { return told.has(x.w.pos) }) {
 			if !k.checkStep(spots, "rows", func(x *storedSpot) (linear, int) { return x.row, x.w.stored.rows }) {
@@ -143,17 +141,13 @@ func (k *Kernel) checkStep(spots []storedSpot, what string, of func(*storedSpot)
 
 // adjoin reports whether each place ends where another begins, or where the last ends.
 func adjoin(spots []storedSpot, of func(*storedSpot) (linear, int), most int64) bool {
+	ends := map[int64]bool{most: true}
 	for i := range spots {
-		l, n := of(&spots[i])
-		end := l.n + int64(n)
-		next := end == most
-		for j := range spots {
-			other, _ := of(&spots[j])
-			next = next || other.n == end
-		}
-		if !next {
-			return false
-		}
+		l, _ := of(&spots[i])
+		ends[l.n] = true
 	}
-	return true
+	return !slices.ContainsFunc(spots, func(x storedSpot) bool {
+		l, n := of(&x)
+		return !ends[l.n+int64(n)]
+	})
 }

@@ -4,8 +4,6 @@
 package objects
 
 import (
-	"slices"
-
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
@@ -62,6 +60,7 @@ func totals(p *verify.Pass, births map[verify.Object]*birth, order []verify.Obje
 		}
 		all[n] = sums
 	}
+	inside := p.Ranks <= 1 && !cast(p) // no other block copies here
 	for n, t := range p.Traces {
 		for o, s := range all[n] {
 			if t.Stopped != "" {
@@ -73,7 +72,9 @@ func totals(p *verify.Pass, births map[verify.Object]*birth, order []verify.Obje
 			// Where others expect or copy too, package protocol compares what comes of all together.
 			if alone := parties[o].Minus(t.Threads) == (value.Set{}); alone {
 				bytes(p, t, s)
-				rooms(p, s)
+				if inside {
+					rooms(p, s)
+				}
 			}
 		}
 	}
@@ -196,11 +197,11 @@ func bytes(p *verify.Pass, t *trace.Trace, s *total) {
 	}
 }
 
-// rooms compares what is expected with what copies of tensors seem to bring: the box is not in PTX, but
+// rooms compares what is expected with what copies of tensors seem to bring, all of them of this block: the box is not in PTX, but
 // tiles mostly lie side by side.
 func rooms(p *verify.Pass, s *total) {
-	if p.Ranks > 1 || !s.unsized || cast(p) {
-		return // other blocks copy here too, or it is known
+	if !s.unsized {
+		return // it is known
 	}
 	if s.first == nil || s.load == nil || s.vague || s.copies <= 0 || s.expects == 0 || verify.Multicast(s.load.In) {
 		return
@@ -215,9 +216,14 @@ func rooms(p *verify.Pass, s *total) {
 
 // cast reports whether some block copies into others.
 func cast(p *verify.Pass) bool {
-	return slices.ContainsFunc(p.Traces, func(t *trace.Trace) bool {
-		return slices.ContainsFunc(t.Events, func(e trace.Event) bool { return e.Kind == trace.BulkLoad && verify.Multicast(e.In) })
-	})
+	for _, t := range p.Traces {
+		for i := range t.Events {
+			if e := &t.Events[i]; e.Kind == trace.BulkLoad && verify.Multicast(e.In) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // crowds looks for copies to one place that many threads make and one thread expects.
