@@ -8,7 +8,6 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
@@ -120,19 +119,6 @@ func (p *program) choice(l Limits, pass, left int, order []*value.Atom, known ma
 		return w.steps, dropped, false
 	}
 	return w.steps, nil, true
-}
-
-// text says what was put in.
-func (p *program) text(order []*value.Atom, known map[*value.Atom]int64) string {
-	var list []string
-	for _, a := range order {
-		name := strings.TrimPrefix(strings.TrimSuffix(a.Name, "+0"), p.k.Func.Name+"_") // as compilers name them
-		if a.Op == "load" {
-			name = "a number in memory"
-		}
-		list = append(list, name+" is "+strconv.FormatInt(known[a], 10))
-	}
-	return strings.Join(list, ", ")
 }
 
 // number is what the jth leaf is in case i.

@@ -11,7 +11,7 @@ import (
 
 // Facts are what the choices on a trace say of values.
 type Facts struct {
-	// With says which numbers were put in for parameters; "" where none were.
+	// With says which numbers were put in for parameters, the first where there are many; "" where none were.
 	With string
 
 	pool    *value.Pool
@@ -22,6 +22,9 @@ type Facts struct {
 }
 
 func newFacts(p *value.Pool, turn int) *Facts { return &Facts{pool: p, turn: turn} }
+
+// Turn is which of several choices of numbers was put in, counted from one; 0 where none was.
+func (f *Facts) Turn() int { return f.turn }
 
 func (f *Facts) clone() *Facts {
 	g := *f

@@ -107,7 +107,7 @@ func residue(p *verify.Pass, v *value.Value, n int64, s value.Set) (past, of int
 // A base is what an address in global memory is counted from, on ways for which one choice of numbers was put in.
 type base struct {
 	of   *value.Value
-	with string
+	turn int // of the numbers that were put in
 }
 
 // apart holds the address in global memory of a bulk copy against that of the first which is counted from the same: where their
@@ -121,7 +121,7 @@ func apart(p *verify.Pass, t *trace.Trace, e *trace.Event, firsts map[base]*trac
 	if v == nil || v.Const() || v.Tid() || verify.Tensor(e.In) {
 		return
 	}
-	k := base{p.Pool.Sub(64, v, p.Pool.Const(64, v.K)), t.Facts.With}
+	k := base{p.Pool.Sub(64, v, p.Pool.Const(64, v.K)), t.Facts.Turn()}
 	first := firsts[k]
 	if first == nil {
 		firsts[k] = e
