@@ -271,13 +271,11 @@ func (w *walk) region(block int) region {
 	r := region{end: w.post.Parent[block]}
 	if between, ok := graph.Between(w.flow.Succs, w.flow.Succs[block], r.end, 500); r.end != graph.None && ok {
 		r.ok, r.mild = true, true
-		loops := false
+		again, loops := w.waits(r.end), false
 		for _, b := range between {
 			loops = loops || b == block
-			r.mild = r.mild && !w.hard[b] && !w.traps(b)
-			if w.busy[b] || w.traps(b) {
-				r.ok = false
-			}
+			r.ok = r.ok && !w.busy[b] && !w.traps(b)
+			r.mild = r.mild && !w.traps(b) && (!w.hard[b] || w.easy(b, again))
 			if !r.ok && !r.mild {
 				break
 			}
@@ -290,6 +288,46 @@ func (w *walk) region(block int) region {
 	}
 	w.skips[block] = r
 	return r
+}
+
+// waits is what a block begins with where a thread waits for its own copies and products, whatever it did before.
+func (w *walk) waits(block int) (list []*ir.Instr) {
+	for _, st := range w.blocks[block] {
+		switch {
+		case st.kind.ownWait() && st.in.Guard.Reg == nil:
+			list = append(list, st.in)
+		case st.kind != Other:
+			return list
+		}
+	}
+	return list
+}
+
+// easy reports whether a block only reads and writes memory, and waits for what is waited for again.
+func (w *walk) easy(block int, again []*ir.Instr) bool {
+	for _, st := range w.blocks[block] {
+		switch st.kind {
+		case Other, Touch, Load, Store, Atomic:
+		default:
+			if !st.kind.ownWait() || !slices.ContainsFunc(again, func(in *ir.Instr) bool { return covers(in, st.in) }) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// covers reports whether whoever waited as a says has waited as b says too.
+func covers(a, b *ir.Instr) bool {
+	if a.Op != b.Op || len(a.Args) != len(b.Args) {
+		return false
+	}
+	for i := range a.Args {
+		if x, y := &a.Args[i], &b.Args[i]; x.Kind != ir.Int || y.Kind != ir.Int || x.Value > y.Value {
+			return false
+		}
+	}
+	return true
 }
 
 // inside notes what the values that a region leaves rest on.
@@ -346,49 +384,4 @@ func (w *walk) skip(s *state, r region) *state {
 		s.put(n, v)
 	}
 	return w.enter(s, r.end)
-}
-
-// Quits reports whether the threads that go the other way at a choice do nothing of interest any more: they leave, and do not only pass
-// something over before they meet the others again and go on.
-func (k *Kernel) Quits(c Choice) bool {
-	in := c.In
-	taken := -1
-	for i := range in.Args {
-		if b := in.Args[i].Block(); b != nil {
-			taken = slices.Index(k.Func.Blocks, b)
-		}
-	}
-	other := c.Block + 1
-	if !c.Taken {
-		other = taken
-	}
-	if in.Has("terminator") {
-		return !c.Taken
-	}
-	if taken < 0 || other >= len(k.Func.Blocks) || in.Head() != "bra" {
-		return false
-	}
-	blocks, ok := graph.Between(k.Flow.Succs, []int{other}, graph.None, 64)
-	if !ok {
-		return false
-	}
-	for _, b := range blocks {
-		for _, in := range k.Func.Blocks[b].Instrs {
-			switch Of(in.Op) {
-			case Other, Load, Store, Atomic, Exit, Fence:
-			default:
-				if !in.Directive() {
-					return false
-				}
-			}
-		}
-	}
-	for b := k.Post.Parent[c.Block]; b != graph.None; b = k.Post.Parent[b] {
-		for _, in := range k.Func.Blocks[b].Instrs {
-			if kind := Of(in.Op); kind == Store || kind == Atomic {
-				return false
-			}
-		}
-	}
-	return true
 }

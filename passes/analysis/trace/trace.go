@@ -115,6 +115,7 @@ type Kernel struct {
 	work     int                     // that may be spent, or 0
 	touched  [][]*ir.Instr           // the instructions of each Touch
 	writers  map[*ir.Reg][]*ir.Instr // see Given
+	quits    map[turning]bool        // see Quits
 }
 
 // Within is how much of some work, in steps, may still be done.

@@ -29,12 +29,13 @@ barrier. What branches on data do is not known: such a branch before a barrier i
 
 func run(p *verify.Pass) {
 	for _, t := range p.Traces {
+		gone := leaver(p, t)
 		for i := range t.Events {
 			e := &t.Events[i]
 			switch e.Kind {
 			case trace.BarrierSync, trace.BarrierArrive:
 				number(p, e)
-				left(p, t, i)
+				left(p, t, i, gone)
 				if strings.HasPrefix(e.In.Op, "bar.") || e.In.Mod("aligned") {
 					aligned(p, t, i)
 				}
@@ -172,20 +173,26 @@ func number(p *verify.Pass, e *trace.Event) {
 	}
 }
 
+// leaver is the first choice on a trace behind which threads may have left, each by itself; nil where there is none.
+func leaver(p *verify.Pass, t *trace.Trace) *trace.Choice {
+	for i := range t.Choices {
+		if c := &t.Choices[i]; c.Cond.Level() > value.Block && !c.Cond.Tid() && !told(*c) && p.Quits(*c) {
+			return c
+		}
+	}
+	return nil
+}
+
 // left looks for threads that may have left, each by itself, ahead of a barrier that counts all of them: one with a count does not go on
 // without them, as one without would.
-func left(p *verify.Pass, t *trace.Trace, i int) {
-	e := &t.Events[i]
-	n, given := verify.Count(e)
-	if !given || n < int64(e.Threads.Warps()*32) {
+func left(p *verify.Pass, t *trace.Trace, i int, gone *trace.Choice) {
+	if gone == nil || gone.At > i {
 		return
 	}
-	for _, c := range t.Choices {
-		if c.At <= i && c.Cond.Level() > value.Block && !c.Cond.Tid() && !told(c) && p.Quits(c) {
-			p.Report(&ruleCount, e.In, "a barrier waits for %d threads, and warps that leave do not count: it is not known whether any does", n).
-				As(diag.Review).Also(c.In, "threads may leave here").On(t, i)
-			return
-		}
+	e := &t.Events[i]
+	if n, given := verify.Count(e); given && n >= int64(e.Threads.Warps()*32) {
+		p.Report(&ruleCount, e.In, "a barrier waits for %d threads, and warps that leave do not count: it is not known whether any does", n).
+			As(diag.Review).Also(gone.In, "threads may leave here").On(t, i)
 	}
 }
 
