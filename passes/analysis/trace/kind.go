@@ -67,6 +67,11 @@ const (
 	Touch               // nothing, but reads or writes a register of a wgmma
 )
 
+// ownWait reports whether a thread waits for what it issued itself.
+func (k Kind) ownWait() bool {
+	return k == CopyWait || k == BulkWait || k == GroupWait || k == TensorWait
+}
+
 // Of is the kind of an opcode.
 func Of(op string) Kind {
 	head, _, _ := strings.Cut(op, ".")

@@ -50,7 +50,7 @@ type region struct {
 	end  int
 	regs []int
 	ok   bool // nothing there is of interest
-	mild bool // there are but reads and writes of memory
+	mild bool // there are but reads and writes of memory, and waits that come again at end
 	soft bool // so it is, and the branch does not come back to itself
 	// reads are registers that are read there; apart says that lanes may differ whatever they hold.
 	reads []*ir.Reg

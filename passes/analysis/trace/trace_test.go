@@ -226,6 +226,39 @@ bar.sync 0;
 	}
 }
 
+// TestEased: a branch over a wait that comes again where its ways meet is one way, and else two.
+func TestEased(t *testing.T) {
+	for _, test := range []struct {
+		within, behind string
+		ways           int
+	}{
+		{"cp.async.wait_group 0;", "cp.async.wait_group 0;", 1},
+		{"cp.async.wait_group 1;", "add.u32 %r2, %r2, 1;\ncp.async.wait_group 0;", 1},
+		{"cp.async.wait_group 1;\nst.shared.u32 [bars], %r2;", "cp.async.wait_group 1;", 1},
+		{"cp.async.wait_group 0;", "cp.async.wait_group 1;", 2},
+		{"cp.async.wait_group 0;", "ld.shared.u32 %r2, [bars];\ncp.async.wait_group 0;", 2},
+		{"cp.async.wait_group 0;", "@%p3 cp.async.wait_group 0;", 2},
+		{"cp.async.bulk.wait_group 0;", "cp.async.bulk.wait_group.read 0;", 2},
+		{"cp.async.wait_group 0;\nfence.proxy.async;", "cp.async.wait_group 0;", 2},
+		{"fence.proxy.async;", "fence.proxy.async;", 2},
+	} {
+		k := follow(t, ".reqntid 32", `
+ld.param.u32 %r1, [n];
+mov.u32 %r2, %tid.x;
+setp.eq.u32 %p3, %r1, 3;
+setp.gt.u32 %p2, %r1, 7;
+@%p2 bra ON;
+`+test.within+`
+ON:
+`+test.behind+`
+bar.sync 0;
+`)
+		if len(k.Traces) != test.ways || len(k.Missed) > 0 {
+			t.Errorf("%q before %q: %d ways, expected %d; missed %v", test.within, test.behind, len(k.Traces), test.ways, k.Missed)
+		}
+	}
+}
+
 // TestLimits ends in time with a kernel of very many branches, and says so.
 func TestLimits(t *testing.T) {
 	var b strings.Builder
