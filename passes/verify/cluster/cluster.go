@@ -125,10 +125,11 @@ func awaited(p *verify.Pass, t *trace.Trace, last *trace.Event) bool {
 	return false
 }
 
-// grade is an error for what a thread reads and writes itself. For arrivals and engines it is a review: a
+// grade is an error for what a thread reads and writes itself. For arrivals, counts of bytes and engines it is a review: a
 // wait of another thread, there or here, may have seen them to the end.
 func grade(e *trace.Event) diag.Severity {
-	if e.Kind == trace.Arrive || e.Kind == trace.BulkLoad || e.Kind == trace.TensorCommit || e.Kind == trace.RemoteStore {
+	switch e.Kind {
+	case trace.Arrive, trace.Expect, trace.Complete, trace.BulkLoad, trace.TensorCommit, trace.RemoteStore:
 		return diag.Review
 	}
 	return diag.Error

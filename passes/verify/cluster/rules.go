@@ -66,7 +66,7 @@ barrier.cluster.wait.aligned;
 	}
 	ruleExit = diag.Rule{
 		ID: "C4", Layer: "cluster", Severity: diag.Error, Title: "a block that leaves while others may use its memory",
-		What: "A way out of the kernel behind the last access to another block's memory with no barrier of the cluster. For engines it is a review: a wait may have seen them to the end; so is a relaxed arrival behind stores and arrivals there. A commit that arrives at another block's object, where nobody learns of it before that block leaves, is a note, and the verdict incomplete.",
+		What: "A way out of the kernel behind the last access to another block's memory with no barrier of the cluster. For arrivals, counts of bytes and engines it is a review: a wait may have seen them to the end; so is a relaxed arrival behind stores and arrivals there. A commit that arrives at another block's object, where nobody learns of it before that block leaves, is a note, and the verdict incomplete.",
 		Why:  "Shared memory of a block that has left belongs to the next: a fault, a hang, corruption.",
 		Wrong: `
 barrier.cluster.arrive.aligned;
