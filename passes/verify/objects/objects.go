@@ -178,6 +178,10 @@ func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers
 			}
 			b := births[o.Object]
 			if b == nil {
+				if o.Threads.And(p.Pool.Sample(e.Threads)) == (value.Set{}) {
+					p.Missed("barrier objects of threads that a block may not have: its size is not laid down")
+					continue
+				}
 				if (near(births, o.Object) || declared(o.Object)) && o.Rank == nil && len(p.Kernel.Missed) == 0 {
 					f := p.Report(&ruleLife, e.In, "a barrier object is used that nobody makes, at %d", o.At).On(t, i)
 					if p.Loops && looped(p) || !near(births, o.Object) {
