@@ -145,7 +145,10 @@ func allocations(p *verify.Pass, t *trace.Trace) {
 				p.Report(&ruleFree, e.In, "an allocation behind tcgen05.relinquish_alloc_permit").Also(yielded.In, "given up here").On(t, i)
 			}
 			if e.In.Mod("cta_group::2") && !met {
-				p.Report(&rulePair, e.In, "an allocation for a pair of blocks, with no barrier of the cluster before it: the other block may not have started").On(t, i)
+				f := p.Report(&rulePair, e.In, "an allocation for a pair of blocks, with no barrier of the cluster before it: the other block may not have started").On(t, i)
+				if meetsNext(t, i) {
+					f.As(diag.Review) // the allocation waits for the other block, and nothing else is done before that
+				}
 			}
 			last, gone = e, nil
 		case trace.TensorYield:
@@ -167,6 +170,19 @@ func allocations(p *verify.Pass, t *trace.Trace) {
 			}
 		}
 	}
+}
+
+// meetsNext reports whether the blocks of a cluster meet behind an event before the threads do anything to tensor memory.
+func meetsNext(t *trace.Trace, i int) bool {
+	for j := range t.Events[i+1:] {
+		switch t.Events[i+1+j].Kind {
+		case trace.ClusterWait:
+			return true
+		case trace.TensorAlloc, trace.TensorLoad, trace.TensorStore, trace.TensorMultiply, trace.TensorCopy, trace.TensorShift, trace.TensorCommit, trace.TensorFree:
+			return false
+		}
+	}
+	return false
 }
 
 // address asks for a barrier before others than the allocating warp read the address.

@@ -125,7 +125,7 @@ tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 32;
 	}
 	rulePair = diag.Rule{
 		ID: "T5", Layer: "tensor", Severity: diag.Error, Title: "a pair of blocks that do not meet",
-		What: "tcgen05.alloc.cta_group::2 with no barrier of the cluster before it, or a free with none between it and the last use.",
+		What: "tcgen05.alloc.cta_group::2 with no barrier of the cluster before it, or a free with none between it and the last use. Where the blocks meet behind the allocation before anything is done to tensor memory it is a review: both execute it together, and the manual does not say that the other must have started; kernels in use count on that.",
 		Why:  "The other block may not have started, or may still use the memory: a fault or a hang.",
 		Wrong: `
 .reqntid 32
