@@ -152,10 +152,21 @@ func (w *walk) result(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 		set(&in.Args[0], w.pool.Scale(width, arg(1, width), -1))
 		return
 	case "mul", "mad":
-		if float || st.high || !st.plain {
+		if float || !st.plain {
 			break
 		}
 		a, b := arg(1, width), arg(2, width)
+		if st.high {
+			v := w.pool.High(width, a, b, signed)
+			if v == nil {
+				break
+			}
+			if st.head == "mad" {
+				v = w.pool.Add(width, v, w.fit(arg(3, width), width))
+			}
+			set(&in.Args[0], v)
+			return
+		}
 		if st.wide {
 			width *= 2
 			a, b = w.pool.Resize(width, a, signed), w.pool.Resize(width, b, signed)

@@ -109,12 +109,25 @@ func (p *program) endings(ring int) {
 const around = 4
 
 // ring is the greatest small number that an index in a loop is compared with or wrapped at: the length of
-// a ring of stages.
+// a ring of stages. Compilers wrap by multiplications: the upper half of one divides, and another makes up for the part that is left.
 func (p *program) ring(l *graph.Loop) int {
-	n := 2
+	n, whole := 2, 0
+	divides := false
 	for _, b := range l.Blocks {
 		for _, s := range p.blocks[b] {
-			if s.head != "setp" && s.head != "and" && s.head != "rem" {
+			switch s.head {
+			case "mul", "mad":
+				k, known := multiplier(s.in)
+				switch {
+				case !known:
+				case s.high:
+					divides = true
+				case max(k, -k) <= 8:
+					whole = max(whole, int(max(k, -k)))
+				}
+				continue
+			case "setp", "and", "rem":
+			default:
 				continue
 			}
 			last := &s.in.Args[len(s.in.Args)-1]
@@ -129,7 +142,24 @@ func (p *program) ring(l *graph.Loop) int {
 			}
 		}
 	}
+	if divides {
+		n = max(n, whole)
+	}
 	return n
+}
+
+// multiplier is the constant that an instruction multiplies by, if it does.
+func multiplier(in *ir.Instr) (k int64, known bool) {
+	for i := 1; i < min(len(in.Args), 3); i++ {
+		if o := &in.Args[i]; o.Kind == ir.Int {
+			k = int64(o.Value)
+			if k>>31 == 1 {
+				k -= 1 << 32 // a negative one of 32 bits
+			}
+			return k, true
+		}
+	}
+	return 0, false
 }
 
 // shape is the number of threads of a block: as .reqntid lays it down, or the most that .maxntid allows,

@@ -69,6 +69,8 @@ func TestRings(t *testing.T) {
 		"selection":         "add.u32 %r3, %r3, 1;\nsetp.ge.u32 %p2, %r3, 3;\nselp.b32 %r3, 0, %r3, %p2;",
 		"branch":            "add.u32 %r3, %r3, 1;\nsetp.ne.u32 %p2, %r3, 3;\n@%p2 bra ON;\nmov.b32 %r3, 0;\nON:",
 		"remainder":         "add.u32 %r3, %r3, 1;\nrem.u32 %r3, %r3, 3;",
+		"multiplication":    "add.u32 %r7, %r4, 1;\nmul.hi.u32 %r8, %r7, -1431655765;\nshr.u32 %r8, %r8, 1;\nmul.lo.u32 %r8, %r8, 3;\nsub.u32 %r3, %r7, %r8;",
+		"of signed numbers": "add.u32 %r7, %r4, 1;\nmul.hi.s32 %r8, %r7, 1431655766;\nshr.u32 %r9, %r8, 31;\nadd.u32 %r8, %r8, %r9;\nmul.lo.u32 %r8, %r8, 3;\nsub.u32 %r3, %r7, %r8;",
 	} {
 		k := follow(t, ".reqntid 32", `
 ld.param.u32 %r1, [n];

@@ -116,6 +116,23 @@ func (p *Pool) binary(op string, width int, a, b *Value) *Value {
 	return v
 }
 
+// High is the upper half of a product, by which compilers divide; nil where it is not known: of 64 bits, that of constants alone is.
+func (p *Pool) High(width int, a, b *Value, signed bool) *Value {
+	if width < 64 {
+		product := p.Binary("mul", 64, p.Resize(64, a, signed), p.Resize(64, b, signed))
+		return p.Resize(width, p.Binary("shr", 64, product, p.Const(32, int64(width))), true)
+	}
+	if !a.Const() || !b.Const() {
+		return nil
+	}
+	high, _ := bits.Mul64(uint64(a.K), uint64(b.K))
+	k := int64(high)
+	if signed {
+		k -= a.K>>63&b.K + b.K>>63&a.K
+	}
+	return p.Const(width, k)
+}
+
 // apart reports whether no bit is set in both for certain.
 func apart(a, b *Value) bool {
 	if _, h, ok := a.Bounds(); ok && bits.Len64(uint64(h)) <= b.Zeros() {

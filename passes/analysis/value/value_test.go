@@ -56,6 +56,22 @@ func TestFolds(t *testing.T) {
 		}
 	}
 	for _, n := range []struct {
+		width      int
+		signed     bool
+		a, b, want int64
+	}{
+		{32, false, 100, -1431655765, 66}, {32, false, -1, -1, -2}, {32, true, -1, 1431655766, -1}, {32, true, -7, -7, 0}, {16, false, -1, 2, 1},
+		{64, false, -1, -1, -2}, {64, true, -1, -1, 0}, {64, true, -1, 5, -1}, {64, false, 1 << 62, 8, 2},
+	} {
+		at := func(k int64) *value.Value { return p.Const(n.width, k) }
+		if got := p.High(n.width, at(n.a), at(n.b), n.signed); got != at(n.want) {
+			t.Errorf("upper half of %d times %d in %d bits is %+v, want %d", n.a, n.b, n.width, got, n.want)
+		}
+	}
+	if got := p.High(64, p.Resize(64, x, false), p.Const(64, 3), false); got != nil {
+		t.Errorf("upper half of 64 bits that are not known: %+v", got)
+	}
+	for _, n := range []struct {
 		op   string
 		a, b int64
 		want int64

@@ -124,6 +124,7 @@ type machine struct {
 	lanes   map[warp]int    // of a warp, its agents
 	engines []memory.Region // that operations in the background work on
 	doubts  []doubt
+	idle    []doubt // races with copies where there is nothing to do
 	// signalled is what commits told other blocks.
 	signalled []signal
 	plain     bool // plain accesses are compared among themselves

@@ -228,6 +228,9 @@ func (m *machine) race(y, x *access) {
 	}
 	f := m.p.Report(rule, x.e.In, "%s %s %s while %s %s it: nothing makes the one wait for the other", name(x.e), did(x), what, name(y.e), did(y)).
 		As(severity).Also(y.e.In, "the other access; it has not ended for certain when this one begins").On(x.by.t, x.by.at)
+	if severity == diag.Error && y.operation > 0 && y.e.Kind == trace.BulkLoad && x.by.t.Facts.Empty() {
+		m.idle = append(m.idle, doubt{f, *y, x.by.home()})
+	}
 	if severity == diag.Review && sure && (y.operation > 0 || m.lanes[y.by.home()] == 1) {
 		m.doubts = append(m.doubts, doubt{f, *y, x.by.home()})
 	}
@@ -251,8 +254,14 @@ type doubt struct {
 	by warp
 }
 
-// doubtless makes errors of the doubts where no lane of the warp ever comes to know.
+// doubtless makes errors of the doubts where no lane of the warp ever comes to know, and reviews of races with copies that nobody waits for
+// where there is nothing to do, which may not be launched.
 func (m *machine) doubtless() {
+	for _, d := range m.idle {
+		if !slices.ContainsFunc(m.agents, func(a *agent) bool { return a.clock.knows(d.y.operation) }) {
+			d.f.As(diag.Review)
+		}
+	}
 	for _, d := range m.doubts {
 		if !slices.ContainsFunc(m.agents, func(a *agent) bool { return a.home() == d.by && a.learned(&d.y) }) {
 			d.f.As(diag.Error)
