@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"iter"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -56,14 +57,18 @@ func (p *program) cases(l Limits) bool {
 	return true
 }
 
+// few is below what the numbers stay, what they are multiplied with aside, where greater ones make loops within loops too long.
+const few = 5
+
 // choices follows the kernel with one choice of numbers after the other. Loops within loops can make a choice too long to
-// be followed to its end: it is left out then, if enough others are not.
+// be followed to its end: the numbers are smaller then, from that choice on, and one that is too long even so is left out, if enough others
+// are not.
 //
 // Where a choice shows that more rests on what the kernel is told than numbers are put in for, the others are left to the next
 // round; in the last one none is.
 func (p *program) choices(l Limits, order []*value.Atom, scales map[*value.Atom]int64, last bool) {
 	const enough, tries = 6, 3
-	whole, left := 0, p.k.Within(l.Steps)
+	whole, left, below := 0, p.k.Within(l.Steps), int64(math.MaxInt64)
 	var dropped []string
 	var all []attempt
 	for i := range sizes {
@@ -73,12 +78,15 @@ func (p *program) choices(l Limits, order []*value.Atom, scales map[*value.Atom]
 			}
 			break // not even few turns are followed to their end
 		}
-		known := make(map[*value.Atom]int64)
-		for j, a := range order {
-			known[a] = number(a, i, j, scales[a])
-		}
+		known := numbers(order, i, scales, below)
 		steps, missed, ok := p.choice(l, i+1, left, order, known)
 		left -= steps
+		if smaller := numbers(order, i, scales, few); !ok && left > 0 && !maps.Equal(known, smaller) {
+			if steps, missed, ok = p.choice(l, i+1, left, order, smaller); ok {
+				known, below = smaller, few
+			}
+			left -= steps
+		}
 		all = append(all, attempt{known, steps, ok})
 		if !ok {
 			dropped = missed
@@ -121,15 +129,24 @@ func (p *program) choice(l Limits, pass, left int, order []*value.Atom, known ma
 	return w.steps, nil, true
 }
 
+// numbers are what the leaves are in case i, each less than so many times what it is divided by.
+func numbers(order []*value.Atom, i int, scales map[*value.Atom]int64, below int64) map[*value.Atom]int64 {
+	known := make(map[*value.Atom]int64)
+	for j, a := range order {
+		known[a] = number(a, i, j, scales[a], below)
+	}
+	return known
+}
+
 // number is what the jth leaf is in case i.
-func number(a *value.Atom, i, j int, scale int64) int64 {
+func number(a *value.Atom, i, j int, scale, below int64) int64 {
 	if name := a.Name; a.Op == "register" {
 		if strings.HasPrefix(name, "%n") || strings.Contains(name, "_n") {
 			return int64(1 + i%2)
 		}
 		return 0
 	}
-	n := sizes[(i*(2*j+1)+j)%len(sizes)] * scale
+	n := sizes[(i*(2*j+1)+j)%len(sizes)] % below * scale
 	switch i { // what is left over, of even and of odd numbers
 	case 5, 8:
 		n += scale / 2
@@ -200,8 +217,8 @@ func (s scales) look(a *value.Atom, scale int64) {
 			scale *= k.K
 		}
 	}
-	for inner := range parts(a) {
-		s.look(inner, min(scale, 1<<16))
+	for inner, factor := range parts(a) {
+		s.look(inner, min(scale/gcd(scale, max(factor, -factor)), 1<<16))
 	}
 }
 
@@ -218,15 +235,15 @@ func given(a *value.Atom) bool {
 	return false
 }
 
-// parts is what an atom is made of; of what is read, nothing.
-func parts(a *value.Atom) iter.Seq[*value.Atom] {
-	return func(yield func(*value.Atom) bool) {
+// parts is what an atom is made of, each with how often it is taken; of what is read, nothing.
+func parts(a *value.Atom) iter.Seq2[*value.Atom, int64] {
+	return func(yield func(*value.Atom, int64) bool) {
 		if a.Op == "parameter" || a.Op == "load" || a.Op == "register" {
 			return
 		}
 		for _, arg := range a.Args {
 			for _, t := range arg.Terms {
-				if !yield(t.Atom) {
+				if !yield(t.Atom, t.Factor) {
 					return
 				}
 			}
