@@ -187,20 +187,40 @@ func read(p *verify.Pass, t *trace.Trace, i int, list []*flight) []*flight {
 			if !sure {
 				continue
 			}
-			report(p, t, i, f, e, f.done && regions[k].Foreign(&f.region, f.group()))
+			among := nobody
+			switch {
+			case !f.done || !regions[k].Foreign(&f.region, f.group()):
+			case regions[k].Foreign(&f.region, 32):
+				among = warps
+			default:
+				among = lanes
+			}
+			report(p, t, i, f, e, among)
 			break
 		}
 	}
 	return list
 }
 
-func report(p *verify.Pass, t *trace.Trace, i int, f *flight, e *trace.Event, foreign bool) {
+// An audience is who else reads what a thread has copied and waited for.
+type audience int
+
+const (
+	nobody audience = iota
+	lanes           // of its own warp
+	warps
+)
+
+func report(p *verify.Pass, t *trace.Trace, i int, f *flight, e *trace.Event, among audience) {
 	word := "is read"
 	if e.Kind == trace.Store || e.Kind == trace.Atomic {
 		word = "is written"
 	}
 	switch {
-	case f.done && !foreign:
+	case f.done && among == nobody:
+	case f.done && among == lanes:
+		p.Report(&ruleWait, e.In, "what was copied in the background %s by other lanes than copied it, with no bar.warp.sync behind the wait", word).
+			As(diag.Review).Also(f.e.In, "the copy").Also(f.wait, "this waits for the copies of its own thread only").On(t, i)
 	case f.done:
 		p.Report(&ruleWait, e.In, "what was copied in the background %s by other threads than copied it, with no barrier behind the wait", word).
 			Also(f.e.In, "the copy").Also(f.wait, "this waits for the copies of its own thread only: a barrier is missing behind it").On(t, i)

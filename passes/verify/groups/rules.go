@@ -8,7 +8,7 @@ import "github.com/ptxdsl/ptxdsl/diag"
 var (
 	ruleWait = diag.Rule{
 		ID: "A5", Layer: "groups", Severity: diag.Error, Title: "copied bytes used without a wait that covers them",
-		What: "A read of shared memory that cp.async writes, on a way on which the copy's group is not closed, or is waited for by the copying thread but not followed by a barrier although other threads read.",
+		What: "A read of shared memory that cp.async writes, on a way on which the copy's group is not closed, or is waited for by the copying thread but not followed by a barrier although other threads read. Where those are lanes of the same warp it is a review: they mostly wait together, which nothing says.",
 		Why:  "A wait covers the groups that were closed before it, of the thread that waits. The reader sees old bytes, now and then.",
 		Wrong: `
 cp.async.cg.shared.global [tile+0], [%rd1], 16;
