@@ -98,6 +98,10 @@ func (k *Kernel) Grouped(rows, cols Reg[U32], group int) TileAt {
 
 // grouped is the tile of a number. Within a group of rows, tiles go down the rows first. The last group may have fewer.
 func grouped(id, rows, cols Reg[U32], group int) TileAt {
+	if group == 1 {
+		row := id.Div(cols)
+		return TileAt{Row: row, Col: id.Sub(row.Mul(cols))}
+	}
 	span := cols.MulI(int64(group))
 	g := id.Div(span)
 	base := g.MulI(int64(group))

@@ -96,19 +96,20 @@ func check[E runtime.Element](t *trial.T, s Shape, size [3]int, q, k, v []E, wid
 // A way is a kernel that computes attention.
 type way[E runtime.Element] struct {
 	name  string
-	tile  int // queries of a block
+	tile  int  // queries of a block
+	stays bool // blocks take one tile after the other, and are told how many heads there are
 	build func(*dsl.Module, Shape)
 	as    func(k *runtime.Kernel, param string, x *runtime.Buffer[E], sizes ...int) (any, error) // how it takes its factors
 }
 
 // ways are the kernels that the device can run.
 func ways[E runtime.Element](t *trial.T, s Shape) []way[E] {
-	list := []way[E]{{s.Name(), Queries, Build, asBuffer[E]}}
+	list := []way[E]{{s.Name(), Queries, false, Build, asBuffer[E]}}
 	switch t.Target() {
 	case "sm_90a":
-		list = append(list, way[E]{"hopper_" + s.Name(), HopperQueries, BuildHopper, asTensor[E]})
+		list = append(list, way[E]{"hopper_" + s.Name(), HopperQueries, true, BuildHopper, asTensor[E]})
 	case "sm_100a", "sm_103a":
-		list = append(list, way[E]{"blackwell_" + s.Name(), BlackwellQueries, BuildBlackwell, asTensor[E]})
+		list = append(list, way[E]{"blackwell_" + s.Name(), BlackwellQueries, false, BuildBlackwell, asTensor[E]})
 	}
 	return list
 }
@@ -144,9 +145,13 @@ func (w way[E]) job(t *trial.T, s Shape, size [3]int, q, k, v []E) (j job[E], er
 	aq, e1 := w.as(kernel, "q", pq, heads, queries, s.Width)
 	ak, e2 := w.as(kernel, "k", pk, heads, keys, s.Width)
 	av, e3 := w.as(kernel, "v", pv, heads, keys, s.Width)
-	grid := runtime.Grid((queries+w.tile-1)/w.tile, heads)
+	blocks, sizes := (queries+w.tile-1)/w.tile, []any{aq, ak, av, po, queries, keys}
+	grid := runtime.Grid(blocks, heads)
+	if w.stays {
+		grid, sizes = runtime.Grid(min(blocks*heads, t.Device.Info().SMs)), append(sizes, heads)
+	}
 	return job[E]{
-		launch: func() error { return kernel.Launch(grid, aq, ak, av, po, queries, keys) },
+		launch: func() error { return kernel.Launch(grid, sizes...) },
 		out:    po,
 		close:  func() error { return errors.Join(pq.Close(), pk.Close(), pv.Close(), po.Close()) },
 	}, errors.Join(e1, e2, e3)

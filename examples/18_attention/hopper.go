@@ -4,6 +4,8 @@
 package attention
 
 import (
+	"iter"
+
 	"github.com/ptxdsl/ptxdsl/dsl"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -14,9 +16,17 @@ const (
 	HopperKeys    = 128
 )
 
+// A task is a tile of queries of a head.
+type task struct {
+	head  u32
+	first u32 // query
+	after u32 // number of the first as keys are counted
+	steps u32 // tiles of keys that they see, one at least
+}
+
 // BuildHopper makes the kernel of Build for sm_90a: one warpgroup loads with the TMA, and two multiply with wgmma. A stage holds a tile of keys and the
 // values of the tile before, so that the scores of one tile and the weighted values of the last are under way together, and the softmax of the
-// first runs beside the second.
+// first runs beside the second. Blocks stay for one tile of queries after the other, as many as fill the machine, and there are so many heads.
 func BuildHopper(m *dsl.Module, s Shape) {
 	k := m.Kernel("hopper_"+s.Name(), dsl.Warpgroups(3))
 	if !s.known(k) {
@@ -26,64 +36,90 @@ func BuildHopper(m *dsl.Module, s Shape) {
 	q := k.Tensor("q", s.Type, []int{1, HopperQueries, s.Width}, dsl.Swizzle128)
 	ks, vs := k.Tensor("k", s.Type, tile, dsl.Swizzle128), k.Tensor("v", s.Type, tile, dsl.Swizzle128)
 	o := k.Matrix("o", s.Type)
-	queries, keys := dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "m")
-	head, block, zero := k.CTAID().Y, k.CTAID().X, k.U32(0)
-	if s.Causal { // what takes longest comes first
-		block = k.NCTAID().X.SubI(1).Sub(block)
-	}
-	first := block.MulI(HopperQueries)
-	o = o.Sized(queries, k.U32(s.Width)).Nth(head)
-	number := s.number(first, queries, keys)
-	steps := s.steps(keys, number, HopperQueries, HopperKeys).Max(k.U32(1)) // one at least is taken
+	queries, keys, heads := dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "heads")
+	tasks, zero := s.tasks(k, heads, queries, keys), k.U32(0)
 
-	own := k.Pipeline("own", 1, q.Feed())
+	own := k.Pipeline("own", 2, q.Feed())
 	kv := k.Pipeline("kv", 2, ks.Feed(), vs.Feed())
 	k.Roles(
 		dsl.OnWarpgroup(0, "load", func() {
-			for at := range own.Produce(k.U32(1)) {
-				q.Fill(at, head, first, zero)
-			}
-			k.Comment("before the first keys and behind the last values lies nothing, which arrives as zeros")
-			for at := range kv.Produce(steps.AddI(1)) {
-				from := at.Index().MulI(HopperKeys)
-				ks.Fill(at, head, from, zero)
-				vs.Fill(at, head, from.SubI(HopperKeys), zero)
+			for t := range tasks {
+				for at := range own.Produce(k.U32(1)) {
+					q.Fill(at, t.head, t.first, zero)
+				}
+				k.Comment("before the first keys and behind the last values lies nothing, which arrives as zeros")
+				for at := range kv.Produce(t.steps.AddI(1)) {
+					from := at.Index().MulI(HopperKeys)
+					ks.Fill(at, t.head, from, zero)
+					vs.Fill(at, t.head, from.SubI(HopperKeys), zero)
+				}
 			}
 		}).Regs(24),
 		dsl.OnWarpgroups(1, 2, "multiply", func(half u32) {
 			row := half.MulI(HopperQueries / 2)
-			out := k.Accumulator(HopperQueries/2, s.Width, isa.F32)
-			rows := newSoftmax(k, out.Lines(), s.Width)
-			own.ConsumeOne(func(mine *dsl.Stage) {
-				score := func(at *dsl.Stage) *dsl.Accumulator {
-					scores := k.Accumulator(HopperQueries/2, HopperKeys, isa.F32)
-					scores.MMA(q.In(mine).Part(half, 2), ks.In(at))
-					k.CommitProducts()
-					return scores
-				}
-				var weights *dsl.Fragments
-				kv.ConsumeOne(func(at *dsl.Stage) {
-					scores := score(at)
-					k.WaitProducts(0)
-					s.mask(k, scores, HopperKeys, zero, keys, number, row)
-					rows.Weigh(scores)
-					weights = scores.As(s.Type)
+			for t := range tasks {
+				out := k.Accumulator(HopperQueries/2, s.Width, isa.F32)
+				rows := newSoftmax(k, out.Lines(), s.Width)
+				own.ConsumeOne(func(mine *dsl.Stage) {
+					score := func(at *dsl.Stage) *dsl.Accumulator {
+						scores := k.Accumulator(HopperQueries/2, HopperKeys, isa.F32)
+						scores.MMA(q.In(mine).Part(half, 2), ks.In(at))
+						k.CommitProducts()
+						return scores
+					}
+					var weights *dsl.Fragments
+					kv.ConsumeOne(func(at *dsl.Stage) {
+						scores := score(at)
+						k.WaitProducts(0)
+						s.mask(k, scores, HopperKeys, zero, keys, t.after, row)
+						rows.Weigh(scores)
+						weights = scores.As(s.Type)
+					})
+					for at := range kv.Consume(t.steps.SubI(1)) {
+						scores := score(at)
+						out.MMALeft(weights, vs.In(at).Transposed())
+						k.CommitProducts()
+						k.WaitProducts(1)
+						s.mask(k, scores, HopperKeys, at.Index().AddI(1).MulI(HopperKeys), keys, t.after, row)
+						shrink := rows.Weigh(scores)
+						next := scores.As(s.Type)
+						k.Comment("the branch holds the wait behind the softmax: in one block, the assembler would wait first")
+						k.If(k.AnyLane(rows.Grew(shrink)), func() {
+							k.WaitProducts(0)
+							rows.Shrink(out, shrink)
+						})
+						k.WaitProducts(0)
+						weights.Set(next)
+					}
+					kv.ConsumeOne(func(at *dsl.Stage) { out.MMALeft(weights, vs.In(at).Transposed()) })
 				})
-				for at := range kv.Consume(steps.SubI(1)) {
-					scores := score(at)
-					out.MMALeft(weights, vs.In(at).Transposed())
-					k.CommitProducts()
-					k.WaitProducts(1)
-					s.mask(k, scores, HopperKeys, at.Index().AddI(1).MulI(HopperKeys), keys, number, row)
-					shrink := rows.Weigh(scores)
-					k.WaitProducts(0)
-					rows.Shrink(out, shrink)
-					weights.Set(scores.As(s.Type))
-				}
-				kv.ConsumeOne(func(at *dsl.Stage) { out.MMALeft(weights, vs.In(at).Transposed()) })
-			})
-			rows.Divide(out)
-			out.Store(o, first.Add(row), zero)
+				rows.Divide(out)
+				out.Store(o.Sized(queries, k.U32(s.Width)).Nth(t.head), t.first.Add(row), zero)
+			}
 		}).Regs(240),
 	)
+}
+
+// tasks are those of a block. Tiles of eight heads are dealt together, which share their keys and values through the L2 cache. Causal ones take longer
+// the later they are: the last of a head come first, and are dealt head by head, so that a block gets some of each length.
+func (s Shape) tasks(k *dsl.Kernel, heads, queries, keys u32) iter.Seq[task] {
+	blocks, together := queries.CeilDiv(HopperQueries), 8
+	if s.Causal {
+		together = 1
+	}
+	tiles := k.Persistent(heads, blocks, together)
+	return func(yield func(task) bool) {
+		for at := range tiles.Each() {
+			block := at.Col
+			if s.Causal {
+				block = blocks.SubI(1).Sub(block)
+			}
+			t := task{head: at.Row, first: block.MulI(HopperQueries)}
+			t.after = s.number(t.first, queries, keys)
+			t.steps = s.steps(keys, t.after, HopperQueries, HopperKeys).Max(k.U32(1))
+			if !yield(t) {
+				return
+			}
+		}
+	}
 }

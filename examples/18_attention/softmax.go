@@ -66,6 +66,15 @@ func (r *softmax) Weigh(scores sums) (shrink []f32) {
 	return shrink
 }
 
+// Grew reports whether a factor of Weigh's is less than one: a row has a larger maximum now, as happens seldom after the first tiles.
+func (r *softmax) Grew(shrink []f32) dsl.Reg[dsl.Pred] {
+	least := shrink[0]
+	for _, x := range shrink[1:] {
+		least = least.Min(x)
+	}
+	return least.LtF(1)
+}
+
 // Shrink multiplies what was gathered so far by the factors of its lines.
 func (r *softmax) Shrink(out sums, shrink []f32) {
 	out.Map(func(c dsl.Cell, x f32) f32 { return x.Mul(shrink[c.Line]) })
