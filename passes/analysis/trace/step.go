@@ -77,7 +77,8 @@ func opcode(op string) step {
 	}
 	if s.head == "ld" {
 		s.space = space(op)
-		s.polled = s.polled && (s.space != "shared" || !slices.Contains(s.words, "volatile"))
+		// Answers to requests for more work have 128 bits, and are read when they are there.
+		s.polled = s.polled && (s.space != "shared" || !slices.Contains(s.words, "volatile") && !slices.Contains(s.words, "b128"))
 	}
 	return s
 }
