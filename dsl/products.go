@@ -72,6 +72,16 @@ func (k *Kernel) CommitProducts() { k.sound().ins("wgmma.commit_group.sync.align
 //	out.MMALeft(weights, values)
 //	k.CommitProducts()
 //	k.WaitProducts(1) // the scores are there, while out is still under way
+//
+// Arithmetic between two waits is to run beside the products that the second waits for; the assembler, though, moves the second ahead of what does not
+// need it, as long as no branch lies between. Work that needs the products only sometimes is such a branch:
+//
+//	shrink := weigh(scores)
+//	k.If(k.AnyLane(grew), func() {
+//		k.WaitProducts(0)
+//		out.Map(shrink)
+//	})
+//	k.WaitProducts(0)
 func (k *Kernel) WaitProducts(pending int) {
 	k = k.sound()
 	if pending < 0 || pending > 7 {
