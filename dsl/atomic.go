@@ -22,7 +22,11 @@ func (a Array[T]) Atomic(how Mod, i Reg[U32], x Reg[T], mods ...Mod) Reg[T] {
 	d := fresh[T](k)
 	if a.combines("Atomic", how) {
 		at := a.At(i).at
-		k.accesses(at, size(TypeOf[T]()), true, nil)
+		if how == "exch" {
+			k.accesses(at, size(TypeOf[T]()), true, nil)
+		} else {
+			k.combines(at, size(TypeOf[T]()))
+		}
 		k.ins(a.atomic("atom", how, mods), d.in(k), at.in(k), x.combined(k))
 	}
 	return d
@@ -32,7 +36,7 @@ func (a Array[T]) Atomic(how Mod, i Reg[U32], x Reg[T], mods ...Mod) Reg[T] {
 func (a Array[T]) Reduce(how Mod, i Reg[U32], x Reg[T], mods ...Mod) {
 	if k := a.at.k; k != nil && a.combines("Reduce", how) {
 		at := a.At(i).at
-		k.accesses(at, size(TypeOf[T]()), true, nil)
+		k.combines(at, size(TypeOf[T]()))
 		k.ins(a.atomic("red", how, mods), at.in(k), x.combined(k))
 	}
 }

@@ -179,12 +179,19 @@ func (k *Kernel) dropUnread() {
 // settleRegs lists the registers that stand in instructions.
 func (k *Kernel) settleRegs() {
 	list := make([]*ir.Reg, 0, k.made)
+	dropped := 0
 	for r := range k.regs.All() {
 		if r.Number != 0 {
 			list = append(list, r)
 		}
+		if r.Number == 1 && computes(r.Type) {
+			dropped++
+		}
 	}
 	k.f.Regs = list
+	if dropped > 0 && k.m.faults.Errors() == 0 {
+		k.tellDropped(dropped)
+	}
 }
 
 // count adds to how often each register stands in instructions, and reports whether in names variables. Until a kernel is finished

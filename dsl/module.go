@@ -4,6 +4,7 @@
 package dsl
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
@@ -130,7 +131,8 @@ func (m *Module) Build() (*ir.Module, diag.List) {
 		m.finish()
 		m.sealed = true
 	}
-	return m.ir, m.faults.Sort()
+	m.faults = m.faults.Sort() // which leaves out what was said of a line already
+	return m.ir, slices.Clone(m.faults)
 }
 
 // Text is the module as PTX. The error, an *Error, holds every finding of Build if one is an error.

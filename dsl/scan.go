@@ -13,7 +13,8 @@ func (x Reg[T]) WarpScan(combine func(a, b Reg[T]) Reg[T]) Reg[T] {
 	k.fullWarps("WarpScan")
 	lane := k.Lane()
 	for n := int64(1); n < 32; n *= 2 {
-		x = Select(lane.GeI(n), combine(x.ShuffleUp(n), x), x)
+		there := lane.GeI(n)
+		x = Select(there, combined("WarpScan", combine, x.ShuffleUp(n), x), x)
 	}
 	return x
 }

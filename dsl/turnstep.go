@@ -80,6 +80,8 @@ func arith(head string, a, b worked, width int, signed bool) worked {
 		return worked{kind: sure}
 	case a.kind == given && (b.kind == given || b.kind == sure && b.n == 0) || b.kind == given && a.kind == sure && a.n == 0 && head == "add":
 		return worked{kind: given}
+	case a.kind == given && b.kind == sure && b.n > 0 && !isAddress(b.n) && (head == "add" || head == "div" || head == "shr" && b.n < 16):
+		return worked{kind: given} // as large as a launch wants, still
 	case a.kind != sure || b.kind != sure:
 		return worked{}
 	case (isAddress(a.n) || isAddress(b.n)) && head != "add" && head != "sub":

@@ -98,6 +98,12 @@ func (u *usage) access(k *Kernel, writes bool) {
 	u.known++
 }
 
+// combine notes that what the variable holds is combined with something, by an atomic operation: it is read and written, and something else
+// wrote it first.
+func (u *usage) combine(k *Kernel) {
+	u.access(k, false)
+}
+
 // checkTaken reports feeds that no stage is asked for.
 func (p *Pipeline) checkTaken() {
 	p.taken.left(func(from, to int) {

@@ -104,7 +104,7 @@ func (x Reg[T]) WarpReduce(combine func(a, b Reg[T]) Reg[T]) Reg[T] {
 	}
 	x.k.fullWarps("WarpReduce")
 	for mask := int64(16); mask > 0; mask /= 2 {
-		x = combine(x, x.ShuffleXor(mask))
+		x = combined("WarpReduce", combine, x, x.ShuffleXor(mask))
 	}
 	return x
 }

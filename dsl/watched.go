@@ -81,6 +81,19 @@ func (k *Kernel) watch(w watched) {
 //go:noinline
 func (k *Kernel) accesses(a Addr, bytes int64, writes bool, mods []Mod) {
 	a.use.access(k, writes)
+	k.reachesFor(a, bytes, writes, mods)
+}
+
+// combines notes that a thread combines something with bytes at a, which were written before.
+//
+//go:noinline
+func (k *Kernel) combines(a Addr, bytes int64) {
+	a.use.combine(k)
+	k.reachesFor(a, bytes, true, nil)
+}
+
+// reachesFor notes where an access is.
+func (k *Kernel) reachesFor(a Addr, bytes int64, writes bool, mods []Mod) {
 	switch {
 	case a.k != k || a.reg == nil && a.v == nil:
 	case a.v != nil:
@@ -215,6 +228,9 @@ func (k *Kernel) checkAccess(t *turn, w *watched) bool {
 			continue
 		}
 		here := t.comes(w.conds)
+		if here != sure && t.certain(w.conds) {
+			here = sure // wherever a launch lets the block come
+		}
 		if here == vague {
 			continue
 		}

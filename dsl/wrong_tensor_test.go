@@ -178,9 +178,9 @@ var wrongTensors = []wrongKernel{
 			w.MMALeft(w.Left(x, warp.MulI(32)), x, zero)      // want `D401: warp 4 takes rows 128 to 159`
 			k.If(warp.LtI(4), func() { w.Left(x, warp.MulI(32)) })
 			k.If(i.AddI(1).Lt(n), func() {
-				dsl.Element[dsl.F16](two.Stage(i.AddI(2)), t.ShrI(1), zero).Put(k.F16(0)) // want `D401: warp 0 takes tile 2 of 2, of 128x64`
+				dsl.Element[dsl.F16](two.Stage(i.AddI(2)), t.ShrI(1), zero).Put(k.F16(0)) // want `D401: warp 0 takes tile 2 of 2, of 128x64|D301: thread 0 is at byte 32768 of two`
 			})
-			dsl.Element[dsl.F16](x, t, zero).Get()         // want `D401: thread 128 takes row 128 of 128x64 \.f16`
+			dsl.Element[dsl.F16](x, t, zero).Get()         // want `D401: thread 128 takes row 128 of 128x64 \.f16|D301: thread 128 is at byte 16384 of x`
 			dsl.Element[dsl.F16](x, zero, t.ShrI(1)).Get() // want `D401: thread 128 takes column 64 of 128x64 \.f16`
 		}
 		for row := range k.RangeStep(warp.MulI(32), n, k.U32(256)) { // a launch keeps it within the tile

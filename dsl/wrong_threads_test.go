@@ -37,9 +37,43 @@ var wrongThreads = []wrongKernel{
 		dsl.As[dsl.F64](dsl.Global[dsl.F32](k, "x").At(k.TID().X)).Get() // want `D301: thread 1 is at byte 4 of x, and moves 8 bytes at once`
 	}},
 	// Places outside of a variable.
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "s", 128).Store(k.TID().X, k.F32(1)) }},      // want `D301: thread 128 is at byte 512 of s, which has 512; an index counts elements, and If keeps threads away`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.U32](k, "s", 8).Reduce("add", k.Lane(), k.U32(1)) }}, // want `D301: thread 8 is at byte 32 of s, which has 32`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Local[dsl.F32](k, "s", 8).Store(k.Lane(), k.F32(1)) }},          // want `D301: thread 8 is at byte 32 of s, which has 32`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "s", 128).Store(k.TID().X, k.F32(1)) }}, // want `D301: thread 128 is at byte 512 of s, which has 512; an index counts elements, and If keeps threads away`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
+		s := dsl.Shared[dsl.U32](k, "s", 8)
+		s.StoreI(0, k.U32(0))
+		s.Reduce("add", k.Lane(), k.U32(1)) // want `D301: thread 8 is at byte 32 of s, which has 32`
+	}},
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
+		x, counts := dsl.Global[dsl.U32](k, "x"), dsl.Shared[dsl.U32](k, "counts", 256)
+		counts.Reduce("add", x.Load(k.TID().X), k.U32(1)) // want `D301: nothing writes counts, which is read here: shared memory begins with what was there before`
+	}},
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { // Atomic "exch" writes
+		x, locks := dsl.Global[dsl.U32](k, "x"), dsl.Shared[dsl.U32](k, "locks", 8)
+		locks.Atomic("exch", x.Load(k.TID().X).AndI(7), k.U32(0))
+		locks.Reduce("add", k.TID().X, k.U32(1)) // want `D301: thread 8 is at byte 32 of locks, which has 32`
+	}},
+	// Under conditions that are the same for all threads, which a launch may make hold.
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
+		n, s, t := dsl.Param[dsl.U32](k, "n"), dsl.Shared[dsl.F32](k, "s", 8, 128), k.TID().X
+		for at := range k.RangeStep(k.U32(0), n, k.U32(8)) {
+			s.Store(s.Index(t.ShrI(4), t.AndI(15)), k.F32(1)) // want `D301: thread 128 is at byte 4096 of s, which has 4096`
+			k.If(at.AddI(8).Lt(n), func() {
+				s.Store(t.MulI(5), k.F32(1)) // want `D301: thread 205 is at byte 4100 of s, which has 4096`
+			})
+		}
+		k.If(t.Lt(n), func() { s.Store(t.MulI(5), k.F32(1)) }) // a launch keeps threads away
+	}},
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
+		x, n := dsl.Global[dsl.F32](k, "x"), dsl.Param[dsl.U32](k, "n")
+		for i := range k.GridStride(n.ShrI(2)) {
+			x.LoadVec(i, 4) // want `D301: thread 1 is at byte 4 of x, and moves 16 bytes at once`
+		}
+		k.If(k.TID().X.Lt(n.AddI(1)), func() {
+			x.LoadVec(k.TID().X, 2) // want `D301: thread 1 is at byte 4 of x, and moves 8 bytes at once`
+		})
+		k.If(k.TID().X.Lt(n.MinI(1)), func() { x.LoadVec(k.TID().X, 2) })
+	}},
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Local[dsl.F32](k, "s", 8).Store(k.Lane(), k.F32(1)) }}, // want `D301: thread 8 is at byte 32 of s, which has 32`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		dsl.Shared[dsl.F32](k, "s", 256).Store(k.TID().X.SubI(1), k.F32(1)) // want `D301: thread 0 is at byte -4 of s`
 	}},

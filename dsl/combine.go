@@ -1,0 +1,57 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import "github.com/ptxdsl/ptxdsl/ir"
+
+// combined is what combine makes of two lanes. What leaves one of them out is told, and what depends on how the lanes are put into pairs: the result
+// would be that of some of them.
+func combined[T Scalar](call string, combine func(a, b Reg[T]) Reg[T], a, b Reg[T]) Reg[T] {
+	k := a.k
+	if k == nil || a.r == nil || b.r == nil || a.r == b.r {
+		return combine(a, b)
+	}
+	first, second := a.r.Number, b.r.Number
+	x := combine(a, b)
+	if x.k != k {
+		return x // which is told where it is used
+	}
+	which := ""
+	switch {
+	case a.r.Number == first && x.r != a.r, x.r == b.r:
+		which = "the first"
+	case b.r.Number == second && x.r != b.r, x.r == a.r:
+		which = "the second"
+	default:
+		k.pairs(call, x.r, a.r, b.r)
+		return x
+	}
+	k.doubt(k.m.calls.here(), "what %s combines with leaves %s of its two values out: the result is what some lanes bring, not all", call, which)
+	return x
+}
+
+// pairs tells that a call combines by what is not associative.
+func (k *Kernel) pairs(call string, x, a, b *ir.Reg) {
+	switch head := k.joins(x, a, b); head {
+	case "sub", "div", "rem", "shl", "shr":
+		k.doubt(k.m.calls.here(), "%s combines with %s, whose result depends on which lanes come together first; what is combined in any order is expected: add, max, or", call, head)
+	}
+}
+
+// joins is the operation that made x of a and b just now, if it is one.
+func (k *Kernel) joins(x, a, b *ir.Reg) string {
+	if k.cur == nil {
+		return ""
+	}
+	for in := range k.order.backward(k.cur) {
+		if len(in.Args) != 3 || in.Args[0].Kind != ir.Register || in.Args[0].Reg != x {
+			return ""
+		}
+		if p, q := in.Args[1].Reg, in.Args[2].Reg; p == a && q == b || p == b && q == a {
+			return in.Head()
+		}
+		return ""
+	}
+	return ""
+}

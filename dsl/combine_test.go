@@ -1,0 +1,67 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl_test
+
+import (
+	"testing"
+
+	"github.com/ptxdsl/ptxdsl/dsl"
+)
+
+// dropped are kernels that combine lanes in ways that leave some out, and compute what nothing reads.
+var dropped = []wrongKernel{
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
+		x := dsl.Global[dsl.F32](k, "x")
+		v := x.Load(k.TID().X)
+		v = v.WarpReduce(func(a, _ f32) f32 { return a.Add(a) })                  // want `D501: what WarpReduce combines with leaves the second of its two values out: the result is what some lanes bring, not all`
+		v = v.WarpReduce(func(a, b f32) f32 { return a.Add(b).Sub(a.Mul(b)) })    // whatever that is
+		v = v.WarpScan(func(a, b f32) f32 { return b })                           // want `D501: what WarpScan combines with leaves the first of its two values out`
+		v = v.WarpScan(func(a, b f32) f32 { return a.Sub(b) })                    // want `D501: WarpScan combines with sub, whose result depends on which lanes come together first; what is combined in any order is expected: add, max, or`
+		v = dsl.BlockReduce(v, "s", func(a, b f32) f32 { return b.Div(a) })       // want `D501: WarpReduce combines with div, whose result depends on which lanes`
+		v = dsl.BlockReduce(v, "t", func(a, b f32) f32 { return a })              // want `D501: what WarpReduce combines with leaves the second of its two values out`
+		v = dsl.BlockReduce(v, "u", func(a, b f32) f32 { return a.Add(b) })       // all of them
+		v = v.WarpReduce(func(a, b f32) f32 { return dsl.Select(a.Lt(b), b, a) }) // so here
+		v = v.WarpReduce(func(a, b f32) f32 { return dsl.Select(a.Lt(b), a, b) }) // and here
+		v = k.F32(1).WarpReduce(func(a, b f32) f32 { return a.Add(b) }).Add(v)    // of a constant
+		x.Store(k.TID().X, v)
+	}},
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
+		x, n := dsl.Global[dsl.F32](k, "x"), dsl.Param[dsl.U32](k, "n")
+		sum, most := k.F32(0).Var(), k.F32(0).Var()
+		for i := range k.GridStride(n) {
+			v := x.Load(i)
+			sum.Add(v) // want `D501: nothing reads what add computes here: operations return their result and change no operand; Set and Store keep it`
+			most.Set(most.Max(v))
+			most.Max(v).Mul(v) // want `D501: nothing reads what mul computes here`
+			i.AddI(1)          // a place
+		}
+		x.Store(k.TID().X, sum.Add(most))
+	}},
+}
+
+// TestDropped builds kernels that are right in form.
+func TestDropped(t *testing.T) {
+	testWrong(t, "combine_test.go", dropped, false)
+}
+
+// TestBuildTwice asks a module for what was found more than once: that of a line that was told of twice, too.
+func TestBuildTwice(t *testing.T) {
+	m := dsl.New("m", "sm_90")
+	k := m.Kernel("k", dsl.Threads(256))
+	x := dsl.Global[dsl.F32](k, "x")
+	for range 2 {
+		x.Load(k.TID().X).Add(x.Load(k.TID().X)) // a doubt, twice
+	}
+	_, first := m.Build()
+	if len(first) != 1 || first.Errors() != 0 {
+		t.Fatalf("%d findings, %d errors; one doubt is expected: %v", len(first), first.Errors(), first)
+	}
+	if _, err := m.Text(); err != nil {
+		t.Errorf("Text behind Build: %v", err)
+	}
+	_, again := m.Build()
+	if len(first) != 1 || len(again) != 1 || first[0].Message != again[0].Message || first[0].Message == "" {
+		t.Errorf("asked again, it is %v, and was %v", again, first)
+	}
+}
