@@ -48,11 +48,11 @@ func Reference(q, k, v []float32, width int, causal bool) []float32 {
 	return out
 }
 
-// Check runs every kind of kernel on several heads, of which some end within a tile.
+// Check runs every kind of kernel on several heads, of which some end within a tile, and some are more than the machine has multiprocessors.
 func Check(t *trial.T) error {
 	for _, width := range []int{64, 128} {
 		for _, causal := range []bool{false, true} {
-			for _, size := range [][3]int{{2, 64, 64}, {3, 128, 192}, {2, 1, 77}, {1, 200, 333}, {4, 512, 512}} {
+			for _, size := range [][3]int{{2, 64, 64}, {3, 128, 192}, {2, 1, 77}, {1, 200, 333}, {4, 512, 512}, {300, 1, 200}, {67, 129, 130}} {
 				q, k, v := t.Floats(size[0]*size[1]*width), t.Floats(size[0]*size[2]*width), t.Floats(size[0]*size[2]*width)
 				if err := errors.Join(
 					check(t, Shape{isa.F16, width, causal}, size, trial.F16(q), trial.F16(k), trial.F16(v), runtime.F16.Float32, 2e-3),
