@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ptxdsl/ptxdsl/internal/slab"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/lower"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
@@ -180,7 +181,7 @@ func (k *Kernel) dropUnread() {
 func (k *Kernel) settleRegs() {
 	list := make([]*ir.Reg, 0, k.made)
 	dropped := 0
-	for r := range k.regs.All() {
+	for r := range slab.All(&k.regs) {
 		if r.Number != 0 {
 			list = append(list, r)
 		}

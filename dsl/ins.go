@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/internal/slab"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -189,32 +190,34 @@ func (k *Kernel) checkSpecial(name string) {
 }
 
 // vector is {list}, of operands that need not stay.
-func (k *Kernel) vector(list ...ir.Operand) ir.Operand { return k.list(ir.Vector, k.args.Copy(list)) }
+func (k *Kernel) vector(list ...ir.Operand) ir.Operand {
+	return k.list(ir.Vector, slab.Copy(&k.args, list))
+}
 
 // list is an operand with parts, which stay.
 func (k *Kernel) list(kind ir.Kind, parts []ir.Operand) ir.Operand {
-	more := k.mores.One()
+	more := slab.One(&k.mores)
 	more.Args = parts
 	return ir.Operand{Kind: kind, More: more}
 }
 
 // naming is an operand that names something besides a register, with an offset.
 func (k *Kernel) naming(kind ir.Kind, ref ir.Ref, offset int64) ir.Operand {
-	more := k.mores.One()
+	more := slab.One(&k.mores)
 	more.Ref = ref
 	return ir.Operand{Kind: kind, Value: offset, More: more}
 }
 
 // both is a|b.
 func (k *Kernel) both(a, b ir.Operand) ir.Operand {
-	parts := k.args.Many(2)
+	parts := slab.Many(&k.args, 2)
 	parts[0], parts[1] = a, b
 	return k.list(ir.Pair, parts)
 }
 
 // special is a special register.
 func (k *Kernel) special(name string) ir.Operand {
-	more := k.mores.One()
+	more := slab.One(&k.mores)
 	more.Text = name
 	return ir.Operand{Kind: ir.Special, More: more}
 }

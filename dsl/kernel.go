@@ -192,7 +192,7 @@ func (k *Kernel) room(pos ir.Pos, op string, n int) *ir.Instr {
 	in.Op = op
 	in.Pos = pos
 	in.Guard = k.guard
-	in.Args = k.args.Many(n)
+	in.Args = slab.Many(&k.args, n)
 	return in
 }
 

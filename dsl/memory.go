@@ -4,6 +4,7 @@
 package dsl
 
 import (
+	"github.com/ptxdsl/ptxdsl/internal/slab"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -214,7 +215,7 @@ func (k *Kernel) address(v *ir.Var) ir.Operand {
 
 // bracket is [parts], of operands that need not stay.
 func (k *Kernel) bracket(parts ...ir.Operand) ir.Operand {
-	return k.list(ir.Address, k.args.Copy(parts))
+	return k.list(ir.Address, slab.Copy(&k.args, parts))
 }
 
 // memory is the type that loads and stores of t are written with.

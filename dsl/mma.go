@@ -6,6 +6,7 @@ package dsl
 import (
 	"fmt"
 
+	"github.com/ptxdsl/ptxdsl/internal/slab"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -328,7 +329,7 @@ func (w *WarpTile[C]) multiply(fa, fb [][]ir.Operand, more func(i, j int) []ir.O
 	w.taken += 2
 	for i := range fa {
 		for j := range fb {
-			c := k.args.Many(len(w.regs[i][j]))
+			c := slab.Many(&k.args, len(w.regs[i][j]))
 			for n, r := range w.regs[i][j] {
 				c[n] = r.in(k)
 			}

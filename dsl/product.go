@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ptxdsl/ptxdsl/internal/slab"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -238,7 +239,7 @@ func (k *Kernel) cells(cells, n int, t isa.Type) [][]ir.Operand {
 
 // cell is n new registers.
 func (k *Kernel) cell(n int, t isa.Type) []ir.Operand {
-	list := k.args.Many(n)
+	list := slab.Many(&k.args, n)
 	for i := range list {
 		list[i] = ir.Operand{Kind: ir.Register, Reg: k.newReg(t)}
 	}

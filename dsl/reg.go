@@ -7,6 +7,7 @@ import (
 	"math"
 	"reflect"
 
+	"github.com/ptxdsl/ptxdsl/internal/slab"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -75,7 +76,7 @@ func fresh[T Scalar](k *Kernel) Reg[T] {
 
 // newReg is a new register of a type that registers can have.
 func (k *Kernel) newReg(t isa.Type) *ir.Reg {
-	r := k.regs.One()
+	r := slab.One(&k.regs)
 	r.Type = t
 	k.made++
 	return r

@@ -102,7 +102,7 @@ func (s *spellings) of(o opcode, mods []Mod) *written {
 			return known
 		}
 	}
-	fresh := s.wrote.One()
+	fresh := slab.One(&s.wrote)
 	*fresh = written{opcode: o, mods: slices.Clone(mods), next: *first}
 	*first = fresh
 	return fresh
@@ -174,7 +174,7 @@ func (k *Kernel) spelled(v verb, t isa.Type, mods []Mod) *spelling {
 	if !k.computes(verbs[v], t) {
 		return nil
 	}
-	s := k.m.spellings.made.One()
+	s := slab.One(&k.m.spellings.made)
 	*s = spelling{typ: t, mods: slices.Clone(mods), text: k.spell(v, t, mods), next: *first}
 	*first = s
 	return s

@@ -4,6 +4,7 @@
 package dsl
 
 import (
+	"github.com/ptxdsl/ptxdsl/internal/slab"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -31,7 +32,7 @@ func (a Array[T]) GetVec(n int, mods ...Mod) []Reg[T] {
 		}
 		return list
 	}
-	regs := k.args.Many(w.count)
+	regs := slab.Many(&k.args, w.count)
 	for i := range regs {
 		if w.each == 1 {
 			list[i] = fresh[T](k)
@@ -93,7 +94,7 @@ func (a Array[T]) PutVec(x []Reg[T], mods ...Mod) {
 	if !ok {
 		return
 	}
-	regs := k.args.Many(w.count)
+	regs := slab.Many(&k.args, w.count)
 	for i := range regs {
 		if w.each == 1 {
 			regs[i] = x[i].register().in(k)

@@ -253,14 +253,14 @@ func list[T any](r *reader, of *listsOf[T], each func(*reader, *T)) []T {
 		number = int(r.uint())
 	}
 	if !often || r.alone {
-		return elements(r, of.room.Many(n), each)
+		return elements(r, slab.Many(&of.room, n), each)
 	}
 	if more := number + 1 - len(of.met); more > 0 {
 		of.met = append(of.met, make([]metList[T], more)...)
 	}
 	met := of.met[number]
 	if met.list == nil {
-		met.list = elements(r, of.room.Many(n), each)
+		met.list = elements(r, slab.Many(&of.room, n), each)
 		met.end = r.at
 		of.met[number] = met
 	}

@@ -6,11 +6,13 @@ package isa
 import (
 	"slices"
 	"strings"
+
+	"github.com/ptxdsl/ptxdsl/internal/slab"
 )
 
 // resolve finds the forms that the modifiers of op fit, at the matcher's version and target.
 func (m *Matcher) resolve(op string) *Opcode {
-	o := m.found.One()
+	o := slab.One(&m.found)
 	found, name, rest := m.set.split(op)
 	if found == nil {
 		if m.asking {
@@ -214,7 +216,7 @@ func (m *Matcher) settle(o *Opcode, f *Form, slots []Mod) (shut *shutGate, allow
 	if shut != nil {
 		return shut, true
 	}
-	c := Candidate{Form: f, Slots: m.slots.Copy(slots), target: m.target, since: f.since(slots, m.target)}
+	c := Candidate{Form: f, Slots: slab.Copy(&m.slots, slots), target: m.target, since: f.since(slots, m.target)}
 	if late > 0 {
 		c.rules = make([]Rule, 0, late)
 		for i := range f.Rules {

@@ -5,6 +5,8 @@ package isa
 
 import (
 	"strings"
+
+	"github.com/ptxdsl/ptxdsl/internal/slab"
 )
 
 // A settler works out the operands of a candidate of an opcode: types from slots, lengths from slots and tables, presence from
@@ -17,7 +19,7 @@ type settler struct {
 }
 
 func (s *settler) wants(list []Operand) []Want {
-	out := s.m.wants.Many(len(list))
+	out := slab.Many(&s.m.wants, len(list))
 	for i := range list {
 		s.want(&out[i], &list[i])
 	}
@@ -38,7 +40,7 @@ func (s *settler) want(w *Want, o *Operand) {
 			w.Presence = Maybe
 		}
 	}
-	w.Kinds = s.m.kinds.Many(len(o.Kinds))
+	w.Kinds = slab.Many(&s.m.kinds, len(o.Kinds))
 	for i := range o.Kinds {
 		s.kind(&w.Kinds[i], &o.Kinds[i])
 	}
@@ -46,7 +48,7 @@ func (s *settler) want(w *Want, o *Operand) {
 		w.Inside = s.wants(o.Inside)
 	}
 	if o.Pair != nil {
-		w.Pair = s.m.wants.One()
+		w.Pair = slab.One(&s.m.wants)
 		s.want(w.Pair, o.Pair)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/form"
+	"github.com/ptxdsl/ptxdsl/internal/slab"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/ptx"
@@ -67,7 +68,7 @@ func (l *lifter) operand(o *ptx.Operand) ir.Operand {
 
 // group is an operand with parts.
 func (l *lifter) group(k ir.Kind, o *ptx.Operand) ir.Operand {
-	more := l.mores.One()
+	more := slab.One(&l.mores)
 	more.Text = o.Text
 	if len(o.Args) > 0 {
 		more.Args = make([]ir.Operand, len(o.Args))
@@ -80,7 +81,7 @@ func (l *lifter) group(k ir.Kind, o *ptx.Operand) ir.Operand {
 
 // named is an operand that names something besides a register.
 func (l *lifter) named(k ir.Kind, ref ir.Ref) ir.Operand {
-	more := l.mores.One()
+	more := slab.One(&l.mores)
 	more.Ref = ref
 	return ir.Operand{Kind: k, More: more}
 }
@@ -90,7 +91,7 @@ func (l *lifter) text(s string) *ir.More {
 	if s == "" {
 		return nil
 	}
-	more := l.mores.One()
+	more := slab.One(&l.mores)
 	more.Text = s
 	return more
 }

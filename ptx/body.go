@@ -3,7 +3,11 @@
 
 package ptx
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/internal/slab"
+)
 
 // block reads { ... }: the body of a function or a scope inside it.
 func (p *parser) block() *Block {
@@ -149,7 +153,7 @@ func (p *parser) label(first token) {
 		p.item(w)
 		return
 	}
-	l := p.labels.One()
+	l := slab.One(&p.labels)
 	l.Span, l.Name = Span{first.at, p.last}, w
 	p.keep(l)
 }
@@ -196,7 +200,7 @@ func (p *parser) guarded() {
 // instruction reads the rest of an instruction that begins at start and whose opcode begins with op, the token
 // before the current one.
 func (p *parser) instruction(start Pos, guard Guard, op token) {
-	in := p.instrs.One()
+	in := slab.One(&p.instrs)
 	in.At, in.Guard, in.Op = start, guard, p.word(op)
 	if p.tok.kind == dot {
 		p.opcode(in)
@@ -210,7 +214,7 @@ func (p *parser) instruction(start Pos, guard Guard, op token) {
 	} else if want := p.runsOn(in.Op.Text); want != "" {
 		p.fail(p.last, p.last, syntax, "expected %s before the next statement", want)
 		if op.kind == name && want != quoted(";") && guard.Text == "" { // branches may lead here
-			l := p.labels.One()
+			l := slab.One(&p.labels)
 			l.Span, l.Name = in.Op.Span, in.Op
 			p.keep(l)
 			return
@@ -222,7 +226,7 @@ func (p *parser) instruction(start Pos, guard Guard, op token) {
 	} else if k := p.tok.kind; k != ';' && k != '}' && k != endOfFile {
 		ok = p.instrOperands()
 	}
-	in.Args = p.args.Copy(p.operands[base:])
+	in.Args = slab.Copy(&p.args, p.operands[base:])
 	p.operands = p.operands[:base]
 	if ok && op.kind == name && p.scan.text[op.at] == '%' && p.tok.kind == name && !p.tok.fresh {
 		p.fail(op.at, op.to, syntax, "%s is no instruction: a guard is written %s", quoted(in.Op.Text), quoted("@"+in.Op.Text))

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/ptxdsl/ptxdsl/internal/slab"
 )
 
 // written tells whether an optional token of the grammar is there.
@@ -101,7 +103,7 @@ func (p *parser) buildFunction(f frame, tree *item, span Span) {
 		fn.Linkage = []Word{f.word(tree.Linkage)}
 	}
 	if t.Marks != nil {
-		d := p.notes.One()
+		d := slab.One(&p.notes)
 		a := p.buildMarks(f, t.Marks)
 		*d = Directive{Span: a.Span, Name: a.Name, Label: absent(), Args: a.Args}
 		fn.Attrs = append(fn.Attrs, d)
@@ -167,7 +169,7 @@ func (p *parser) listAt(i int) []*Var {
 }
 
 func (p *parser) buildVar(f frame, t *variable) *Var {
-	v := p.vars.One()
+	v := slab.One(&p.vars)
 	v.Space, v.Vec, v.Type = f.word(t.Space), f.word(t.Vector), f.word(t.Type)
 	if t.Alone != nil {
 		v.Vec, v.Type = f.word(t.Alone.Vector), f.word(t.Alone.Type)
@@ -186,7 +188,7 @@ func (p *parser) buildVar(f frame, t *variable) *Var {
 	if len(t.Names) == 0 {
 		return v
 	}
-	v.Names = p.names.Copy(make([]Declarator, len(t.Names)))
+	v.Names = slab.Copy(&p.names, make([]Declarator, len(t.Names)))
 	for i, n := range t.Names {
 		p.buildDeclarator(f, n, &v.Names[i])
 	}
@@ -225,7 +227,7 @@ func (p *parser) buildDims(f frame, dims []*dimension) []Operand {
 		}
 		p.operands = append(p.operands, x)
 	}
-	list := p.args.Copy(p.operands[base:])
+	list := slab.Copy(&p.args, p.operands[base:])
 	p.operands = p.operands[:base]
 	return list
 }
@@ -264,7 +266,7 @@ func (p *parser) buildAttrs(f frame, before, after []*attribute, ptr *pointer) [
 
 func (p *parser) buildAlign(f frame, t *alignment) Attr {
 	w, x := f.word(t.Word), f.operand(t.Size)
-	return Attr{Span: Span{w.At, x.To}, Name: w, Args: p.args.Copy([]Operand{x})}
+	return Attr{Span: Span{w.At, x.To}, Name: w, Args: slab.Copy(&p.args, []Operand{x})}
 }
 
 func (p *parser) buildMarks(f frame, t *attribution) Attr {
@@ -285,14 +287,14 @@ func (p *parser) buildMarks(f frame, t *attribution) Attr {
 }
 
 func (p *parser) buildParam(f frame, t *parameter) *Var {
-	v := p.vars.One()
+	v := slab.One(&p.vars)
 	v.Span = Span{f.tokens[0].at, f.tokens[len(f.tokens)-1].to}
 	v.Space, v.Vec, v.Type = f.word(t.Space), f.word(t.Vector), f.word(t.Type)
 	if written(t.Hidden) {
 		v.Linkage = []Word{f.word(t.Hidden)}
 	}
 	v.Attrs = p.buildAttrs(f, t.Before, t.After, t.Pointer)
-	d := p.names.Copy(make([]Declarator, 1))
+	d := slab.Copy(&p.names, make([]Declarator, 1))
 	d[0].Name = f.word(t.Name)
 	d[0].Span = d[0].Name.Span
 	if t.Dim != nil {

@@ -3,11 +3,15 @@
 
 package ptx
 
-import "github.com/alecthomas/participle/v2/lexer"
+import (
+	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/ptxdsl/ptxdsl/internal/slab"
+)
 
 // buildDirective makes the node of a directive, but for its extent and its label.
 func (p *parser) buildDirective(f frame, t *directive) *Directive {
-	d := p.notes.One()
+	d := slab.One(&p.notes)
 	base := len(p.operands)
 	switch {
 	case t.Version != nil:
@@ -34,7 +38,7 @@ func (p *parser) buildDirective(f frame, t *directive) *Directive {
 		for _, a := range t.Targets.Args {
 			x := f.operand(a.Name)
 			if written(a.Count) {
-				x.Kind, x.Args = Series, p.args.Copy([]Operand{f.operand(a.Count)})
+				x.Kind, x.Args = Series, slab.Copy(&p.args, []Operand{f.operand(a.Count)})
 				x.To = f.tokens[a.Count.Pos.Offset+1].to
 			}
 			p.operands = append(p.operands, x)
@@ -63,7 +67,7 @@ func (p *parser) buildDirective(f frame, t *directive) *Directive {
 		d.Name, d.Semi = f.word(t.Other.Word), written(t.Other.End)
 		p.directiveArgs(f, t.Other.Args)
 	}
-	d.Args = p.args.Copy(p.operands[base:])
+	d.Args = slab.Copy(&p.args, p.operands[base:])
 	p.operands = p.operands[:base]
 	return d
 }

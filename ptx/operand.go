@@ -3,7 +3,11 @@
 
 package ptx
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/internal/slab"
+)
 
 // operand reads one operand of an instruction. Only the first may be a sink or a pair.
 func (p *parser) operand(first bool) (Operand, bool) {
@@ -180,7 +184,7 @@ var wantCloser = [...]string{Vector: `"," or "}"`, Address: `"," or "]"`, List: 
 // enclosed makes an operand of what is on the stack since base, up to the bracket that closes open.
 func (p *parser) enclosed(k OperandKind, open token, base int, ok bool) (Operand, bool) {
 	ok = ok && p.close(open, wantCloser[k])
-	x := Operand{Span: Span{open.at, p.last}, Kind: k, Args: p.args.Copy(p.operands[base:])}
+	x := Operand{Span: Span{open.at, p.last}, Kind: k, Args: slab.Copy(&p.args, p.operands[base:])}
 	p.operands = p.operands[:base]
 	return x, ok
 }
@@ -324,6 +328,6 @@ func (p *parser) leaf(k OperandKind) Operand {
 func (p *parser) node(k OperandKind, text string, args ...Operand) Operand {
 	return Operand{
 		Span: Span{args[0].At, args[len(args)-1].To},
-		Kind: k, Text: text, Args: p.args.Copy(args),
+		Kind: k, Text: text, Args: slab.Copy(&p.args, args),
 	}
 }

@@ -108,15 +108,15 @@ func (p *parser) reset() {
 	p.file, p.errors, p.tok, p.last, p.depth, p.nest, p.torn, p.textless, p.shifted = nil, nil, token{}, 0, 0, 0, false, false, token{}
 	p.nodes, p.operands = emptied(p.nodes), emptied(p.operands)
 	p.frame.reset()
-	p.instrs.Reset()
-	p.labels.Reset()
-	p.lines.Reset()
-	p.args.Reset()
-	p.parts.Reset()
-	p.notes.Reset()
-	p.vars.Reset()
-	p.names.Reset()
-	p.stmts.Reset()
+	slab.Reset(&p.instrs)
+	slab.Reset(&p.labels)
+	slab.Reset(&p.lines)
+	slab.Reset(&p.args)
+	slab.Reset(&p.parts)
+	slab.Reset(&p.notes)
+	slab.Reset(&p.vars)
+	slab.Reset(&p.names)
+	slab.Reset(&p.stmts)
 }
 
 // emptied is the memory of a stack, without what pointers are left in it.
@@ -304,7 +304,7 @@ func (p *parser) keep(n Node) {
 
 // taken is what was put on the node stack since base.
 func (p *parser) taken(base int) []Node {
-	list := p.stmts.Copy(p.nodes[base:])
+	list := slab.Copy(&p.stmts, p.nodes[base:])
 	clear(p.nodes[base:])
 	p.nodes = p.nodes[:base]
 	return list

@@ -3,6 +3,8 @@
 
 package ptx
 
+import "github.com/ptxdsl/ptxdsl/internal/slab"
+
 // Nearly all of a module is instructions as compilers write them: on one line, of registers, numbers, vectors of
 // those, and addresses of a register and an offset; what is left is mostly debug data, a number on each line.
 // They are read here straight from the text, without tokens. Whatever looks otherwise is left to the parser,
@@ -26,20 +28,20 @@ func (p *parser) plain(start Pos, guard Guard, op token) bool {
 	if reserved(opcode) || isCall(opcode) {
 		return false
 	}
-	args := p.args.Room(plainOperands)
+	args := slab.Room(&p.args, plainOperands)
 	n, i := p.plainOperands(args, i)
 	if i == none {
 		clear(args[:n]) // room is to be handed out as it was
 		return false
 	}
-	in := p.instrs.One()
+	in := slab.One(&p.instrs)
 	in.Span = Span{start, Pos(i + 1)}
 	in.Guard.Span = guard.Span
 	if guard.Text != "" {
 		in.Guard = guard
 	}
 	in.Op.Span, in.Op.Text = Span{op.at, op.to}, opcode
-	in.Args = p.args.Many(n)
+	in.Args = slab.Many(&p.args, n)
 	p.keep(in)
 	p.scan.at, p.tok.to = i+1, Pos(i+1)
 	p.advance()
@@ -140,7 +142,7 @@ func (p *parser) plainNegative(i int, x *Operand) int {
 	if i+1 >= len(text) || text[i+1] <= '0' || text[i+1] > '9' {
 		return none
 	}
-	digits := p.parts.Many(1)
+	digits := slab.Many(&p.parts, 1)
 	end := plainNumber(text, i+1, &digits[0])
 	x.set(Unary, text, i, i+1)
 	x.To, x.Args = Pos(end), digits
@@ -153,18 +155,18 @@ func (p *parser) plainAddress(i int, x *Operand) int {
 	if i+1 >= len(text) || leads[text[i+1]] != leadLetter {
 		return none
 	}
-	parts := p.parts.Room(3)
+	parts := slab.Room(&p.parts, 3)
 	end := plainName(text, i+1, &parts[0])
 	if end == none || end == len(text) {
 		return none
 	}
 	switch text[end] {
 	case ']':
-		p.parts.Many(1)
+		slab.Many(&p.parts, 1)
 	case '+':
 		plus := end
 		parts[1].set(Name, text, i+1, plus)
-		p.parts.Many(3)
+		slab.Many(&p.parts, 3)
 		if end++; end == len(text) {
 			return none
 		}
@@ -192,7 +194,7 @@ func (p *parser) plainAddress(i int, x *Operand) int {
 // plainVector reads {a, b}, of names and numbers.
 func (p *parser) plainVector(i int, x *Operand) int {
 	text := p.scan.text
-	parts := p.parts.Room(plainElements)
+	parts := slab.Room(&p.parts, plainElements)
 	end, n := i+1, 0
 	for n < len(parts) {
 		for end < len(text) && text[end] == ' ' {
@@ -219,7 +221,7 @@ func (p *parser) plainVector(i int, x *Operand) int {
 		switch text[end] {
 		case '}':
 			x.set(Vector, text, i, i)
-			x.To, x.Args = Pos(end+1), p.parts.Many(n)
+			x.To, x.Args = Pos(end+1), slab.Many(&p.parts, n)
 			return end + 1
 		case ',':
 			end++
@@ -236,13 +238,13 @@ func (p *parser) plainData() bool {
 	if i+1 >= len(text) || text[i] != ' ' || leads[text[i+1]] != leadDigit {
 		return false
 	}
-	line := p.lines.Room(1)
+	line := slab.Room(&p.lines, 1)
 	x := &line[0].arg[0]
 	end := plainNumber(text, i+1, x)
 	if end == none || end == len(text) || text[end] != '\n' || !isInteger(x.Text) || goesOn(text, end) {
 		return false
 	}
-	d := &p.lines.Many(1)[0].Data
+	d := &slab.Many(&p.lines, 1)[0].Data
 	d.At, d.To = p.tok.at, Pos(end)
 	d.Type.Span, d.Type.Text = Span{p.tok.at, p.tok.to}, p.textOf(p.tok)
 	d.Args = line[0].arg[:]

@@ -3,6 +3,8 @@
 
 package ptx
 
+import "github.com/ptxdsl/ptxdsl/internal/slab"
+
 // section reads the body of a .section, from the "{" on: labels, and lines of data that nothing
 // but the next dot-word, label or "}" ends.
 func (p *parser) section() []Node {
@@ -27,7 +29,7 @@ func (p *parser) section() []Node {
 				p.bad(t.at, p.last)
 				continue
 			}
-			l := p.labels.One()
+			l := slab.One(&p.labels)
 			l.Span, l.Name = Span{t.at, p.last}, w
 			p.keep(l)
 		case dot:
@@ -70,7 +72,7 @@ func (p *parser) data() {
 	if p.plainData() {
 		return
 	}
-	line := &p.lines.One().Data
+	line := &slab.One(&p.lines).Data
 	line.At, line.Type = p.tok.at, p.word(p.tok)
 	p.advance()
 	base := len(p.operands)
@@ -92,7 +94,7 @@ func (p *parser) data() {
 		}
 	}
 	line.To = p.last
-	line.Args = p.args.Copy(p.operands[base:])
+	line.Args = slab.Copy(&p.args, p.operands[base:])
 	p.operands = p.operands[:base]
 	p.keep(line)
 }

@@ -8,7 +8,8 @@ package slab
 import "iter"
 
 // An Of hands out values of one type from arrays that grow, so that little is too much for a small module, and there are few
-// for a large one. The zero Of is ready for use.
+// for a large one. The zero Of is ready for use. It has functions instead of methods: the compiler makes all methods of a
+// generic type anew in each package that can see a value with such a field, and all who build kernels see those.
 type Of[T any] struct {
 	array  []T   // the one in use
 	at     int   // of it, what is free begins here
@@ -23,19 +24,19 @@ const (
 )
 
 // Grow makes room for n values at once.
-func (s *Of[T]) Grow(n int) {
+func Grow[T any](s *Of[T], n int) {
 	if len(s.array)-s.at < n {
-		s.more(n)
+		more(s, n)
 	}
 }
 
 // more goes on in another array, which has room for n values.
 //
 //go:noinline
-func (s *Of[T]) more(n int) { s.array, s.at, s.last = s.next(n), 0, 0 }
+func more[T any](s *Of[T], n int) { s.array, s.at, s.last = next(s, n), 0, 0 }
 
 // next is the next array that has room for n values.
-func (s *Of[T]) next(n int) []T {
+func next[T any](s *Of[T], n int) []T {
 	for s.used < len(s.arrays) {
 		s.used++
 		if next := s.arrays[s.used-1]; len(next) >= n {
@@ -52,7 +53,7 @@ func (s *Of[T]) next(n int) []T {
 }
 
 // Append is list with v behind it. The list that it made longer last grows where it stands.
-func (s *Of[T]) Append(list []T, v T) []T {
+func Append[T any](s *Of[T], list []T, v T) []T {
 	n := len(list)
 	switch {
 	case n < cap(list):
@@ -62,7 +63,7 @@ func (s *Of[T]) Append(list []T, v T) []T {
 		list = s.array[s.last-1 : s.at : s.at]
 	default:
 		to := max(2*n, 1)
-		s.Grow(to)
+		Grow(s, to)
 		s.last = s.at + 1
 		s.at += to
 		copy(s.array[s.last-1:], list)
@@ -73,7 +74,7 @@ func (s *Of[T]) Append(list []T, v T) []T {
 }
 
 // All visits the values that were handed out, and some that were not, which are zero.
-func (s *Of[T]) All() iter.Seq[*T] {
+func All[T any](s *Of[T]) iter.Seq[*T] {
 	return func(yield func(*T) bool) {
 		for _, a := range s.arrays[:s.used] {
 			for i := range a {
@@ -86,7 +87,7 @@ func (s *Of[T]) All() iter.Seq[*T] {
 }
 
 // Reset takes everything back, to hand it out again.
-func (s *Of[T]) Reset() {
+func Reset[T any](s *Of[T]) {
 	for _, a := range s.arrays[:s.used] {
 		clear(a)
 	}
@@ -94,9 +95,9 @@ func (s *Of[T]) Reset() {
 }
 
 // One is a zero value.
-func (s *Of[T]) One() *T {
+func One[T any](s *Of[T]) *T {
 	if s.at == len(s.array) {
-		s.more(1)
+		more(s, 1)
 	}
 	v := &s.array[s.at]
 	s.at++
@@ -105,15 +106,15 @@ func (s *Of[T]) One() *T {
 
 // Room is a list of the next n values, to be written before Many hands out some of them or all. What it does not hand
 // out is in the next Room as it was left.
-func (s *Of[T]) Room(n int) []T {
-	s.Grow(n)
+func Room[T any](s *Of[T], n int) []T {
+	Grow(s, n)
 	return s.array[s.at : s.at+n : s.at+n]
 }
 
 // Many is a list of n values, zero unless Room has lent them. Appending to it does not touch its neighbours.
-func (s *Of[T]) Many(n int) []T {
+func Many[T any](s *Of[T], n int) []T {
 	if len(s.array)-s.at < n {
-		s.more(n)
+		more(s, n)
 	}
 	from := s.at
 	s.at += n
@@ -121,11 +122,11 @@ func (s *Of[T]) Many(n int) []T {
 }
 
 // Copy is a copy of from, nil if that is empty.
-func (s *Of[T]) Copy(from []T) []T {
+func Copy[T any](s *Of[T], from []T) []T {
 	if len(from) == 0 {
 		return nil
 	}
-	to := s.Many(len(from))
+	to := Many(s, len(from))
 	copy(to, from)
 	return to
 }

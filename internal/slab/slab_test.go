@@ -15,9 +15,9 @@ func TestReset(t *testing.T) {
 	for round := range 4 {
 		seen := map[*int]bool{}
 		for n := range 200 {
-			list := s.Many(n * n / (round + 1))
+			list := slab.Many(&s, n*n/(round+1))
 			if n%7 == 0 {
-				list = append(list, *s.One())
+				list = append(list, *slab.One(&s))
 			}
 			for i := range list {
 				if list[i] != 0 || seen[&list[i]] {
@@ -27,22 +27,22 @@ func TestReset(t *testing.T) {
 				list[i] = n + 1
 			}
 		}
-		s.Reset()
+		slab.Reset(&s)
 	}
 }
 
 // TestRoom: what Room lends, Many hands out as it was left, and no more of it.
 func TestRoom(t *testing.T) {
 	var s slab.Of[string]
-	room := s.Room(3)
+	room := slab.Room(&s, 3)
 	room[0], room[1] = "a", "b"
-	if got := s.Many(1); got[0] != "a" || cap(got) != 1 {
+	if got := slab.Many(&s, 1); got[0] != "a" || cap(got) != 1 {
 		t.Errorf("got %q of capacity %d", got, cap(got))
 	}
-	if got := s.Room(1); got[0] != "b" {
+	if got := slab.Room(&s, 1); got[0] != "b" {
 		t.Errorf("what was left is %q", got)
 	}
-	if got := s.Copy([]string{"c"}); got[0] != "c" {
+	if got := slab.Copy(&s, []string{"c"}); got[0] != "c" {
 		t.Errorf("a copy is %q", got)
 	}
 }
@@ -56,9 +56,9 @@ func TestAppend(t *testing.T) {
 		if n > 15_000 {
 			which = 2 // alone
 		}
-		lists[which] = s.Append(lists[which], n*len(lists)+which)
+		lists[which] = slab.Append(&s, lists[which], n*len(lists)+which)
 		if n%11 == 0 {
-			s.Many(n%3 + 1)[0] = -1
+			slab.Many(&s, n%3+1)[0] = -1
 		}
 	}
 	total := 0
@@ -82,10 +82,10 @@ func TestAppend(t *testing.T) {
 func TestAll(t *testing.T) {
 	var s slab.Of[int]
 	for n := range 3000 {
-		*s.One() = n + 1
+		*slab.One(&s) = n + 1
 	}
 	next := 1
-	for v := range s.All() {
+	for v := range slab.All(&s) {
 		if *v == 0 {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/ptxdsl/ptxdsl/internal/slab"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -32,7 +33,7 @@ type slot struct {
 // behind is the block behind the call of a function.
 func (c *frame) behind(n *inliner) *ir.Block {
 	if c.back == nil {
-		c.back = n.blocks.One()
+		c.back = slab.One(&n.blocks)
 	}
 	return c.back
 }

@@ -114,7 +114,7 @@ func leads(in *ir.Instr, to *ir.Block) bool {
 
 // block appends a block.
 func (n *inliner) block() *ir.Block {
-	b := n.blocks.One()
+	b := slab.One(&n.blocks)
 	n.out.Blocks = append(n.out.Blocks, b)
 	return b
 }
@@ -124,7 +124,7 @@ func (n *inliner) copy(f *ir.Func, c *frame, now *ir.Block) *ir.Block {
 	if len(f.Blocks) > 1 || n.body(f).looped {
 		c.blocks = make(map[*ir.Block]*ir.Block, len(f.Blocks))
 		for _, b := range f.Blocks {
-			c.blocks[b] = n.blocks.One()
+			c.blocks[b] = slab.One(&n.blocks)
 			c.blocks[b].Labels = b.Labels
 		}
 	}
@@ -281,12 +281,12 @@ func (n *inliner) instr(list []*ir.Instr, in *ir.Instr, c *frame) []*ir.Instr {
 	if !c.inner && !in.Ends() {
 		return append(list, in)
 	}
-	out := n.instrs.One()
+	out := slab.One(&n.instrs)
 	*out = *in
 	if in.Guard.Reg != nil {
 		out.Guard.Reg = c.reg(n, in.Guard.Reg)
 	}
-	out.Args = n.args.Many(len(in.Args))
+	out.Args = slab.Many(&n.args, len(in.Args))
 	for i := range in.Args {
 		out.Args[i] = c.operand(n, in.Args[i])
 	}
