@@ -13,37 +13,37 @@ import (
 // Operations whose names end in I take a Go number, as the immediate instructions of other machines do.
 
 // Add is x + y.
-func (x Reg[T]) Add(y Reg[T], mods ...Mod) Reg[T] { return x.binary(doAdd, y, mods) }
+func (x Reg[T]) Add(y Reg[T], mods ...Mod) Reg[T] { return binary(doAdd, x, y, mods) }
 
 // AddI is x + n.
-func (x Reg[T]) AddI(n int64) Reg[T] { return x.Add(x.like(n)) }
+func (x Reg[T]) AddI(n int64) Reg[T] { return x.Add(like(x, n)) }
 
 // Sub is x - y.
-func (x Reg[T]) Sub(y Reg[T], mods ...Mod) Reg[T] { return x.binary(doSub, y, mods) }
+func (x Reg[T]) Sub(y Reg[T], mods ...Mod) Reg[T] { return binary(doSub, x, y, mods) }
 
 // SubI is x - n.
-func (x Reg[T]) SubI(n int64) Reg[T] { return x.Sub(x.like(n)) }
+func (x Reg[T]) SubI(n int64) Reg[T] { return x.Sub(like(x, n)) }
 
 // Mul is x * y; of integers the lower half.
-func (x Reg[T]) Mul(y Reg[T], mods ...Mod) Reg[T] { return x.binary(doMul, y, mods) }
+func (x Reg[T]) Mul(y Reg[T], mods ...Mod) Reg[T] { return binary(doMul, x, y, mods) }
 
 // MulI is x * n.
-func (x Reg[T]) MulI(n int64) Reg[T] { return x.Mul(x.like(n)) }
+func (x Reg[T]) MulI(n int64) Reg[T] { return x.Mul(like(x, n)) }
 
 // MulHi is the upper half of the product of two integers.
-func (x Reg[T]) MulHi(y Reg[T]) Reg[T] { return x.binary(doMulHi, y, nil) }
+func (x Reg[T]) MulHi(y Reg[T]) Reg[T] { return binary(doMulHi, x, y, nil) }
 
 // Div is x / y. Of F32 it is rounded to the nearest; Approx and Full are faster.
-func (x Reg[T]) Div(y Reg[T], mods ...Mod) Reg[T] { return x.binary(doDiv, y, mods) }
+func (x Reg[T]) Div(y Reg[T], mods ...Mod) Reg[T] { return binary(doDiv, x, y, mods) }
 
 // DivI is x / n.
-func (x Reg[T]) DivI(n int64) Reg[T] { return x.Div(x.like(n)) }
+func (x Reg[T]) DivI(n int64) Reg[T] { return x.Div(like(x, n)) }
 
 // Rem is the remainder of x / y.
-func (x Reg[T]) Rem(y Reg[T]) Reg[T] { return x.binary(doRem, y, nil) }
+func (x Reg[T]) Rem(y Reg[T]) Reg[T] { return binary(doRem, x, y, nil) }
 
 // RemI is the remainder of x / n.
-func (x Reg[T]) RemI(n int64) Reg[T] { return x.Rem(x.like(n)) }
+func (x Reg[T]) RemI(n int64) Reg[T] { return x.Rem(like(x, n)) }
 
 // CeilDiv is x / n, rounded up, for a positive n.
 func (x Reg[T]) CeilDiv(n int64) Reg[T] {
@@ -55,88 +55,88 @@ func (x Reg[T]) CeilDiv(n int64) Reg[T] {
 }
 
 // Min is the smaller of x and y.
-func (x Reg[T]) Min(y Reg[T], mods ...Mod) Reg[T] { return x.binary(doMin, y, mods) }
+func (x Reg[T]) Min(y Reg[T], mods ...Mod) Reg[T] { return binary(doMin, x, y, mods) }
 
 // MinI is the smaller of x and n.
-func (x Reg[T]) MinI(n int64) Reg[T] { return x.Min(x.like(n)) }
+func (x Reg[T]) MinI(n int64) Reg[T] { return x.Min(like(x, n)) }
 
 // Max is the larger of x and y.
-func (x Reg[T]) Max(y Reg[T], mods ...Mod) Reg[T] { return x.binary(doMax, y, mods) }
+func (x Reg[T]) Max(y Reg[T], mods ...Mod) Reg[T] { return binary(doMax, x, y, mods) }
 
 // MaxI is the larger of x and n.
-func (x Reg[T]) MaxI(n int64) Reg[T] { return x.Max(x.like(n)) }
+func (x Reg[T]) MaxI(n int64) Reg[T] { return x.Max(like(x, n)) }
 
 // And is x & y, bit by bit; of predicates, whether both hold.
-func (x Reg[T]) And(y Reg[T]) Reg[T] { return x.binary(doAnd, y, nil) }
+func (x Reg[T]) And(y Reg[T]) Reg[T] { return binary(doAnd, x, y, nil) }
 
 // AndI is x & n.
-func (x Reg[T]) AndI(n int64) Reg[T] { return x.And(x.like(n)) }
+func (x Reg[T]) AndI(n int64) Reg[T] { return x.And(like(x, n)) }
 
 // Or is x | y.
-func (x Reg[T]) Or(y Reg[T]) Reg[T] { return x.binary(doOr, y, nil) }
+func (x Reg[T]) Or(y Reg[T]) Reg[T] { return binary(doOr, x, y, nil) }
 
 // OrI is x | n.
-func (x Reg[T]) OrI(n int64) Reg[T] { return x.Or(x.like(n)) }
+func (x Reg[T]) OrI(n int64) Reg[T] { return x.Or(like(x, n)) }
 
 // Xor is x ^ y.
-func (x Reg[T]) Xor(y Reg[T]) Reg[T] { return x.binary(doXor, y, nil) }
+func (x Reg[T]) Xor(y Reg[T]) Reg[T] { return binary(doXor, x, y, nil) }
 
 // XorI is x ^ n.
-func (x Reg[T]) XorI(n int64) Reg[T] { return x.Xor(x.like(n)) }
+func (x Reg[T]) XorI(n int64) Reg[T] { return x.Xor(like(x, n)) }
 
 // Not is every bit of x turned round; of a predicate, its contrary.
-func (x Reg[T]) Not() Reg[T] { return x.unary(doNot, nil) }
+func (x Reg[T]) Not() Reg[T] { return unary(doNot, x, nil) }
 
 // Shl is x << n. A count of the width or more gives zero.
-func (x Reg[T]) Shl(n Reg[U32]) Reg[T] { return x.shift(doShl, n) }
+func (x Reg[T]) Shl(n Reg[U32]) Reg[T] { return shift(doShl, x, n) }
 
 // ShlI is x << n.
-func (x Reg[T]) ShlI(n int64) Reg[T] { return x.shift(doShl, x.count(n)) }
+func (x Reg[T]) ShlI(n int64) Reg[T] { return shift(doShl, x, shiftBy(x, n)) }
 
 // Shr is x >> n, with copies of the sign where T has one.
-func (x Reg[T]) Shr(n Reg[U32]) Reg[T] { return x.shift(doShr, n) }
+func (x Reg[T]) Shr(n Reg[U32]) Reg[T] { return shift(doShr, x, n) }
 
 // ShrI is x >> n.
-func (x Reg[T]) ShrI(n int64) Reg[T] { return x.shift(doShr, x.count(n)) }
+func (x Reg[T]) ShrI(n int64) Reg[T] { return shift(doShr, x, shiftBy(x, n)) }
 
 // Mad is x * y + z; of floats it is rounded once, as FMA.
-func (x Reg[T]) Mad(y, z Reg[T], mods ...Mod) Reg[T] { return x.ternary(y, z, mods) }
+func (x Reg[T]) Mad(y, z Reg[T], mods ...Mod) Reg[T] { return ternary(x, y, z, mods) }
 
 // MadI is x * n + z.
-func (x Reg[T]) MadI(n int64, z Reg[T]) Reg[T] { return x.ternary(x.like(n), z, nil) }
+func (x Reg[T]) MadI(n int64, z Reg[T]) Reg[T] { return ternary(x, like(x, n), z, nil) }
 
 // FMA is x * y + z, rounded once.
-func (x Reg[T]) FMA(y, z Reg[T], mods ...Mod) Reg[T] { return x.ternary(y, z, mods) }
+func (x Reg[T]) FMA(y, z Reg[T], mods ...Mod) Reg[T] { return ternary(x, y, z, mods) }
 
 // Neg is -x.
-func (x Reg[T]) Neg(mods ...Mod) Reg[T] { return x.unary(doNeg, mods) }
+func (x Reg[T]) Neg(mods ...Mod) Reg[T] { return unary(doNeg, x, mods) }
 
 // Abs is x without its sign.
-func (x Reg[T]) Abs(mods ...Mod) Reg[T] { return x.unary(doAbs, mods) }
+func (x Reg[T]) Abs(mods ...Mod) Reg[T] { return unary(doAbs, x, mods) }
 
 // Sqrt is the square root, rounded to the nearest unless a Mod says Approx.
-func (x Reg[T]) Sqrt(mods ...Mod) Reg[T] { return x.unary(doSqrt, mods) }
+func (x Reg[T]) Sqrt(mods ...Mod) Reg[T] { return unary(doSqrt, x, mods) }
 
 // Rcp is 1 / x, rounded to the nearest unless a Mod says Approx.
-func (x Reg[T]) Rcp(mods ...Mod) Reg[T] { return x.unary(doRcp, mods) }
+func (x Reg[T]) Rcp(mods ...Mod) Reg[T] { return unary(doRcp, x, mods) }
 
 // Rsqrt is 1 / sqrt(x), approximately.
-func (x Reg[T]) Rsqrt(mods ...Mod) Reg[T] { return x.unary(doRsqrt, mods) }
+func (x Reg[T]) Rsqrt(mods ...Mod) Reg[T] { return unary(doRsqrt, x, mods) }
 
 // Exp2 is 2 to the power of x, approximately.
-func (x Reg[T]) Exp2(mods ...Mod) Reg[T] { return x.unary(doExp2, mods) }
+func (x Reg[T]) Exp2(mods ...Mod) Reg[T] { return unary(doExp2, x, mods) }
 
 // Log2 is the logarithm to the base 2, approximately.
-func (x Reg[T]) Log2(mods ...Mod) Reg[T] { return x.unary(doLog2, mods) }
+func (x Reg[T]) Log2(mods ...Mod) Reg[T] { return unary(doLog2, x, mods) }
 
 // Sin is the sine, approximately.
-func (x Reg[T]) Sin(mods ...Mod) Reg[T] { return x.unary(doSin, mods) }
+func (x Reg[T]) Sin(mods ...Mod) Reg[T] { return unary(doSin, x, mods) }
 
 // Cos is the cosine, approximately.
-func (x Reg[T]) Cos(mods ...Mod) Reg[T] { return x.unary(doCos, mods) }
+func (x Reg[T]) Cos(mods ...Mod) Reg[T] { return unary(doCos, x, mods) }
 
 // Tanh is the hyperbolic tangent, approximately.
-func (x Reg[T]) Tanh(mods ...Mod) Reg[T] { return x.unary(doTanh, mods) }
+func (x Reg[T]) Tanh(mods ...Mod) Reg[T] { return unary(doTanh, x, mods) }
 
 // Exp is e to the power of x, approximately.
 func (x Reg[T]) Exp() Reg[T] { return x.MulF(1.4426950408889634).Exp2() }
@@ -151,7 +151,7 @@ func (x Reg[T]) LeadingZeros() Reg[U32] { return counted(x, "clz") }
 func (x Reg[T]) TrailingZeros() Reg[U32] { return x.Reverse().LeadingZeros() }
 
 // Reverse is the bits of x in the opposite order.
-func (x Reg[T]) Reverse() Reg[T] { return x.unary(doReverse, nil) }
+func (x Reg[T]) Reverse() Reg[T] { return unary(doReverse, x, nil) }
 
 // MulWide is the whole product of two 32-bit integers.
 func MulWide[D, S Scalar](x, y Reg[S]) Reg[D] {
@@ -165,7 +165,9 @@ func MulWide[D, S Scalar](x, y Reg[S]) Reg[D] {
 }
 
 // isOne reports whether x is the constant 1.
-func (x Reg[T]) isOne() bool { return x.Constant() && numeral(x.Type()) == ir.Int && x.bits == 1 }
+func isOne[T Scalar](x Reg[T]) bool {
+	return x.Constant() && numeral(x.Type()) == ir.Int && x.bits == 1
+}
 
 func counted[T Scalar](x Reg[T], head string) Reg[U32] {
 	if x.k == nil {
@@ -177,22 +179,22 @@ func counted[T Scalar](x Reg[T], head string) Reg[U32] {
 }
 
 // like is n as a value beside x.
-func (x Reg[T]) like(n int64) Reg[T] {
+func like[T Scalar](x Reg[T], n int64) Reg[T] {
 	if x.k == nil {
 		return x
 	}
 	return Const[T](x.k, n)
 }
 
-func (x Reg[T]) likeF(v float64) Reg[T] {
+func likeF[T Scalar](x Reg[T], v float64) Reg[T] {
 	if x.k == nil {
 		return x
 	}
 	return ConstF[T](x.k, v)
 }
 
-// count is the count of a shift.
-func (x Reg[T]) count(n int64) Reg[U32] {
+// shiftBy is the count of a shift.
+func shiftBy[T Scalar](x Reg[T], n int64) Reg[U32] {
 	if x.k == nil {
 		return Reg[U32]{}
 	}
@@ -212,14 +214,14 @@ func either[A, B Scalar](x Reg[A], y Reg[B]) *Kernel {
 }
 
 //go:noinline
-func (x Reg[T]) unary(v verb, mods []Mod) Reg[T] {
+func unary[T Scalar](v verb, x Reg[T], mods []Mod) Reg[T] {
 	k := x.k
 	if k == nil {
 		return x
 	}
 	t := TypeOf[T]()
 	if t == isa.Bf16 && (v == doExp2 || v == doTanh) && !k.m.Has(90) {
-		return To[T](To[F32](x).unary(v, mods))
+		return To[T](unary(v, To[F32](x), mods))
 	}
 	op := k.spelled(v, t, mods)
 	if op == nil {
@@ -231,7 +233,7 @@ func (x Reg[T]) unary(v verb, mods []Mod) Reg[T] {
 }
 
 //go:noinline
-func (x Reg[T]) binary(v verb, y Reg[T], mods []Mod) Reg[T] {
+func binary[T Scalar](v verb, x, y Reg[T], mods []Mod) Reg[T] {
 	k := either(x, y)
 	if k == nil {
 		return x
@@ -263,11 +265,11 @@ func (x Reg[T]) binary(v verb, y Reg[T], mods []Mod) Reg[T] {
 func fused[T Scalar](v verb, x, y Reg[T], mods []Mod) (Reg[T], bool) {
 	switch v {
 	case doAdd:
-		return x.ternary(x.likeF(1), y, mods), true
+		return ternary(x, likeF(x, 1), y, mods), true
 	case doSub:
-		return y.ternary(x.likeF(-1), x, mods), true
+		return ternary(y, likeF(x, -1), x, mods), true
 	case doMul:
-		return x.ternary(y, x.likeF(math.Copysign(0, -1)), mods), true
+		return ternary(x, y, likeF(x, math.Copysign(0, -1)), mods), true
 	}
 	return x, false
 }
@@ -291,7 +293,7 @@ func (k *Kernel) computes(head string, t isa.Type) bool {
 	return false
 }
 
-func (x Reg[T]) shift(v verb, n Reg[U32]) Reg[T] {
+func shift[T Scalar](v verb, x Reg[T], n Reg[U32]) Reg[T] {
 	k := either(x, n)
 	if k == nil {
 		return x
@@ -320,7 +322,7 @@ func (x Reg[T]) shift(v verb, n Reg[U32]) Reg[T] {
 }
 
 //go:noinline
-func (x Reg[T]) ternary(y, z Reg[T], mods []Mod) Reg[T] {
+func ternary[T Scalar](x, y, z Reg[T], mods []Mod) Reg[T] {
 	k := either(x, y)
 	if k == nil {
 		k = z.k
@@ -330,7 +332,7 @@ func (x Reg[T]) ternary(y, z Reg[T], mods []Mod) Reg[T] {
 	}
 	v, t := doFMA, TypeOf[T]()
 	if !floating(t) {
-		if x.Constant() && y.Constant() || x.isOne() || y.isOne() || z.Constant() && z.bits == 0 {
+		if x.Constant() && y.Constant() || isOne(x) || isOne(y) || z.Constant() && z.bits == 0 {
 			return x.Mul(y).Add(z)
 		}
 		v = doMad

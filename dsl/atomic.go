@@ -27,7 +27,7 @@ func (a Array[T]) Atomic(how Mod, i Reg[U32], x Reg[T], mods ...Mod) Reg[T] {
 		} else {
 			k.combines(at, size(TypeOf[T]()))
 		}
-		k.ins(a.atomic("atom", how, mods), d.in(k), at.in(k), x.combined(k))
+		k.ins(a.atomic("atom", how, mods), d.in(k), at.in(k), combinable(x, k))
 	}
 	return d
 }
@@ -37,7 +37,7 @@ func (a Array[T]) Reduce(how Mod, i Reg[U32], x Reg[T], mods ...Mod) {
 	if k := a.at.k; k != nil && a.combines("Reduce", how) {
 		at := a.At(i).at
 		k.combines(at, size(TypeOf[T]()))
-		k.ins(a.atomic("red", how, mods), at.in(k), x.combined(k))
+		k.ins(a.atomic("red", how, mods), at.in(k), combinable(x, k))
 	}
 }
 
@@ -101,13 +101,13 @@ func (a Array[T]) CompareAndSwap(i Reg[U32], expected, x Reg[T], mods ...Mod) Re
 	d := fresh[T](k)
 	if a.combines("CompareAndSwap", "cas") {
 		at := a.At(i).at
-		k.ins(a.atomic("atom", "cas", mods), d.in(k), at.in(k), expected.combined(k), x.combined(k))
+		k.ins(a.atomic("atom", "cas", mods), d.in(k), at.in(k), combinable(expected, k), combinable(x, k))
 	}
 	return d
 }
 
-// combined is x as an atomic takes it: constants stand in the instruction, but for floats where bits are meant.
-func (x Reg[T]) combined(k *Kernel) ir.Operand {
+// combinable is x as an atomic takes it: constants stand in the instruction, but for floats where bits are meant.
+func combinable[T Scalar](x Reg[T], k *Kernel) ir.Operand {
 	if x.Constant() && numeral(x.Type()) != ir.Int {
 		x = x.register()
 	}

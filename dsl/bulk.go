@@ -72,9 +72,10 @@ func (a Array[T]) BulkSend(to Array[T], n, rank Reg[U32], full Barrier) {
 	if !ok || !k.known(full) {
 		return
 	}
-	far, signal := to.In(rank), Array[B64]{at: full.at}
-	signal.at.space = isa.Shared
-	k.ins("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes", far.at.in(k), a.at.in(k), bytes.in(k), signal.In(rank).at.in(k))
+	signal := full.at
+	signal.space = isa.Shared
+	far := to.at.In(rank)
+	k.ins("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes", far.in(k), a.at.in(k), bytes.in(k), signal.In(rank).in(k))
 }
 
 // BulkPrefetch asks for n numbers of global memory to be in the L2 cache soon. One thread does this.

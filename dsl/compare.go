@@ -6,60 +6,60 @@ package dsl
 import "github.com/ptxdsl/ptxdsl/isa"
 
 // Eq is whether x equals y.
-func (x Reg[T]) Eq(y Reg[T]) Reg[Pred] { return x.compare("eq", y) }
+func (x Reg[T]) Eq(y Reg[T]) Reg[Pred] { return comparison("eq", x, y) }
 
 // Ne is whether x differs from y; of floats, whether both are numbers and differ.
-func (x Reg[T]) Ne(y Reg[T]) Reg[Pred] { return x.compare("ne", y) }
+func (x Reg[T]) Ne(y Reg[T]) Reg[Pred] { return comparison("ne", x, y) }
 
 // Lt is whether x is less than y.
-func (x Reg[T]) Lt(y Reg[T]) Reg[Pred] { return x.compare("lt", y) }
+func (x Reg[T]) Lt(y Reg[T]) Reg[Pred] { return comparison("lt", x, y) }
 
 // Le is whether x is at most y.
-func (x Reg[T]) Le(y Reg[T]) Reg[Pred] { return x.compare("le", y) }
+func (x Reg[T]) Le(y Reg[T]) Reg[Pred] { return comparison("le", x, y) }
 
 // Gt is whether x is greater than y.
-func (x Reg[T]) Gt(y Reg[T]) Reg[Pred] { return x.compare("gt", y) }
+func (x Reg[T]) Gt(y Reg[T]) Reg[Pred] { return comparison("gt", x, y) }
 
 // Ge is whether x is at least y.
-func (x Reg[T]) Ge(y Reg[T]) Reg[Pred] { return x.compare("ge", y) }
+func (x Reg[T]) Ge(y Reg[T]) Reg[Pred] { return comparison("ge", x, y) }
 
 // EqI is whether x equals n.
-func (x Reg[T]) EqI(n int64) Reg[Pred] { return x.Eq(x.like(n)) }
+func (x Reg[T]) EqI(n int64) Reg[Pred] { return x.Eq(like(x, n)) }
 
 // NeI is whether x differs from n.
-func (x Reg[T]) NeI(n int64) Reg[Pred] { return x.Ne(x.like(n)) }
+func (x Reg[T]) NeI(n int64) Reg[Pred] { return x.Ne(like(x, n)) }
 
 // LtI is whether x is less than n.
-func (x Reg[T]) LtI(n int64) Reg[Pred] { return x.Lt(x.like(n)) }
+func (x Reg[T]) LtI(n int64) Reg[Pred] { return x.Lt(like(x, n)) }
 
 // LeI is whether x is at most n.
-func (x Reg[T]) LeI(n int64) Reg[Pred] { return x.Le(x.like(n)) }
+func (x Reg[T]) LeI(n int64) Reg[Pred] { return x.Le(like(x, n)) }
 
 // GtI is whether x is greater than n.
-func (x Reg[T]) GtI(n int64) Reg[Pred] { return x.Gt(x.like(n)) }
+func (x Reg[T]) GtI(n int64) Reg[Pred] { return x.Gt(like(x, n)) }
 
 // GeI is whether x is at least n.
-func (x Reg[T]) GeI(n int64) Reg[Pred] { return x.Ge(x.like(n)) }
+func (x Reg[T]) GeI(n int64) Reg[Pred] { return x.Ge(like(x, n)) }
 
 // EqF is whether a float equals v.
-func (x Reg[T]) EqF(v float64) Reg[Pred] { return x.Eq(x.likeF(v)) }
+func (x Reg[T]) EqF(v float64) Reg[Pred] { return x.Eq(likeF(x, v)) }
 
 // LtF is whether a float is less than v.
-func (x Reg[T]) LtF(v float64) Reg[Pred] { return x.Lt(x.likeF(v)) }
+func (x Reg[T]) LtF(v float64) Reg[Pred] { return x.Lt(likeF(x, v)) }
 
 // LeF is whether a float is at most v.
-func (x Reg[T]) LeF(v float64) Reg[Pred] { return x.Le(x.likeF(v)) }
+func (x Reg[T]) LeF(v float64) Reg[Pred] { return x.Le(likeF(x, v)) }
 
 // GtF is whether a float is greater than v.
-func (x Reg[T]) GtF(v float64) Reg[Pred] { return x.Gt(x.likeF(v)) }
+func (x Reg[T]) GtF(v float64) Reg[Pred] { return x.Gt(likeF(x, v)) }
 
 // GeF is whether a float is at least v.
-func (x Reg[T]) GeF(v float64) Reg[Pred] { return x.Ge(x.likeF(v)) }
+func (x Reg[T]) GeF(v float64) Reg[Pred] { return x.Ge(likeF(x, v)) }
 
 // IsNaN is whether a float is no number.
-func (x Reg[T]) IsNaN() Reg[Pred] { return x.compare("nan", x) }
+func (x Reg[T]) IsNaN() Reg[Pred] { return comparison("nan", x, x) }
 
-func (x Reg[T]) compare(how Mod, y Reg[T]) Reg[Pred] {
+func comparison[T Scalar](how Mod, x, y Reg[T]) Reg[Pred] {
 	k := either(x, y)
 	if k == nil {
 		return Reg[Pred]{}
@@ -76,7 +76,7 @@ func (x Reg[T]) compare(how Mod, y Reg[T]) Reg[Pred] {
 	case !k.computes("a comparison", t):
 		return fresh[Pred](k)
 	case t == isa.Bf16 && !k.m.Has(90):
-		return To[F32](x).compare(how, To[F32](y)) // which holds all of them
+		return comparison(how, To[F32](x), To[F32](y)) // which holds all of them
 	}
 	p := fresh[Pred](k)
 	k.ins(k.op("setp", t, how), p.in(k), x.in(k), y.in(k))

@@ -149,7 +149,7 @@ func Count[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
 		if step.Constant() && (step.bits == 0 || step.bits < 0 && TypeOf[T]().Class() == isa.Signed) {
 			k.fault(&ruleLoop, "a loop in steps of %d; a positive number is expected, since it counts up", step.bits)
 		}
-		i, hi, step := lo.copied(), hi.kept(), step.kept()
+		i, hi, step := duplicate(lo), hi.kept(), step.kept()
 		top, l := k.newBlock("loop"), k.newLoop()
 		var empty Reg[Pred]
 		if !lo.Constant() || !hi.Constant() || lo.bits >= hi.bits {

@@ -44,7 +44,7 @@ func To[D, S Scalar](x Reg[S], mods ...Mod) Reg[D] {
 	}
 	d := fresh[D](k)
 	if from == isa.Predicate {
-		one, zero := d.like(1), d.like(0)
+		one, zero := like(d, 1), like(d, 0)
 		return Select(Reg[Pred]{k: k, r: x.r, bits: x.bits, scope: x.scope}, one, zero)
 	}
 	if to == isa.Predicate {

@@ -134,33 +134,36 @@ func (p *Pipeline) filled(s *Stage, yield func(*Stage) bool) bool {
 // gathered, for instance, into the tiles of an AsyncPipeline. Where a condition is given and does not hold, zeros are written and nothing is read. It is
 // part of the thread's next CommitCopies, or of the pipeline's stage.
 func (a Array[T]) CopyAsync(to Array[T], n int, where ...Reg[Pred]) {
-	k := a.at.k
-	if !made(k, "CopyAsync of an array", to.at.k) {
+	a.at.copyAsync(to.at, int64(n)*size(TypeOf[T]()), where)
+}
+
+func (a Addr) copyAsync(to Addr, bytes int64, where []Reg[Pred]) {
+	k := a.k
+	if !made(k, "CopyAsync of an array", to.k) {
 		return
 	}
-	bytes := int64(n) * size(TypeOf[T]())
 	switch {
 	case !k.m.Has(80):
 		k.fault(&ruleLacks, "%s has no cp.async; it came with sm_80", k.m.Target())
 		return
-	case to.at.k == nil:
+	case to.k == nil:
 		k.fault(&ruleValue, "a copy into an array that no builder call made")
 		return
-	case a.at.space != isa.Global || !isShared(to.at.space):
-		k.fault(&ruleMemory, "a copy in the background from %s to %s; from global to shared memory is expected", describeSpace(a.at.space), describeSpace(to.at.space))
+	case a.space != isa.Global || !isShared(to.space):
+		k.fault(&ruleMemory, "a copy in the background from %s to %s; from global to shared memory is expected", describeSpace(a.space), describeSpace(to.space))
 		return
 	case bytes != 4 && bytes != 8 && bytes != 16:
 		k.fault(&ruleMemory, "a copy in the background of %d bytes; 4, 8 or 16 are expected", bytes)
 		return
 	}
 	k.copiesBehind()
-	k.accesses(a.at, bytes, false, nil)
-	k.accesses(to.at, bytes, true, nil)
+	k.accesses(a, bytes, false, nil)
+	k.accesses(to, bytes, true, nil)
 	op := "cp.async.ca.shared.global"
 	if bytes == 16 {
 		op = "cp.async.cg.shared.global"
 	}
-	args := []any{to.at, a.at, int(bytes)}
+	args := []any{to, a, int(bytes)}
 	if len(where) > 0 {
 		all := where[0]
 		for _, p := range where[1:] {

@@ -18,18 +18,18 @@ func folded[T Scalar](v verb, x, y Reg[T]) (Reg[T], bool) {
 	if y.Constant() && x.r != nil && y.k.reaches(x.scope) {
 		switch n := y.bits; v {
 		case doAdd, doSub, doOr, doXor:
-			return x.keptIf(n == 0), n == 0
+			return keptIf(x, n == 0), n == 0
 		case doMul, doDiv:
-			return x.keptIf(n == 1), n == 1
+			return keptIf(x, n == 1), n == 1
 		}
 		return x, false
 	}
 	if x.Constant() && y.r != nil && y.k.reaches(y.scope) {
 		switch n := x.bits; v {
 		case doAdd, doOr, doXor:
-			return y.keptIf(n == 0), n == 0
+			return keptIf(y, n == 0), n == 0
 		case doMul:
-			return y.keptIf(n == 1), n == 1
+			return keptIf(y, n == 1), n == 1
 		}
 		return x, false
 	}

@@ -79,7 +79,7 @@ func (f *Fragments) Set(x *Fragments) {
 	for i, step := range f.regs {
 		for j, cell := range step {
 			for n, r := range cell {
-				r.assign(x.regs[i][j][n])
+				assign(r, x.regs[i][j][n])
 			}
 		}
 	}

@@ -82,11 +82,11 @@ func (a Array[T]) operand(k *Kernel) (ir.Operand, bool) { return a.at.operand(k)
 
 // A pointer is an argument that a device function takes as a pointer.
 type pointer interface {
-	generic(k *Kernel) Operand
+	generic(k *Kernel) Reg[U64]
 }
 
 // generic is the address of an array in global memory as functions are given it.
-func (a Array[T]) generic(k *Kernel) Operand {
+func (a Array[T]) generic(k *Kernel) Reg[U64] {
 	p := fresh[U64](k)
 	switch {
 	case a.at.k == nil:

@@ -139,7 +139,7 @@ func (a *Accumulator) Map(f func(c Cell, x Reg[F32]) Reg[F32]) {
 			at := c
 			at.col += i
 			x := a.sum(r)
-			x.assign(f(at, x))
+			assign(x, f(at, x))
 		}
 	})
 }

@@ -92,7 +92,7 @@ func PromoteSums[T Scalar](total, part *Accumulator, f func(c Cell, sum Reg[F32]
 		for i, r := range regs {
 			at, sum := c, total.sum(r)
 			at.col += i
-			sum.assign(f(at, sum, Reg[T]{k: k, r: from[i], scope: part.used.scope}))
+			assign(sum, f(at, sum, Reg[T]{k: k, r: from[i], scope: part.used.scope}))
 		}
 	})
 }

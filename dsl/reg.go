@@ -5,7 +5,6 @@ package dsl
 
 import (
 	"math"
-	"reflect"
 
 	"github.com/ptxdsl/ptxdsl/internal/slab"
 	"github.com/ptxdsl/ptxdsl/ir"
@@ -20,6 +19,9 @@ type Reg[T Scalar] struct {
 	bits  int64   // of a constant, in the type's width
 	scope int     // where it was made
 }
+
+// What is not for authors is a function of a Reg rather than a method, and generic functions name no Reg of a type that no
+// exported call has: the compiler makes all methods of all these types anew in each package that builds kernels.
 
 // A constant is a number as an operand has it.
 type constant struct {
@@ -145,7 +147,7 @@ func (k *Kernel) given(x Operand) (ir.Operand, bool) {
 }
 
 // keptIf is kept if an operation leaves x as it is.
-func (x Reg[T]) keptIf(same bool) Reg[T] {
+func keptIf[T Scalar](x Reg[T], same bool) Reg[T] {
 	if same {
 		return x.kept()
 	}
@@ -157,25 +159,25 @@ func (x Reg[T]) register() Reg[T] {
 	if x.k == nil || x.r != nil {
 		return x
 	}
-	return x.copied()
+	return duplicate(x)
 }
 
 // Var is a variable that starts as x: a register of its own, which Set writes.
 func (x Reg[T]) Var() Reg[T] {
-	d := x.copied()
+	d := duplicate(x)
 	if x.k != nil {
 		d.r.Varies = true
 	}
 	return d
 }
 
-// copied is x in a register of its own, which no Set of the author's writes.
-func (x Reg[T]) copied() Reg[T] {
+// duplicate is x in a register of its own, which no Set of the author's writes.
+func duplicate[T Scalar](x Reg[T]) Reg[T] {
 	if x.k == nil {
 		return x
 	}
 	d := fresh[T](x.k)
-	d.assign(x)
+	assign(d, x)
 	return d
 }
 
@@ -184,7 +186,7 @@ func (x Reg[T]) kept() Reg[T] {
 	if x.k == nil || x.r == nil || !x.r.Varies {
 		return x
 	}
-	return x.copied()
+	return duplicate(x)
 }
 
 // Set makes the variable x equal to y from here on.
@@ -216,13 +218,13 @@ func (x Reg[T]) Set(y Reg[T]) {
 		k.fault(&ruleValue, "Set of a value that is no variable, which stays what it is; begin with Var")
 		return
 	}
-	x.assign(y)
+	assign(x, y)
 }
 
 // assign is Set of any register.
 //
 //go:noinline
-func (x Reg[T]) assign(y Reg[T]) {
+func assign[T Scalar](x, y Reg[T]) {
 	if x.k == nil || x.r == nil {
 		return // which was told
 	}
@@ -322,7 +324,7 @@ func ConstF[T Scalar](k *Kernel, v float64) Reg[T] {
 	case c.kind == ir.Int && !floating(t):
 		k.fault(&ruleConstant, "%v is no %s", v, t)
 	default:
-		k.fault(&ruleConstant, "%v is beyond the largest number of %s; infinity is math.Inf(1), and Bits[dsl.%s] takes the bits of a number as they are", v, t, reflect.TypeFor[T]().Name())
+		k.fault(&ruleConstant, "%v is beyond the largest number of %s; infinity is math.Inf(1), and Bits[dsl.%s] takes the bits of a number as they are", v, t, goName(*new(T)))
 	}
 	return k0[T](k, c)
 }

@@ -167,7 +167,7 @@ func (a *Accumulator) Save(to Array[F32]) {
 func (a *Accumulator) AddSaved(from Array[F32]) {
 	a.saved("AddSaved", from, func(from Array[F32], sums []Reg[F32]) {
 		for i, x := range from.GetVec(len(sums)) {
-			sums[i].assign(sums[i].Add(x))
+			assign(sums[i], sums[i].Add(x))
 		}
 	})
 }

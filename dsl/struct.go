@@ -136,7 +136,7 @@ func (x *Reg[T]) stored() isa.Type { return TypeOf[T]() }
 func (x *Reg[T]) loadFrom(k *Kernel, v *ir.Var, at int64) {
 	*x = fresh[T](k)
 	x.scope = 0
-	k.ins(k.op("ld.param", memory(TypeOf[T]())), k.arg(*x), k.within(v, at))
+	k.ins(k.op("ld.param", memory(TypeOf[T]())), x.in(k), k.within(v, at))
 }
 
 // stored is what memory holds of a pointer.

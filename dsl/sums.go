@@ -139,8 +139,8 @@ func (w *WarpTile[C]) put(cell []Reg[C], n int, x, y Reg[C]) {
 		w.k.ins("mov.b32", cell[n].in(w.k), w.k.vector(x.register().in(w.k), y.register().in(w.k)))
 		return
 	}
-	cell[2*n].assign(x)
-	cell[2*n+1].assign(y)
+	assign(cell[2*n], x)
+	assign(cell[2*n+1], y)
 }
 
 // RowReduce combines the sums of each row: what it returns stands in all four lanes of the row, for each of the Lines.

@@ -3,7 +3,11 @@
 
 package dsl
 
-import "github.com/ptxdsl/ptxdsl/isa"
+import (
+	"reflect"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+)
 
 // A Scalar is a type that a register of a kernel can hold: the T of Reg[T].
 type Scalar interface {
@@ -96,6 +100,9 @@ func TypeOf[T Scalar]() isa.Type {
 	var t T
 	return t.scalar()
 }
+
+// goName is the name of a scalar type in Go.
+func goName(x Scalar) string { return reflect.TypeOf(x).Name() }
 
 // held is the type of the register that holds values of t: PTX has no registers of 8 bits, of
 // micro-floats, or of packed lanes.

@@ -43,42 +43,47 @@ func (a Array[T]) GetVec(n int, mods ...Mod) []Reg[T] {
 	}
 	k.accesses(a.at, int64(n)*size(TypeOf[T]()), false, mods)
 	k.ins(k.access("ld", a.at.space, mods, w.count, w.typ), k.oneOrMany(regs), a.at.in(k))
+	if w.each == 1 {
+		return list
+	}
+	var to [4]ir.Operand
 	for i, r := range regs {
-		switch w.each {
-		case 2:
-			list[2*i], list[2*i+1] = fresh[T](k), fresh[T](k)
-			k.ins("mov.b32", k.vector(list[2*i].in(k), list[2*i+1].in(k)), r)
-		case 4:
-			splitBytes(k, r, list[4*i:4*i+4])
+		for j := range w.each {
+			list[w.each*i+j] = fresh[T](k)
+			to[j] = list[w.each*i+j].in(k)
+		}
+		if w.each == 2 {
+			k.ins("mov.b32", k.vector(to[:2]...), r)
+		} else {
+			k.splitBytes(r, TypeOf[T](), to[:])
 		}
 	}
 	return list
 }
 
-// splitBytes makes values of the four bytes of a register.
-func splitBytes[T Scalar](k *Kernel, r ir.Operand, list []Reg[T]) {
+// splitBytes makes values of type t of the four bytes of a register.
+func (k *Kernel) splitBytes(r ir.Operand, t isa.Type, to []ir.Operand) {
 	lo, hi := fresh[B16](k).in(k), fresh[B16](k).in(k)
 	k.ins("mov.b32", k.vector(lo, hi), r)
 	for i, half := range []ir.Operand{lo, hi} {
-		list[2*i], list[2*i+1] = fresh[T](k), fresh[T](k)
-		if TypeOf[T]().Class() == isa.Signed {
-			k.ins("cvt.s16.s8", list[2*i].in(k), half)
-			k.ins("shr.s16", list[2*i+1].in(k), half, number(8))
+		if t.Class() == isa.Signed {
+			k.ins("cvt.s16.s8", to[2*i], half)
+			k.ins("shr.s16", to[2*i+1], half, number(8))
 		} else {
-			k.ins("and.b16", list[2*i].in(k), half, number(0xff))
-			k.ins("shr.u16", list[2*i+1].in(k), half, number(8))
+			k.ins("and.b16", to[2*i], half, number(0xff))
+			k.ins("shr.u16", to[2*i+1], half, number(8))
 		}
 	}
 }
 
-// joinBytes is four values of a byte each in a register.
-func joinBytes[T Scalar](k *Kernel, to ir.Operand, list []Reg[T]) {
+// joinBytes makes a register of four values of a byte each.
+func (k *Kernel) joinBytes(to ir.Operand, from []ir.Operand) {
 	var halves [2]ir.Operand
 	for i := range halves {
 		low, high := fresh[B16](k).in(k), fresh[B16](k).in(k)
 		halves[i] = fresh[B16](k).in(k)
-		k.ins("and.b16", low, list[2*i].register().in(k), number(0xff))
-		k.ins("shl.b16", high, list[2*i+1].register().in(k), number(8))
+		k.ins("and.b16", low, from[2*i], number(0xff))
+		k.ins("shl.b16", high, from[2*i+1], number(8))
 		k.ins("or.b16", halves[i], low, high)
 	}
 	k.ins("mov.b32", to, k.vector(halves[0], halves[1]))
@@ -95,17 +100,21 @@ func (a Array[T]) PutVec(x []Reg[T], mods ...Mod) {
 		return
 	}
 	regs := slab.Many(&k.args, w.count)
+	var from [4]ir.Operand
 	for i := range regs {
+		for j := range w.each {
+			from[j] = x[w.each*i+j].register().in(k)
+		}
 		if w.each == 1 {
-			regs[i] = x[i].register().in(k)
+			regs[i] = from[0]
 			continue
 		}
 		regs[i] = ir.Operand{Kind: ir.Register, Reg: k.newReg(w.typ)}
-		if w.each == 4 {
-			joinBytes(k, regs[i], x[4*i:4*i+4])
-			continue
+		if w.each == 2 {
+			k.ins("mov.b32", regs[i], k.vector(from[:2]...))
+		} else {
+			k.joinBytes(regs[i], from[:])
 		}
-		k.ins("mov.b32", regs[i], k.vector(x[2*i].register().in(k), x[2*i+1].register().in(k)))
 	}
 	k.accesses(a.at, int64(len(x))*size(TypeOf[T]()), true, nil)
 	k.ins(k.access("st", a.at.space, mods, w.count, w.typ), a.at.in(k), k.oneOrMany(regs))

@@ -20,44 +20,47 @@ func (k *Kernel) shuffle(how string, x Reg[U32], n, clamp int64) Reg[U32] {
 	return d
 }
 
-// shuffled moves a value of any type between lanes, 32 bits at a time.
-func shuffled[T Scalar](x Reg[T], how string, n Operand, clamp int64) Reg[T] {
+// shuffled moves a value of any type between lanes.
+func shuffled[T Scalar](x Reg[T], how string, n ir.Operand, clamp int64) Reg[T] {
 	k := x.k
 	if k == nil {
 		return x
 	}
 	k.together("a shuffle", false)
-	t := held(TypeOf[T]())
 	x = x.register()
-	send := func(d, s ir.Operand) {
-		k.ins("shfl.sync."+how+".b32", d, s, k.arg(n), number(clamp), number(fullWarp))
-	}
 	d := fresh[T](k)
-	switch t.Bits() {
+	k.exchange(TypeOf[T](), d.in(k), x.in(k), func(d, s ir.Operand) {
+		k.ins("shfl.sync."+how+".b32", d, s, n, number(clamp), number(fullWarp))
+	})
+	return d
+}
+
+// exchange makes d what send makes of x, 32 bits at a time.
+func (k *Kernel) exchange(t isa.Type, d, x ir.Operand, send func(d, s ir.Operand)) {
+	switch held := held(t); held.Bits() {
 	case 32:
-		send(d.in(k), x.in(k))
+		send(d, x)
 	case 16:
-		in, out := fresh[B32](k), fresh[B32](k)
-		k.ins("cvt.u32.u16", in.in(k), k.half(x.in(k), t))
-		send(out.in(k), in.in(k))
-		if t.Class() == isa.Half {
-			low := fresh[B16](k)
-			k.ins("cvt.u16.u32", low.in(k), out.in(k))
-			k.ins("mov.b16", d.in(k), low.in(k))
+		in, out := fresh[B32](k).in(k), fresh[B32](k).in(k)
+		k.ins("cvt.u32.u16", in, k.half(x, held))
+		send(out, in)
+		if held.Class() == isa.Half {
+			low := fresh[B16](k).in(k)
+			k.ins("cvt.u16.u32", low, out)
+			k.ins("mov.b16", d, low)
 		} else {
-			k.ins("cvt.u16.u32", d.in(k), out.in(k))
+			k.ins("cvt.u16.u32", d, out)
 		}
 	case 64:
-		a, b := fresh[B32](k), fresh[B32](k)
-		k.ins("mov.b64", k.vector(a.in(k), b.in(k)), x.in(k))
-		c, e := fresh[B32](k), fresh[B32](k)
-		send(c.in(k), a.in(k))
-		send(e.in(k), b.in(k))
-		k.ins("mov.b64", d.in(k), k.vector(c.in(k), e.in(k)))
+		a, b := fresh[B32](k).in(k), fresh[B32](k).in(k)
+		k.ins("mov.b64", k.vector(a, b), x)
+		c, e := fresh[B32](k).in(k), fresh[B32](k).in(k)
+		send(c, a)
+		send(e, b)
+		k.ins("mov.b64", d, k.vector(c, e))
 	default:
-		k.fault(&ruleOperand, "a %s cannot be shuffled between lanes; 16, 32 and 64 bits can", t)
+		k.fault(&ruleOperand, "a %s cannot be shuffled between lanes; 16, 32 and 64 bits can", held)
 	}
-	return d
 }
 
 // half is a 16-bit register as an integer: half-precision ones are moved into one.
@@ -71,21 +74,21 @@ func (k *Kernel) half(o ir.Operand, t isa.Type) ir.Operand {
 }
 
 // ShuffleXor is x of the lane whose number differs in the bits of mask.
-func (x Reg[T]) ShuffleXor(mask int64) Reg[T] { return shuffled(x, "bfly", x.lanes(mask), 31) }
+func (x Reg[T]) ShuffleXor(mask int64) Reg[T] { return shuffled(x, "bfly", x.k.distance(mask), 31) }
 
 // ShuffleDown is x of the lane n further up; the last n lanes keep theirs.
-func (x Reg[T]) ShuffleDown(n int64) Reg[T] { return shuffled(x, "down", x.lanes(n), 31) }
+func (x Reg[T]) ShuffleDown(n int64) Reg[T] { return shuffled(x, "down", x.k.distance(n), 31) }
 
 // ShuffleUp is x of the lane n further down; the first n lanes keep theirs.
-func (x Reg[T]) ShuffleUp(n int64) Reg[T] { return shuffled(x, "up", x.lanes(n), 0) }
+func (x Reg[T]) ShuffleUp(n int64) Reg[T] { return shuffled(x, "up", x.k.distance(n), 0) }
 
-// lanes is a number of lanes as an operand of a shuffle.
-func (x Reg[T]) lanes(n int64) Operand {
-	if x.k != nil && (n < 0 || n > 31) {
-		x.k.fault(&ruleConstant, "a shuffle by %d lanes; a warp has lanes 0 to 31", n)
+// distance is a number of lanes as an operand of a shuffle of k, nil for none.
+func (k *Kernel) distance(n int64) ir.Operand {
+	if k != nil && (n < 0 || n > 31) {
+		k.fault(&ruleConstant, "a shuffle by %d lanes; a warp has lanes 0 to 31", n)
 		n = 0
 	}
-	return plain(number(n))
+	return number(n)
 }
 
 // ShuffleFrom is x of a lane.
@@ -94,7 +97,10 @@ func (x Reg[T]) ShuffleFrom(lane Reg[U32]) Reg[T] {
 		x.k.fault(&ruleConstant, "a shuffle from lane %d; a warp has lanes 0 to 31", lane.bits)
 		return x
 	}
-	return shuffled(x, "idx", lane, 31)
+	if x.k == nil {
+		return x
+	}
+	return shuffled(x, "idx", lane.in(x.k), 31)
 }
 
 // WarpReduce combines x of all lanes of the warp; every lane gets the result.

@@ -27,7 +27,7 @@ type entry struct {
 
 // A library is the instructions that were read, by their entries, and the outlines of such.
 type library struct {
-	reader
+	pages reader
 	read  []*Instruction
 	brief []*outline
 }
@@ -65,10 +65,11 @@ func (s *Set) instruction(i int) *Instruction {
 	lib := s.books()
 	if lib.read[i] == nil {
 		e := &s.entries[i]
-		lib.at = e.at
-		ins := &Instruction{Name: e.name, Repeats: list(&lib.reader, &lib.mods, (*reader).mod)}
-		ins.Forms = list(&lib.reader, &lib.forms, (*reader).form)
-		ins.Family, ins.What = lib.string(), lib.string()
+		r := &lib.pages
+		r.at = e.at
+		ins := &Instruction{Name: e.name, Repeats: list(r, &r.mods, (*reader).mod)}
+		ins.Forms = list(r, &r.forms, (*reader).form)
+		ins.Family, ins.What = r.string(), r.string()
 		lib.read[i] = ins
 	}
 	return lib.read[i]
@@ -87,9 +88,10 @@ func (s *Set) outline(i int) *outline {
 	defer s.reading.Unlock()
 	lib := s.books()
 	if lib.brief[i] == nil {
-		lib.at = s.entries[i].at
-		lib.brief[i] = &outline{repeats: list(&lib.reader, &lib.mods, (*reader).mod)}
-		lib.brief[i].forms = list(&lib.reader, &lib.worded, (*reader).words)
+		r := &lib.pages
+		r.at = s.entries[i].at
+		lib.brief[i] = &outline{repeats: list(r, &r.mods, (*reader).mod)}
+		lib.brief[i].forms = list(r, &r.worded, (*reader).words)
 	}
 	return lib.brief[i]
 }

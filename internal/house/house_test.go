@@ -130,3 +130,18 @@ func TestMay(t *testing.T) {
 		t.Error("ptx and its modules")
 	}
 }
+
+// TestAnew holds how many functions the compiler makes for a package that builds one kernel. It makes all methods of each generic
+// type of ours that such a package can see, in each such package: authors wait for them behind every change of a kernel.
+func TestAnew(t *testing.T) {
+	const most = 1900 // 1,788 with Go 1.26
+	command := exec.CommandContext(t.Context(), "go", "build", "-gcflags=-S", "./examples/01_vecadd")
+	command.Dir = "../.."
+	out, err := command.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if n := bytes.Count(out, []byte(" STEXT ")); n < 10 || n > most {
+		t.Errorf("a package with one kernel has %d functions when it is compiled; at most %d are expected", n, most)
+	}
+}
