@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // A Place is a range of text in a file. Lines and columns count from 1, columns in bytes; End is
@@ -123,6 +124,15 @@ func (l List) Sort() List {
 		seen[k] = true
 		return false
 	})
+}
+
+// String is the findings as people read them, without the lines of source.
+func (l List) String() string {
+	var b strings.Builder
+	if err := (Printer{Source: func(string) (string, bool) { return "", false }}).Print(&b, l); err != nil {
+		return err.Error()
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // Errors counts the findings of severity Error.

@@ -53,8 +53,12 @@ func (p Printer) one(b *bufio.Writer, src *readers, d *Diagnostic) {
 			fmt.Fprintf(b, "   %sfix:%s %s\n", c.good, c.off, clean(say))
 		}
 	}
+	last := d.Place
 	for _, at := range d.From {
-		fmt.Fprintf(b, "   called from %s\n", at)
+		if at != last { // a function that stands on the line of the call which takes it
+			fmt.Fprintf(b, "   called from %s\n", at)
+		}
+		last = at
 	}
 }
 

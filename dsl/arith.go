@@ -15,14 +15,24 @@ import (
 // Add is x + y.
 func (x Reg[T]) Add(y Reg[T], mods ...Mod) Reg[T] { return binary(doAdd, x, y, mods) }
 
-// AddI is x + n.
-func (x Reg[T]) AddI(n int64) Reg[T] { return x.Add(like(x, n)) }
+// AddI is x + n; of unsigned integers too, where n may be negative, as in x.AddI(-1).
+func (x Reg[T]) AddI(n int64) Reg[T] {
+	if n, less := lessens(TypeOf[T](), n); less {
+		return x.Sub(like(x, n))
+	}
+	return x.Add(like(x, n))
+}
 
 // Sub is x - y.
 func (x Reg[T]) Sub(y Reg[T], mods ...Mod) Reg[T] { return binary(doSub, x, y, mods) }
 
 // SubI is x - n.
-func (x Reg[T]) SubI(n int64) Reg[T] { return x.Sub(like(x, n)) }
+func (x Reg[T]) SubI(n int64) Reg[T] {
+	if n, more := lessens(TypeOf[T](), n); more {
+		return x.Add(like(x, n))
+	}
+	return x.Sub(like(x, n))
+}
 
 // Mul is x * y; of integers the lower half.
 func (x Reg[T]) Mul(y Reg[T], mods ...Mod) Reg[T] { return binary(doMul, x, y, mods) }
@@ -179,6 +189,14 @@ func counted[T Scalar](x Reg[T], head string) Reg[U32] {
 }
 
 // like is n as a value beside x.
+// lessens is -n, where a type has no negative numbers and n is one.
+func lessens(t isa.Type, n int64) (int64, bool) {
+	if n >= 0 || n == math.MinInt64 || t.Class() != isa.Unsigned || t == isa.U64 {
+		return n, false
+	}
+	return -n, true
+}
+
 func like[T Scalar](x Reg[T], n int64) Reg[T] {
 	if x.k == nil {
 		return x

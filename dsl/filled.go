@@ -157,8 +157,6 @@ func (a Addr) copyAsync(to Addr, bytes int64, where []Reg[Pred]) {
 		return
 	}
 	k.copiesBehind()
-	k.accesses(a, bytes, false, nil)
-	k.accesses(to, bytes, true, nil)
 	op := "cp.async.ca.shared.global"
 	if bytes == 16 {
 		op = "cp.async.cg.shared.global"
@@ -170,7 +168,12 @@ func (a Addr) copyAsync(to Addr, bytes int64, where []Reg[Pred]) {
 			all = all.And(p)
 		}
 		args = append(args, Select(all, k.U32(int(bytes)), k.U32(0)))
+		// Where it does not hold nothing is read, wherever the address leads.
+		k.under(all, false, func() { k.accesses(a, bytes, false, nil) })
+	} else {
+		k.accesses(a, bytes, false, nil)
 	}
+	k.accesses(to, bytes, true, nil)
 	k.Ins(op, args...)
 }
 

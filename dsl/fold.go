@@ -21,6 +21,10 @@ func folded[T Scalar](v verb, x, y Reg[T]) (Reg[T], bool) {
 			return keptIf(x, n == 0), n == 0
 		case doMul, doDiv:
 			return keptIf(x, n == 1), n == 1
+		case doAnd:
+			if n == 0 {
+				return Reg[T]{k: x.k, scope: x.k.scope()}, true
+			}
 		}
 		return x, false
 	}

@@ -148,6 +148,13 @@ func (m *Module) Text() (string, error) {
 	return lower.Text(built), nil
 }
 
+// Findings is everything that Build finds: what Text's error has, and besides what is no error: warnings, and with [Verify] reviews and notes. Printed
+// with %v it reads as an error does; golden.Clean wants none in a test.
+func (m *Module) Findings() diag.List {
+	_, list := m.Build()
+	return list
+}
+
 // Places tells where the lines of text come from, which is what Text gave: the author's line of Go, and those that called it.
 func (m *Module) Places(text string) func(line int) (at diag.Place, from []diag.Place, ok bool) {
 	m = m.sound()

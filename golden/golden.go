@@ -70,6 +70,30 @@ func Check(t testing.TB, m Module) {
 	check(t, m.Name(), text, origins(m, text))
 }
 
+// A Judged module tells everything that was found wrong with it, as a *dsl.Module does.
+type Judged interface {
+	Name() string
+	Findings() diag.List
+}
+
+// Clean wants nothing to be found wrong with m: no errors, and none of the warnings and reviews that Text and Check say nothing of. Notes, such as what
+// dsl.Verify could not follow, are logged.
+//
+//	m := dsl.New("saxpy", "sm_90", dsl.Verify())
+//	Saxpy(m)
+//	golden.Clean(t, m)
+//	golden.Check(t, m)
+func Clean(t testing.TB, m Judged) {
+	t.Helper()
+	for _, d := range m.Findings() {
+		if d.Severity == diag.Note {
+			t.Logf("%v", diag.List{d})
+			continue
+		}
+		t.Errorf("%v", diag.List{d})
+	}
+}
+
 // CheckText is Check for PTX from elsewhere.
 func CheckText(t testing.TB, name, text string) {
 	t.Helper()

@@ -170,6 +170,29 @@ func (r *recorder) Errorf(f string, args ...any) { r.said = append(r.said, fmt.S
 func (r *recorder) Fatalf(f string, args ...any) { r.said = append(r.said, fmt.Sprintf(f, args...)) }
 func (r *recorder) Fatal(args ...any)            { r.said = append(r.said, fmt.Sprint(args...)) }
 
+func (r *recorder) Logf(f string, args ...any) {
+	r.said = append(r.said, "log: "+fmt.Sprintf(f, args...))
+}
+
+// TestClean holds what is said of a module with a doubt, which is no error, and that nothing is said of one without.
+func TestClean(t *testing.T) {
+	for _, want := range []string{"", `golden_test.go:\d+:1: warning D501: nothing reads what add computes here`} {
+		m := dsl.New("m", "sm_80", dsl.Verify())
+		k := m.Kernel("k", dsl.Threads(32))
+		x := dsl.Global[dsl.F32](k, "x")
+		y := x.Load(k.TID().X)
+		if want != "" {
+			y.AddF(1)
+		}
+		x.Store(k.TID().X, y)
+		r := &recorder{TB: t}
+		golden.Clean(r, m)
+		if said := strings.Join(r.said, "\n"); (said == "") != (want == "") || !regexp.MustCompile(want).MatchString(said) || strings.Contains(said, "called from") {
+			t.Errorf("said %q, want %q", said, want)
+		}
+	}
+}
+
 type fake struct {
 	name, text string
 	err        error

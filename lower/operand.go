@@ -137,7 +137,7 @@ func baseOf(in *ir.Instr) base {
 		return decimal
 	}
 	switch in.Head() {
-	case "and", "or", "xor", "lop3":
+	case "and", "or", "xor", "lop3", "prmt":
 		return 9
 	case "mov":
 		if strings.HasPrefix(in.Op, "mov.b") {

@@ -57,7 +57,7 @@ func run(p *verify.Pass) {
 		return
 	}
 	w := newWays(p)
-	awaited = slices.DeleteFunc(awaited, func(m mark) bool { return !w.spins(m) || !w.who.asks(w.instr(m)) })
+	awaited = slices.DeleteFunc(awaited, func(m mark) bool { return !w.spins(m) || !w.who.asks(w.instr(m)) || w.moves(m) })
 	for _, m := range awaited {
 		array := w.who.array(w.instr(m))
 		w.heard[array] = append(w.heard[array], m)
