@@ -224,7 +224,7 @@ func (w *WarpTile[C]) Registers() int {
 // Transposed.
 func (w *WarpTile[C]) MMA(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32]) {
 	if made(w.kernel(), "MMA of sums", x.at.k, y.at.k) {
-		w.Product(x, fromX, y, fromY).make()
+		w.Product(x, fromX, y, fromY).MMA()
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // A Product is one of two tiles in shared memory, a step of the depth at a time: mma.sync multiplies fragments, which are read before. MMA
-// makes one at once; AsyncPipeline.Multiply reads ahead.
+// makes one at once, as that of the sums does; AsyncPipeline.Multiply reads ahead.
 type Product struct {
 	k        *Kernel
 	sums     any // the WarpTile
@@ -189,8 +189,8 @@ func inWords(fragments [][]Reg[B32]) string {
 	return fmt.Sprintf("%d times %d registers", len(fragments), len(fragments[0]))
 }
 
-// make makes all of a product.
-func (p Product) make() {
+// MMA makes the whole product at once, in loops that are written by hand.
+func (p Product) MMA() {
 	if p.k == nil {
 		return
 	}

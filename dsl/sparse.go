@@ -34,7 +34,7 @@ func (s MMA) units(numbers int) int { return numbers * s.wide(s.A) / s.unit() }
 // every four, the places of the two, two bits each, the first in the lowest.
 func (w *WarpTile[C]) MMASparse(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32]) {
 	if made(w.kernel(), "MMASparse of sums", x.at.k, meta.at.k) {
-		w.SparseProduct(x, fromX, meta, y, fromY).make()
+		w.SparseProduct(x, fromX, meta, y, fromY).MMA()
 	}
 }
 

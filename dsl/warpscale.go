@@ -77,7 +77,7 @@ func (w *WarpTile[C]) unscaled() bool {
 // block. The scale factors are tiles of a ScaleMap for the rows of x and of y; the depth of the tiles is whole atoms.
 func (w *WarpTile[C]) ScaledMMA(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32], scaleX, scaleY SharedTile) {
 	if made(w.kernel(), "ScaledMMA of sums", x.at.k, y.at.k, scaleX.at.k, scaleY.at.k) {
-		w.ScaledProduct(x, fromX, y, fromY, scaleX, scaleY).make()
+		w.ScaledProduct(x, fromX, y, fromY, scaleX, scaleY).MMA()
 	}
 }
 
@@ -96,7 +96,7 @@ func (w *WarpTile[C]) ScaledProduct(x SharedTile, fromX Reg[U32], y SharedTile, 
 // SparseScaledMMA is ScaledMMA of a matrix x of which half is zero and left out, as MMASparse has it.
 func (w *WarpTile[C]) SparseScaledMMA(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32], scaleX, scaleY SharedTile) {
 	if made(w.kernel(), "SparseScaledMMA of sums", x.at.k, meta.at.k, scaleX.at.k, scaleY.at.k) {
-		w.SparseScaledProduct(x, fromX, meta, y, fromY, scaleX, scaleY).make()
+		w.SparseScaledProduct(x, fromX, meta, y, fromY, scaleX, scaleY).MMA()
 	}
 }
 

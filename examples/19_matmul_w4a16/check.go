@@ -6,6 +6,7 @@ package w4a16
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
 	"github.com/ptxdsl/ptxdsl/internal/trial"
@@ -66,26 +67,51 @@ func (w way) check(t *trial.T, p trial.Product) error {
 		map[string]trial.Matrix{"scales": trial.MatrixOf(p.K/Group, p.N, factors, nil)})
 }
 
-// Speed measures products of many rows, beside the work that they are, and of few, beside the weights that they read.
+// Speed measures products of many rows, beside the work that they are, and of few, beside the weights that they read: one by one, and one behind the
+// other with as many weights as no cache holds.
 func Speed(t *trial.T) error {
-	const n, depth = 8192, 8192
+	const n, depth, layers = 8192, 8192, 8
 	for i, rows := range []int{4096, 16} {
 		w := ways[i]
 		k, e1 := t.Kernel(w.name, w.build)
 		grid, e2 := w.blocks(rows, n, depth)
 		a, e3 := runtime.Upload(t.Device, trial.Elements(t, rows*depth, trial.Half))
-		b, e4 := runtime.Upload(t.Device, t.Integers(n*depth/8))
+		b, e4 := runtime.Upload(t.Device, t.Integers(layers*n*depth/8))
 		scales, e5 := runtime.Upload(t.Device, trial.Elements(t, depth/Group*n, trial.Half))
 		d, e6 := runtime.Alloc[runtime.F16](t.Device, rows*n)
 		if err := errors.Join(e1, e2, e3, e4, e5, e6); err != nil {
 			return err
 		}
-		took, err := t.Median(func() error { return k.Launch(grid, a, b, scales, d, rows, n, depth) })
-		if err := errors.Join(err, a.Close(), b.Close(), scales.Close(), d.Close()); err != nil {
+		behind := grid
+		if rows == 16 && t.Device.Info().Capability >= 90 {
+			behind = grid.Programmatic()
+		}
+		layer := func(i int) error {
+			weights, err := b.Slice(i*n*depth/8, (i+1)*n*depth/8)
+			if err != nil {
+				return err
+			}
+			return k.Launch(behind, a, weights, scales, d, rows, n, depth)
+		}
+		one, e1 := t.Median(func() error { return layer(0) })
+		all, e2 := t.Median(func() error {
+			for i := range layers {
+				if err := layer(i); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err := errors.Join(e1, e2, a.Close(), b.Close(), scales.Close(), d.Close()); err != nil {
 			return err
 		}
-		work, weights := 2*float64(rows)*n*depth, n*depth/2.0
-		t.Note("%d rows: %.0f TFLOP/s, %.0f GB/s of weights", rows, work/took.Seconds()/1e12, weights/took.Seconds()/1e9)
+		for _, m := range []struct {
+			name string
+			took time.Duration
+		}{{"", one}, {" of layers", all / layers}} {
+			work, weights := 2*float64(rows)*n*depth, n*depth/2.0
+			t.Note("%d rows%s: %.0f TFLOP/s, %.0f GB/s of weights", rows, m.name, work/m.took.Seconds()/1e12, weights/m.took.Seconds()/1e9)
+		}
 	}
 	return nil
 }

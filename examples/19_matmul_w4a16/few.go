@@ -8,13 +8,11 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A block of BuildFew has sixteen rows and 64 columns, and its eight warps share the depth of a stage: there are as many blocks as can be that
-// read each weight once.
+// A block of BuildFew has sixteen rows and 64 columns. Its warps share the depth, Group weights at a time, and each copies what it multiplies itself: there
+// are as many blocks as can be that read each weight once, and no warp waits for another.
 const (
-	fewRows   = 16
-	warps     = 8
-	fewStages = 3
-	fewDepth  = warps * depth
+	fewRows = 16
+	warps   = 16
 )
 
 // BlocksFew is the grid of a launch of BuildFew along x and y, or an error where the sizes are none that the kernels take.
@@ -22,52 +20,128 @@ func BlocksFew(m, n, k int) (x, y int, err error) {
 	return n / pack, (m + fewRows - 1) / fewRows, takes(n, k)
 }
 
-// BuildFew makes what Build does, for few rows, such as those of tokens that are generated one by one: there the weights are all the traffic.
+// BuildFew makes what Build does, for few rows, such as those of tokens that are generated one by one: there the weights are all the traffic. Weights
+// become numbers without their scales, which the sums of a group are multiplied by. A launch that is Programmatic begins to read weights and scales
+// before the kernel ahead of it is through, which may still write a.
 func BuildFew(m *dsl.Module) {
+	stages := int64(2) // of a warp, as many as there is room for
+	if m.Has(90) {
+		stages = 3
+	}
 	k := m.Kernel("w4a16_few", dsl.Threads(32*warps))
-	a, b, scales, d := k.Matrix("a", isa.F16), k.Matrix("b", isa.B32), k.Matrix("scales", isa.F16), dsl.Global[dsl.F16](k, "d")
+	a, b, scales, d := dsl.Global[dsl.F16](k, "a"), dsl.Global[dsl.B32](k, "b"), dsl.Global[dsl.F16](k, "scales"), dsl.Global[dsl.F16](k, "d")
 	rows, cols, length := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
 	row, col := k.CTAID().Y.MulI(fewRows), k.CTAID().X.MulI(pack)
-	a = a.Sized(rows, length).From(row)
-	slices := length.DivI(depth) // of the words of 64 columns
-	b = b.Sized(slices, k.U32(depth*words)).Nth(k.CTAID().X)
-	scales = scales.Sized(length.DivI(Group), cols)
+	lane, warp := k.Lane(), k.WarpIndex()
 
-	// Warp by warp, rows of the tiles are what belongs to the next part of the depth. Beyond its end there are zeros.
-	ab := k.AsyncPipeline("ab", fewStages,
-		dsl.Tile{Type: isa.F16, Rows: warps * fewRows, Cols: depth, Swizzle: dsl.Swizzle128},
-		dsl.Tile{Type: isa.B32, Rows: warps, Cols: depth * words},
-		dsl.Tile{Type: isa.F16, Rows: fewDepth / Group, Cols: pack})
-	w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), fewRows, pack)
-	warp := k.WarpIndex()
-	ab.Multiply(length.CeilDiv(fewDepth),
-		func(step u32, s dsl.AsyncStage) {
-			for i := range warps {
-				a.CopyAsync(s.Tile(0).RowsFrom(i*fewRows, fewRows), step.MulI(fewDepth).AddI(int64(i*depth)))
+	k.Comment("a warp's stages have half of a group each; its scales come with the first")
+	const halves = Group / depth
+	lefts := k.SharedTiles("a_ring", dsl.Tile{Type: isa.F16, Rows: fewRows, Cols: depth, Pad: 16}, int(warps*stages))
+	rights := dsl.Shared[dsl.B32](k, "b_ring", int(warps*stages*depth*words))
+	factors := dsl.Shared[dsl.F16](k, "scale_ring", int(warps*stages*pack))
+	ring := warp.MulI(stages)
+	line, eight := lane.DivI(8), lane.RemI(8).MulI(8)
+	var fromA []u32
+	var isRow []dsl.Reg[dsl.Pred]
+	for i := range int64(fewRows / 4) {
+		at := row.Add(line).AddI(4 * i)
+		fromA, isRow = append(fromA, at.Mad(length, warp.MadI(Group, eight))), append(isRow, at.Lt(rows))
+	}
+	fromB := k.CTAID().X.Mad(length.DivI(Group), warp).MadI(Group*words, lane.MulI(4))
+	early := m.Has(90) // the kernel ahead may not be through
+	weights := func(turn u32, half int64, stage u32) {
+		from, to := b.At(turn.MadI(warps*Group*words, fromB)).AtI(half*depth*words), rights.At(ring.Add(stage).MadI(depth*words, lane.MulI(4)))
+		for i := range int64(depth / 16) {
+			if early {
+				k.Comment("ptxdsl:ignore A12 the kernel ahead writes activations, neither weights nor scales")
+				early = false
 			}
-			b.From(step.MulI(warps)).CopyAsync(s.Tile(1), k.U32(0))
-			scales.From(step.MulI(fewDepth/Group)).CopyAsync(s.Tile(2), col)
-		},
-		func(s dsl.AsyncStage) dsl.Product {
-			return w.ProductWith(s.Tile(0).Part(warp, warps), k.U32(0), func(step int) [][]dsl.Reg[dsl.B32] {
-				return weights(step, s.Tile(1), warp, dsl.Element[dsl.F16](s.Tile(2), warp.DivI(Group/depth), k.U32(0)))
+			from.AtI(128*i).CopyAsync(to.AtI(128*i), 4)
+		}
+		if half == 0 {
+			k.If(lane.LtI(pack/8), func() {
+				scales.At(turn.MadI(warps, warp).Mad(cols, col.Add(eight))).CopyAsync(factors.At(ring.Add(stage).MadI(pack, eight)), 8)
 			})
-		})
+		}
+	}
+	activations := func(turn u32, half int64, stage u32) {
+		tile := lefts.Stage(ring.Add(stage))
+		for i, from := range fromA {
+			a.At(turn.MadI(warps*Group, from)).AtI(depth*half).CopyAsync(dsl.Element[dsl.F16](tile, line.AddI(int64(4*i)), eight), 8, isRow[i])
+		}
+	}
+	turns := length.DivI(Group).AddI(warps - 1).Sub(warp).DivI(warps)
+	first := func(copies func(turn u32, half int64, stage u32)) {
+		for s := range stages - 1 {
+			k.If(turns.GtI(s/halves), func() { copies(k.U32(int(s/halves)), s%halves, k.U32(int(s))) })
+			k.CommitCopies()
+		}
+	}
 
-	k.Comment("each thread adds up four sums of all warps")
-	parts := k.SharedTile("parts", dsl.Tile{Type: isa.F32, Rows: warps * fewRows, Cols: pack, Pad: 16})
-	w.Put(parts, warp.MulI(fewRows))
+	k.LaunchDependents()
+	first(weights)
+	k.WaitDependencies()
+	first(activations)
+
+	w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), fewRows, pack)
+	group := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), fewRows, pack)
+	stage, old := k.U32(0).Var(), k.U32(int(stages-1)).Var()
+	for turn := range k.Range(k.U32(0), turns) {
+		group.Clear()
+		var scale []dsl.Reg[dsl.F16x2]
+		for half := range int64(halves) {
+			k.WaitCopies(int(stages - 2))
+			k.SyncWarp()
+			next := half + stages - 1
+			k.If(turn.AddI(next/halves).Lt(turns), func() {
+				weights(turn.AddI(next/halves), next%halves, old)
+				activations(turn.AddI(next/halves), next%halves, old)
+			})
+			k.CommitCopies()
+			here := rights.At(ring.Add(stage).MadI(depth*words, lane.MulI(4)))
+			group.ProductWith(lefts.Stage(ring.Add(stage)), k.U32(0), func(step int) (right [][]dsl.Reg[dsl.B32]) {
+				for _, word := range here.AtI(int64(128 * step)).GetVec(4) {
+					right = append(right, unscaled(word), unscaled(dsl.Bits[dsl.B32](dsl.Bits[dsl.U32](word).ShrI(8))))
+				}
+				return right
+			}).MMA()
+			if half == 0 {
+				pairs := dsl.As[dsl.F16x2](factors.At(ring.Add(stage).MadI(pack, lane.RemI(4).MulI(16))))
+				scale = append(pairs.GetVec(4), pairs.AtI(4).GetVec(4)...)
+			}
+			old.Set(stage)
+			stage.Set(dsl.Select(stage.EqI(stages-1), k.U32(0), stage.AddI(1)))
+		}
+		var by [2][]dsl.Reg[dsl.F32] // of two neighbours, of each eight columns
+		for i, x := range scale {
+			lo, hi := dsl.Unpack[dsl.F16](x)
+			by[i/4] = append(by[i/4], dsl.To[dsl.F32](lo), dsl.To[dsl.F32](hi))
+		}
+		n := 0
+		dsl.Promote(w, group, func(c dsl.Cell, sum, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
+			n++
+			return x.FMA(by[(n-1)%2][(n-1)/4], sum)
+		})
+	}
+
+	k.Comment("each warp leaves its sums where its weights were")
+	k.WaitCopies(0)
+	k.SyncWarp()
+	parts := dsl.As[dsl.F32](rights)
+	w.Each(func(row, col u32, x, y dsl.Reg[dsl.F32]) {
+		parts.At(ring.MulI(depth * words).Add(row.MadI(pack, col))).PutVec([]dsl.Reg[dsl.F32]{x, y})
+	})
 	k.Sync()
-	line, first := k.TID().X.DivI(pack/4), k.TID().X.RemI(pack/4).MulI(4)
-	sums := dsl.Element[dsl.F32](parts, line, first).GetVec(4)
-	for i := 1; i < warps; i++ {
-		for j, x := range dsl.Element[dsl.F32](parts, line.AddI(int64(i*fewRows)), first).GetVec(4) {
+	k.Comment("each thread adds up two sums of all warps")
+	at, two := k.TID().X.DivI(pack/2), k.TID().X.RemI(pack/2).MulI(2)
+	from := parts.At(at.MadI(pack, two))
+	sums := from.GetVec(2)
+	for i := int64(1); i < warps; i++ {
+		for j, x := range from.AtI(i * stages * depth * words).GetVec(2) {
 			sums[j] = sums[j].Add(x)
 		}
 	}
-	var out []dsl.Reg[dsl.F16]
-	for _, x := range sums {
-		out = append(out, dsl.To[dsl.F16](x))
-	}
-	k.If(row.Add(line).Lt(rows), func() { d.StoreVec(row.Add(line).Mad(cols, col.Add(first)), out) })
+	k.If(row.Add(at).Lt(rows), func() {
+		d.StoreVec(row.Add(at).Mad(cols, col.Add(two)), []dsl.Reg[dsl.F16]{dsl.To[dsl.F16](sums[0]), dsl.To[dsl.F16](sums[1])})
+	})
 }

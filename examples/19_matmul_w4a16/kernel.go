@@ -83,16 +83,25 @@ func weights(step int, packed dsl.SharedTile, row u32, scales dsl.Array[dsl.F16]
 	return right
 }
 
-// dequantize is the two registers of a fragment of the weights in bits 0 to 7 and 16 to 23 of a word. A number of four bits, or'ed into the
-// mantissa of 1024, makes 1024 more than it is; four bits further up it makes 16 times as much.
+// dequantize is the two registers of a fragment of the weights in bits 0 to 7 and 16 to 23 of a word.
 func dequantize(word dsl.Reg[dsl.B32], scale dsl.Reg[dsl.F16]) []dsl.Reg[dsl.B32] {
+	both := dsl.Pack[dsl.F16x2](scale, scale)
+	fragment := unscaled(word)
+	for i, x := range fragment {
+		fragment[i] = dsl.Bits[dsl.B32](dsl.Bits[dsl.F16x2](x).Mul(both))
+	}
+	return fragment
+}
+
+// unscaled is dequantize without a scale. A number of four bits, or'ed into the mantissa of 1024, makes 1024 more than it is; four bits further up it
+// makes 16 times as much.
+func unscaled(word dsl.Reg[dsl.B32]) []dsl.Reg[dsl.B32] {
 	k := word.Kernel()
 	const masked = 0xea // (a & b) | c
 	low := dsl.Result[dsl.F16x2](k, "lop3.b32", word, 0x000f000f, 0x64006400, masked)
 	high := dsl.Result[dsl.F16x2](k, "lop3.b32", word, 0x00f000f0, 0x64006400, masked)
-	both := dsl.Pack[dsl.F16x2](scale, scale)
 	pair := func(x float64) dsl.Reg[dsl.F16x2] { return dsl.ConstF[dsl.F16x2](k, x) }
 	low = low.Sub(pair(1024 + Zero))
 	high = high.FMA(pair(1.0/16), pair(-1024/16-Zero))
-	return []dsl.Reg[dsl.B32]{dsl.Bits[dsl.B32](low.Mul(both)), dsl.Bits[dsl.B32](high.Mul(both))}
+	return []dsl.Reg[dsl.B32]{dsl.Bits[dsl.B32](low), dsl.Bits[dsl.B32](high)}
 }
