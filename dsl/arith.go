@@ -188,7 +188,6 @@ func counted[T Scalar](x Reg[T], head string) Reg[U32] {
 	return d
 }
 
-// like is n as a value beside x.
 // lessens is -n, where a type has no negative numbers and n is one.
 func lessens(t isa.Type, n int64) (int64, bool) {
 	if n >= 0 || n == math.MinInt64 || t.Class() != isa.Unsigned || t == isa.U64 {
@@ -197,6 +196,7 @@ func lessens(t isa.Type, n int64) (int64, bool) {
 	return -n, true
 }
 
+// like is n as a value beside x.
 func like[T Scalar](x Reg[T], n int64) Reg[T] {
 	if x.k == nil {
 		return x
