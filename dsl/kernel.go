@@ -166,7 +166,10 @@ func (k *Kernel) BlockThreads() int {
 	return k.threads[0] * k.threads[1] * k.threads[2]
 }
 
-// Comment puts a comment before the next instruction.
+// Comment puts a comment before the next instruction. One that begins with ptxdsl:ignore, a rule and a reason takes what that rule finds there away:
+//
+//	k.Comment("ptxdsl:ignore A12 the kernel ahead writes activations, not weights")
+//	weights.CopyAsync(stage, 4)
 func (k *Kernel) Comment(format string, args ...any) {
 	k = k.sound()
 	for _, line := range strings.Split(fmt.Sprintf(format, args...), "\n") {

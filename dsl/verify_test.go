@@ -6,7 +6,10 @@ package dsl_test
 import (
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/dsl"
@@ -50,6 +53,44 @@ func TestVerify(t *testing.T) {
 			if d.Severity != diag.Note { // of what was not looked at
 				t.Errorf("a finding of a kernel that is right: %s %s", d.Rule, d.Message)
 			}
+		}
+	}
+}
+
+// TestIgnored: a comment ahead of an instruction takes a finding away, says why, and is a finding itself where there is none.
+func TestIgnored(t *testing.T) {
+	for _, c := range []struct {
+		comment string
+		wait    bool
+		want    []string
+	}{
+		{"", false, []string{"A12"}},
+		{"ptxdsl:ignore A12 the kernel ahead writes other memory", false, nil},
+		{"ptxdsl:ignore A12", false, []string{"A12", "V102"}},
+		{"ptxdsl:ignore A12 the kernel ahead writes other memory", true, []string{"V103"}},
+	} {
+		m := dsl.New("m", "sm_90", dsl.Verify())
+		k := m.Kernel("k", dsl.Threads(128))
+		x, y := dsl.Global[dsl.U32](k, "x"), dsl.Global[dsl.U32](k, "y")
+		if c.wait {
+			k.WaitDependencies()
+		}
+		at := x.At(k.TID().X)
+		if c.comment != "" {
+			k.Comment("%s", c.comment)
+		}
+		weight := at.Get()
+		if !c.wait {
+			k.WaitDependencies()
+		}
+		y.Store(k.TID().X, weight)
+		var rules []string
+		for _, d := range m.Findings() {
+			rules = append(rules, d.Rule)
+		}
+		slices.Sort(rules)
+		if diff := cmp.Diff(c.want, rules); diff != "" {
+			t.Errorf("%q, wait ahead %v:\n%s", c.comment, c.wait, diff)
 		}
 	}
 }
