@@ -101,6 +101,7 @@ func (a Array[T]) CompareAndSwap(i Reg[U32], expected, x Reg[T], mods ...Mod) Re
 	d := fresh[T](k)
 	if a.combines("CompareAndSwap", "cas") {
 		at := a.At(i).at
+		k.combines(at, size(TypeOf[T]()))
 		k.ins(a.atomic("atom", "cas", mods), d.in(k), at.in(k), combinable(expected, k), combinable(x, k))
 	}
 	return d

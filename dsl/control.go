@@ -149,6 +149,9 @@ func Count[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
 		if step.Constant() && (step.bits == 0 || step.bits < 0 && TypeOf[T]().Class() == isa.Signed) {
 			k.fault(&ruleLoop, "a loop in steps of %d; a positive number is expected, since it counts up", step.bits)
 		}
+		if hi.Constant() && hi.bits == 0 && !lo.Constant() && TypeOf[T]().Class() == isa.Unsigned {
+			k.doubt(k.m.calls.here(), "a loop that counts up to 0 has no turn, wherever it begins: the first number is where it begins, the second what it does not reach")
+		}
 		i, hi, step := duplicate(lo), hi.kept(), step.kept()
 		top, l := k.newBlock("loop"), k.newLoop()
 		var empty Reg[Pred]

@@ -34,3 +34,63 @@ func (k *Kernel) tellDropped(n int) {
 		}
 	}
 }
+
+// tellUnset tells where integers are computed of a variable that nothing sets, and nothing reads them: what counts was to be set to them.
+func (k *Kernel) tellUnset() {
+	if len(k.marks) > 0 {
+		return
+	}
+	var unread []*ir.Instr
+	var once map[*ir.Reg]*ir.Instr // what writes registers that one other instruction reads, and how variables begin that nothing sets; nil of others
+	for _, b := range k.f.Blocks {
+		for _, in := range b.Instrs {
+			if len(in.Args) > 1 && in.Args[0].Kind == ir.Register && in.Args[0].Reg.Number == 1 && reckons(in) {
+				unread = append(unread, in)
+			}
+		}
+	}
+	if len(unread) == 0 {
+		return
+	}
+	once = make(map[*ir.Reg]*ir.Instr)
+	for _, b := range k.f.Blocks {
+		for _, in := range b.Instrs {
+			in.Registers(func(r *ir.Reg, a isa.Access) {
+				switch _, met := once[r]; {
+				case a == isa.Read:
+				case met:
+					once[r] = nil
+				default:
+					once[r] = in
+				}
+			})
+		}
+	}
+	for _, in := range unread {
+		for last, i := in, 0; i < 4 && last != nil; i++ {
+			from := last.Args[1].Reg
+			if from == nil {
+				break
+			}
+			def := once[from]
+			switch {
+			case def == nil:
+			case from.Varies && !from.Set && def.Head() == "mov":
+				k.doubt(in.Pos, "nothing reads what %s computes here of a variable that nothing sets: operations return their result and change no operand; Set keeps it", in.Head())
+			case !from.Varies && from.Number == 2 && reckons(def):
+				last = def
+				continue
+			}
+			break
+		}
+	}
+}
+
+// reckons reports whether an instruction makes an integer of others.
+func reckons(in *ir.Instr) bool {
+	switch in.Head() {
+	case "add", "sub", "mul", "mad", "and", "or", "xor", "shl", "shr", "min", "max":
+		return len(in.Args) > 2 && in.Args[0].Kind == ir.Register && !computes(in.Args[0].Reg.Type) && in.Args[0].Reg.Type != isa.Predicate && in.Args[1].Kind == ir.Register
+	}
+	return false
+}

@@ -180,18 +180,26 @@ func (k *Kernel) dropUnread() {
 // settleRegs lists the registers that stand in instructions.
 func (k *Kernel) settleRegs() {
 	list := make([]*ir.Reg, 0, k.made)
-	dropped := 0
+	dropped, numbers, unset := 0, 0, 0
 	for r := range slab.All(&k.regs) {
 		if r.Number != 0 {
 			list = append(list, r)
 		}
-		if r.Number == 1 && computes(r.Type) {
+		switch {
+		case r.Number == 1 && computes(r.Type):
 			dropped++
+		case r.Number == 1:
+			numbers++
+		case r.Varies && !r.Set && !computes(r.Type):
+			unset++
 		}
 	}
 	k.f.Regs = list
 	if dropped > 0 && k.m.faults.Errors() == 0 {
 		k.tellDropped(dropped)
+	}
+	if numbers > 0 && unset > 0 && k.m.faults.Errors() == 0 {
+		k.tellUnset()
 	}
 }
 

@@ -78,6 +78,7 @@ type Kernel struct {
 	outs       int            // ways out of the kernel, and of its loops by hand, so far
 	turnings   []turning      // loops that their condition alone ends
 	takings    []taking       // of tiles that warps multiply
+	touched    []touch        // accesses to shared memory
 	lasts      []lastTurn     // of loops between constants
 	corners    [][2]*ir.Reg   // the row and column of the block's tile
 	schedules  int            // that deal tiles

@@ -16,6 +16,7 @@ type order struct {
 	pages     [][]ir.Instr
 	last      []ir.Instr // of the pages
 	used      int        // of it
+	before    int        // instructions on the pages before the last
 	stretches []stretch  // that no list has yet
 	page, at  int        // where the first of them begins
 	placed    *ir.Block  // the last
@@ -47,8 +48,28 @@ func (o *order) next() *ir.Instr {
 //
 //go:noinline
 func (o *order) more() {
+	o.before += len(o.last)
 	o.last, o.used = make([]ir.Instr, min(max(2*len(o.last), firstPage), longestPage)), 0
 	o.pages = append(o.pages, o.last)
+}
+
+// count is how many instructions were made.
+func (o *order) count() int { return o.before + o.used }
+
+// all visits the instructions as they were made.
+func (o *order) all() iter.Seq[*ir.Instr] {
+	return func(yield func(*ir.Instr) bool) {
+		for i, page := range o.pages {
+			if i == len(o.pages)-1 {
+				page = page[:o.used]
+			}
+			for j := range page {
+				if !yield(&page[j]) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // put puts the instruction that was made last at the end of a block.

@@ -199,6 +199,7 @@ func (x Reg[T]) Set(y Reg[T]) {
 		k.fault(&ruleValue, "Set of a value that is no variable, which stays what it is; begin with Var")
 		return
 	}
+	x.r.Set = true
 	assign(x, y)
 }
 

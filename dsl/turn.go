@@ -78,6 +78,12 @@ func (k *Kernel) newTurn() *turn {
 			t.want(c.p)
 		}
 	}
+	for i := range k.touched {
+		t.want(k.touched[i].reg)
+		for _, c := range k.touched[i].conds {
+			t.want(c.p)
+		}
+	}
 	for i := range k.watching {
 		w := &k.watching[i]
 		t.want(w.reg)

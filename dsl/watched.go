@@ -81,6 +81,9 @@ func (k *Kernel) watch(w watched) {
 //go:noinline
 func (k *Kernel) accesses(a Addr, bytes int64, writes bool, mods []Mod) {
 	a.use.access(k, writes)
+	if isShared(a.space) && a.k == k && (a.reg != nil || a.v != nil) {
+		k.touches(a, bytes, writes)
+	}
 	k.reachesFor(a, bytes, writes, mods)
 }
 
@@ -182,7 +185,7 @@ func (k *Kernel) remain(p Reg[Pred], kernel bool) {
 
 // checkWatched looks at what was noted.
 func (k *Kernel) checkWatched() {
-	if len(k.watching) == 0 && len(k.takings) == 0 {
+	if len(k.watching) == 0 && len(k.takings) == 0 && len(k.touched) == 0 {
 		return
 	}
 	t := k.newTurn()
@@ -208,12 +211,14 @@ func (k *Kernel) checkWatched() {
 		}
 	}
 	k.checkReadOnly(t)
+	k.checkNever(t, &told)
+	k.checkRaces(t, &told)
 	k.checkLast(t, &told)
 	k.checkCovers(t)
 	k.checkStores(t, &told)
 	k.checkExtents(t, &told)
 	t.end()
-	k.watching, k.takings = nil, nil
+	k.watching, k.takings, k.touched = nil, nil, nil
 }
 
 // checkAccess reports an access of the first thread that cannot make it.

@@ -156,6 +156,7 @@ type Reg struct {
 	Varies bool  // who builds the module writes it again and again: a variable of package dsl
 	Pos    Pos
 	Number int32 // see Func.Number
+	Set    bool  // a variable that was written behind its beginning, as far as who builds the module knows
 }
 
 // Number gives the registers of f numbers from 0, in their order, so that what is known of them can stand in a slice. They hold until

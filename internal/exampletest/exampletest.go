@@ -40,6 +40,7 @@ func Check(t *testing.T, name, target string, build func(*dsl.Module)) {
 	if _, again := make(); again != text {
 		t.Errorf("%s for %s: built twice, two texts", name, target)
 	}
+	golden.Clean(t, m)
 	golden.Check(t, m)
 	// The order of declarations does not count in golden; here files are as they are written, so that -update changes nothing.
 	if kept, err := os.ReadFile(filepath.Join("testdata", name+"."+target+".ptx")); err != nil {

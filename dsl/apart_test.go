@@ -1,0 +1,67 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl_test
+
+import (
+	"testing"
+
+	"github.com/ptxdsl/ptxdsl/dsl"
+)
+
+// apart are right kernels that look like those.
+var apart = []wrongKernel{
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { // each warp has its own part
+		x, s, tid := dsl.Global[dsl.F32](k, "x"), dsl.Shared[dsl.F32](k, "s", 256), k.TID().X
+		s.Store(tid, x.Load(tid))
+		k.SyncWarp()
+		x.Store(tid, s.Load(tid.XorI(31)))
+	}},
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { // one way or the other, of all threads
+		x, s, tid, n := dsl.Global[dsl.U32](k, "x"), dsl.Shared[dsl.U32](k, "s", 256), k.TID().X, dsl.Param[dsl.U32](k, "n")
+		s.Store(tid, n)
+		k.Sync()
+		k.If(n.GtI(3), func() { s.Store(tid, k.U32(1)) }, func() { x.Store(tid, s.Load(tid.XorI(32))) })
+		k.If(n.LeI(3), func() { x.Store(tid, s.Load(tid.XorI(64))) })
+		k.If(x.Load(tid).EqI(3), func() { s.Store(tid, k.U32(1)) }, func() { x.Store(tid, s.Load(tid.XorI(32))) })
+	}},
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { // all store the same, and read it
+		x, s := dsl.Global[dsl.U32](k, "x"), dsl.Shared[dsl.U32](k, "s", 1)
+		s.StoreI(0, k.U32(5))
+		x.Store(k.TID().X, s.LoadI(0))
+	}},
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { // by a flag
+		x, s, flag, tid := dsl.Global[dsl.U32](k, "x"), dsl.Shared[dsl.U32](k, "s", 1), dsl.Shared[dsl.U32](k, "flag", 1), k.TID().X
+		k.If(tid.EqI(0), func() { flag.StoreI(0, k.U32(0)) })
+		k.Sync()
+		k.If(tid.EqI(0), func() {
+			s.StoreI(0, x.LoadI(0))
+			flag.StoreI(0, k.U32(1), dsl.Release, dsl.InCTA)
+		})
+		k.While(func() dsl.Reg[dsl.Pred] { return flag.LoadI(0, dsl.Acquire, dsl.InCTA).EqI(0) }, func() {})
+		x.Store(tid, s.LoadI(0))
+	}},
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { // a part of the threads, by a barrier of their own
+		x, s, tid := dsl.Global[dsl.U32](k, "x"), dsl.Shared[dsl.U32](k, "s", 64), k.TID().X
+		b := k.NamedBarrier(64)
+		k.If(k.WarpIndex().LtI(2), func() {
+			s.Store(tid, x.Load(tid))
+			b.Sync()
+			x.Store(tid, s.Load(tid.XorI(32)))
+		})
+	}},
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { // a copy of what a variable is, which changes, and a comparison that a launch decides
+		x, n := dsl.Global[dsl.U32](k, "x"), dsl.Param[dsl.U32](k, "n")
+		at := n.Var()
+		was := at.Var()
+		at.Set(at.AddI(1))
+		at.AddI(2)
+		k.If(n.EqI(32), func() { x.Store(at, was) })
+		for i := range k.Range(k.U32(0), k.U32(0)) {
+			x.Store(i, n)
+		}
+	}},
+}
+
+// TestApart holds that nothing is said of right ones.
+func TestApart(t *testing.T) { testWrong(t, "apart_test.go", apart, false) }

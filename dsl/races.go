@@ -1,0 +1,199 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+import (
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// A touch is an access of threads to a variable in shared memory.
+type touch struct {
+	pos    ir.Pos
+	at     int // the instruction's number, as they are made
+	conds  []condition
+	v      *ir.Var // the variable, where it is accessed at a place that is a constant
+	reg    *ir.Reg // the address otherwise
+	off    int64
+	bytes  int64
+	writes bool
+}
+
+// mostTouches is how many accesses to shared memory are held against one another.
+const mostTouches = 96
+
+// touches notes an access to shared memory. Those in roles are not looked at, which have barriers of their own.
+func (k *Kernel) touches(a Addr, bytes int64, writes bool) {
+	if k.role != nil || k.parted || !k.f.Kernel || k.BlockThreads() <= 32 || len(k.touched) >= mostTouches {
+		return
+	}
+	k.held = max(k.held, len(k.conds))
+	k.touched = append(k.touched, touch{k.m.calls.above(), k.order.count(), k.conds, a.v, a.reg, a.off, bytes, writes})
+}
+
+// parts reports whether threads may meet at an instruction, or tell one another something by it.
+func parts(in *ir.Instr) bool {
+	switch in.Head() {
+	case "bar", "barrier", "mbarrier", "fence", "membar", "atom", "red", "call", "brx", "nanosleep", "cp", "st", "ld":
+	default:
+		return false
+	}
+	switch in.Head() {
+	case "st", "ld":
+		return in.Mod("volatile") || in.Mod("relaxed") || in.Mod("acquire") || in.Mod("release") || in.Mod("mmio")
+	case "bar":
+		return !in.Mod("warp")
+	case "cp":
+		return in.Mod("bulk")
+	}
+	return true
+}
+
+// metBefore is how many instructions at which threads may meet stand before each touch; the instructions themselves are among those before the next.
+func (k *Kernel) metBefore() []int {
+	list, met, n, i := make([]int, len(k.touched)), 0, 0, 0
+	for in := range k.order.all() {
+		for i < len(list) && k.touched[i].at == n {
+			list[i] = met
+			i++
+		}
+		if i == len(list) {
+			break
+		}
+		if parts(in) {
+			met++
+		}
+		n++
+	}
+	for ; i < len(list); i++ {
+		list[i] = met
+	}
+	return list
+}
+
+// shares reports whether the thread may come to two places in one launch, as far as it is known of it: what is not of the one is known to hold at the
+// other too. A store may be made for some data only.
+func (t *turn) shares(a, b *touch) bool {
+	for _, side := range [...][2]*touch{{a, b}, {b, a}} {
+		for _, c := range side[0].conds {
+			v := t.holds(c)
+			switch {
+			case v.kind == sure, c.loop && t.alike(c.p), (v.kind == free || t.alike(c.p)) && slices.Contains(side[1].conds, c):
+			case side[0].writes && v.kind == vague && !c.left && !c.loop && t.loads(c.p, 16):
+			default:
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// loads reports whether what is known of a register ends at numbers that the kernel loads.
+func (t *turn) loads(r *ir.Reg, depth int) bool {
+	in := t.def(r)
+	if in == nil || in.Form == nil || depth == 0 {
+		return false
+	}
+	switch in.Head() {
+	case "ld", "atom":
+		v := variableOf(in)
+		return v == nil || v.Space != isa.Param
+	}
+	return slices.ContainsFunc(in.Args[1:], func(o ir.Operand) bool { return o.Kind == ir.Register && t.loads(o.Reg, depth-1) })
+}
+
+// place is where the thread accesses, and whether it does.
+func (t *turn) place(a *touch) (at int64, ok bool) {
+	for _, c := range a.conds {
+		if v := t.holds(c); v.kind == sure && v.n == 0 {
+			return 0, false
+		}
+	}
+	if a.v != nil {
+		if a.v.Dims == nil || a.v.Dims[0] == ir.Unsized {
+			return 0, false
+		}
+		return t.base(a.v, area{space: a.v.Space, name: a.v.Name, size: a.v.Size()}) + a.off, true
+	}
+	v := t.value(a.reg)
+	return v.n + a.off, v.kind == sure && isAddress(v.n)
+}
+
+// checkRaces reports what a warp stores to shared memory and another reads, where nothing between makes them meet.
+func (k *Kernel) checkRaces(t *turn, told *places) {
+	if len(k.marks) > 0 || !slices.ContainsFunc(k.touched, func(a touch) bool { return a.writes }) {
+		return
+	}
+	met := k.metBefore()
+	t.work = 0 // what others have worked out is no less to be done here
+	for i := range k.touched {
+		for j := i + 1; j < len(k.touched) && met[j] == met[i] && t.work < mostWork; j++ {
+			a, b := &k.touched[i], &k.touched[j]
+			if a.writes != b.writes && a.v == b.v || a.writes != b.writes && (a.v == nil || b.v == nil) {
+				if !told.has(b.pos) && k.checkRace(t, a, b) {
+					told.add(b.pos)
+				}
+			}
+		}
+	}
+}
+
+// checkRace looks at a store and a load, whichever comes first.
+func (k *Kernel) checkRace(t *turn, a, b *touch) bool {
+	store, load := a, b
+	if b.writes {
+		store, load = b, a
+	}
+	written := make(map[int64]int)
+	own := make([]int64, k.BlockThreads())
+	for thread := range own {
+		own[thread] = -1
+		t.begin(thread)
+		if thread == 0 && !t.shares(a, b) {
+			return false
+		}
+		at, ok := t.place(store)
+		if !ok {
+			continue
+		}
+		if !t.shares(a, b) {
+			return false
+		}
+		own[thread] = at
+		for n := int64(0); n < store.bytes; n++ {
+			if _, met := written[at+n]; !met {
+				written[at+n] = thread
+			}
+		}
+	}
+	if len(written) == 0 {
+		return false
+	}
+	for thread := range own {
+		t.begin(thread)
+		at, ok := t.place(load)
+		if !ok || !t.shares(a, b) {
+			continue
+		}
+		for n := int64(0); n < load.bytes; n++ {
+			other, met := written[at+n]
+			if !met || other/32 == thread/32 || own[thread] >= 0 && own[thread] <= at+n && at+n < own[thread]+store.bytes {
+				continue
+			}
+			name, _, _, found := t.find(isa.Shared, at)
+			if !found {
+				return false
+			}
+			if store == a {
+				k.doubt(load.pos, "thread %d reads here what thread %d, of another warp, stored to %s, and the threads do not meet between: Sync makes what was stored before it there for all", thread, other, name)
+			} else {
+				k.doubt(store.pos, "thread %d stores here what thread %d, of another warp, reads of %s before, and the threads do not meet between: Sync lets all have read", other, thread, name)
+			}
+			return true
+		}
+	}
+	return false
+}
