@@ -57,7 +57,10 @@ func run(p *verify.Pass) {
 		return
 	}
 	w := newWays(p)
-	awaited = slices.DeleteFunc(awaited, func(m mark) bool { return !w.spins(m) || !w.who.asks(w.instr(m)) || w.moves(m) })
+	raised = slices.DeleteFunc(raised, func(m mark) bool { return w.who.inside(w.instr(m)) })
+	awaited = slices.DeleteFunc(awaited, func(m mark) bool {
+		return !w.spins(m) || !w.who.asks(w.instr(m)) || w.moves(m) || w.who.inside(w.instr(m))
+	})
 	for _, m := range awaited {
 		array := w.who.array(w.instr(m))
 		w.heard[array] = append(w.heard[array], m)

@@ -276,3 +276,46 @@ func (w *who) origin(in *ir.Instr) (found base) {
 	}
 	return found
 }
+
+// inside reports whether in is certainly of a shared or local variable, through a generic address made of its name: no other block sees that.
+func (w *who) inside(in *ir.Instr) bool {
+	at := verify.Address(in, 0)
+	if at < 0 {
+		return false
+	}
+	o := &in.Args[at]
+	return o.Kind == ir.Address && len(o.Args()) == 1 && o.Args()[0].Reg != nil && w.named(o.Args()[0].Reg, mostSteps)
+}
+
+// mostSteps is how many instructions an address is followed through to the name of what it is of.
+const mostSteps = 8
+
+// named reports whether a register holds an address in a shared or local variable, whichever write it has. What mapa gives is in another block.
+func (w *who) named(r *ir.Reg, steps int) bool {
+	list := w.all(r)
+	if w.left--; len(list) == 0 || steps == 0 || w.left < 0 {
+		return false
+	}
+	for _, in := range list {
+		switch in.Head() {
+		case "mov", "cvt", "cvta", "add":
+		default:
+			return false
+		}
+		found := false
+		for i := range in.Args[1:] {
+			switch o := &in.Args[i+1]; {
+			case o.Var() != nil:
+				found = found || o.Var().Space == isa.Shared || o.Var().Space == isa.Local
+			case o.Reg == r: // a step along it, in a loop
+				found = true
+			case o.Reg != nil:
+				found = found || w.named(o.Reg, steps-1)
+			}
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}
