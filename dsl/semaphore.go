@@ -65,7 +65,8 @@ func (k *Kernel) counts() bool {
 	return stores > k.resets
 }
 
-// Arrive counts one more. Whoever waits for that can read what the thread wrote, and behind a barrier what the threads wrote that met it there.
+// Arrive counts one more for each thread that comes to it, so that one thread of a block calls it for all, behind a Sync. Whoever waits for that can read
+// what the thread wrote, and behind a barrier what the threads wrote that met it there.
 func (s Semaphore) Arrive() {
 	if k := s.at.at.k; k != nil {
 		k.counted = append(k.counted, s.of)
