@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
@@ -24,6 +25,13 @@ func (o *Object) Variable() *ir.Var {
 		return v
 	}
 	return nil
+}
+
+// Open reports whether more lies behind v in shared memory than its declaration says: an array without a size, which stands for
+// the memory that a launch gives, or a single byte that is aligned for more, which is how LLVM prints an array of no elements
+// inside of a function.
+func Open(v *ir.Var) bool {
+	return v.Space == isa.Shared && (v.Size() == 0 || v.Size() == 1 && v.Align >= 8 && len(v.Dims) == 0)
 }
 
 // A Touch is what some threads of an event do to one object.

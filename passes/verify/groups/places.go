@@ -50,7 +50,7 @@ func aligned(p *verify.Pass, t *trace.Trace, e *trace.Event) {
 func within(p *verify.Pass, t *trace.Trace, e *trace.Event) {
 	for _, r := range append(p.Reads(e), p.Writes(e)...) {
 		in := r.Var()
-		if size := in.Size(); r.Sure && size > 0 && (r.Low < 0 || r.High > size) {
+		if size := in.Size(); r.Sure && size > 0 && (r.Low < 0 || r.High > size && !verify.Open(in)) {
 			p.Report(&ruleBytes, e.In, "a bulk copy works on bytes %d to %d of %s, which has %d", r.Low, r.High-1, in.Name, size).On(t, 0)
 			return
 		}
@@ -72,7 +72,7 @@ func placed(p *verify.Pass, t *trace.Trace, e *trace.Event, i int, n int64) {
 	// A variable that is declared with less may lie well all the same.
 	for _, term := range v.Terms {
 		in, _ := term.Atom.Ref.(*ir.Var)
-		if term.Atom.Op != "variable" || in == nil || in.Space != isa.Shared || in.Linkage == ".extern" || term.Factor != 1 || int64(in.Alignment()) >= n {
+		if term.Atom.Op != "variable" || in == nil || in.Space != isa.Shared || in.Linkage == ".extern" || verify.Open(in) || term.Factor != 1 || int64(in.Alignment()) >= n {
 			continue
 		}
 		if past, of := residue(p, p.Pool.Sub(64, v, p.Pool.Alone(term.Atom)), n, e.Threads); past == 0 && of == n {

@@ -97,6 +97,23 @@ func blank(t value.Term) bool {
 	return named && t.Atom.Op == "register"
 }
 
+// beyond tells of an object that does not lie in the variable that its place is counted from.
+func beyond(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, births map[verify.Object]*birth) {
+	in, v := t.Events[i].In, o.Variable()
+	switch {
+	case v == nil || v.Size() == 0 || o.At >= 0 && o.At+8 <= v.Size():
+	case o.At < 0 || !verify.Open(v):
+		p.Report(&ruleMade, in, "a barrier object is made at byte %d of %s, which has %d", o.At, v.Name, v.Size()).On(t, i)
+	default:
+		for other := range births {
+			if other.Variable() == v {
+				return // told
+			}
+		}
+		p.Report(&ruleMade, in, "a barrier object is made at byte %d of %s, which has one: it lies in the memory that the launch gives, if that follows", o.At, v.Name).As(diag.Review)
+	}
+}
+
 // made notes the objects that an event makes, behind so many barriers.
 func made(p *verify.Pass, t *trace.Trace, i int, behind birth, births map[verify.Object]*birth, order []verify.Object) []verify.Object {
 	e := &t.Events[i]
@@ -114,9 +131,7 @@ func made(p *verify.Pass, t *trace.Trace, i int, behind birth, births map[verify
 		if r := o.Root.Single(); r != nil && r.Op == "variable" && r.Zeros >= 3 && o.At%8 != 0 {
 			p.Report(&ruleMade, e.In, "a barrier object is made %d bytes past a multiple of 8", o.At%8)
 		}
-		if v := o.Variable(); v != nil && v.Size() > 0 && (o.At < 0 || o.At+8 > v.Size()) {
-			p.Report(&ruleMade, e.In, "a barrier object is made at byte %d of %s, which has %d", o.At, v.Name, v.Size()).On(t, i)
-		}
+		beyond(p, t, i, o, births)
 		if n := o.Threads.Len(); n > 1 && p.Pool.Exact && e.Guard == nil {
 			p.Report(&ruleLife, e.In, "a barrier object is made by %s at once, expected one", verify.Threads(n)).On(t, i)
 		}
