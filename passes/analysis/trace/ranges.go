@@ -55,6 +55,9 @@ func (f *Facts) between(k subject) (span, bool) {
 	if noted := f.known(k); noted != nil {
 		r, found = *noted, true
 	}
+	if e, ok := f.extreme(k); ok {
+		r, found = span{max(r.low, e.low), min(r.high, e.high)}, true
+	}
 	if len(f.ranges) > 64 {
 		return r, found
 	}
@@ -79,6 +82,42 @@ func (f *Facts) between(k subject) (span, bool) {
 		}
 	}
 	return r, found
+}
+
+// extreme is the range of the smaller or the greater of two signed numbers, as of the turns that a loop over the first stages of
+// a ring takes: no more than there are stages, and at least one where there is something to do.
+func (f *Facts) extreme(k subject) (span, bool) {
+	a := k.of.Single()
+	if a == nil || a.Op != "smin" && a.Op != "smax" || !k.signed || a.Nested >= value.Deep {
+		return span{}, false
+	}
+	var of [2]span
+	for i := range of {
+		of[i] = span{-wide, wide}
+		if v := a.Args[i]; v.Const() {
+			of[i] = span{v.K, v.K}
+		} else if base, c, sign := f.base(v); sign > 0 {
+			if r, ok := f.between(subject{base, true}); ok {
+				of[i] = r.past(c)
+			}
+		}
+	}
+	r := span{min(of[0].low, of[1].low), min(of[0].high, of[1].high)}
+	if a.Op == "smax" {
+		r = span{max(of[0].low, of[1].low), max(of[0].high, of[1].high)}
+	}
+	return r, r.low > -wide || r.high < wide
+}
+
+// past is the range of what is c more.
+func (s span) past(c int64) span {
+	if s.low > -wide {
+		s.low += c
+	}
+	if s.high < wide {
+		s.high += c
+	}
+	return s
 }
 
 // near reports whether all that is without bounds is the same in two sums, so that their difference has bounds.

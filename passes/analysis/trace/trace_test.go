@@ -5,6 +5,7 @@ package trace_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -179,6 +180,41 @@ mbarrier.arrive.shared.b64 _, [bars+8];
 		if way == "8" {
 			t.Error("n is below 4 and above 9 on one way")
 		}
+	}
+}
+
+// TestFewest turns no more often through a loop than there are stages, and at least once, where the turns are the smaller of their
+// number and of one that is not known.
+func TestFewest(t *testing.T) {
+	k := follow(t, ".reqntid 32", `
+ld.param.u64 %rd1, [p];
+ld.volatile.global.u32 %r1, [%rd1];
+mov.u32 %r2, %clock;
+add.u32 %r1, %r1, %r2;
+setp.lt.s32 %p1, %r1, 1;
+@%p1 bra DONE;
+min.s32 %r3, %r1, 2;
+mov.u32 %r4, bars;
+FILL:
+mbarrier.arrive.shared.b64 _, [%r4];
+add.u32 %r4, %r4, 8;
+add.s32 %r3, %r3, -1;
+setp.ne.s32 %p2, %r3, 0;
+@%p2 bra FILL;
+`)
+	var got []string
+	for _, tr := range k.Traces {
+		var list []string
+		for i := range tr.Events {
+			if e := &tr.Events[i]; e.Kind == trace.Arrive {
+				list = append(list, fmt.Sprint(e.Vals[1].K))
+			}
+		}
+		got = append(got, strings.Join(list, " "))
+	}
+	slices.Sort(got)
+	if d := cmp.Diff([]string{"", "0", "0 8"}, got); d != "" {
+		t.Errorf("ways (-want +got):\n%s", d)
 	}
 }
 
