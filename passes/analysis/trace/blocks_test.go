@@ -60,6 +60,33 @@ barrier.cluster.wait;
 	}
 }
 
+// TestWhole takes no way of one block together with one of another of its cluster, where a bound divides whole clusters.
+func TestWhole(t *testing.T) {
+	k := follow(t, ".reqntid 32\n.explicitcluster\n.reqnctapercluster 2, 1, 1", `
+mov.u32 %r1, bars;
+mov.u32 %r4, %ctaid.x;
+mapa.shared::cluster.u32 %r8, %r1, 0;
+setp.lt.u32 %p1, %r4, 124;
+@%p1 bra MEET;
+mbarrier.arrive.shared.b64 _, [bars];
+MEET:
+barrier.cluster.arrive;
+barrier.cluster.wait;
+`)
+	var got []string
+	for _, a := range k.Traces {
+		for _, b := range k.Traces {
+			if a.Rank == 0 && b.Rank == 1 && a.Facts.Agree(b.Facts) {
+				got = append(got, fmt.Sprint(len(a.Events), " ", len(b.Events)))
+			}
+		}
+	}
+	slices.Sort(got)
+	if d := cmp.Diff([]string{"3 3", "4 4"}, got); d != "" {
+		t.Errorf("events of ways that go together (-want +got):\n%s", d)
+	}
+}
+
 // TestFurther follows blocks beyond the first, where numbers are put in and the first comes not to all.
 func TestFurther(t *testing.T) {
 	body := `

@@ -109,6 +109,30 @@ func (f *Facts) extreme(k subject) (span, bool) {
 	return r, r.low > -wide || r.high < wide
 }
 
+// within leaves of a range what a sum can be, all of whose parts are multiples of one number: the first block of a cluster of two has
+// an even number, so that a bound which is even divides whole clusters.
+func (s span) within(v *value.Value) span {
+	step := int64(0)
+	for _, t := range v.Terms {
+		for a, b := step, max(t.Factor, -t.Factor); ; a, b = b, a%b {
+			if b == 0 {
+				step = a
+				break
+			}
+		}
+	}
+	if step < 2 {
+		return s
+	}
+	if s.low > -wide {
+		s.low += ((-s.low)%step + step) % step
+	}
+	if s.high < wide {
+		s.high -= (s.high%step + step) % step
+	}
+	return s
+}
+
 // past is the range of what is c more.
 func (s span) past(c int64) span {
 	if s.low > -wide {
@@ -216,6 +240,7 @@ func (f *Facts) narrow(a *value.Atom, holds bool) {
 		default:
 			r.high = min(r.high, k)
 		}
+		r = r.within(key.of)
 		if noted := f.known(key); noted != nil {
 			*noted = r
 		} else {
