@@ -22,6 +22,7 @@ type function struct {
 	noreturn bool
 	memory   bool     // has .minperctamemory
 	called   ptx.Span // the first call
+	taken    ptx.Span // where its address is asked for, the first time
 	preserve [2]int64 // .abi_preserve and .abi_preserve_control, plus one
 	unified  [2]int64
 	labelled bool // unified holds
@@ -52,7 +53,7 @@ func (c *checker) function(n *ptx.Func) {
 // signature reads a function's header.
 func (c *checker) signature(n *ptx.Func) *function {
 	f := &function{name: n.Name.Text, at: n.Name.Span, entry: n.Kind.Text == ".entry", defined: n.Body != nil}
-	f.called.At = ptx.NoPos
+	f.called.At, f.taken.At = ptx.NoPos, ptx.NoPos
 	if len(n.Linkage) > 0 {
 		word := n.Linkage[0]
 		f.linkage = word.Text
@@ -355,7 +356,7 @@ func (c *checker) redeclare(n *ptx.Func, f *function, sym *symbol) {
 		if f.linkage == "" {
 			f.linkage = old.linkage
 		}
-		f.called = old.called
+		f.called, f.taken = old.called, old.taken
 		sym.fn, sym.at = f, f.at
 		c.order = append(c.order, f)
 	}
@@ -368,8 +369,15 @@ func linkageWord(word string) string {
 	return word
 }
 
+// take notes that the address of a function is asked for.
+func (s *symbol) take(at ptx.Span) {
+	if s.kind == routine && s.fn != nil && s.fn.taken.At == ptx.NoPos {
+		s.fn.taken = at
+	}
+}
+
 // unresolved reports functions without a body: those that are not .extern, which the module itself
-// must define, and in a module that is not linked with others those that are called. Modules with a function of several
+// must define, and in a module that is not linked with others those that are called or whose address is asked for. Modules with a function of several
 // results, for which there is no calling convention, cannot be linked.
 func (c *checker) unresolved() {
 	several := slices.ContainsFunc(c.src.Decls, func(n ptx.Node) bool {
@@ -385,7 +393,15 @@ func (c *checker) unresolved() {
 			c.fault(&ruleUnresolved, f.at, "%s is declared and never defined; one that another module defines is .extern", clip(f.name))
 			continue
 		}
-		if !c.opt.Whole && !several || f.called.At == ptx.NoPos {
+		if !c.opt.Whole && !several {
+			continue
+		}
+		if f.taken.At != ptx.NoPos {
+			c.fault(&ruleUnresolved, f.taken, "%s is not defined in this module, and its address is asked for", clip(f.name)).
+				related(f.at, "the declaration is here")
+			continue
+		}
+		if f.called.At == ptx.NoPos {
 			continue
 		}
 		switch f.name {

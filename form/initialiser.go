@@ -157,6 +157,7 @@ func (c *checker) addressValue(o *ptx.Operand, name string, s *shape) {
 			return s.kind == routine || s.kind == variable && (s.shape.space == isa.Global || s.shape.space == isa.Const)
 		})
 	case sym.kind == routine:
+		sym.take(a.name.Span)
 		if a.generic != nil || a.offset != nil {
 			c.fault(&ruleValue, o, "%s is a function; its address is written as it is, without generic() and offset", clip(a.name.Text))
 		}

@@ -91,6 +91,7 @@ func (c *checker) name(op *opcode, o *ptx.Operand) isa.Arg {
 		if sym.kind == variable && sym.shape.space == isa.Shared && c.body != nil {
 			c.body.fn.uses.useShared(sym)
 		}
+		sym.take(o.Span)
 		return sym.arg
 	}
 	if text == "WARP_SZ" {

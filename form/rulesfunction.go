@@ -137,7 +137,7 @@ var (
 	}
 	ruleUnresolved = diag.Rule{
 		ID: "F612", Title: "function without a body", Layer: "form", Severity: diag.Error,
-		What: "A function that is declared without .extern and never defined, or, in a module that is not linked with others, or cannot be since one of its functions has several results, one that is called and not defined.",
+		What: "A function that is declared without .extern and never defined, or, in a module that is not linked with others, or cannot be since one of its functions has several results, one that is called, or whose address is asked for, and not defined.",
 		Why:  "The assembler rejects the module. Parse-only runs of the assembler do not see it.",
 		Wrong: `
 .func f();

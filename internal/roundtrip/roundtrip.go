@@ -211,7 +211,7 @@ func (c *Config) differences(ctx context.Context, first *cubin.Code, text string
 }
 
 // assemble assembles a module as a whole program, and as a part of one if it calls what it does
-// not define.
+// not define, or asks for its address.
 func (c *Config) assemble(ctx context.Context, text string) ([]byte, ptxas.Verdict, ptxas.Options, error) {
 	var o ptxas.Options
 	image, v, err := c.Tool.Assemble(ctx, text, o)
@@ -224,7 +224,7 @@ func (c *Config) assemble(ctx context.Context, text string) ([]byte, ptxas.Verdi
 
 func unresolved(v ptxas.Verdict) bool {
 	for _, m := range v.Messages {
-		if strings.Contains(m.Text, "Unresolved extern") {
+		if strings.Contains(m.Text, "Unresolved extern") || strings.Contains(m.Text, "Cannot take address of function") {
 			return true
 		}
 	}
