@@ -71,17 +71,3 @@ func (c *clock) last(o *object) int {
 	}
 	return -1
 }
-
-// covers reports whether all arrivals that completed the last phase of an object are known to have happened: who has met the others
-// elsewhere since knows that it is complete, and need not have waited for it.
-func (c *clock) covers(o *object) bool {
-	if o.mixed[1] {
-		return false
-	}
-	for _, by := range o.came[1] {
-		if by.at == 0 || c.agents[by.id] < by.at {
-			return false
-		}
-	}
-	return true
-}

@@ -73,16 +73,12 @@ type object struct {
 	tx        int64
 	phases    int // completed
 	gathering *clock
-	released  []*clock     // with each phase, what was done before its end
-	came      [2][]arrived // in this phase, and in the one before
-	mixed     [2]bool      // whether more than arrivals makes that phase complete: bytes, or arrivals that are dropped
+	released  []*clock // with each phase, what was done before its end
+	came      [2][]int // agents that arrived in this phase, and in the one before
 	unit
 	init *trace.Event
 	last *trace.Event // that arrived
 }
-
-// An arrived is an agent that arrived, and where it was behind that; 0 where it arrives later, when what it began ends.
-type arrived struct{ id, at int }
 
 // A unit is what one copy of unknown size stands for at a place where barrier objects are, one after the other perhaps.
 type unit struct {
@@ -289,6 +285,5 @@ func (o *object) flip() {
 	o.gathering = nil
 	o.phases++
 	o.pending += o.count
-	o.came = [2][]arrived{nil, o.came[0]}
-	o.mixed = [2]bool{false, o.mixed[0]}
+	o.came = [2][]int{nil, o.came[0]}
 }

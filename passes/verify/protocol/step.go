@@ -258,7 +258,6 @@ func (m *machine) arrival(a *agent, e *trace.Event) {
 			bytes, _ := verify.Number(e, verify.Address(e.In, 0)+1)
 			if e.Kind == trace.Expect || n*at.threads <= o.pending || o.tx == 0 {
 				o.tx += bytes * at.threads * o.scale()
-				o.mixed[0] = true
 			} else {
 				m.arrive(a, o, n*at.threads, a.clock, whole(a))
 				continue
@@ -271,7 +270,6 @@ func (m *machine) arrival(a *agent, e *trace.Event) {
 			if strings.HasPrefix(e.In.Op, "mbarrier.arrive_drop") {
 				if n*at.threads <= o.count {
 					o.count -= n * at.threads // of the phases to come
-					o.mixed[0] = true
 					o.arrive(n*at.threads, a.clock, e)
 					continue
 				}
@@ -291,17 +289,13 @@ func (m *machine) arrive(a *agent, o *object, n int64, c *clock, e *trace.Event)
 	case n > o.pending && o.tx != 0:
 		m.p.Report(&ruleLap, e.In, "an arrival for a phase that has all its %d arrivals and still expects bytes: nothing made the thread wait for its end", o.count).
 			Also(o.init.In, "the object is made here")
-	case o.phases > 0 && c.last(o) < o.phases-1 && !c.covers(o):
+	case o.phases > 0 && c.last(o) < o.phases-1:
 		m.hasty(a, o, e)
 	case o.pending < n && !m.p.Told("M4", "M7"):
 		m.p.Report(&ruleCount, e.In, "%d arrivals at once for a phase that awaits %d more of its %d: the others count for the next one, and nothing tells their threads that this one is complete", n, o.pending, o.count).
 			As(diag.Review).Also(o.init.In, "the object is made here").On(a.t, a.at)
 	}
-	by := arrived{id: a.id}
-	if c == a.clock {
-		by.at = a.at + 1
-	}
-	o.came[0] = append(o.came[0], by)
+	o.came[0] = append(o.came[0], a.id)
 	o.arrive(n, c, e)
 }
 
@@ -315,10 +309,9 @@ func (m *machine) hasty(a *agent, o *object, e *trace.Event) {
 		m.p.Report(&ruleParity, stale.In, parityKept).Also(e.In, "and here it arrives for another phase").On(a.t, a.at)
 		return
 	}
-	again, met := false, make(map[int]bool)
-	for _, by := range o.came[1] {
-		again = again || by.id == a.id || met[by.id]
-		met[by.id] = true
+	again := slices.Contains(o.came[1], a.id)
+	for i, id := range o.came[1] {
+		again = again || slices.Contains(o.came[1][:i], id)
 	}
 	if again {
 		m.p.Report(&ruleLap, e.In, "an arrival by threads that have arrived for the phase before too, and do not know that it is complete: nothing makes them wait for its end").
@@ -358,7 +351,6 @@ func (m *machine) load(a *agent, e *trace.Event) {
 		phases := slices.Clone(a.clock.phases)
 		m.due = append(m.due, &completion{run: func() {
 			o.tx -= n
-			o.mixed[0] = true
 			// A copy publishes what it wrote, and nothing of what its issuer did before; but what was over when it began
 			// is over.
 			end := m.clock()
