@@ -197,6 +197,7 @@ type Targets struct {
 	Blocks []*Block
 	Funcs  []*Func
 	Proto  *Func
+	Ahead  bool // declared ahead of all instructions; otherwise where one alone names it
 	Pos    Pos
 	Doc    []string
 	Note   string

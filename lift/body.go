@@ -4,6 +4,7 @@
 package lift
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/ptxdsl/ptxdsl/ir"
@@ -240,7 +241,7 @@ func (l *lifter) bodyDirective(n *ptx.Directive) {
 		}
 		t.Note = l.note(n.To, &t.Doc)
 		l.declare(n.Label.Text, t, n.At)
-		l.f.Targets = append(l.f.Targets, t)
+		l.targets(t)
 		return
 	}
 	if n.Name.Text == ".target" {
@@ -282,5 +283,13 @@ func (l *lifter) nested(n *ptx.Func) {
 		a.Doc, a.Note = nil, ""
 	}
 	t.Note = l.note(n.To, &t.Doc)
+	l.targets(t)
+}
+
+// targets adds a list or a prototype to the function. The assembler makes other code for debugging where a prototype stands elsewhere.
+func (l *lifter) targets(t *ir.Targets) {
+	t.Ahead = !slices.ContainsFunc(l.f.Blocks, func(b *ir.Block) bool {
+		return slices.ContainsFunc(b.Instrs, func(in *ir.Instr) bool { return !in.Directive() })
+	})
 	l.f.Targets = append(l.f.Targets, t)
 }

@@ -40,7 +40,7 @@ var same = []cmp.Option{
 	cmpopts.IgnoreTypes(ir.Pos(0)),
 	cmpopts.IgnoreFields(ir.Module{}, "Source"),
 	cmpopts.IgnoreFields(ir.Instr{}, "Form"),
-	cmpopts.IgnoreFields(ir.Targets{}, "Blocks", "Funcs"), // their names are in the text
+	cmpopts.IgnoreFields(ir.Targets{}, "Blocks", "Funcs", "Ahead"), // their names are in the text; what several name is ahead once it was lowered
 	cmpopts.EquateEmpty(),
 	cmp.Comparer(func(a, b ir.Ref) bool { return named(a) == named(b) }),
 	// A constant keeps its spelling, if it is a literal.
@@ -194,6 +194,24 @@ func TestFaults(t *testing.T) {
 		_, list = lift.Module(f)
 		if len(list) == 0 || !strings.Contains(list[0].Message, test.want) || list[0].Place.Line < 4 {
 			t.Errorf("%s: %v, want %q", test.body, list, test.want)
+		}
+	}
+}
+
+// TestAhead: a prototype that stands ahead of all instructions stays there, and another where its call is. The code that the assembler makes for
+// debugging rests on it.
+func TestAhead(t *testing.T) {
+	const head = ".version 8.0\n.target sm_80\n.address_size 64\n.entry k()\n{\n\t.reg .b64 p;\n"
+	const first, move, call = "\th: .callprototype _ (.param .b32 _);\n", "\tmov.b64 p, 0;\n", "\t{\n\t\t.param .b32 x;\n\t\tst.param.b32 [x], 0;\n"
+	for _, test := range []struct{ name, text string }{
+		{"ahead", head + first + move + call + "\t\tcall p, (x), h;\n\t}\n\tret;\n}\n"},
+		{"behind lines of source", head + "\t.pragma \"nounroll\";\n" + first + move + call + "\t\tcall p, (x), h;\n\t}\n\tret;\n}\n"},
+		{"at the call", head + move + call + "\t" + first + "\t\tcall p, (x), h;\n\t}\n\tret;\n}\n"},
+	} {
+		text := lower.Text(lifted(t, test.name, test.text))
+		ahead := strings.Index(text, ".callprototype") < strings.Index(text, "mov.b64")
+		if ahead != (test.name != "at the call") {
+			t.Errorf("%s:\n%s", test.name, text)
 		}
 	}
 }

@@ -85,8 +85,8 @@ func insert(list []sequence, s sequence) []sequence {
 	return out
 }
 
-// lonely finds the lists and prototypes that one instruction alone names. They are declared before it, others at the head of the
-// function.
+// lonely finds the lists and prototypes that one instruction alone names, and that did not stand ahead of all. They are declared before it,
+// others at the head of the function.
 func lonely(f *ir.Func) map[*ir.Instr]*ir.Targets {
 	if len(f.Targets) == 0 {
 		return nil
@@ -103,7 +103,7 @@ func lonely(f *ir.Func) map[*ir.Instr]*ir.Targets {
 	}
 	of := make(map[*ir.Instr]*ir.Targets)
 	for t, users := range by {
-		if len(users) == 1 {
+		if len(users) == 1 && !t.Ahead {
 			of[users[0]] = t
 		}
 	}
