@@ -109,18 +109,14 @@ func (f *Facts) extreme(k subject) (span, bool) {
 	return r, r.low > -wide || r.high < wide
 }
 
-// within leaves of a range what a sum can be, all of whose parts are multiples of one number: the first block of a cluster of two has
-// an even number, so that a bound which is even divides whole clusters.
+// within leaves of a range what a sum can be, all of whose parts are multiples of a power of two, which they stay where they wrap: the first
+// block of a cluster of two has an even number, so that a bound which is even divides whole clusters.
 func (s span) within(v *value.Value) span {
-	step := int64(0)
+	all := int64(0)
 	for _, t := range v.Terms {
-		for a, b := step, max(t.Factor, -t.Factor); ; a, b = b, a%b {
-			if b == 0 {
-				step = a
-				break
-			}
-		}
+		all |= t.Factor
 	}
+	step := all & -all
 	if step < 2 {
 		return s
 	}
