@@ -50,12 +50,18 @@ func (f *Facts) shape(a *value.Atom) (key subject, k int64, less, ok bool) {
 
 // between is the range of a sum: what is known of it, and what follows from another that it differs from by
 // something bounded, as n from n - n%4.
-func (f *Facts) between(k subject) (span, bool) {
+func (f *Facts) between(k subject) (span, bool) { return f.bounds(k, mostExtremes) }
+
+// mostExtremes is how many of them that are made of one another are looked into.
+const mostExtremes = 4
+
+// bounds is between, where what is looked at is made of so many of the smaller and the greater of two numbers.
+func (f *Facts) bounds(k subject, extremes int) (span, bool) {
 	r, found := span{-wide, wide}, false
 	if noted := f.known(k); noted != nil {
 		r, found = *noted, true
 	}
-	if e, ok := f.extreme(k); ok {
+	if e, ok := f.extreme(k, extremes); ok {
 		r, found = span{max(r.low, e.low), min(r.high, e.high)}, true
 	}
 	if len(f.ranges) > 64 {
@@ -86,9 +92,9 @@ func (f *Facts) between(k subject) (span, bool) {
 
 // extreme is the range of the smaller or the greater of two signed numbers, as of the turns that a loop over the first stages of
 // a ring takes: no more than there are stages, and at least one where there is something to do.
-func (f *Facts) extreme(k subject) (span, bool) {
+func (f *Facts) extreme(k subject, extremes int) (span, bool) {
 	a := k.of.Single()
-	if a == nil || a.Op != "smin" && a.Op != "smax" || !k.signed || a.Nested >= value.Deep {
+	if extremes == 0 || a == nil || a.Op != "smin" && a.Op != "smax" || !k.signed {
 		return span{}, false
 	}
 	var of [2]span
@@ -97,7 +103,7 @@ func (f *Facts) extreme(k subject) (span, bool) {
 		if v := a.Args[i]; v.Const() {
 			of[i] = span{v.K, v.K}
 		} else if base, c, sign := f.base(v); sign > 0 {
-			if r, ok := f.between(subject{base, true}); ok {
+			if r, ok := f.bounds(subject{base, true}, extremes-1); ok {
 				of[i] = r.past(c)
 			}
 		}

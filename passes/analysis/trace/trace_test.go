@@ -151,6 +151,20 @@ mbarrier.arrive.shared.b64 _, [bars+8];
 	}
 }
 
+// arrivals are the objects that are arrived at on each way, by where they are.
+func arrivals(k *trace.Kernel) (ways []string) {
+	for _, tr := range k.Traces {
+		var list []string
+		for i := range tr.Events {
+			if e := &tr.Events[i]; e.Kind == trace.Arrive {
+				list = append(list, fmt.Sprint(e.Vals[1].K))
+			}
+		}
+		ways = append(ways, strings.Join(list, " "))
+	}
+	return ways
+}
+
 // TestFacts goes no way that contradicts what was decided before.
 func TestFacts(t *testing.T) {
 	k := follow(t, ".reqntid 32", `
@@ -163,16 +177,7 @@ setp.gt.u32 %p2, %r1, 9;
 @!%p2 bra DONE;
 mbarrier.arrive.shared.b64 _, [bars+8];
 `)
-	var got []string
-	for _, tr := range k.Traces {
-		var list []string
-		for i := range tr.Events {
-			if e := &tr.Events[i]; e.Kind == trace.Arrive {
-				list = append(list, fmt.Sprint(e.Vals[1].K))
-			}
-		}
-		got = append(got, strings.Join(list, " "))
-	}
+	got := arrivals(k)
 	if len(got) != 3 {
 		t.Errorf("%d ways, expected 3: small, middle, large: %q", len(got), got)
 	}
@@ -202,19 +207,26 @@ add.s32 %r3, %r3, -1;
 setp.ne.s32 %p2, %r3, 0;
 @%p2 bra FILL;
 `)
-	var got []string
-	for _, tr := range k.Traces {
-		var list []string
-		for i := range tr.Events {
-			if e := &tr.Events[i]; e.Kind == trace.Arrive {
-				list = append(list, fmt.Sprint(e.Vals[1].K))
-			}
-		}
-		got = append(got, strings.Join(list, " "))
-	}
+	got := arrivals(k)
 	slices.Sort(got)
 	if d := cmp.Diff([]string{"", "0", "0 8"}, got); d != "" {
 		t.Errorf("ways (-want +got):\n%s", d)
+	}
+}
+
+// TestExtremes comes to an end where smaller numbers of smaller numbers are compared, each of which is named twice by the next.
+func TestExtremes(t *testing.T) {
+	text := "ld.param.u64 %rd1, [p];\nld.volatile.global.u32 %r1, [%rd1];\n"
+	for range 60 {
+		text += "add.s32 %r2, %r1, 1;\nmin.s32 %r1, %r1, %r2;\n"
+	}
+	k := follow(t, ".reqntid 32", text+`
+setp.lt.s32 %p1, %r1, 5;
+@%p1 bra DONE;
+mbarrier.arrive.shared.b64 _, [bars];
+`)
+	if len(k.Traces) != 2 {
+		t.Errorf("%d ways, expected 2", len(k.Traces))
 	}
 }
 
