@@ -4,7 +4,6 @@
 package lift
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/ptxdsl/ptxdsl/ir"
@@ -61,7 +60,7 @@ func (l *lifter) head(f *ir.Func, n *ptx.Func) {
 // body reads the statements of a function.
 func (l *lifter) body(b *ptx.Block) {
 	l.merged = make(map[*ir.Block]merged)
-	l.block = nil
+	l.block, l.begun = nil, false
 	l.statements(b.Stmts)
 	l.f.Tail = append(l.pending, l.doc(b.To)...)
 	l.pending = nil
@@ -176,6 +175,7 @@ func (l *lifter) add(in *ir.Instr) {
 		l.newBlock(&ir.Block{})
 	}
 	l.block.Instrs = append(l.block.Instrs, in)
+	l.begun = l.begun || !in.Directive()
 	if in.Ends() {
 		l.block = nil
 	}
@@ -288,8 +288,6 @@ func (l *lifter) nested(n *ptx.Func) {
 
 // targets adds a list or a prototype to the function. The assembler makes other code for debugging where a prototype stands elsewhere.
 func (l *lifter) targets(t *ir.Targets) {
-	t.Ahead = !slices.ContainsFunc(l.f.Blocks, func(b *ir.Block) bool {
-		return slices.ContainsFunc(b.Instrs, func(in *ir.Instr) bool { return !in.Directive() })
-	})
+	t.Ahead = !l.begun
 	l.f.Targets = append(l.f.Targets, t)
 }

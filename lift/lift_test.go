@@ -201,7 +201,7 @@ func TestFaults(t *testing.T) {
 // TestAhead: a prototype that stands ahead of all instructions stays there, and another where its call is. The code that the assembler makes for
 // debugging rests on it.
 func TestAhead(t *testing.T) {
-	const head = ".version 8.0\n.target sm_80\n.address_size 64\n.entry k()\n{\n\t.reg .b64 p;\n"
+	const head = ".version 8.0\n.target sm_80\n.address_size 64\n.func before()\n{\n\tret;\n}\n.entry k()\n{\n\t.reg .b64 p;\n"
 	const first, move, call = "\th: .callprototype _ (.param .b32 _);\n", "\tmov.b64 p, 0;\n", "\t{\n\t\t.param .b32 x;\n\t\tst.param.b32 [x], 0;\n"
 	for _, test := range []struct{ name, text string }{
 		{"ahead", head + first + move + call + "\t\tcall p, (x), h;\n\t}\n\tret;\n}\n"},
