@@ -41,7 +41,6 @@ func (k *Kernel) tellUnset() {
 		return
 	}
 	var unread []*ir.Instr
-	var once map[*ir.Reg]*ir.Instr // what writes registers that one other instruction reads, and how variables begin that nothing sets; nil of others
 	for _, b := range k.f.Blocks {
 		for _, in := range b.Instrs {
 			if len(in.Args) > 1 && in.Args[0].Kind == ir.Register && in.Args[0].Reg.Number == 1 && reckons(in) {
@@ -52,7 +51,7 @@ func (k *Kernel) tellUnset() {
 	if len(unread) == 0 {
 		return
 	}
-	once = make(map[*ir.Reg]*ir.Instr)
+	once := make(map[*ir.Reg]*ir.Instr) // what alone writes a register; nil where more does
 	for _, b := range k.f.Blocks {
 		for _, in := range b.Instrs {
 			in.Registers(func(r *ir.Reg, a isa.Access) {
@@ -67,7 +66,7 @@ func (k *Kernel) tellUnset() {
 		}
 	}
 	for _, in := range unread {
-		for last, i := in, 0; i < 4 && last != nil; i++ {
+		for last, i := in, 0; i < 4; i++ {
 			from := last.Args[1].Reg
 			if from == nil {
 				break

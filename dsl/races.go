@@ -132,10 +132,11 @@ func (k *Kernel) checkRaces(t *turn, told *places) {
 	for i := range k.touched {
 		for j := i + 1; j < len(k.touched) && met[j] == met[i] && t.work < mostWork; j++ {
 			a, b := &k.touched[i], &k.touched[j]
-			if a.writes != b.writes && a.v == b.v || a.writes != b.writes && (a.v == nil || b.v == nil) {
-				if !told.has(b.pos) && k.checkRace(t, a, b) {
-					told.add(b.pos)
-				}
+			if a.writes == b.writes || a.v != nil && b.v != nil && a.v != b.v || told.has(b.pos) {
+				continue
+			}
+			if k.checkRace(t, a, b) {
+				told.add(b.pos)
 			}
 		}
 	}

@@ -72,7 +72,6 @@ func Check(t testing.TB, m Module) {
 
 // A Judged module tells everything that was found wrong with it, as a *dsl.Module does.
 type Judged interface {
-	Name() string
 	Findings() diag.List
 }
 

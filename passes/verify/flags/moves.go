@@ -8,13 +8,15 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
 // moves reports whether a load or an atomic is at another place in each turn of its loop, by what the turns before made of its address: it looks for
 // something among many, as in a hash table, and waits for nobody.
 func (w *ways) moves(m mark) bool {
 	loop, in := w.loops[m.block], w.instr(m)
-	if len(in.Args) < 2 {
+	at := verify.Address(in, 0)
+	if at < 0 || w.who.left < 0 {
 		return false
 	}
 	rests, where := make(map[*ir.Reg][]*ir.Reg), make(map[*ir.Reg][]int)
@@ -46,7 +48,7 @@ func (w *ways) moves(m mark) bool {
 		return met
 	}
 	var address []*ir.Reg
-	in.Args[1].Walk(func(o *ir.Operand) {
+	in.Args[at].Walk(func(o *ir.Operand) {
 		if o.Reg != nil {
 			address = append(address, o.Reg)
 		}
