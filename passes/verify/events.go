@@ -60,6 +60,12 @@ func (p *Pass) At(address *value.Value, bytes int64, s value.Set) (memory.Region
 	return at.Over(bytes, s)
 }
 
+// Foreign reports whether some thread's bytes of r belong, in o, to other threads only. Threads are
+// compared in groups of the given size.
+func (p *Pass) Foreign(r, o *memory.Region, group int) bool {
+	return p.sheet.foreign.Foreign(r, o, group)
+}
+
 // Peer is where in another block's shared memory an access is: the place that mapa was given.
 func (p *Pass) Peer(e *trace.Event, bytes int64) (memory.Region, bool) {
 	v := Val(e, Address(e.In, 0))

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
@@ -73,7 +74,7 @@ func again(m *ir.Module, kernels []*ir.Func, list []*Analyzer, opt Options, work
 // follow holds one kernel against the analyzers.
 func follow(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options) *sheet {
 	k := trace.Follow(m, f, opt.Limits)
-	s := &sheet{module: m, effort: opt.Effort, missed: k.Missed, places: make(map[*value.Value]place), described: make(map[*value.Value]*value.Value), boxes: boxes(f)}
+	s := &sheet{module: m, effort: opt.Effort, missed: k.Missed, places: make(map[*value.Value]place), foreign: make(memory.ForeignCache), described: make(map[*value.Value]*value.Value), boxes: boxes(f)}
 	for _, a := range list {
 		if (a.Flow || len(k.Traces) > 0) && k.Needs(a.Requires...) {
 			a.Run(&Pass{Kernel: k, Analyzer: a, sheet: s})

@@ -110,6 +110,7 @@ type sheet struct {
 	rooms   map[*ir.Instr]int64    // see Pass.Room
 	extents map[*ir.Instr]int64    // see Pass.Extent
 	places  map[*value.Value]place // see Pass.At
+	foreign memory.ForeignCache    // see Pass.Foreign
 	// described is the addresses in matrix descriptors.
 	described map[*value.Value]*value.Value
 }

@@ -189,8 +189,8 @@ func read(p *verify.Pass, t *trace.Trace, i int, list []*flight) []*flight {
 			}
 			among := nobody
 			switch {
-			case !f.done || !regions[k].Foreign(&f.region, f.group()):
-			case regions[k].Foreign(&f.region, 32):
+			case !f.done || !p.Foreign(&regions[k], &f.region, f.group()):
+			case p.Foreign(&regions[k], &f.region, 32):
 				among = warps
 			default:
 				among = lanes
