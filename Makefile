@@ -89,10 +89,11 @@ cleanups: tools
 registers: tools
 	go run ./internal/registers/cmd/registers $(DIR) examples
 
-# Fits the model of passes/pressure anew: to the corpus, the examples and the samples that the repository keeps.
+# Fits the correction of passes/pressure to the kept samples, and prints how far off it is for
+# producers that it was not fitted to. The samples change only with the features of the simulation.
 .PHONY: registers-fit
 registers-fit: tools
-	go run ./internal/registers/cmd/registers -fit passes/pressure/model.txt internal/registers/testdata/samples.gz $(DIR) examples
+	go run ./internal/registers/cmd/registers -fit passes/pressure/correction.txt -families internal/registers/testdata/samples.gz
 
 # The part of the corpus that the repository keeps.
 .PHONY: roundtrip-ci

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/passes/pressure"
@@ -25,13 +26,27 @@ func (r *counted) print(w io.Writer, more bool) {
 		width = max(width, min(40, len(r.kernels[i].Func.Name)))
 	}
 	fmt.Fprintf(w, "%s, %s\n", r.name, r.module.Target)
-	fmt.Fprintf(w, "  %-*s  registers  limit  threads     warps  hottest line\n", width, "kernel")
+	fmt.Fprintf(w, "  %-*s     registers  limit  threads     warps  hottest line\n", width, "kernel")
 	for i := range r.kernels {
 		k := &r.kernels[i]
-		fmt.Fprintf(w, "  %-*s  %9d  %5s  %7s  %3d of %2d  %s\n", width, k.Func.Name, k.Registers, numberOr(k.Limit), numberOr(k.Threads),
+		fmt.Fprintf(w, "  %-*s  %12s  %5s  %7s  %3d of %2d  %s\n", width, k.Func.Name, registerCount(k), numberOr(k.Limit), numberOr(k.Threads),
 			k.Occupancy.Warps, k.Occupancy.Of, r.hottest(k))
 		r.remarks(w, k, more)
 	}
+	switch estimated := slices.ContainsFunc(r.kernels, func(k pressure.Kernel) bool { return !k.Exact }); {
+	case r.refused != "":
+		fmt.Fprintf(w, "  registers are estimates, since ptxas refuses the module: %s\n", r.refused)
+	case estimated:
+		fmt.Fprintf(w, "  registers are estimates; the range holds for nine of ten kernels\n")
+	}
+}
+
+// registerCount is a count, or an estimate with its range: ~72 (64-88).
+func registerCount(k *pressure.Kernel) string {
+	if k.Exact || k.Low == k.High {
+		return fmt.Sprint(k.Registers)
+	}
+	return fmt.Sprintf("~%d (%d-%d)", k.Registers, k.Low, k.High)
 }
 
 func numberOr(n int) string {
@@ -58,7 +73,9 @@ func (r *counted) remarks(w io.Writer, k *pressure.Kernel, more bool) {
 	if k.Occupancy.Warps == 0 {
 		fmt.Fprintf(w, "    cannot be launched: %s leave room for no block of %d threads\n", k.Occupancy.Bound, k.Threads)
 	}
-	if k.Spills {
+	if k.Spills && k.Exact {
+		fmt.Fprintf(w, "    spills: more registers are needed than a thread may have\n")
+	} else if k.Spills {
 		most, by := k.Limit, "its directives allow"
 		if most == 0 {
 			most, by = 255, "a thread can have"

@@ -18,7 +18,12 @@ import (
 type Kernel struct {
 	Func      *ir.Func
 	Target    isa.Target
-	Registers int  // for each thread, as ptxas -v counts them
+	Registers int // for each thread, as ptxas -v counts them: an estimate
+	// Low and High bound the true count in nine of ten kernels of producers that the estimate was not
+	// fitted to.
+	Low, High int
+	// Exact says that Registers and Spills were counted by the assembler.
+	Exact     bool
 	Least     int  // words in use at once at least, however each block is ordered
 	Wanted    int  // what Registers would be if no directive or machine set a limit
 	Limit     int  // the most that directives allow, 0 where they say nothing
@@ -62,6 +67,7 @@ func (r *measurer) kernel(f *ir.Func) Kernel {
 	m := Calibrated()
 	k.Wanted = wanted(m, features)
 	k.Registers = Predict(m, features)
+	k.Low, k.High = Between(m, features)
 	k.Budgets = budgets(f, k.Threads, x)
 	most := mostRegisters
 	if k.Limit > 0 {
@@ -76,6 +82,12 @@ func (r *measurer) kernel(f *ir.Func) Kernel {
 	k.Shared = r.shared(f)
 	k.Occupancy = machineOf(x.number).occupancy(k.Registers, k.Threads, k.Shared)
 	return k
+}
+
+// Counted replaces the estimate by what the assembler reports.
+func (k *Kernel) Counted(registers int, spills bool) {
+	k.Registers, k.Low, k.High, k.Exact, k.Spills = registers, registers, registers, true, spills
+	k.Occupancy = machineOf(k.Target.Info().Number).occupancy(registers, k.Threads, k.Shared)
 }
 
 // A Measured is a kernel with the features that a model is asked about, in the order of Names.
@@ -142,6 +154,19 @@ func Predict(m *Model, features []float64) int {
 		}
 	}
 	return min(wanted(m, features), most)
+}
+
+// Between returns the range in which nine of ten true counts lie for kernels with these features.
+func Between(m *Model, features []float64) (low, high int) {
+	n, most := Predict(m, features), mostRegisters
+	if limit := int(features[featureLimit]); limit > 0 {
+		most = limit
+		if features[featureKinds+kindBudget] > 0 {
+			return n, n
+		}
+	}
+	low, high = m.Between(wanted(m, features))
+	return min(low, most), min(high, most)
 }
 
 // pointAt is a peak in the terms of the text.
