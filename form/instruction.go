@@ -149,6 +149,9 @@ func (c *checker) instruction(in *ptx.Instr) {
 			c.problem(in, &problems[i])
 		}
 	}
+	if len(c.list) == before {
+		c.addressTaken(in, op)
+	}
 }
 
 // problem reports what the instruction set finds wrong.
@@ -247,9 +250,6 @@ func (c *checker) special(in *ptx.Instr, op *opcode) {
 	sym := c.symbolOf(o)
 	switch {
 	case sym == nil:
-	case sym.shape.space == isa.Param && sym.role == noRole:
-		c.fault(&ruleParameterAddress, o, "%s is a .param variable of a call; it has no address to take", clip(sym.name))
-		c.args[1] = isa.Arg{}
 	case sym.shape.space == isa.Global && op.width.Bits() == 32 && o.Kind != ptx.Binary:
 		c.fault(&ruleAddress32, o, "the address of %s, in .global, has 64 bits; %s takes 32 of them", clip(sym.name), clip(in.Op.Text))
 	case sym.shape.typ.Class() == isa.Opaque && op.width.String() != ".u64":

@@ -50,6 +50,28 @@ func (c *checker) guardedParameter(in *ptx.Instr, op *opcode) {
 	}
 }
 
+// addressTaken reports .param variables of a call whose address is taken: they may be passed in registers. The
+// assembler makes code for cvta of such a variable with an offset, and crashes on that of mov.
+func (c *checker) addressTaken(in *ptx.Instr, op *opcode) {
+	if op.head != "mov" && op.head != "cvta" && op.head != "prefetch" {
+		return
+	}
+	for i := range c.args {
+		a := &c.args[i]
+		if a.Kind == isa.ArgAddress && len(a.Elems) > 0 {
+			a = &a.Elems[0]
+		}
+		o := &in.Args[i]
+		if a.Kind != isa.ArgSym || a.Space.Base() != isa.Param || op.head == "cvta" && o.Kind != ptx.Name {
+			continue
+		}
+		if sym := c.symbolOf(o); sym != nil && sym.role == noRole {
+			c.fault(&ruleParameterAddress, o, "%s is a .param variable of a call; it has no address to take", clip(sym.name)).
+				related(sym.at, "the declaration is here")
+		}
+	}
+}
+
 // finishPointers checks that no address is taken between the .const space and the generic one where a kernel gets pointers to
 // constants, which lie in another bank.
 func (c *checker) finishPointers() {

@@ -114,8 +114,8 @@ call %rd1, (%r1), p;
 	}
 	ruleParameterAddress = diag.Rule{
 		ID: "F633", Title: "address of a call argument", Layer: "form", Severity: diag.Error,
-		What: "mov of the address of a .param variable in a function body.",
-		Why:  "The assembler rejects the module.",
+		What: "mov, cvta.param or prefetch.param.tensormap of a .param variable in a function body, which may be passed in registers.",
+		Why:  "The assembler rejects the module. It overlooks mov of such a variable with an offset, and crashes when it generates the code.",
 		Wrong: `
 .param .b32 a;
 mov.b64 %rd1, a;

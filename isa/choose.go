@@ -93,7 +93,10 @@ func Fits(want, have Type, relaxed bool) bool {
 func (c *Candidate) Bounds(args []Arg) (open, gone []Gate) {
 	open, gone = c.Form.Bounds(c.Slots)
 	var t tally
-	if !c.OperandBounds() || !c.sequence(c.Args, args, &t, nil) {
+	if !c.OperandBounds() {
+		return open, gone
+	}
+	if alone := besideSink(args); !c.sequence(c.Args, args, &t, nil) && (alone == nil || !c.sequence(c.Args, alone, &t, nil)) {
 		return open, gone
 	}
 	for i := range c.when {

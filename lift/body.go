@@ -196,6 +196,9 @@ func (l *lifter) instr(n *ptx.Instr) {
 		for i := range n.Args {
 			in.Args[i] = l.operand(&n.Args[i])
 		}
+		if d := &in.Args[0]; besideSink(d) {
+			*d = d.Args()[0]
+		}
 	}
 	note := l.note(n.To, &doc)
 	in.Comment(doc, note)

@@ -106,10 +106,11 @@ func (i *MbarrierInval) Do(a any) {
 // 9.7.14.16.21).
 //
 //	mbarrier.check_layout.layout{.own}.b64 p, [a]
-//	mbarrier.check_layout.layout.cta{.own}.b64 p, [a]  // not in the manual
+//	mbarrier.check_layout.layout.scope{.own}.b64 p, [a]  // not in the manual
 //
 //	.layout = .layout::v0[9.3 sm_90+] .layout::v1[9.3 sm_90+]
 //	.own = .shared .shared::cta[7.8]
+//	.scope = .cta .cluster .gpu .sys
 //
 // It needs PTX 9.3 on sm_90 or later.
 //
@@ -147,9 +148,24 @@ func (i *MbarrierCheckLayout) B64() *MbarrierCheckLayout {
 	return (*MbarrierCheckLayout)((*ins)(i).with(".b64"))
 }
 
-// CTA adds .cta.
+// CTA adds .cta, one of .cta .cluster .gpu .sys.
 func (i *MbarrierCheckLayout) CTA() *MbarrierCheckLayout {
 	return (*MbarrierCheckLayout)((*ins)(i).with(".cta"))
+}
+
+// Cluster adds .cluster, one of .cta .cluster .gpu .sys.
+func (i *MbarrierCheckLayout) Cluster() *MbarrierCheckLayout {
+	return (*MbarrierCheckLayout)((*ins)(i).with(".cluster"))
+}
+
+// GPU adds .gpu, one of .cta .cluster .gpu .sys.
+func (i *MbarrierCheckLayout) GPU() *MbarrierCheckLayout {
+	return (*MbarrierCheckLayout)((*ins)(i).with(".gpu"))
+}
+
+// Sys adds .sys, one of .cta .cluster .gpu .sys.
+func (i *MbarrierCheckLayout) Sys() *MbarrierCheckLayout {
+	return (*MbarrierCheckLayout)((*ins)(i).with(".sys"))
 }
 
 // Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
@@ -166,12 +182,11 @@ func (i *MbarrierCheckLayout) Do(p, a any) {
 
 // MbarrierExpectTx begins mbarrier.expect_tx: await more bytes in this phase (PTX ISA 9.1, 9.7.13.15.11).
 //
-//	mbarrier.expect_tx{.relaxed.scope}{.space}.b64 [a], bytes
+//	mbarrier.expect_tx{.relaxed.scope}{.space}.b64 [a], bytes  // PTX 8.0 on sm_90 or later
+//	mbarrier.expect_tx{.relaxed.scope}{.far}.multicast::cluster::32b.b64 [a], bytes, mask  // PTX 8.0 on sm_90 or later, and PTX 9.4 on sm_107f and its family
 //
 //	.scope = .cta .cluster[8.0 sm_90+]
 //	.space = .shared .shared::cta[7.8] .shared::cluster[8.0 sm_90+]
-//
-// It needs PTX 8.0 on sm_90 or later.
 //
 // In every form, so that it need not be written: .b64.
 func (p PTX) MbarrierExpectTx() *MbarrierExpectTx {
@@ -206,8 +221,7 @@ func (i *MbarrierExpectTx) SharedCTA() *MbarrierExpectTx {
 	return (*MbarrierExpectTx)((*ins)(i).with(".shared::cta"))
 }
 
-// SharedCluster adds .shared::cluster, one of .shared .shared::cta .shared::cluster. It needs PTX 8.0 on sm_90 or
-// later.
+// SharedCluster adds .shared::cluster, one of .shared .shared::cta .shared::cluster.
 func (i *MbarrierExpectTx) SharedCluster() *MbarrierExpectTx {
 	return (*MbarrierExpectTx)((*ins)(i).with(".shared::cluster"))
 }
@@ -217,26 +231,32 @@ func (i *MbarrierExpectTx) B64() *MbarrierExpectTx {
 	return (*MbarrierExpectTx)((*ins)(i).with(".b64"))
 }
 
+// MulticastCluster32b adds .multicast::cluster::32b.
+func (i *MbarrierExpectTx) MulticastCluster32b() *MbarrierExpectTx {
+	return (*MbarrierExpectTx)((*ins)(i).with(".multicast::cluster::32b"))
+}
+
 // Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MbarrierExpectTx) Mod(words ...dsl.Mod) *MbarrierExpectTx {
 	return (*MbarrierExpectTx)((*ins)(i).also(words))
 }
 
 // Do appends the instruction with its operands, as the forms at [PTX.MbarrierExpectTx] have them:
-//   - a: address in the space of .space, or a variable in .shared
+//   - a: address in the space of .space, or a variable in .shared; or address in .shared::cluster, or a variable in
+//     .shared
 //   - bytes: 32-bit integer register or constant
-func (i *MbarrierExpectTx) Do(a, bytes any) {
-	(*ins)(i).do(a, bytes)
+//   - mask: 32-bit integer register or constant 0 to 4294967295
+func (i *MbarrierExpectTx) Do(a, bytes any, more ...any) {
+	(*ins)(i).do(append([]any{a, bytes}, more...)...)
 }
 
 // MbarrierCompleteTx begins mbarrier.complete_tx: count bytes as come (PTX ISA 9.1, 9.7.13.15.12).
 //
-//	mbarrier.complete_tx{.relaxed.scope}{.space}.b64 [a], bytes
+//	mbarrier.complete_tx{.relaxed.scope}{.space}.b64 [a], bytes  // PTX 8.0 on sm_90 or later
+//	mbarrier.complete_tx{.relaxed.scope}{.far}.multicast::cluster::32b.b64 [a], bytes, mask  // PTX 8.0 on sm_90 or later, and PTX 9.4 on sm_107f and its family
 //
 //	.scope = .cta .cluster[8.0 sm_90+]
 //	.space = .shared .shared::cta[7.8] .shared::cluster[8.0 sm_90+]
-//
-// It needs PTX 8.0 on sm_90 or later.
 //
 // In every form, so that it need not be written: .b64.
 func (p PTX) MbarrierCompleteTx() *MbarrierCompleteTx {
@@ -272,8 +292,7 @@ func (i *MbarrierCompleteTx) SharedCTA() *MbarrierCompleteTx {
 	return (*MbarrierCompleteTx)((*ins)(i).with(".shared::cta"))
 }
 
-// SharedCluster adds .shared::cluster, one of .shared .shared::cta .shared::cluster. It needs PTX 8.0 on sm_90 or
-// later.
+// SharedCluster adds .shared::cluster, one of .shared .shared::cta .shared::cluster.
 func (i *MbarrierCompleteTx) SharedCluster() *MbarrierCompleteTx {
 	return (*MbarrierCompleteTx)((*ins)(i).with(".shared::cluster"))
 }
@@ -283,16 +302,23 @@ func (i *MbarrierCompleteTx) B64() *MbarrierCompleteTx {
 	return (*MbarrierCompleteTx)((*ins)(i).with(".b64"))
 }
 
+// MulticastCluster32b adds .multicast::cluster::32b.
+func (i *MbarrierCompleteTx) MulticastCluster32b() *MbarrierCompleteTx {
+	return (*MbarrierCompleteTx)((*ins)(i).with(".multicast::cluster::32b"))
+}
+
 // Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MbarrierCompleteTx) Mod(words ...dsl.Mod) *MbarrierCompleteTx {
 	return (*MbarrierCompleteTx)((*ins)(i).also(words))
 }
 
 // Do appends the instruction with its operands, as the forms at [PTX.MbarrierCompleteTx] have them:
-//   - a: address in the space of .space, or a variable in .shared
+//   - a: address in the space of .space, or a variable in .shared; or address in .shared::cluster, or a variable in
+//     .shared
 //   - bytes: 32-bit integer register or constant
-func (i *MbarrierCompleteTx) Do(a, bytes any) {
-	(*ins)(i).do(a, bytes)
+//   - mask: 32-bit integer register or constant 0 to 4294967295
+func (i *MbarrierCompleteTx) Do(a, bytes any, more ...any) {
+	(*ins)(i).do(append([]any{a, bytes}, more...)...)
 }
 
 // MbarrierArrive begins mbarrier.arrive: sign in at a barrier object (PTX ISA 9.1, 9.7.13.15.13).
@@ -300,6 +326,8 @@ func (i *MbarrierCompleteTx) Do(a, bytes any) {
 //	mbarrier.arrive{.sem.scope}{.own}.b64 state, [a]{, count}  // PTX 7.0 on sm_80 or later
 //	mbarrier.arrive{.sem.scope}.shared::cluster.b64 none, [a]{, count}  // PTX 7.0 on sm_80 or later, and PTX 8.0 on sm_90 or later
 //	mbarrier.arrive.noComplete{.release.cta}{.own}.b64 state, [a], count  // PTX 7.0 on sm_80 or later
+//	mbarrier.arrive{.sem.scope}.multicast::cluster::32b.b64 state, [a]{, count}, mask  // PTX 7.0 on sm_80 or later, and PTX 9.4 on sm_107f and its family
+//	mbarrier.arrive{.sem.scope}.shared::cluster.multicast::cluster::32b.b64 none, [a]{, count}, mask  // PTX 7.0 on sm_80 or later, and PTX 9.4 on sm_107f and its family
 //
 //	.sem = .release[8.0] .relaxed[8.6 sm_90+]
 //	.scope = .cta .cluster[8.0 sm_90+]
@@ -358,6 +386,11 @@ func (i *MbarrierArrive) NoComplete() *MbarrierArrive {
 	return (*MbarrierArrive)((*ins)(i).with(".noComplete"))
 }
 
+// MulticastCluster32b adds .multicast::cluster::32b.
+func (i *MbarrierArrive) MulticastCluster32b() *MbarrierArrive {
+	return (*MbarrierArrive)((*ins)(i).with(".multicast::cluster::32b"))
+}
+
 // Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MbarrierArrive) Mod(words ...dsl.Mod) *MbarrierArrive {
 	return (*MbarrierArrive)((*ins)(i).also(words))
@@ -366,13 +399,14 @@ func (i *MbarrierArrive) Mod(words ...dsl.Mod) *MbarrierArrive {
 // Do appends the instruction with its operands, as the forms at [PTX.MbarrierArrive] have them:
 //   - state: 64-bit integer register or _, written
 //   - a: address in the space of .own, or a variable in .shared; or address in .shared::cluster, or a variable in
-//     .shared
+//     .shared; or generic address, or a variable in .shared
 //   - count: 32-bit integer register or constant 1 to 9223372036854775807 or 32-bit integer register or constant,
 //     vector of 1 or 32-bit integer register or constant, vector of 2 or 32-bit integer register or constant, vector of
 //     4; may be left out; or 32-bit integer register or constant 1 to 9223372036854775807 or 32-bit integer register or
 //     constant, vector of 1 or 32-bit integer register or constant, vector of 2 or 32-bit integer register or constant,
 //     vector of 4
 //   - none: _, written
+//   - mask: 32-bit integer register or constant 0 to 4294967295
 func (i *MbarrierArrive) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }
@@ -380,14 +414,14 @@ func (i *MbarrierArrive) Do(operands ...any) {
 // MbarrierArriveExpectTx begins mbarrier.arrive.expect_tx: await bytes, then sign in at a barrier object (PTX ISA 9.1,
 // 9.7.13.15.13).
 //
-//	mbarrier.arrive.expect_tx{.sem.scope}{.own}.b64 state, [a], bytes
-//	mbarrier.arrive.expect_tx{.sem.scope}.shared::cluster.b64 none, [a], bytes
+//	mbarrier.arrive.expect_tx{.sem.scope}{.own}.b64 state, [a], bytes  // PTX 8.0 on sm_90 or later
+//	mbarrier.arrive.expect_tx{.sem.scope}.shared::cluster.b64 none, [a], bytes  // PTX 8.0 on sm_90 or later
+//	mbarrier.arrive.expect_tx{.sem.scope}.multicast::cluster::32b.b64 state, [a], bytes, mask  // PTX 8.0 on sm_90 or later, and PTX 9.4 on sm_107f and its family
+//	mbarrier.arrive.expect_tx{.sem.scope}.shared::cluster.multicast::cluster::32b.b64 none, [a], bytes, mask  // PTX 8.0 on sm_90 or later, and PTX 9.4 on sm_107f and its family
 //
 //	.sem = .release .relaxed[8.6 sm_90+]
 //	.scope = .cta .cluster[8.0 sm_90+]
 //	.own = .shared .shared::cta[7.8]
-//
-// It needs PTX 8.0 on sm_90 or later.
 //
 // In every form, so that it need not be written: .b64.
 func (p PTX) MbarrierArriveExpectTx() *MbarrierArriveExpectTx {
@@ -438,6 +472,11 @@ func (i *MbarrierArriveExpectTx) SharedCluster() *MbarrierArriveExpectTx {
 	return (*MbarrierArriveExpectTx)((*ins)(i).with(".shared::cluster"))
 }
 
+// MulticastCluster32b adds .multicast::cluster::32b.
+func (i *MbarrierArriveExpectTx) MulticastCluster32b() *MbarrierArriveExpectTx {
+	return (*MbarrierArriveExpectTx)((*ins)(i).with(".multicast::cluster::32b"))
+}
+
 // Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MbarrierArriveExpectTx) Mod(words ...dsl.Mod) *MbarrierArriveExpectTx {
 	return (*MbarrierArriveExpectTx)((*ins)(i).also(words))
@@ -446,9 +485,10 @@ func (i *MbarrierArriveExpectTx) Mod(words ...dsl.Mod) *MbarrierArriveExpectTx {
 // Do appends the instruction with its operands, as the forms at [PTX.MbarrierArriveExpectTx] have them:
 //   - state: 64-bit integer register or _, written
 //   - a: address in the space of .own, or a variable in .shared; or address in .shared::cluster, or a variable in
-//     .shared
+//     .shared; or generic address, or a variable in .shared
 //   - bytes: 32-bit integer register or constant
 //   - none: _, written
+//   - mask: 32-bit integer register or constant 0 to 4294967295
 func (i *MbarrierArriveExpectTx) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }
@@ -459,6 +499,8 @@ func (i *MbarrierArriveExpectTx) Do(operands ...any) {
 //	mbarrier.arrive_drop{.sem.scope}{.own}.b64 state, [a]{, count}  // PTX 7.0 on sm_80 or later
 //	mbarrier.arrive_drop{.sem.scope}.shared::cluster.b64 none, [a]{, count}  // PTX 7.0 on sm_80 or later, and PTX 8.0 on sm_90 or later
 //	mbarrier.arrive_drop.noComplete{.release.cta}{.own}.b64 state, [a], count  // PTX 7.0 on sm_80 or later
+//	mbarrier.arrive_drop{.sem.scope}.multicast::cluster::32b.b64 state, [a]{, count}, mask  // PTX 7.0 on sm_80 or later, and PTX 9.4 on sm_107f and its family
+//	mbarrier.arrive_drop{.sem.scope}.shared::cluster.multicast::cluster::32b.b64 none, [a]{, count}, mask  // PTX 7.0 on sm_80 or later, and PTX 9.4 on sm_107f and its family
 //
 //	.sem = .release[8.0] .relaxed[8.6 sm_90+]
 //	.scope = .cta .cluster[8.0 sm_90+]
@@ -518,6 +560,11 @@ func (i *MbarrierArriveDrop) NoComplete() *MbarrierArriveDrop {
 	return (*MbarrierArriveDrop)((*ins)(i).with(".noComplete"))
 }
 
+// MulticastCluster32b adds .multicast::cluster::32b.
+func (i *MbarrierArriveDrop) MulticastCluster32b() *MbarrierArriveDrop {
+	return (*MbarrierArriveDrop)((*ins)(i).with(".multicast::cluster::32b"))
+}
+
 // Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MbarrierArriveDrop) Mod(words ...dsl.Mod) *MbarrierArriveDrop {
 	return (*MbarrierArriveDrop)((*ins)(i).also(words))
@@ -526,13 +573,14 @@ func (i *MbarrierArriveDrop) Mod(words ...dsl.Mod) *MbarrierArriveDrop {
 // Do appends the instruction with its operands, as the forms at [PTX.MbarrierArriveDrop] have them:
 //   - state: 64-bit integer register or _, written
 //   - a: address in the space of .own, or a variable in .shared; or address in .shared::cluster, or a variable in
-//     .shared
+//     .shared; or generic address, or a variable in .shared
 //   - count: 32-bit integer register or constant 1 to 9223372036854775807 or 32-bit integer register or constant,
 //     vector of 1 or 32-bit integer register or constant, vector of 2 or 32-bit integer register or constant, vector of
 //     4; may be left out; or 32-bit integer register or constant 1 to 9223372036854775807 or 32-bit integer register or
 //     constant, vector of 1 or 32-bit integer register or constant, vector of 2 or 32-bit integer register or constant,
 //     vector of 4
 //   - none: _, written
+//   - mask: 32-bit integer register or constant 0 to 4294967295
 func (i *MbarrierArriveDrop) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }
@@ -540,14 +588,14 @@ func (i *MbarrierArriveDrop) Do(operands ...any) {
 // MbarrierArriveDropExpectTx begins mbarrier.arrive_drop.expect_tx: await bytes, then sign in at a barrier object and
 // leave its count (PTX ISA 9.1, 9.7.13.15.14).
 //
-//	mbarrier.arrive_drop.expect_tx{.sem.scope}{.own}.b64 state, [a], bytes
-//	mbarrier.arrive_drop.expect_tx{.sem.scope}.shared::cluster.b64 none, [a], bytes
+//	mbarrier.arrive_drop.expect_tx{.sem.scope}{.own}.b64 state, [a], bytes  // PTX 8.0 on sm_90 or later
+//	mbarrier.arrive_drop.expect_tx{.sem.scope}.shared::cluster.b64 none, [a], bytes  // PTX 8.0 on sm_90 or later
+//	mbarrier.arrive_drop.expect_tx{.sem.scope}.multicast::cluster::32b.b64 state, [a], bytes, mask  // PTX 8.0 on sm_90 or later, and PTX 9.4 on sm_107f and its family
+//	mbarrier.arrive_drop.expect_tx{.sem.scope}.shared::cluster.multicast::cluster::32b.b64 none, [a], bytes, mask  // PTX 8.0 on sm_90 or later, and PTX 9.4 on sm_107f and its family
 //
 //	.sem = .release .relaxed[8.6 sm_90+]
 //	.scope = .cta .cluster[8.0 sm_90+]
 //	.own = .shared .shared::cta[7.8]
-//
-// It needs PTX 8.0 on sm_90 or later.
 //
 // In every form, so that it need not be written: .b64.
 func (p PTX) MbarrierArriveDropExpectTx() *MbarrierArriveDropExpectTx {
@@ -598,6 +646,11 @@ func (i *MbarrierArriveDropExpectTx) SharedCluster() *MbarrierArriveDropExpectTx
 	return (*MbarrierArriveDropExpectTx)((*ins)(i).with(".shared::cluster"))
 }
 
+// MulticastCluster32b adds .multicast::cluster::32b.
+func (i *MbarrierArriveDropExpectTx) MulticastCluster32b() *MbarrierArriveDropExpectTx {
+	return (*MbarrierArriveDropExpectTx)((*ins)(i).with(".multicast::cluster::32b"))
+}
+
 // Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MbarrierArriveDropExpectTx) Mod(words ...dsl.Mod) *MbarrierArriveDropExpectTx {
 	return (*MbarrierArriveDropExpectTx)((*ins)(i).also(words))
@@ -606,9 +659,10 @@ func (i *MbarrierArriveDropExpectTx) Mod(words ...dsl.Mod) *MbarrierArriveDropEx
 // Do appends the instruction with its operands, as the forms at [PTX.MbarrierArriveDropExpectTx] have them:
 //   - state: 64-bit integer register or _, written
 //   - a: address in the space of .own, or a variable in .shared; or address in .shared::cluster, or a variable in
-//     .shared
+//     .shared; or generic address, or a variable in .shared
 //   - bytes: 32-bit integer register or constant
 //   - none: _, written
+//   - mask: 32-bit integer register or constant 0 to 4294967295
 func (i *MbarrierArriveDropExpectTx) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }

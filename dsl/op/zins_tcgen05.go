@@ -415,7 +415,7 @@ func (i *Tcgen05LdRed) Mod(words ...dsl.Mod) *Tcgen05LdRed {
 
 // Do appends the instruction with its operands, as the forms at [PTX.Tcgen05LdRed] have them:
 //   - r: .b32 register, vector of .num, written
-//   - reduced: .b32 register, written
+//   - reduced: .b32 register or .b32 register, vector of 1, written
 //   - a: address in tensor memory
 //   - half: constant
 func (i *Tcgen05LdRed) Do(r, reduced, a any, more ...any) {
@@ -636,7 +636,7 @@ func (i *Tcgen05LdRedSpcompress) Mod(words ...dsl.Mod) *Tcgen05LdRedSpcompress {
 // Do appends the instruction with its operands, as the forms at [PTX.Tcgen05LdRedSpcompress] have them:
 //   - places: .b32 register, vector of np, written
 //   - kept: .b32 register, vector of nk, written
-//   - reduced: .b32 register, written
+//   - reduced: .b32 register or .b32 register, vector of 1, written
 //   - a: address in tensor memory
 func (i *Tcgen05LdRedSpcompress) Do(places, kept, reduced, a any) {
 	(*ins)(i).do(places, kept, reduced, a)
