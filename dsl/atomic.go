@@ -12,8 +12,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Atomic combines x with element i and returns what was there: how is add, min, max, and, or, xor, exch, inc or dec. Without a
-// Mod the order is relaxed and the scope is the GPU, or the block for shared memory.
+// Atomic combines x with element i atomically and returns the previous value. The operation is add,
+// min, max, and, or, xor, exch, inc or dec. The defaults are relaxed order and GPU scope, or CTA
+// scope for shared memory.
 func (a Array[T]) Atomic(how Mod, i Reg[U32], x Reg[T], mods ...Mod) Reg[T] {
 	k := a.at.k
 	if k == nil {
@@ -32,7 +33,8 @@ func (a Array[T]) Atomic(how Mod, i Reg[U32], x Reg[T], mods ...Mod) Reg[T] {
 	return d
 }
 
-// Reduce combines x with element i and returns nothing, which is faster than Atomic.
+// Reduce combines x with element i atomically without returning the previous value, which is faster
+// than Atomic.
 func (a Array[T]) Reduce(how Mod, i Reg[U32], x Reg[T], mods ...Mod) {
 	if k := a.at.k; k != nil && a.combines("Reduce", how) {
 		at := a.At(i).at
@@ -41,8 +43,10 @@ func (a Array[T]) Reduce(how Mod, i Reg[U32], x Reg[T], mods ...Mod) {
 	}
 }
 
-// AtomicVec is Atomic of neighbours that begin at element i, in one access of at most 16 bytes, each combined by itself: F32 are added, numbers of
-// half precision, and pairs of them, are added or compared (sm_90, global memory). The address is a multiple of the bytes.
+// AtomicVec is Atomic for adjacent elements that start at element i, in one access of at most 16
+// bytes (sm_90, global memory). Each element is combined separately. F32 elements can be added;
+// half-precision elements, and pairs of them, can be added or compared. The address must be aligned
+// to the size of the vector.
 func (a Array[T]) AtomicVec(how Mod, i Reg[U32], x []Reg[T], mods ...Mod) []Reg[T] {
 	k := a.at.k
 	if k == nil {
@@ -58,7 +62,7 @@ func (a Array[T]) AtomicVec(how Mod, i Reg[U32], x []Reg[T], mods ...Mod) []Reg[
 	return out
 }
 
-// ReduceVec is AtomicVec that returns nothing, which is faster.
+// ReduceVec is AtomicVec without a result, which is faster.
 func (a Array[T]) ReduceVec(how Mod, i Reg[U32], x []Reg[T], mods ...Mod) {
 	if a.at.k != nil {
 		a.vectorAtomic("red", how, i, x, mods)
@@ -92,7 +96,7 @@ func (a Array[T]) vectorAtomic(head string, how Mod, i Reg[U32], x []Reg[T], mod
 	k.ins(op, append(out, at.in(k), k.list(ir.Vector, in))...)
 }
 
-// CompareAndSwap writes x to element i if it holds expected, and returns what was there.
+// CompareAndSwap writes x to element i if it equals expected, and returns the previous value.
 func (a Array[T]) CompareAndSwap(i Reg[U32], expected, x Reg[T], mods ...Mod) Reg[T] {
 	k := a.at.k
 	if k == nil {
@@ -109,7 +113,7 @@ func (a Array[T]) CompareAndSwap(i Reg[U32], expected, x Reg[T], mods ...Mod) Re
 
 // combinable is x as an atomic takes it: constants stand in the instruction, but for floats where bits are meant.
 func combinable[T Scalar](x Reg[T], k *Kernel) ir.Operand {
-	if x.Constant() && numeral(x.Type()) != ir.Int {
+	if x.IsConstant() && numeral(x.Type()) != ir.Int {
 		x = x.register()
 	}
 	return x.in(k)
@@ -208,9 +212,9 @@ func (a Array[T]) atomic(head string, how Mod, mods []Mod) string {
 		}
 	}
 	if len(mods) == 0 {
-		mods = []Mod{Relaxed, InGPU}
+		mods = []Mod{Relaxed, ScopeGPU}
 		if a.at.space == isa.Shared {
-			mods[1] = InCTA
+			mods[1] = ScopeCTA
 		}
 	}
 	op := head

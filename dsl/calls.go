@@ -10,9 +10,9 @@ import (
 
 // What call and brx.idx take as operands, for code that is carried over from PTX. Kernel.Call and Kernel.Switch need none of it.
 
-// Argument is a place in which a call passes a value: a variable in .param memory, which st.param writes before the call and ld.param
-// reads after it.
-func Argument[T Scalar](k *Kernel, name string) Addr {
+// CallParam declares a variable in .param memory that passes a value of a call: st.param writes it
+// before the call and ld.param reads it afterwards.
+func CallParam[T Scalar](k *Kernel, name string) Addr {
 	k = k.sound()
 	if !identifier(name) {
 		k.fault(&ruleKernel, "%q is no name for an argument", name)
@@ -21,7 +21,8 @@ func Argument[T Scalar](k *Kernel, name string) Addr {
 	return Addr{k: k, space: isa.Param, v: k.slot(name, TypeOf[T]())}
 }
 
-// Group is the operand (a, b), the arguments or the results of call. An address stands for the variable that it is.
+// Group returns the operand (a, b), the arguments or results of a call. An address is written as
+// the variable.
 func Group(parts ...any) Operand { return group(parts) }
 
 type group []any
@@ -31,7 +32,7 @@ func (g group) operand(k *Kernel) (ir.Operand, bool) {
 	return k.list(ir.Group, list), ok
 }
 
-// BranchTargets is where brx.idx may go: a .branchtargets list.
+// BranchTargets declares the labels that brx.idx may branch to (.branchtargets).
 func (k *Kernel) BranchTargets(labels ...*Label) Operand {
 	k = k.sound()
 	list := k.targets("cases")
@@ -46,7 +47,7 @@ func (k *Kernel) BranchTargets(labels ...*Label) Operand {
 	return k.declare(list)
 }
 
-// CallTargets is what an indirect call may call: a .calltargets list.
+// CallTargets declares the functions that an indirect call may call (.calltargets).
 func (k *Kernel) CallTargets(functions ...*Func) Operand {
 	k = k.sound()
 	list := k.targets("callees")
@@ -67,8 +68,8 @@ func (k *Kernel) CallTargets(functions ...*Func) Operand {
 	return k.declare(list)
 }
 
-// Prototype is how the function looks that an indirect call calls: a .callprototype with the types of its arguments and, unless it is
-// zero, of its result.
+// Prototype declares the signature of an indirect call (.callprototype): the types of its arguments
+// and, unless it is zero, of its result.
 func (k *Kernel) Prototype(result isa.Type, arguments ...isa.Type) Operand {
 	k = k.sound()
 	list := k.targets("prototype")

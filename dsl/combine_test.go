@@ -21,8 +21,8 @@ var dropped = []wrongKernel{
 		v = dsl.BlockReduce(v, "s", func(a, b f32) f32 { return b.Div(a) })       // want `D501: WarpReduce combines with div, whose result depends on which lanes`
 		v = dsl.BlockReduce(v, "t", func(a, b f32) f32 { return a })              // want `D501: what WarpReduce combines with leaves the second of its two values out`
 		v = dsl.BlockReduce(v, "u", func(a, b f32) f32 { return a.Add(b) })       // all of them
-		v = v.WarpReduce(func(a, b f32) f32 { return dsl.Select(a.Lt(b), b, a) }) // so here
-		v = v.WarpReduce(func(a, b f32) f32 { return dsl.Select(a.Lt(b), a, b) }) // and here
+		v = v.WarpReduce(func(a, b f32) f32 { return dsl.Select(a.LT(b), b, a) }) // so here
+		v = v.WarpReduce(func(a, b f32) f32 { return dsl.Select(a.LT(b), a, b) }) // and here
 		v = k.F32(1).WarpReduce(func(a, b f32) f32 { return a.Add(b) }).Add(v)    // of a constant
 		x.Store(k.TID().X, v)
 	}},

@@ -136,7 +136,7 @@ func (c *taking) patches(k *Kernel, t *turn) (list []patch) {
 				continue
 			}
 			v := worked{sure, s.from.bits}
-			if !s.from.Constant() {
+			if !s.from.IsConstant() {
 				v = t.value(s.from.r)
 			}
 			if v.kind != sure || v.n < 0 || v.n+int64(s.n) > int64(s.of.rows) {

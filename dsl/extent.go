@@ -27,7 +27,7 @@ func (k *Kernel) cornerOf(r *ir.Reg) string {
 }
 
 // dealt notes where the tile of a block stands.
-func (k *Kernel) dealt(at TileAt) TileAt {
+func (k *Kernel) dealt(at TileCoord) TileCoord {
 	if at.Row.r != nil && at.Col.r != nil {
 		k.corners = append(k.corners, [2]*ir.Reg{at.Row.r, at.Col.r})
 	}

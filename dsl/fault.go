@@ -23,8 +23,9 @@ func (m *Module) faultAt(pos ir.Pos, r *diag.Rule, format string, args ...any) {
 	})
 }
 
-// Fault records what a generator of kernels finds wrong with what it was asked for, at the line that called it.
-func (k *Kernel) Fault(format string, args ...any) {
+// Errorf records an error at the line that called the function that calls Errorf. Functions that
+// build kernels use it to reject arguments.
+func (k *Kernel) Errorf(format string, args ...any) {
 	k = k.sound()
 	k.m.faultAt(k.m.calls.here(), &ruleAuthor, format, args...)
 }

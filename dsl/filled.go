@@ -10,30 +10,30 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Written is a tile that threads of a role write into the stages of a Pipeline, in place of copies: what they make of other numbers, such as
-// weights of eight bits that become numbers of 16 for the tensor cores.
+// A ComputedTile is an input of a Pipeline that threads of a role write, instead of copies, such as
+// 8-bit weights converted to 16 bits for the tensor cores.
 //
-//	wide := k.Written("wide", dsl.Tile{Type: isa.Bf16, Rows: 128, Cols: 64, Swizzle: dsl.Swizzle128})
+//	wide := k.ComputedTile("wide", dsl.Tile{Type: isa.Bf16, Rows: 128, Cols: 64, Swizzle: dsl.Swizzle128})
 //	ready := k.Pipeline("ready", 2, wide.Feed())
 //	...
 //	dsl.OnWarpgroup(1, "widen", func() {
 //		for s := range ready.Produce(steps) {
-//			dsl.Element[dsl.BF16](wide.In(s), row, col).PutVec(eight)
+//			dsl.Element[dsl.BF16](wide.Tile(s), row, col).StoreFirstVec(eight)
 //		}
 //	}),
 //
-// All warps of the role that produces take part. The fence for the tensor cores, the barriers and who tells whom are the pipeline's business, as with
-// tiles that copies bring.
-type Written struct{ m *TensorMap }
+// All warps of the producing role must take part. The pipeline emits the proxy fence and the
+// mbarrier operations.
+type ComputedTile struct{ m *TensorMap }
 
-// Written is a kind of tile that threads write.
-func (k *Kernel) Written(name string, t Tile) *Written {
+// ComputedTile declares a pipeline input that threads write.
+func (k *Kernel) ComputedTile(name string, t Tile) *ComputedTile {
 	k = k.sound()
 	if problem := t.check(); problem != "" {
 		k.fault(&ruleShape, "%s", problem)
 		t = Tile{Type: isa.B32, Rows: 8, Cols: 4}
 	}
-	return &Written{&TensorMap{k: k, name: name, tile: t, box: t.Cols, high: t.Rows, written: true}}
+	return &ComputedTile{&TensorMap{k: k, name: name, tile: t, box: t.Cols, high: t.Rows, written: true}}
 }
 
 // A filling is what is done with the tile of a stage that threads are to write.
@@ -53,23 +53,25 @@ func (s *Stage) checkFillings() {
 }
 
 // kernel is the kernel that w is of, nil where no builder call made it.
-func (w *Written) kernel() *Kernel {
+func (w *ComputedTile) kernel() *Kernel {
 	if w == nil {
 		return nil
 	}
 	return w.m.kernel()
 }
 
-// Feed is the tile as one of the kinds of tile of a Pipeline, which carries no others but such.
-func (w *Written) Feed() Feed {
+// Feed returns the tile as one of the inputs of a Pipeline. All inputs of such a pipeline must be
+// computed tiles.
+func (w *ComputedTile) Feed() Feed {
 	if w.kernel() == nil {
 		return Feed{}
 	}
 	return Feed{from: w.m}
 }
 
-// In is the tile of a stage: to be written, where Produce gave the stage, and to be read, where Consume did.
-func (w *Written) In(s *Stage) SharedTile {
+// Tile returns the tile in a stage: to be written if Produce returned the stage, and to be read if
+// Consume did.
+func (w *ComputedTile) Tile(s *Stage) SharedTile {
 	switch {
 	case !made(w.kernel(), "In of a tile", s.kernel()):
 		return SharedTile{}
@@ -130,9 +132,10 @@ func (p *Pipeline) filled(s *Stage, yield func(*Stage) bool) bool {
 	return true
 }
 
-// CopyAsync starts the copy of n neighbours, 4, 8 or 16 bytes of them, from global to shared memory by the thread (cp.async, sm_80): rows that are
-// gathered, for instance, into the tiles of an AsyncPipeline. Where a condition is given and does not hold, zeros are written and nothing is read. It is
-// part of the thread's next CommitCopies, or of the pipeline's stage.
+// CopyAsync starts an asynchronous copy by the thread of n adjacent elements, 4, 8 or 16 bytes,
+// from global to shared memory (cp.async, sm_80). It suits gathered rows, also into the tiles of an
+// AsyncPipeline. If a condition is given and is false, zeros are written and nothing is read. The
+// copy belongs to the thread's next CommitCopies, or to the stage of the pipeline.
 func (a Array[T]) CopyAsync(to Array[T], n int, where ...Reg[Pred]) {
 	a.at.copyAsync(to.at, int64(n)*size(TypeOf[T]()), where)
 }

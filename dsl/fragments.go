@@ -10,8 +10,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Fragments are rows of a matrix in the registers of a warp, as mma.sync takes them on its left: read from shared memory once and used again and
-// again, or the sums of one product as a factor of the next.
+// Fragments are the A operand of mma.sync or wgmma in registers: rows of a matrix that were loaded
+// from shared memory once and are used repeatedly, or the result of one MMA as an operand of the
+// next.
 type Fragments struct {
 	k    *Kernel
 	typ  isa.Type
@@ -21,8 +22,9 @@ type Fragments struct {
 	regs [][][]Reg[B32] // of each step, each sixteen rows
 }
 
-// Left reads the rows of x that w has, from a row on, to be multiplied by MMALeft.
-func (w *WarpTile[C]) Left(x SharedTile, from Reg[U32]) *Fragments {
+// LoadFragments loads the rows of x that the accumulator covers, starting at row from, for
+// MMAFragments.
+func (w *WarpTile[C]) LoadFragments(x SharedTile, from Reg[U32]) *Fragments {
 	if !made(w.kernel(), "Left of sums", x.at.k) {
 		return &Fragments{}
 	}
@@ -60,7 +62,8 @@ func (w *WarpTile[C]) Left(x SharedTile, from Reg[U32]) *Fragments {
 	return f
 }
 
-// Set puts the numbers of x in the place of those of f, which are as many of the same type: what a turn of a loop leaves for the next.
+// Set replaces the registers of f by those of x, which must have the same shape and type. It
+// carries fragments from one iteration of a loop to the next.
 func (f *Fragments) Set(x *Fragments) {
 	if f == nil || f.k == nil {
 		return
@@ -101,8 +104,9 @@ func values(k *Kernel, cell []ir.Operand) []Reg[B32] {
 	return list
 }
 
-// As is the sums, converted to a type of 16 bits, as the left factor of another product: a lane holds the same places of both.
-func (w *WarpTile[C]) As(t isa.Type) *Fragments {
+// ToFragments returns the elements, converted to a 16-bit type, as the A operand of another MMA.
+// The lanes hold the same positions in both layouts.
+func (w *WarpTile[C]) ToFragments(t isa.Type) *Fragments {
 	if !made(w.kernel(), "As of sums") {
 		return &Fragments{}
 	}
@@ -142,8 +146,9 @@ func same[T Scalar](k *Kernel, x Reg[T]) Reg[B32] {
 	return d
 }
 
-// MMALeft adds the product of fragments and the transpose of rows of y, from a row on. The rows of y are as long as those of the fragments.
-func (w *WarpTile[C]) MMALeft(x *Fragments, y SharedTile, fromY Reg[U32]) {
+// MMAFragments adds the product of an A operand in registers and the transpose of rows of y,
+// starting at fromY. The rows of y must be as long as those of the fragments.
+func (w *WarpTile[C]) MMAFragments(x *Fragments, y SharedTile, fromY Reg[U32]) {
 	if !made(w.kernel(), "MMALeft of sums", y.at.k) {
 		return
 	}
@@ -218,7 +223,7 @@ func (t SharedTile) fragments(c corner, from Reg[U32], depth int) func(step int)
 	}
 	r := t.reader(c.row, c.unit)
 	first, more := int(from.bits)*2, Reg[U32]{}
-	if !from.Constant() {
+	if !from.IsConstant() {
 		first, more = 0, from.ShlI(1)
 	}
 	return func(step int) func(int, []ir.Operand) {
@@ -246,8 +251,8 @@ func (w *WarpTile[C]) rights(read func(row int, into []ir.Operand), list [][]ir.
 	}
 }
 
-// Transposed is the tile with its rows for columns, as a factor of a product: what lies in memory stays. Its numbers have 16 bits, since ldmatrix
-// turns no others.
+// Transposed returns the tile as a transposed MMA operand, with rows and columns exchanged. Memory
+// does not change. The elements must have 16 bits, since ldmatrix transposes no others.
 func (t SharedTile) Transposed() SharedTile {
 	t.turned = !t.turned
 	return t
@@ -270,7 +275,7 @@ func (t SharedTile) turns() bool {
 	return true
 }
 
-// String is the tile as messages name it.
+// String returns a description of the tile.
 func (t SharedTile) String() string {
 	if t.turned {
 		return t.Tile.String() + ", transposed"

@@ -8,12 +8,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Func is a device function: a body that kernels and later functions call. Its methods build the body, as those of a
-// kernel do.
+// A Func is a device function that kernels and later functions call. Its methods build the body, as
+// those of a kernel do.
 //
 //	f := m.Func("silu")
 //	x := dsl.Arg[dsl.F32](f, "x")
-//	dsl.Give(f, x.Div(x.Neg().Exp().AddF(1)))
+//	dsl.ReturnValue(f, x.Div(x.Neg().Exp().AddF(1)))
 //	...
 //	y := dsl.Call[dsl.F32](k, f, x)
 type Func struct {
@@ -21,7 +21,7 @@ type Func struct {
 	result isa.Type
 }
 
-// Func starts a device function of m.
+// Func starts a device function.
 func (m *Module) Func(name string) *Func {
 	m = m.sound()
 	k := m.function(name)
@@ -34,8 +34,8 @@ func Arg[T Scalar](f *Func, name string) Reg[T] {
 	return Param[T](f.body(), name)
 }
 
-// Give leaves a device function with a result.
-func Give[T Scalar](f *Func, x Reg[T]) {
+// ReturnValue returns x from a device function.
+func ReturnValue[T Scalar](f *Func, x Reg[T]) {
 	if !f.made() {
 		if x.k != nil {
 			x.k.fault(&ruleFunction, "Give of a function that no module made")
@@ -78,7 +78,7 @@ func Call[T Scalar](k *Kernel, f *Func, args ...Operand) Reg[T] {
 	return d
 }
 
-// Call calls a device function that has no result, or whose result is not wanted.
+// Call calls a device function and discards its result, if any.
 func (k *Kernel) Call(f *Func, args ...Operand) {
 	k = k.sound()
 	if !f.made() {

@@ -3,8 +3,8 @@
 
 package dsl
 
-// Gather starts the copy of four rows of the matrix, from a column on, to four rows of a tile that begin at one known while building, and makes
-// a barrier count their bytes (sm_100).
+// Gather starts the copy of four rows of the matrix, starting at column col, to four rows of a tile
+// that start at row first, and completes their bytes on the mbarrier full (sm_100).
 func (x *Tensor) Gather(to SharedTile, first int, rows [4]Reg[U32], col Reg[U32], full Barrier) {
 	if k := x.kernel(); x.four("gathered into", to, first) && k.known(full) {
 		signal, group := k.signal(full)
@@ -13,7 +13,8 @@ func (x *Tensor) Gather(to SharedTile, first int, rows [4]Reg[U32], col Reg[U32]
 	}
 }
 
-// Scatter starts the copy of four rows of a tile to four rows of the matrix, from a column on. It is part of the thread's next CommitStores.
+// Scatter starts the copy of four rows of a tile to four rows of the matrix, starting at column
+// col. The copy belongs to the thread's next CommitStores.
 func (x *Tensor) Scatter(from SharedTile, first int, rows [4]Reg[U32], col Reg[U32]) {
 	if k := x.kernel(); x.four("scattered from", from, first) {
 		k.storesBehind()
@@ -41,9 +42,10 @@ func (x *Tensor) four(what string, t SharedTile, first int) bool {
 	return false
 }
 
-// FeedRows is tiles of so many rows that are gathered, a multiple of four up to 128, as one of the kinds of tile of a Pipeline (sm_100): FillRows brings
-// them, and In is the tile.
-func (x *Tensor) FeedRows(n int) Feed {
+// GatherFeed returns tiles of n gathered rows as one of the inputs of a Pipeline (sm_100). The
+// number of rows is a multiple of four, up to 128. GatherStage loads them, and InStage returns the
+// tile.
+func (x *Tensor) GatherFeed(n int) Feed {
 	k := x.kernel()
 	switch {
 	case k == nil:
@@ -65,9 +67,9 @@ func (x *Tensor) FeedRows(n int) Feed {
 	return Feed{from: x.many}
 }
 
-// FillRows starts the copies of gathered rows into a stage that Produce gave, from a column on. Lane l of the warp gives the four rows that become
-// rows 4*l to 4*l+3 of the tile.
-func (x *Tensor) FillRows(s *Stage, rows [4]Reg[U32], col Reg[U32]) {
+// GatherStage starts the copies of gathered rows, starting at column col, into a stage from
+// Produce. Lane l of the warp provides the row indices of rows 4*l to 4*l+3 of the tile.
+func (x *Tensor) GatherStage(s *Stage, rows [4]Reg[U32], col Reg[U32]) {
 	if !x.given(s) {
 		return
 	}
@@ -90,7 +92,7 @@ func (x *Tensor) FillRows(s *Stage, rows [4]Reg[U32], col Reg[U32]) {
 			at.in(k), x.m.bracket(col, rows[0], rows[1], rows[2], rows[3]), from.in(k))
 	}
 	if n := to.Rows / 4; n < 32 {
-		k.When(lane.LtI(int64(n)), copies)
+		k.When(lane.LTI(int64(n)), copies)
 		return
 	}
 	copies()

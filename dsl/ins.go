@@ -14,9 +14,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Ins appends an instruction that is written out: its opcode with all modifiers, and its operands in PTX's order. An
-// operand is a value, an address, a vector, a label, a Go number, a name of a special register (a string that begins
-// with %), or a slice of operands, which stands for {a, b}. It is held against the instruction set like every other.
+// Ins appends an instruction given as text: the opcode with all modifiers, and the operands in PTX
+// order. An operand is a value, an address, a vector, a label, a Go number, the name of a special
+// register (a string that begins with %), or a slice of operands for {a, b}. The instruction is
+// checked against the instruction set like every other.
 //
 //	k.Ins("wgmma.fence.sync.aligned")
 //	k.Ins("ld.global.v4.f32", []dsl.Operand{a, b, c, d}, dsl.At(p, 16))
@@ -85,7 +86,8 @@ func (k *Kernel) noOperand(i int, op string, x any) {
 	k.fault(&ruleOperand, "operand %d of %s is a Go %T, which is no operand", i+1, op, x)
 }
 
-// Result is the result of an instruction that is written out, for one that has no method: a new value, which is its first operand.
+// Result appends an instruction written as text, for one that has no method, and returns a new
+// value, which is its first operand.
 //
 //	y := dsl.Result[dsl.U32](k, "lop3.b32", x, 0x000f000f, 0x64006400, 0xea) // (x & 0x000f000f) | 0x64006400
 func Result[T Scalar](k *Kernel, op string, operands ...any) Reg[T] {
@@ -222,7 +224,7 @@ func (k *Kernel) special(name string) ir.Operand {
 	return ir.Operand{Kind: ir.Special, More: more}
 }
 
-// List is values as a vector operand: {a, b}.
+// List returns values as a vector operand {a, b}.
 func List[T Scalar](values ...Reg[T]) []Operand {
 	list := make([]Operand, len(values))
 	for i, v := range values {
@@ -236,10 +238,10 @@ type plain ir.Operand
 
 func (p plain) operand(*Kernel) (ir.Operand, bool) { return ir.Operand(p), true }
 
-// Sink is the operand _, a result that nobody wants.
+// Sink is the operand _, which discards a result.
 var Sink Operand = plain{Kind: ir.Sink}
 
-// NotP is the predicate operand !p.
+// NotP returns the negated predicate operand !p.
 func NotP(p Reg[Pred]) Operand { return negated{p} }
 
 type negated struct{ p Reg[Pred] }
@@ -250,7 +252,7 @@ func (n negated) operand(k *Kernel) (ir.Operand, bool) {
 	return o, ok
 }
 
-// Pair is the operand a|b.
+// Pair returns the operand a|b.
 func Pair(a, b Operand) Operand { return pair{a, b} }
 
 type pair struct{ a, b Operand }

@@ -13,8 +13,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Kernel is a kernel, or the body of a device function, that is being built. Its methods append to
-// it. They return no errors: what is wrong is kept with the line of the call, and Module.Build tells it.
+// A Kernel is a kernel, or the body of a device function, under construction. Its methods append
+// instructions. They return no errors: mistakes are recorded with the line of the call, and
+// [Module.Build] reports them.
 type Kernel struct {
 	m    *Module
 	f    *ir.Func
@@ -88,7 +89,7 @@ type Kernel struct {
 	sums       []*Accumulator // read before anything is multiplied into them, as the kernel is written
 }
 
-// Kernel starts a kernel of m. Its parameters and body follow by calls on what it returns.
+// Kernel starts a kernel. Calls on the result add its parameters and body.
 func (m *Module) Kernel(name string, options ...KernelOption) *Kernel {
 	m = m.sound()
 	k := m.function(name)
@@ -155,21 +156,22 @@ func unique(name string, taken map[string]bool) string {
 	}
 }
 
-// Name is the name of the kernel.
+// Name returns the name of the kernel.
 func (k *Kernel) Name() string { return k.sound().f.Name }
 
-// Module is the module that k belongs to.
+// Module returns the module of k.
 func (k *Kernel) Module() *Module { return k.sound().m }
 
-// BlockThreads is the number of threads of a block, where Threads gave it, and 0 otherwise.
+// BlockThreads returns the number of threads of a block if Threads specified it, and 0 otherwise.
 func (k *Kernel) BlockThreads() int {
 	k = k.sound()
 	return k.threads[0] * k.threads[1] * k.threads[2]
 }
 
-// Comment puts a comment before the next instruction. One that begins with ptxdsl:ignore, a rule and a reason takes what that rule finds there away:
+// Comment puts a comment before the next instruction. A comment of the form ptxdsl:ignore, a rule
+// and a reason suppresses findings of that rule at the next instruction:
 //
-//	k.Comment("ptxdsl:ignore A12 the kernel ahead writes activations, not weights")
+//	k.Comment("ptxdsl:ignore A12 the preceding kernel writes activations, not weights")
 //	weights.CopyAsync(stage, 4)
 func (k *Kernel) Comment(format string, args ...any) {
 	k = k.sound()

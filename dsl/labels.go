@@ -5,14 +5,14 @@ package dsl
 
 import "github.com/ptxdsl/ptxdsl/ir"
 
-// A Label is a place that branches lead to, for code that is carried over from PTX.
+// A Label is a branch target, for code that is ported from PTX.
 type Label struct {
 	k      *Kernel
 	block  *ir.Block
 	placed bool
 }
 
-// NewLabel is a label that Place puts somewhere.
+// NewLabel returns a new label. PlaceLabel sets its position.
 func (k *Kernel) NewLabel(name string) *Label {
 	k = k.sound()
 	if !identifier(name) {
@@ -24,8 +24,8 @@ func (k *Kernel) NewLabel(name string) *Label {
 	return l
 }
 
-// Place puts a label here.
-func (k *Kernel) Place(l *Label) {
+// PlaceLabel places a label before the next instruction.
+func (k *Kernel) PlaceLabel(l *Label) {
 	k = k.sound()
 	switch {
 	case l == nil || l.k != k:
@@ -38,7 +38,7 @@ func (k *Kernel) Place(l *Label) {
 	}
 }
 
-// Branch goes to a label.
+// Branch branches to a label.
 func (k *Kernel) Branch(l *Label) {
 	k = k.sound()
 	k.parted = true
@@ -47,7 +47,7 @@ func (k *Kernel) Branch(l *Label) {
 	}
 }
 
-// BranchIf goes to a label where p holds.
+// BranchIf branches to a label if p is true.
 func (k *Kernel) BranchIf(p Reg[Pred], l *Label) {
 	k = k.sound()
 	k.parted = true

@@ -10,11 +10,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// LeftWith is a left factor that the kernel computes, for MMALeft: weights of four bits, say, that become numbers of 16 in registers. Cell gives the
-// registers of sixteen rows, and of a step of the depth, which is K numbers of the shape: as many as MMA.Registers counts. A register holds
-// neighbours of one row along the depth, as many as 32 bits hold: with so many n, lane l has in register r those of row l/4 + r%2*8 from number
-// (l%4 + r/2*4)*n of the step on.
-func (w *WarpTile[C]) LeftWith(depth int, cell func(step, rows int) []Reg[B32]) *Fragments {
+// AFragmentsFunc returns an A operand that the kernel computes, for MMAFragments, such as
+// dequantized 4-bit weights. The function cell returns the registers for sixteen rows and one step
+// of K elements, as many as [MMA.Registers] counts. A register holds the n adjacent elements of one
+// row that fit 32 bits: register r of lane l holds those of row l/4 + r%2*8, starting at column
+// (l%4 + r/2*4)*n of the step.
+func (w *WarpTile[C]) AFragmentsFunc(depth int, cell func(step, rows int) []Reg[B32]) *Fragments {
 	if !made(w.kernel(), "LeftWith of sums") || !w.k.runs("LeftWith", cell != nil) {
 		return &Fragments{}
 	}
@@ -33,10 +34,12 @@ func (w *WarpTile[C]) LeftWith(depth int, cell func(step, rows int) []Reg[B32]) 
 	return f
 }
 
-// LeftWith is WarpTile.LeftWith for wgmma: numbers of 16 bits, in steps of 16. The rows of a cell are those of the thread's warp, sixteen of the 64 of a
-// part of the accumulator: lane l has in register r two neighbours of row l/4 + r%2*8 of them, from number (l%4 + r/2*4)*2 of the step on. They stay as
-// they are until the products are done.
-func (a *Accumulator) LeftWith(t isa.Type, depth int, cell func(step, part int) []Reg[B32]) *Fragments {
+// AFragmentsFunc returns the A operand of a wgmma that the kernel computes in registers: elements
+// of 16 bits, in steps of 16. It is [WarpTile.AFragmentsFunc] for wgmma. Each call of cell returns
+// the registers for the sixteen rows of the thread's warp, out of the 64 of a part of the
+// accumulator: register r of lane l holds two adjacent elements of row l/4 + r%2*8, starting at
+// column (l%4 + r/2*4)*2 of the step. The registers must not change until the MMAs are complete.
+func (a *Accumulator) AFragmentsFunc(t isa.Type, depth int, cell func(step, part int) []Reg[B32]) *Fragments {
 	if !made(a.kernel(), "LeftWith of sums") || !a.k.runs("LeftWith", cell != nil) {
 		return &Fragments{}
 	}
@@ -74,11 +77,13 @@ func (k *Kernel) computed(steps, cells, each int, cell func(step, n int) []Reg[B
 	return list
 }
 
-// SparseMMA is MMA of a matrix x of which half is zero and left out: of each four neighbours in a row x has two, of TF32 one of two. Tiles of y have
-// twice as many columns. Places gives the register that tells which, for a step of 32 bytes of x and 64 rows of the accumulator: each thread has
-// that of its own, as PTX lays them out for wgmma (PTX ISA 9.1, section 9.7.15.6.1), of numbers of 16 and 32 bits the first two of each four lanes.
-func (a *Accumulator) SparseMMA(x, y SharedTile, places func(step, part int) Reg[U32]) {
-	if !made(a.kernel(), "SparseMMA of sums", x.at.k, y.at.k) || !a.k.runs("SparseMMA", places != nil) {
+// SparseMMA is MMA for a sparse A operand x, which stores two of each four adjacent elements in a
+// row (of TF32 one of two). The tiles of y have twice as many columns. The function metadata
+// returns the register with the sparsity metadata for a step of 32 bytes of x and 64 rows of the
+// accumulator. Each thread holds its own part, as PTX specifies for wgmma (PTX ISA 9.1, section
+// 9.7.15.6.1); for types of 16 and 32 bits only the first two of each four lanes provide it.
+func (a *Accumulator) SparseMMA(x, y SharedTile, metadata func(step, part int) Reg[U32]) {
+	if !made(a.kernel(), "SparseMMA of sums", x.at.k, y.at.k) || !a.k.runs("SparseMMA", metadata != nil) {
 		return
 	}
 	k := a.k
@@ -110,7 +115,7 @@ func (a *Accumulator) SparseMMA(x, y SharedTile, places func(step, part int) Reg
 		return
 	}
 	// What tells the zeros is read before the products begin, which work on registers that nothing may write then.
-	told := k.computed(left/depth, a.parts, 1, func(step, part int) []Reg[B32] { return []Reg[B32]{Bits[B32](places(step, part))} })
+	told := k.computed(left/depth, a.parts, 1, func(step, part int) []Reg[B32] { return []Reg[B32]{Bits[B32](metadata(step, part))} })
 	if told == nil {
 		return
 	}

@@ -8,9 +8,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Matrix is numbers in global memory by rows, as many as a launch says. Copies and stores of tiles that reach over its edges are
-// clipped: what lies beyond is read as zeros, and not written. Rows have a multiple of 16 bytes where they are copied from, and an even
-// number of columns where they are written to; anything else is a misaligned access, which stops the kernel.
+// A Matrix is a row-major matrix in global memory whose size the launch chooses. Copies and stores
+// of tiles are clipped at its edges: elements outside are read as zeros and not written. A row must
+// be a multiple of 16 bytes for copies, and an even number of columns for stores; otherwise the
+// access is misaligned and aborts the kernel.
 type Matrix struct {
 	k          *Kernel
 	name       string
@@ -21,8 +22,8 @@ type Matrix struct {
 	last       bool     // rows beyond the last are the last again, instead of zeros
 }
 
-// Matrix is a kernel parameter that points to a matrix. Sized says how large it is. Numbers of fewer than eight bits are packed, the first in
-// the lowest bits.
+// Matrix declares a kernel parameter that points to a matrix. [Matrix.Sized] sets its size.
+// Elements of fewer than eight bits are packed, the first in the lowest bits.
 func (k *Kernel) Matrix(name string, t isa.Type) *Matrix {
 	k = k.sound()
 	element := t
@@ -36,7 +37,7 @@ func (k *Kernel) Matrix(name string, t isa.Type) *Matrix {
 	return &Matrix{k: k, name: name, typ: t, at: k.pointer(name, element)}
 }
 
-// Sized says how many rows and columns the matrix has.
+// Sized sets the number of rows and columns.
 func (m *Matrix) Sized(rows, cols Reg[U32]) *Matrix {
 	if m == nil || m.k == nil {
 		return m
@@ -47,8 +48,8 @@ func (m *Matrix) Sized(rows, cols Reg[U32]) *Matrix {
 	return &sized
 }
 
-// From is the part of the matrix that begins at a row.
-func (m *Matrix) From(row Reg[U32]) *Matrix {
+// RowsFrom returns the part of the matrix that starts at a row.
+func (m *Matrix) RowsFrom(row Reg[U32]) *Matrix {
 	if !m.known("From") {
 		return m
 	}
@@ -59,8 +60,9 @@ func (m *Matrix) From(row Reg[U32]) *Matrix {
 	return &part
 }
 
-// Nth is the n-th of several matrices of one size that lie one behind the other: of a batch, or of heads.
-func (m *Matrix) Nth(n Reg[U32]) *Matrix {
+// At returns the n-th of several contiguous matrices of the same size, such as those of a batch or
+// of attention heads.
+func (m *Matrix) At(n Reg[U32]) *Matrix {
 	if !m.known("Nth") {
 		return m
 	}
@@ -70,8 +72,9 @@ func (m *Matrix) Nth(n Reg[U32]) *Matrix {
 	return &part
 }
 
-// Repeated is the matrix with its last row again and again beyond it, for numbers of which zero is none that may be read.
-func (m *Matrix) Repeated() *Matrix {
+// ClampRows makes copies read the last row again, instead of zeros, for rows outside of the matrix.
+// It is for element types in which zero is not a valid input.
+func (m *Matrix) ClampRows() *Matrix {
 	if m == nil {
 		return m
 	}
@@ -100,8 +103,8 @@ func (m *Matrix) known(what string) bool {
 	return true
 }
 
-// CopyAsync starts the copy of the part of the matrix that begins at its first row and at a column into a tile, by all threads of the block. The
-// column is a multiple of 16 bytes.
+// CopyAsync starts an asynchronous copy by all threads of the block into a tile, from the first row
+// of the matrix and column col. The column must be a multiple of 16 bytes.
 func (m *Matrix) CopyAsync(to SharedTile, col Reg[U32], mods ...Mod) {
 	if !m.known("CopyAsync") {
 		if k := to.at.k; k != nil && (m == nil || m.k == nil) {
@@ -116,7 +119,7 @@ func (m *Matrix) CopyAsync(to SharedTile, col Reg[U32], mods ...Mod) {
 	}
 	k.together("CopyAsync", true)
 	first := m.bytes(col)
-	if n := int64(m.typ.Bits()); col.Constant() && col.bits*n%128 != 0 || m.cols.Constant() && m.cols.bits*n%128 != 0 {
+	if n := int64(m.typ.Bits()); col.IsConstant() && col.bits*n%128 != 0 || m.cols.IsConstant() && m.cols.bits*n%128 != 0 {
 		k.fault(&ruleShape, "matrix %s is copied from column %s on, with rows of %s columns: both are expected to be whole units of 16 bytes", m.name, spot(col), spot(m.cols))
 		return
 	}
@@ -140,14 +143,14 @@ func (c *clip) of(row, bytes Reg[U32]) Reg[U32] {
 	if c.m.last {
 		return bytes
 	}
-	return Select(row.Lt(c.m.rows), bytes, c.m.k.U32(0))
+	return Select(row.LT(c.m.rows), bytes, c.m.k.U32(0))
 }
 
 // row is the row that is copied for one, as far as there is one.
 func (c *clip) row(row Reg[U32]) Reg[U32] { return row.Min(c.m.rows.MaxI(1).SubI(1)) }
 
-// Store writes the sums to a matrix, where the first of them has a row and a column. Sums of F32 become numbers of half precision where the
-// matrix has them.
+// Store writes the accumulator to a matrix, with its first element at row and col. F32 elements are
+// rounded to half precision if the matrix has that type.
 func (w *WarpTile[C]) Store(d *Matrix, row, col Reg[U32]) {
 	if !made(w.kernel(), "Store of sums", d.kernel()) || !d.takes(w.k, w.shape.C) {
 		return
@@ -176,7 +179,8 @@ func (w *WarpTile[C]) Store(d *Matrix, row, col Reg[U32]) {
 	}
 }
 
-// Store writes the sums to a matrix, as WarpTile.Store does, clipped at its edges. Output.Store is faster where a tensor map takes whole tiles.
+// Store writes the accumulator to a matrix, clipped at its edges, as [WarpTile.Store] does.
+// [Output.Store] is faster if a tensor map takes whole tiles.
 func (a *Accumulator) Store(d *Matrix, row, col Reg[U32]) {
 	if !made(a.kernel(), "Store of sums", d.kernel()) || !d.takes(a.k, a.typ) {
 		return
@@ -202,9 +206,10 @@ func (a *Accumulator) Store(d *Matrix, row, col Reg[U32]) {
 	}
 }
 
-// StoreRow writes neighbours in a row, an even number from an even column on, as far as the matrix has them: what a thread has of sums in tensor memory, where each
-// has a row of its own. Numbers become ones of half precision where the matrix has them. Output.StoreRows is faster where a tensor map takes
-// whole tiles.
+// StoreRow writes adjacent elements of a row, clipped at the edges: an even number, starting at an
+// even column. It suits rows of an accumulator in tensor memory, where each thread holds a row.
+// Elements are rounded to half precision if the matrix has that type. [Output.StoreRows] is faster
+// if a tensor map takes whole tiles.
 func (m *Matrix) StoreRow(row, col Reg[U32], x []Reg[F32]) {
 	if !made(m.kernel(), "StoreRow of a matrix", row.k, col.k) || !m.takes(m.k, isa.F32) {
 		return
@@ -249,7 +254,7 @@ func (m *Matrix) takes(k *Kernel, t isa.Type) bool {
 
 // even reports whether numbers can be stored two at a time from a column on, as far as that is known.
 func (m *Matrix) even(col Reg[U32]) bool {
-	if col.Constant() && col.bits%2 != 0 || m.cols.Constant() && m.cols.bits%2 != 0 {
+	if col.IsConstant() && col.bits%2 != 0 || m.cols.IsConstant() && m.cols.bits%2 != 0 {
 		m.k.fault(&ruleShape, "matrix %s is stored to from column %s on, with rows of %s columns: even numbers are expected, since two neighbours are written at once", m.name, spot(col), spot(m.cols))
 		return false
 	}
@@ -273,13 +278,13 @@ func (m *Matrix) edge(row, col Reg[U32]) *edge {
 func (e *edge) down() { e.at, e.row = e.at.Add(e.step), e.row.AddI(8) }
 
 // line writes a line, if the matrix has its row.
-func (e *edge) line(write func()) { e.m.k.If(e.row.Lt(e.m.rows), write) }
+func (e *edge) line(write func()) { e.m.k.If(e.row.LT(e.m.rows), write) }
 
 // put writes two neighbours so many columns further on in the line, if the matrix has them: two registers, or one that holds both.
 func (e *edge) put(col int, sums ...ir.Operand) {
 	m, k := e.m, e.m.k
 	to := At(e.at, int64(col*m.typ.Bits()/8))
-	k.When(e.left.GtI(int64(col)), func() {
+	k.When(e.left.GTI(int64(col)), func() {
 		if len(sums) == 2 {
 			m.put(to, sums[0], sums[1])
 			return

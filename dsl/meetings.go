@@ -136,9 +136,9 @@ func known(x any) (int64, bool) {
 	case uint32:
 		return int64(x), true
 	case Reg[U32]:
-		return x.bits, x.Constant()
+		return x.bits, x.IsConstant()
 	case Reg[S32]:
-		return x.bits, x.Constant()
+		return x.bits, x.IsConstant()
 	}
 	return 0, false
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// An Addr is an address in a state space: a register or a variable, and an offset in bytes.
+// An Addr is an address in a state space: a register or a variable, plus an offset in bytes.
 type Addr struct {
 	k     *Kernel
 	space isa.Space
@@ -21,14 +21,14 @@ type Addr struct {
 	use   *usage // of a shared variable
 }
 
-// At is the address in the register x plus an offset, in the space that the instruction names. Where x is a variable, it is what that is when the
-// instruction runs.
+// At returns the address x plus offset, in the state space that the instruction names. If x is a
+// variable, its value at the time of the instruction counts.
 func At[T Scalar](x Reg[T], offset int64) Addr {
 	x = x.register()
 	return Addr{k: x.k, reg: x.r, off: offset, scope: x.scope}
 }
 
-// Plus is the address n bytes further on.
+// Plus returns the address n bytes after a.
 func (a Addr) Plus(n int64) Addr {
 	a.off += n
 	if a.align != 0 {
@@ -37,10 +37,10 @@ func (a Addr) Plus(n int64) Addr {
 	return a
 }
 
-// Space is the state space of a.
+// Space returns the state space of a.
 func (a Addr) Space() isa.Space { return a.space }
 
-// Value is a in a register of 32 bits, as addresses of shared and local memory are.
+// Value returns a in a 32-bit register, for addresses in shared and local memory.
 func (a Addr) Value() Reg[U32] {
 	if a.k != nil && (a.space == isa.Global || a.space == isa.Generic) {
 		a.k.fault(&ruleMemory, "the Value of an address in %s, which has 64 bits; Value64", describeSpace(a.space))
@@ -49,7 +49,7 @@ func (a Addr) Value() Reg[U32] {
 	return addressValue[U32](a)
 }
 
-// Value64 is a in a register of 64 bits, as global and generic addresses are.
+// Value64 returns a in a 64-bit register, for global and generic addresses.
 func (a Addr) Value64() Reg[U64] {
 	if a.reg != nil && a.reg.Type.Bits() == 32 {
 		return To[U64](addressValue[U32](a))
@@ -134,14 +134,14 @@ func alignment(n int64, align int) int {
 	return align
 }
 
-// An Array is numbers of one type in memory: a kernel's pointer parameter, or a variable in shared, local or
-// constant memory. Indices count elements.
+// An Array is a sequence of elements of one type in memory: a pointer parameter of a kernel, or a
+// variable in shared, local or constant memory. Indices count elements.
 type Array[T Scalar] struct {
 	at   Addr
 	dims []int // of a variable; nil where nobody knows
 }
 
-// Param is a kernel parameter that is a number.
+// Param declares a scalar kernel parameter.
 func Param[T Scalar](k *Kernel, name string) Reg[T] {
 	k = k.sound()
 	t := TypeOf[T]()
@@ -232,17 +232,17 @@ func memory(t isa.Type) isa.Type {
 // size is the bytes of an element.
 func size(t isa.Type) int64 { return int64(max(8, t.Bits()) / 8) }
 
-// Addr is the address of the first element.
+// Addr returns the address of the first element.
 func (a Array[T]) Addr() Addr { return a.at }
 
-// At is the array that starts at element i.
+// At returns the array that starts at element i.
 func (a Array[T]) At(i Reg[U32]) Array[T] {
 	k := a.at.k
 	if k == nil {
 		return a
 	}
 	n := size(TypeOf[T]())
-	if i.Constant() {
+	if i.IsConstant() {
 		return a.AtI(i.bits)
 	}
 	if i.k != k {
@@ -273,7 +273,7 @@ func (a Array[T]) At(i Reg[U32]) Array[T] {
 	return a
 }
 
-// At64 is At with an index of 64 bits, for arrays in global memory of more than 4 G elements.
+// At64 is At with a 64-bit index, for arrays in global memory of more than 4 G elements.
 func (a Array[T]) At64(i Reg[U64]) Array[T] {
 	k := a.at.k
 	if k == nil {
@@ -295,7 +295,7 @@ func (a Array[T]) At64(i Reg[U64]) Array[T] {
 	return a
 }
 
-// AtI is the array that starts at element n.
+// AtI returns the array that starts at element n.
 func (a Array[T]) AtI(n int64) Array[T] {
 	if a.at.k == nil {
 		return a
@@ -317,7 +317,8 @@ func (a Array[T]) AtI(n int64) Array[T] {
 	return a
 }
 
-// Index is the number of an element of a variable with several dimensions: t.Index(row, column).
+// Index returns the element index for coordinates in a variable with several dimensions:
+// t.Index(row, column).
 func (a Array[T]) Index(at ...Reg[U32]) Reg[U32] {
 	k := a.at.k
 	if k == nil || len(at) == 0 {
@@ -328,7 +329,7 @@ func (a Array[T]) Index(at ...Reg[U32]) Reg[U32] {
 		return at[0]
 	}
 	for d, x := range at {
-		if x.Constant() && (x.bits < 0 || x.bits >= int64(a.dims[d])) {
+		if x.IsConstant() && (x.bits < 0 || x.bits >= int64(a.dims[d])) {
 			k.fault(&ruleMemory, "index %d along dimension %d, which has %d", x.bits, d, a.dims[d])
 			return at[0]
 		}
@@ -340,20 +341,20 @@ func (a Array[T]) Index(at ...Reg[U32]) Reg[U32] {
 	return i
 }
 
-// Load reads element i.
-func (a Array[T]) Load(i Reg[U32], mods ...Mod) Reg[T] { return a.At(i).Get(mods...) }
+// Load returns element i.
+func (a Array[T]) Load(i Reg[U32], mods ...Mod) Reg[T] { return a.At(i).LoadFirst(mods...) }
 
-// LoadI reads element n.
-func (a Array[T]) LoadI(n int64, mods ...Mod) Reg[T] { return a.AtI(n).Get(mods...) }
+// LoadI returns element n.
+func (a Array[T]) LoadI(n int64, mods ...Mod) Reg[T] { return a.AtI(n).LoadFirst(mods...) }
 
 // Store writes x to element i.
-func (a Array[T]) Store(i Reg[U32], x Reg[T], mods ...Mod) { a.At(i).Put(x, mods...) }
+func (a Array[T]) Store(i Reg[U32], x Reg[T], mods ...Mod) { a.At(i).StoreFirst(x, mods...) }
 
 // StoreI writes x to element n.
-func (a Array[T]) StoreI(n int64, x Reg[T], mods ...Mod) { a.AtI(n).Put(x, mods...) }
+func (a Array[T]) StoreI(n int64, x Reg[T], mods ...Mod) { a.AtI(n).StoreFirst(x, mods...) }
 
-// Get reads the first element.
-func (a Array[T]) Get(mods ...Mod) Reg[T] {
+// LoadFirst returns the first element.
+func (a Array[T]) LoadFirst(mods ...Mod) Reg[T] {
 	k := a.at.k
 	if k == nil {
 		return Reg[T]{}
@@ -364,8 +365,8 @@ func (a Array[T]) Get(mods ...Mod) Reg[T] {
 	return d
 }
 
-// Put writes x to the first element.
-func (a Array[T]) Put(x Reg[T], mods ...Mod) {
+// StoreFirst writes the first element.
+func (a Array[T]) StoreFirst(x Reg[T], mods ...Mod) {
 	k := a.at.k
 	if k == nil {
 		if x.k != nil {
@@ -384,5 +385,6 @@ func (a Array[T]) Put(x Reg[T], mods ...Mod) {
 	k.ins(k.access("st", a.at.space, mods, 1, memory(TypeOf[T]())), a.at.in(k), x.in(k))
 }
 
-// As is the memory of an array taken for elements of another type: pairs of BF16, say, for BF16. Indices count the new elements.
+// As returns the memory of an array reinterpreted as elements of another type, such as pairs of
+// BF16 for BF16. Indices count the new elements.
 func As[D, S Scalar](a Array[S]) Array[D] { return Array[D]{at: a.at} }

@@ -7,7 +7,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// checkNever reports what stands under a comparison of a place with a number, such as k.Lane().EqI(32), that holds for no thread of the block.
+// checkNever reports what stands under a comparison of a place with a number, such as k.Lane().EQI(32), that holds for no thread of the block.
 func (k *Kernel) checkNever(t *turn, told *places) {
 	if k.BlockThreads() == 0 {
 		return

@@ -9,10 +9,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// A KernelOption says something of a kernel's launch. Each is given once.
+// A KernelOption sets a launch property of a kernel. Each may be given once.
 type KernelOption func(*Kernel)
 
-// Threads is the block that a launch must have: .reqntid.
+// Threads sets the block size that a launch must have (.reqntid).
 func Threads(x int, yz ...int) KernelOption {
 	return func(k *Kernel) {
 		k = k.sound()
@@ -42,10 +42,10 @@ func fits(n [3]int, most int) bool {
 	return true
 }
 
-// WarpCount is a block of n warps.
+// WarpCount sets the block size to n warps.
 func WarpCount(n int) KernelOption { return Threads(times(32, n)) }
 
-// Warpgroups is a block of n groups of four warps.
+// Warpgroups sets the block size to n warpgroups of four warps.
 func Warpgroups(n int) KernelOption { return Threads(times(128, n)) }
 
 // times is a number of threads for each of n, where n is no more than a block can have.
@@ -56,7 +56,8 @@ func times(threads, n int) int {
 	return threads * n
 }
 
-// MaxThreads is the largest block that a launch may have: .maxntid. It is for blocks whose size the launch chooses, and Threads for all others.
+// MaxThreads sets the largest block that a launch may have (.maxntid), for kernels whose launch
+// chooses the block size. Otherwise use Threads.
 func MaxThreads(x int) KernelOption {
 	return func(k *Kernel) {
 		k = k.sound()
@@ -71,7 +72,8 @@ func MaxThreads(x int) KernelOption {
 	}
 }
 
-// MinBlocks is how many blocks should fit on a multiprocessor at once: .minnctapersm. It needs Threads or MaxThreads.
+// MinBlocks sets how many blocks must fit on a multiprocessor (.minnctapersm). It requires Threads
+// or MaxThreads.
 func MinBlocks(n int) KernelOption {
 	return func(k *Kernel) {
 		k = k.sound()
@@ -86,7 +88,7 @@ func MinBlocks(n int) KernelOption {
 	}
 }
 
-// MaxRegs bounds the registers of a thread: .maxnreg.
+// MaxRegs limits the registers per thread (.maxnreg).
 func MaxRegs(n int) KernelOption {
 	return func(k *Kernel) {
 		k = k.sound()
@@ -100,7 +102,8 @@ func MaxRegs(n int) KernelOption {
 	}
 }
 
-// Cluster is the cluster that a launch must have, in blocks: .reqnctapercluster. It needs sm_90.
+// Cluster sets the cluster size in blocks that a launch must have (.reqnctapercluster). It requires
+// sm_90.
 func Cluster(x int, yz ...int) KernelOption {
 	return func(k *Kernel) {
 		k = k.sound()

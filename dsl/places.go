@@ -18,7 +18,7 @@ func (t SharedTile) takes(from Reg[U32], n, limit int, place string) {
 	if r := k.role; r != nil && from.r == r.index.r && n == 1 && r.each > 0 && limit >= r.n/r.each {
 		return // each of the role has one, as it is mostly
 	}
-	if from.k == k && from.r != nil && !from.Constant() {
+	if from.k == k && from.r != nil && !from.IsConstant() {
 		k.watch(watched{pos: k.m.calls.here(), reg: from.r, bytes: int64(n), tile: &t, limit: int64(limit), place: place})
 	}
 }
@@ -179,7 +179,7 @@ func (k *Kernel) checkStored(t *turn, w *watched) bool {
 	var list []rectangle
 	s := w.stored
 	place := func(x Reg[U32]) worked {
-		if x.Constant() {
+		if x.IsConstant() {
 			return worked{sure, x.bits}
 		}
 		return t.from(x.r)

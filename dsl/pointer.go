@@ -8,8 +8,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Global is a kernel parameter that points to numbers in global memory. Of a device function it is an argument, for which a Call is given an
-// array in global memory.
+// Global declares a kernel parameter that points to global memory. In a device function it declares
+// an argument, for which Call takes an array in global memory.
+//
+// The pointer must be aligned for the widest access that the kernel makes relative to it: to the
+// size of one element if all accesses are scalar, to the size of the vector for vector and
+// asynchronous copies. Build declares that alignment with .ptr .align. A launch with a pointer that
+// is aligned less, such as a slice of a larger buffer, is an error.
 func Global[T Scalar](k *Kernel, name string) Array[T] {
 	k = k.sound()
 	k.stores(name, TypeOf[T]())
@@ -43,8 +48,9 @@ func (k *Kernel) loadPointer(from ir.Operand) Addr {
 	return Addr{k: k, space: isa.Global, reg: p.r, scope: p.scope}
 }
 
-// Pointer is the memory at an address that the kernel computed or loaded: of 64 bits in global memory and in the generic window
-// (isa.Generic, which holds every kind), of 32 bits in shared and local memory.
+// Pointer returns the memory at an address that the kernel computed or loaded. Addresses have 64
+// bits in global memory and in the generic address space (isa.Generic), and 32 bits in shared and
+// local memory.
 //
 //	rows := dsl.Global[dsl.U64](k, "rows") // pointers to rows
 //	row := dsl.Pointer[dsl.F32](rows.Load(i), isa.Generic)

@@ -12,9 +12,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Product is one of two tiles in shared memory, a step of the depth at a time: mma.sync multiplies fragments, which are read before. MMA
-// makes one at once, as that of the sums does; AsyncPipeline.Multiply reads ahead.
-type Product struct {
+// An MMAStep describes the MMAs of a warp on two tiles in shared memory. [AsyncPipeline.Multiply]
+// loads its fragments ahead of time; MMA executes it at once.
+type MMAStep struct {
 	k        *Kernel
 	sums     any // the WarpTile
 	steps    int
@@ -67,19 +67,19 @@ func (k *Kernel) fill(cell, registers []ir.Operand) {
 	}
 }
 
-// Product is what MMA adds to the sums, to be made by AsyncPipeline.Multiply.
-func (w *WarpTile[C]) Product(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32]) Product {
+// MMAStep returns what MMA computes, for AsyncPipeline.Multiply.
+func (w *WarpTile[C]) MMAStep(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32]) MMAStep {
 	if !made(w.kernel(), "Product of sums", x.at.k, y.at.k) {
-		return Product{}
+		return MMAStep{}
 	}
 	if !w.unscaled() || !w.multiplies(x, y) || !within(w.k, x, fromX, w.rows) || !within(w.k, y, fromY, w.cols) {
-		return Product{told: true}
+		return MMAStep{told: true}
 	}
 	return w.dense(x, fromX, y, fromY)
 }
 
 // dense is the product of two tiles that go together.
-func (w *WarpTile[C]) dense(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32]) Product {
+func (w *WarpTile[C]) dense(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32]) MMAStep {
 	s := w.shape
 	_, depth := x.sides()
 	p := w.product(depth / s.K)
@@ -103,29 +103,30 @@ func (w *WarpTile[C]) dense(x SharedTile, fromX Reg[U32], y SharedTile, fromY Re
 }
 
 // product is a product of so many steps, of fragments that are still to be read.
-func (w *WarpTile[C]) product(steps int) Product {
-	return Product{
+func (w *WarpTile[C]) product(steps int) MMAStep {
+	return MMAStep{
 		k: w.k, sums: w, steps: steps, room: w.room, kept: w.room,
 		multiply: func(f factors) { w.multiply(f.a, f.b, nothing) },
 		begin:    func() func() { return func() {} },
 	}
 }
 
-// ProductWith is Product with a right factor that the kernel computes: weights of four bits that become numbers of 16, for instance. Right gives
-// its fragments of a step of the depth, which is K numbers: for each N columns of the warp's tile the registers that MMA.Registers counts.
-// A register holds neighbours of one column along the depth, as many as 32 bits hold: with so many n, lane l has in register r of the c-th
-// columns those of column c*N + l/4 from number (l%4 + 4*r)*n of the step on.
+// MMAStepFunc is MMAStep with a B operand that the kernel computes, such as dequantized 4-bit
+// weights. The function right returns the fragments for one step of K elements: for each N columns
+// of the warp's tile the registers that [MMA.Registers] counts. A register holds the n adjacent
+// elements of one column that fit 32 bits: register r of lane l in column group c holds those of
+// column c*N + l/4, starting at row (l%4 + 4*r)*n of the step.
 //
-//	ab.Multiply(steps, load, func(s dsl.AsyncStage) dsl.Product {
-//		return w.ProductWith(s.Tile(0), fromA, func(step int) [][]dsl.Reg[dsl.B32] { return dequantized(s.Tile(1), step) })
+//	ab.Multiply(steps, load, func(s dsl.AsyncStage) dsl.MMAStep {
+//		return w.MMAStepFunc(s.Tile(0), fromA, func(step int) [][]dsl.Reg[dsl.B32] { return dequantized(s.Tile(1), step) })
 //	})
-func (w *WarpTile[C]) ProductWith(x SharedTile, fromX Reg[U32], right func(step int) [][]Reg[B32]) Product {
+func (w *WarpTile[C]) MMAStepFunc(x SharedTile, fromX Reg[U32], right func(step int) [][]Reg[B32]) MMAStep {
 	if !made(w.kernel(), "ProductWith of sums", x.at.k) || !w.k.runs("ProductWith", right != nil) {
-		return Product{told: true}
+		return MMAStep{told: true}
 	}
 	k, s := w.k, w.shape
 	rows, depth := x.sides()
-	none := Product{told: true}
+	none := MMAStep{told: true}
 	switch {
 	case x.at.k == nil:
 		k.fault(&ruleValue, "ProductWith of a tile that no builder call made")
@@ -189,8 +190,8 @@ func inWords(fragments [][]Reg[B32]) string {
 	return fmt.Sprintf("%d times %d registers", len(fragments), len(fragments[0]))
 }
 
-// MMA makes the whole product at once, in loops that are written by hand.
-func (p Product) MMA() {
+// MMA executes all MMAs of the step, for loops that are written by hand.
+func (p MMAStep) MMA() {
 	if p.k == nil {
 		return
 	}

@@ -12,14 +12,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Wait waits until the products that the warpgroup has started are done. Behind the loop over a pipeline they are; within it, sums that are read
-// or changed need it.
+// Wait waits until all MMAs that the warpgroup has started are complete. After the loop over a
+// pipeline they are complete; inside the loop, code that reads or modifies the accumulator must
+// call Wait.
 func (a *Accumulator) Wait() {
 	if !made(a.kernel(), "Wait of sums") {
 		return
 	}
-	a.k.CommitProducts()
-	a.k.WaitProducts(0)
+	a.k.CommitMMA()
+	a.k.WaitMMA(0)
 }
 
 // A startedProduct is one of wgmma that nothing has waited for.
@@ -54,35 +55,37 @@ func (k *Kernel) followProducts(in *ir.Instr) {
 // endProducts waits for the products that nothing has waited for yet.
 func (k *Kernel) endProducts() {
 	if slices.ContainsFunc(k.started, func(p startedProduct) bool { return !p.committed }) {
-		k.CommitProducts()
+		k.CommitMMA()
 	}
 	if len(k.started) > 0 {
-		k.WaitProducts(0)
+		k.WaitMMA(0)
 	}
 }
 
-// CommitProducts makes one group of the products that the warpgroup has started since the last.
-func (k *Kernel) CommitProducts() { k.sound().ins("wgmma.commit_group.sync.aligned") }
+// CommitMMA commits the MMAs that the warpgroup started since the last call as one group
+// (wgmma.commit_group).
+func (k *Kernel) CommitMMA() { k.sound().ins("wgmma.commit_group.sync.aligned") }
 
-// WaitProducts waits until at most so many groups of the warpgroup's products, the latest, are still under way: what reads the sums of an earlier
-// one runs beside them.
+// WaitMMA waits until at most the given number of the warpgroup's latest MMA groups are in flight
+// (wgmma.wait_group), so that code which reads an earlier accumulator overlaps with them.
 //
 //	scores.MMA(queries, keys)
-//	k.CommitProducts()
-//	out.MMALeft(weights, values)
-//	k.CommitProducts()
-//	k.WaitProducts(1) // the scores are there, while out is still under way
+//	k.CommitMMA()
+//	out.MMAFragments(weights, values)
+//	k.CommitMMA()
+//	k.WaitMMA(1) // scores is complete, out is still in flight
 //
-// Arithmetic between two waits is to run beside the products that the second waits for; the assembler, though, moves the second ahead of what does not
-// need it, as long as no branch lies between. Work that needs the products only sometimes is such a branch:
+// The assembler moves a wait ahead of arithmetic that does not depend on it, up to the next branch.
+// Arithmetic between two waits overlaps with the MMAs only if a branch separates them, such as a
+// conditional rescaling:
 //
 //	shrink := weigh(scores)
 //	k.If(k.AnyLane(grew), func() {
-//		k.WaitProducts(0)
+//		k.WaitMMA(0)
 //		out.Map(shrink)
 //	})
-//	k.WaitProducts(0)
-func (k *Kernel) WaitProducts(pending int) {
+//	k.WaitMMA(0)
+func (k *Kernel) WaitMMA(pending int) {
 	k = k.sound()
 	if pending < 0 || pending > 7 {
 		k.fault(&ruleProtocol, "%d groups of products under way; 0 to 7 are expected", pending)
@@ -91,17 +94,18 @@ func (k *Kernel) WaitProducts(pending int) {
 	k.ins("wgmma.wait_group.sync.aligned", number(int64(pending)))
 }
 
-// Lines is the number of rows that a thread has a part of; four threads share each.
-func (a *Accumulator) Lines() int {
+// LocalRows returns the number of rows of which a thread holds elements. Four threads share each
+// row.
+func (a *Accumulator) LocalRows() int {
 	if a == nil {
 		return 0
 	}
 	return 2 * a.parts
 }
 
-// Row is the row of the accumulator that one of the Lines is, as of WarpTile.Row.
+// Row returns the row of the accumulator for one of the thread's LocalRows.
 func (a *Accumulator) Row(line int) Reg[U32] {
-	if !made(a.kernel(), "Row of sums") || !a.k.among(line, a.Lines()) {
+	if !made(a.kernel(), "Row of sums") || !a.k.among(line, a.LocalRows()) {
 		return Reg[U32]{}
 	}
 	return Cell{lane: a.k.Lane(), warp: a.k.WarpIndex(), row: 64*(line/2) + 8*(line%2)}.Row()
@@ -118,7 +122,7 @@ func (a *Accumulator) visit(what string, do func(c Cell, regs []*ir.Reg)) {
 	for part, regs := range a.regs {
 		for i := 0; i < len(regs); i += 2 {
 			h := i / 2 % 2 // an upper and a lower row in turn
-			do(Cell{Line: 2*part + h, lane: lane, warp: warp, row: 64*part + 8*h, col: i / 4 * 8}, regs[i:i+2])
+			do(Cell{LocalRow: 2*part + h, lane: lane, warp: warp, row: 64*part + 8*h, col: i / 4 * 8}, regs[i:i+2])
 		}
 	}
 }
@@ -126,7 +130,8 @@ func (a *Accumulator) visit(what string, do func(c Cell, regs []*ir.Reg)) {
 // sum is a register as a value.
 func (a *Accumulator) sum(r *ir.Reg) Reg[F32] { return Reg[F32]{k: a.k, r: r, scope: a.used.scope} }
 
-// Map puts what f makes of each sum in its place, as WarpTile.Map does. The sums are of F32.
+// Map replaces each element with the result of f, as [WarpTile.Map] does. It requires an F32
+// accumulator.
 func (a *Accumulator) Map(f func(c Cell, x Reg[F32]) Reg[F32]) {
 	if !made(a.kernel(), "Map of sums") {
 		return
@@ -144,17 +149,17 @@ func (a *Accumulator) Map(f func(c Cell, x Reg[F32]) Reg[F32]) {
 	})
 }
 
-// RowReduce combines the sums of each row, as WarpTile.RowReduce does.
+// RowReduce combines the elements of each row, as [WarpTile.RowReduce] does.
 func (a *Accumulator) RowReduce(combine func(x, y Reg[F32]) Reg[F32]) []Reg[F32] {
 	if !made(a.kernel(), "RowReduce of sums") {
 		return nil
 	}
-	all := make([]Reg[F32], a.Lines())
+	all := make([]Reg[F32], a.LocalRows())
 	if !a.k.runs("RowReduce", combine != nil) {
 		return all
 	}
 	a.visit("RowReduce", func(c Cell, regs []*ir.Reg) {
-		gather(all, c.Line, a.sum(regs[0]), a.sum(regs[1]), combine)
+		gather(all, c.LocalRow, a.sum(regs[0]), a.sum(regs[1]), combine)
 	})
 	for i, x := range all {
 		all[i] = acrossRow(x, combine).kept()
@@ -162,16 +167,16 @@ func (a *Accumulator) RowReduce(combine func(x, y Reg[F32]) Reg[F32]) []Reg[F32]
 	return all
 }
 
-// AcrossRow combines what the four threads of a row have each gathered of it, as WarpTile.AcrossRow does.
-func (a *Accumulator) AcrossRow(x Reg[F32], combine func(x, y Reg[F32]) Reg[F32]) Reg[F32] {
+// QuadReduce combines x of the four threads that share a row, as [WarpTile.QuadReduce] does.
+func (a *Accumulator) QuadReduce(x Reg[F32], combine func(x, y Reg[F32]) Reg[F32]) Reg[F32] {
 	if !made(a.kernel(), "AcrossRow of sums", x.k) || !a.k.runs("AcrossRow", combine != nil) {
 		return x
 	}
 	return acrossRow(x, combine)
 }
 
-// As is the sums, converted to a type of 16 bits, as the left factor of another product.
-func (a *Accumulator) As(t isa.Type) *Fragments {
+// ToFragments returns the elements, converted to a 16-bit type, as the A operand of another MMA.
+func (a *Accumulator) ToFragments(t isa.Type) *Fragments {
 	if !made(a.kernel(), "As of sums") {
 		return &Fragments{}
 	}
@@ -199,9 +204,10 @@ func (a *Accumulator) As(t isa.Type) *Fragments {
 	return f
 }
 
-// MMALeft adds the product of fragments and the transpose of y, which has a row for each column of the accumulator, or is Transposed. The
-// fragments stay as they are until the products are done.
-func (a *Accumulator) MMALeft(x *Fragments, y SharedTile) {
+// MMAFragments adds the product of an A operand in registers and the transpose of y. The rows of y,
+// which may be Transposed, are the columns of the accumulator. The fragments must not change until
+// the MMA is complete.
+func (a *Accumulator) MMAFragments(x *Fragments, y SharedTile) {
 	if !made(a.kernel(), "MMALeft of sums", y.at.k) {
 		return
 	}
@@ -266,7 +272,7 @@ func (t SharedTile) along(depth int) int {
 	if t.turned {
 		return depth * t.Pitch()
 	}
-	return t.Offset0(depth)
+	return t.DescriptorOffset(depth)
 }
 
 // turn is the operand of wgmma that says whether a factor is transposed.

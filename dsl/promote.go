@@ -8,7 +8,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Clear makes every sum zero.
+// Clear sets every element to zero.
 func (w *WarpTile[C]) Clear() {
 	if !made(w.kernel(), "Clear of sums") {
 		return
@@ -23,7 +23,8 @@ func (w *WarpTile[C]) Clear() {
 	}
 }
 
-// Clear makes every sum zero, for sums that begin with Promote: the first product would do without.
+// Clear sets every element to zero. It is needed before Promote only; the first MMA overwrites the
+// accumulator by itself.
 func (a *Accumulator) Clear() {
 	if !made(a.kernel(), "Clear of sums") {
 		return
@@ -38,11 +39,12 @@ func (a *Accumulator) Clear() {
 	a.k.ins("setp.eq.b32", a.used.in(a.k), number(0), number(0))
 }
 
-// Promote goes over sums of few products, and puts what f makes of each and of the one at its place in total there: scaled sums of integers or
-// small floats, whose factors change along the depth, become sums of F32 so.
+// Promote calls f for each element of part and the element of total at the same position, and
+// stores the result in total. It is used for scaled products: sums of integers or small floats
+// whose scale changes along the depth are promoted to F32.
 //
 //	dsl.Promote(total, part, func(c dsl.Cell, sum dsl.Reg[dsl.F32], x dsl.Reg[dsl.S32]) dsl.Reg[dsl.F32] {
-//		return dsl.To[dsl.F32](x).FMA(scales[c.Line], sum)
+//		return dsl.To[dsl.F32](x).FMA(scales[c.LocalRow], sum)
 //	})
 func Promote[C, D Scalar](total *WarpTile[C], part *WarpTile[D], f func(c Cell, sum Reg[C], x Reg[D]) Reg[C]) {
 	if !made(total.kernel(), "Promote of sums", part.kernel()) || !made(part.kernel(), "Promote of sums", total.kernel()) || !total.k.runs("Promote", f != nil) {
@@ -60,15 +62,16 @@ func Promote[C, D Scalar](total *WarpTile[C], part *WarpTile[D], f func(c Cell, 
 	pairs := part.pairs()
 	total.visit(func(c Cell, cell []Reg[C], n int) {
 		x, y := total.pair(cell, n)
-		u, v := part.pair(part.regs[c.Line/pairs][c.col/part.shape.N], n)
+		u, v := part.pair(part.regs[c.LocalRow/pairs][c.col/part.shape.N], n)
 		next := c
 		next.col++
 		total.put(cell, n, f(c, x, u), f(next, y, v))
 	})
 }
 
-// PromoteSums is Promote for accumulators, of F32 and of the type T. The products of part are done: see Accumulator.Wait.
-func PromoteSums[T Scalar](total, part *Accumulator, f func(c Cell, sum Reg[F32], x Reg[T]) Reg[F32]) {
+// PromoteAccumulator is Promote for wgmma accumulators: total has elements of F32, part of type T.
+// The MMAs into part must be complete; see [Accumulator.Wait].
+func PromoteAccumulator[T Scalar](total, part *Accumulator, f func(c Cell, sum Reg[F32], x Reg[T]) Reg[F32]) {
 	if !made(total.kernel(), "PromoteSums of sums", part.kernel()) || !made(part.kernel(), "PromoteSums of sums", total.kernel()) || !total.k.runs("PromoteSums", f != nil) {
 		return
 	}
@@ -88,7 +91,7 @@ func PromoteSums[T Scalar](total, part *Accumulator, f func(c Cell, sum Reg[F32]
 		part.holds()
 	}
 	total.visit("PromoteSums", func(c Cell, regs []*ir.Reg) {
-		from := part.regs[c.Line/2][c.col/8*4+c.Line%2*2:]
+		from := part.regs[c.LocalRow/2][c.col/8*4+c.LocalRow%2*2:]
 		for i, r := range regs {
 			at, sum := c, total.sum(r)
 			at.col += i

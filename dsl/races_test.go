@@ -27,11 +27,11 @@ var races = []wrongKernel{
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { // a store for some data, and a ticket
 		x, s, tid := dsl.Global[dsl.U32](k, "x"), dsl.Shared[dsl.U32](k, "s", 2), k.TID().X
-		k.If(tid.EqI(0), func() { s.StoreI(0, x.Atomic("add", k.U32(0), k.U32(1))) })
+		k.If(tid.EQI(0), func() { s.StoreI(0, x.Atomic("add", k.U32(0), k.U32(1))) })
 		k.Sync()
 		n := s.LoadI(0)
-		k.If(k.WarpIndex().EqI(0), func() {
-			k.If(n.NeI(0), func() { s.StoreI(1, n) }, func() { s.StoreI(1, k.U32(7)) })
+		k.If(k.WarpIndex().EQI(0), func() {
+			k.If(n.NEI(0), func() { s.StoreI(1, n) }, func() { s.StoreI(1, k.U32(7)) })
 		})
 		x.Store(tid.AddI(1), n.Add(s.LoadI(1))) // want `D501: thread 32 reads here what thread 0, of another warp, stored to s`
 	}},
@@ -45,8 +45,8 @@ var races = []wrongKernel{
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		x, n := dsl.Global[dsl.U32](k, "x"), dsl.Param[dsl.U32](k, "n")
-		k.If(k.Lane().EqI(32), func() { x.StoreI(0, n) })         // want `D501: no thread of the block has 32 here: what stands under the comparison never runs`
-		k.If(k.TID().X.AndI(4).EqI(1), func() { x.StoreI(1, n) }) // want `D501: no thread of the block has 1 here`
+		k.If(k.Lane().EQI(32), func() { x.StoreI(0, n) })         // want `D501: no thread of the block has 32 here: what stands under the comparison never runs`
+		k.If(k.TID().X.AndI(4).EQI(1), func() { x.StoreI(1, n) }) // want `D501: no thread of the block has 1 here`
 		for i := range k.Range(n, k.U32(0)) {                     // want `D501: a loop that counts up to 0 has no turn, wherever it begins`
 			x.Store(i, n)
 		}
@@ -55,7 +55,7 @@ var races = []wrongKernel{
 		x, n := dsl.Global[dsl.U32](k, "x"), dsl.Param[dsl.U32](k, "n")
 		count, at := k.U32(0).Var(), n.Var()
 		for i := range k.Range(k.U32(0), n) {
-			k.If(x.Load(i).GtI(3), func() { count.AddI(1) }) // want `D501: nothing reads what add computes here of a variable that nothing sets: operations return their result`
+			k.If(x.Load(i).GTI(3), func() { count.AddI(1) }) // want `D501: nothing reads what add computes here of a variable that nothing sets: operations return their result`
 			at.AddI(1).And(n)                                // want `D501: nothing reads what and computes here of a variable that nothing sets`
 		}
 		x.Store(at, count)

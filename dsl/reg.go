@@ -9,8 +9,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Reg is a value of a kernel, one for each thread: a register, or a constant. Operations on it append
-// an instruction and return a new value; only a variable, made by Var, is ever written again, by Set.
+// A Reg is a value of a kernel, one for each thread: a register or a constant. Operations append an
+// instruction and return a new value. Only a variable, made by Var, can be written again, with Set.
 type Reg[T Scalar] struct {
 	k     *Kernel
 	r     *ir.Reg // nil for a constant
@@ -21,21 +21,21 @@ type Reg[T Scalar] struct {
 // What is not for authors is a function of a Reg rather than a method, and generic functions name no Reg of a type that no
 // exported call has: the compiler makes all methods of all these types anew in each package that builds kernels.
 
-// An Operand is what an instruction can be given: values, addresses, vectors, labels.
+// An Operand is an operand of an instruction: a value, an address, a vector or a label.
 type Operand interface {
 	operand(k *Kernel) (ir.Operand, bool)
 }
 
-// Kernel is the kernel that x belongs to; nil for the zero Reg.
+// Kernel returns the kernel that x belongs to, or nil for the zero Reg.
 func (x Reg[T]) Kernel() *Kernel { return x.k }
 
-// Type is the type of x as the instruction set knows it.
+// Type returns the instruction-set type of x.
 func (x Reg[T]) Type() isa.Type { return TypeOf[T]() }
 
-// Constant reports whether x is known while the kernel is built.
-func (x Reg[T]) Constant() bool { return x.k != nil && x.r == nil }
+// IsConstant reports whether x is known while the kernel is built.
+func (x Reg[T]) IsConstant() bool { return x.k != nil && x.r == nil }
 
-// Named gives the register of x a name in the PTX; its number stays away if the name is free.
+// Named gives the register of x a name in the PTX, without a number if the name is unused.
 func (x Reg[T]) Named(name string) Reg[T] {
 	if x.r == nil || x.k == nil {
 		return x
@@ -65,8 +65,8 @@ func (k *Kernel) newReg(t isa.Type) *ir.Reg {
 	return r
 }
 
-// NewReg is a register that nothing was written to yet, for instructions that are written out with Ins.
-// What reads it comes behind what writes it, whichever way leads there; where nothing writes it at all, Build warns.
+// NewReg returns a register that is not yet written, as a result of instructions written with Ins.
+// It must be written on every path before it is read; Build warns if nothing writes it.
 func NewReg[T Scalar](k *Kernel) Reg[T] {
 	k = k.sound()
 	d := fresh[T](k)
@@ -143,7 +143,7 @@ func (x Reg[T]) register() Reg[T] {
 	return duplicate(x)
 }
 
-// Var is a variable that starts as x: a register of its own, which Set writes.
+// Var returns a new variable with the initial value x. Set assigns to it.
 func (x Reg[T]) Var() Reg[T] {
 	d := duplicate(x)
 	if x.k != nil {
@@ -171,6 +171,8 @@ func (x Reg[T]) kept() Reg[T] {
 }
 
 // Set makes the variable x equal to y from here on.
+//
+// Set assigns y to the variable x.
 //
 //go:noinline
 func (x Reg[T]) Set(y Reg[T]) {

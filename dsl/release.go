@@ -47,7 +47,7 @@ func (s *Stage) release() {
 		s.settle()
 		arrivals = k.roleWarps() * p.signals()
 		lane, order := k.Lane(), s.order()
-		near := k.U32(1).Shl(lane).And(p.neighbours()).NeI(0)
+		near := k.U32(1).Shl(lane).And(p.neighbours()).NEI(0)
 		k.When(near, func() { empty.arriveAt(lane, order) })
 	case p.far:
 		s.finish()
@@ -55,7 +55,7 @@ func (s *Stage) release() {
 		// A lane for each block of the cluster tells it that this one is done.
 		arrivals = k.roleWarps() * k.clusterSize()
 		lane, order := k.Lane(), s.order()
-		k.When(lane.LtI(int64(k.clusterSize())), func() { empty.arriveAt(lane, order) })
+		k.When(lane.LTI(int64(k.clusterSize())), func() { empty.arriveAt(lane, order) })
 	default:
 		s.finish()
 		arrivals = k.roleWarps()

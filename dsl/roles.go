@@ -10,7 +10,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// A Role is what some warps of a block do, apart from the others.
+// A Role is the code of some warps of a block.
 type Role struct {
 	name     string
 	first, n int // warps
@@ -19,7 +19,7 @@ type Role struct {
 	body     func(index Reg[U32])
 }
 
-// OnWarp is a role of one warp.
+// OnWarp returns a role of one warp.
 func OnWarp(warp int, name string, body func()) Role {
 	return Role{name: name, first: warp, n: 1, each: 1, body: alone(body)}
 }
@@ -32,22 +32,24 @@ func alone(body func()) func(Reg[U32]) {
 	return func(Reg[U32]) { body() }
 }
 
-// OnWarps is a role of n warps; the body is told which of them it is.
+// OnWarps returns a role of n warps. The body takes the index of the warp within the role.
 func OnWarps(first, n int, name string, body func(index Reg[U32])) Role {
 	return Role{name: name, first: first, n: n, each: 1, body: body}
 }
 
-// OnWarpgroup is a role of one group of four warps.
+// OnWarpgroup returns a role of one warpgroup of four warps.
 func OnWarpgroup(group int, name string, body func()) Role {
 	return Role{name: name, first: 4 * group, n: 4, each: 4, body: alone(body)}
 }
 
-// OnWarpgroups is a role of n groups of four warps; the body is told which of them it is.
+// OnWarpgroups returns a role of n warpgroups. The body takes the index of the warpgroup within the
+// role.
 func OnWarpgroups(first, n int, name string, body func(index Reg[U32])) Role {
 	return Role{name: name, first: 4 * first, n: 4 * n, each: 4, body: body}
 }
 
-// Regs is the role with a budget of registers for each thread: setmaxnreg. All roles of a kernel have one or none has.
+// Regs sets the register budget per thread of the role (setmaxnreg). Either all roles of a kernel
+// have one or none.
 func (r Role) Regs(n int) Role {
 	r.regs = n
 	return r
@@ -70,7 +72,8 @@ type role struct {
 	filled    []*Pipeline // that it fills and outlives
 }
 
-// Roles splits the warps of the block. What the roles do runs at the same time; behind Roles all warps go on together.
+// Roles assigns roles to the warps of the block. The roles run concurrently; all warps continue
+// together after Roles.
 func (k *Kernel) Roles(roles ...Role) {
 	k = k.sound()
 	if k.role != nil {
@@ -91,11 +94,11 @@ func (k *Kernel) Roles(roles ...Role) {
 			var other Reg[Pred]
 			switch {
 			case r.n == 1:
-				other = warp.NeI(int64(r.first))
+				other = warp.NEI(int64(r.first))
 			case r.first == 0:
-				other = warp.GeI(int64(r.n))
+				other = warp.GEI(int64(r.n))
 			default:
-				other = warp.SubI(int64(r.first)).GeI(int64(r.n))
+				other = warp.SubI(int64(r.first)).GEI(int64(r.n))
 			}
 			k.branchIf(other, false, next)
 		}
@@ -170,10 +173,10 @@ func (r Role) who() string {
 // closeRole adds to the head what turned out to be needed there.
 func (k *Kernel) closeRole(b *role) {
 	if b.single && b.n > 1 {
-		k.leaveHead(b, func() Reg[Pred] { return k.WarpIndex().NeI(int64(b.first)) })
+		k.leaveHead(b, func() Reg[Pred] { return k.WarpIndex().NEI(int64(b.first)) })
 	}
 	if b.even {
-		k.leaveHead(b, func() Reg[Pred] { return k.parity().NeI(0) })
+		k.leaveHead(b, func() Reg[Pred] { return k.parity().NEI(0) })
 	}
 }
 
@@ -215,7 +218,7 @@ func (k *Kernel) atHead(build func()) {
 	k.cur, k.guard, k.open = was, guard, open
 }
 
-// Leader is a predicate that one thread of the warp alone has, worked out once.
+// Leader returns a predicate that is true in one thread of the warp. It is elected once per kernel.
 func (k *Kernel) Leader() Reg[Pred] {
 	k = k.sound()
 	if k.role == nil {

@@ -8,15 +8,16 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// StoreRows writes 128 rows to the matrix, of which each thread has one, as it has of accumulators in tensor memory: numbers gives so many of its row, from a
-// column on, and they are converted to the matrix's type, which is .f32, .bf16, .f16, .e4m3, .e5m2 or .e2m1. A bias, an activation, a scale or another
-// matrix (SharedTile.LoadRow) is what numbers does with the sums that it loads.
-func (o *Output) StoreRows(row, col Reg[U32], numbers func(col, n int) []Reg[F32]) {
-	o.storeRows(row, col, 32, numbers, numbers != nil)
+// StoreRows writes 128 rows to the matrix, one per thread, as accumulators in tensor memory are
+// distributed. The function elements returns n elements of the thread's row, starting at column
+// col; it can add a bias or another matrix ([SharedTile.LoadRow]), scale, and apply an activation.
+// The elements are converted to the matrix's type: .f32, .bf16, .f16, .e4m3, .e5m2 or .e2m1.
+func (o *Output) StoreRows(row, col Reg[U32], elements func(col, n int) []Reg[F32]) {
+	o.storeRows(row, col, 32, elements, elements != nil)
 }
 
 // storeRows is StoreRows of so many numbers at a time.
-func (o *Output) storeRows(row, col Reg[U32], chunk int, numbers func(col, n int) []Reg[F32], given bool) {
+func (o *Output) storeRows(row, col Reg[U32], chunk int, elements func(col, n int) []Reg[F32], given bool) {
 	k := o.kernel()
 	if !made(k, "StoreRows of an output", row.k) || !k.runs("StoreRows", given) {
 		return
@@ -41,7 +42,7 @@ func (o *Output) storeRows(row, col Reg[U32], chunk int, numbers func(col, n int
 	line := k.Thread().AndI(127)
 	put := tile.rowWriter(line)
 	for c := 0; c < t.Cols; c += chunk {
-		x := numbers(c, chunk)
+		x := elements(c, chunk)
 		if len(x) != chunk {
 			k.fault(&ruleShape, "%d numbers of a row where %d are asked for", len(x), chunk)
 			return
@@ -98,8 +99,8 @@ func (t SharedTile) rowWriter(line Reg[U32]) func(col int, x []Reg[F32]) {
 	}
 }
 
-// LoadRow reads n neighbours in a row of the tile, from a column on, as F32: of .f32, .bf16 or .f16 with a swizzle, whole units of sixteen bytes. It is
-// what an epilogue adds to a row of its sums, which Produce brought.
+// LoadRow reads n adjacent elements of a row as F32, in whole units of 16 bytes, of a swizzled tile
+// of .f32, .bf16 or .f16. It suits epilogues that add a tile that a pipeline loaded.
 func (t SharedTile) LoadRow(row Reg[U32], col, n int) []Reg[F32] {
 	k := t.at.k
 	none := make([]Reg[F32], max(n, 0))

@@ -5,7 +5,8 @@ package dsl
 
 import "github.com/ptxdsl/ptxdsl/diag"
 
-// Rules are the rules of building: what a builder call can get wrong beyond the form of an instruction.
+// Rules returns the rules of the builder: what a builder call can get wrong besides the form of an
+// instruction.
 func Rules() diag.Rules {
 	var list diag.Rules
 	for _, r := range allRules {

@@ -40,7 +40,8 @@ func sharedLimit(number int) int64 {
 	return staticShared
 }
 
-// Shared is a variable in the shared memory of the block, with its dimensions, the last one densest.
+// Shared declares a variable in the shared memory of the block with the given dimensions, in
+// row-major order.
 func Shared[T Scalar](k *Kernel, name string, dims ...int) Array[T] {
 	k = k.sound()
 	k.stores(name, TypeOf[T]())
@@ -48,8 +49,9 @@ func Shared[T Scalar](k *Kernel, name string, dims ...int) Array[T] {
 	return Array[T]{at: Addr{k: k, space: isa.Shared, v: v, align: v.Align, use: k.used(v)}, dims: dims}
 }
 
-// DynamicShared is what a launch gives of shared memory beyond Kernel.DynamicShared: as many numbers as its bytes hold. The kernel is told
-// their count in another way, a parameter for instance. A kernel has one such variable.
+// DynamicShared declares a shared variable whose size the launch chooses: the dynamic shared memory
+// beyond what [Kernel.DynamicShared] returns. The kernel must get the number of elements in another
+// way, such as a parameter. A kernel can declare one such variable.
 func DynamicShared[T Scalar](k *Kernel, name string) Array[T] {
 	k = k.sound()
 	k.stores(name, TypeOf[T]())
@@ -66,7 +68,7 @@ func DynamicShared[T Scalar](k *Kernel, name string) Array[T] {
 	return Array[T]{at: Addr{k: k, space: isa.Shared, v: v, align: v.Align}}
 }
 
-// SharedBytes is room in the shared memory of the block, aligned as asked.
+// SharedBytes declares bytes of shared memory with the given alignment.
 func (k *Kernel) SharedBytes(name string, bytes, align int) Addr {
 	k = k.sound()
 	if align < 1 || align&(align-1) != 0 || align > 1<<15 {
@@ -108,7 +110,7 @@ func (k *Kernel) newShared(name string, t isa.Type, align int, dims []int) *ir.V
 	return v
 }
 
-// Local is a variable in memory of each thread's own, with its dimensions.
+// Local declares a variable in the local memory of each thread, with the given dimensions.
 func Local[T Scalar](k *Kernel, name string, dims ...int) Array[T] {
 	k = k.sound()
 	k.stores(name, TypeOf[T]())
@@ -209,5 +211,6 @@ func settle(list []ir.Operand, offset map[*ir.Var]int64, array *ir.Var) {
 	}
 }
 
-// DynamicShared is the bytes of shared memory that a launch of k must give, and where what it gives more begins; known after Module.Build.
+// DynamicShared returns the bytes of dynamic shared memory that a launch of k needs. It is known
+// after [Module.Build]. Memory beyond it belongs to the variable of the function [DynamicShared].
 func (k *Kernel) DynamicShared() int { return int(k.sound().shared.bytes) }

@@ -8,9 +8,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// SparseMMAFor is the shape that multiplies a matrix A of which two of four neighbours in a row are zero (PTX ISA 9.1, section 9.7.14.6). Of
-// numbers of 4 bits neighbours are pairs, of which two of four are zero; of TF32 they are halves of numbers, that is, one of two numbers is
-// zero. Its K counts the columns of A with the zeros.
+// SparseMMAFor returns the shape of mma.sync for a sparse A operand, in which two of each four
+// adjacent elements in a row are zero (PTX ISA 9.1, section 9.7.14.6). For 4-bit elements two of
+// four adjacent pairs are zero, for TF32 one of two elements. K counts the columns of A including
+// the zeros.
 func SparseMMAFor(t, sums isa.Type) MMA {
 	s := MMAFor(t, sums)
 	s.K *= 2
@@ -29,28 +30,29 @@ func (s MMA) unit() int {
 // units is how many of them so many numbers are.
 func (s MMA) units(numbers int) int { return numbers * s.wide(s.A) / s.unit() }
 
-// MMASparse adds the product of rows of x, from a row on, and the transpose of rows of y, from a row on. The tiles of y lie side by side;
-// x has half their columns, since of each four neighbours it holds two. Which these are is in meta, a bit for each neighbour: for
-// every four, the places of the two, two bits each, the first in the lowest.
-func (w *WarpTile[C]) MMASparse(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32]) {
+// SparseMMA is MMA for a sparse A operand x, which stores two of each four adjacent elements in a
+// row. The tiles of y are side by side and together have twice the columns of x. The tile meta
+// holds the sparsity metadata: for every four elements the indices of the two stored ones, two bits
+// each, the first in the lowest bits.
+func (w *WarpTile[C]) SparseMMA(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32]) {
 	if made(w.kernel(), "MMASparse of sums", x.at.k, meta.at.k) {
-		w.SparseProduct(x, fromX, meta, y, fromY).MMA()
+		w.SparseMMAStep(x, fromX, meta, y, fromY).MMA()
 	}
 }
 
-// SparseProduct is what MMASparse adds to the sums, to be made by AsyncPipeline.Multiply.
-func (w *WarpTile[C]) SparseProduct(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32]) Product {
+// SparseMMAStep returns what SparseMMA computes, for AsyncPipeline.Multiply.
+func (w *WarpTile[C]) SparseMMAStep(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32]) MMAStep {
 	if !made(w.kernel(), "SparseProduct of sums", x.at.k, meta.at.k) {
-		return Product{}
+		return MMAStep{}
 	}
 	if !w.unscaled() || !w.sparse(x, meta, y) {
-		return Product{told: true}
+		return MMAStep{told: true}
 	}
 	return w.spread(x, fromX, meta, y, fromY)
 }
 
 // spread is the product of tiles that go together, of which the left one leaves zeros out.
-func (w *WarpTile[C]) spread(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32]) Product {
+func (w *WarpTile[C]) spread(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32]) MMAStep {
 	k, s := w.k, w.shape
 	lane := k.Lane()
 	a := x.reader(fromX.Add(lane.AndI(15)), lane.ShrI(4))

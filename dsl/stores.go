@@ -211,7 +211,7 @@ func (k *Kernel) spots(t *turn, w *watched) (list []storedSpot) {
 	}
 	s := w.stored
 	place := func(x Reg[U32]) (linear, bool) {
-		if x.Constant() {
+		if x.IsConstant() {
 			return linear{n: x.bits}, true
 		}
 		left := mostTerms

@@ -12,8 +12,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Struct is a kernel parameter that is a struct passed by value. S is a Go struct of values of the kernel, pointers
-// to global memory (Array), Go arrays of both, and structs; they lie as C lays the same struct out, each at a multiple of its size.
+// Struct declares a kernel parameter that is a struct passed by value. S is a Go struct of values
+// of the kernel, pointers to global memory (Array), Go arrays of both, and nested structs. Fields
+// are laid out as in C, each aligned to its size.
 //
 //	type scaling struct {
 //		Factor dsl.Reg[dsl.F32]
@@ -24,7 +25,8 @@ import (
 //	s := dsl.Struct[scaling](k, "s")
 //	y := x.FMA(s.Factor, s.Shift[2])
 //
-// A launch gives the bytes of a Go struct with fields of the same sizes: a [32]byte here, or a slice of so many.
+// A launch passes the bytes of a Go struct with fields of the same sizes, as an array or a slice:
+// here a [32]byte.
 func Struct[S any](k *Kernel, name string) S {
 	k = k.sound()
 	var s S

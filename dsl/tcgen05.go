@@ -62,8 +62,9 @@ func (k *Kernel) tensorDescriptor(t SharedTile) Reg[U64] {
 	return k.descriptor(t.at, mode<<61|1<<46|t.strides())
 }
 
-// Descriptor is the tile as wgmma takes it on sm_90a, and as tcgen05 takes it elsewhere, for instructions that are written out with Ins. A
-// step along the rows adds Offset0 of the column, in units of 16 bytes.
+// Descriptor returns the matrix descriptor of the tile, for wgmma on sm_90a and for tcgen05
+// elsewhere, for instructions written with Ins. To advance along the rows, add DescriptorOffset of
+// the column, in units of 16 bytes.
 func (t SharedTile) Descriptor() Reg[U64] {
 	k := t.at.k
 	switch {
@@ -75,34 +76,36 @@ func (t SharedTile) Descriptor() Reg[U64] {
 	return k.tensorDescriptor(t)
 }
 
-// MMA adds the product of x and the transpose of y: x has a row for each row of the accumulator, y one for each column; in a pair,
-// each block holds half of the rows of both. Tiles of 8 and 16 bits may be Transposed: their columns are the accumulator's then.
+// MMA adds the product of x and the transpose of y. The rows of x are the rows of the accumulator,
+// the rows of y its columns. In a CTA pair each block holds half of the rows of both; see
+// [Kernel.CTAPair]. Tiles of 8 and 16 bits may be Transposed.
 func (a *AccumulatorStage) MMA(x, y SharedTile) {
 	a.dense(tensorProduct{x: x, y: y})
 }
 
-// SparseMMA is MMA of a matrix x of which half is zero and left out: of each four neighbours in a row x has two, of TF32 one of two, and places,
-// from a SparsityMap, tell which. Tiles of y have twice as many columns.
+// SparseMMA is MMA for a sparse A operand x, which stores two of each four adjacent elements in a
+// row (of TF32 one of two). The sparsity metadata comes from a SparsityMap. The tiles of y have
+// twice as many columns.
 func (a *AccumulatorStage) SparseMMA(x, places, y SharedTile) {
 	a.dense(tensorProduct{x: x, places: &places, y: y})
 }
 
-// MMALeft adds the product of a left factor in tensor memory and the transpose of y, as MMA does.
-func (a *AccumulatorStage) MMALeft(x *FactorStage, y SharedTile) {
+// MMAFromTMEM is MMA with an A operand in tensor memory.
+func (a *AccumulatorStage) MMAFromTMEM(x *TMEMOperandStage, y SharedTile) {
 	if a.left("MMALeft", x, y) {
 		a.dense(tensorProduct{x: SharedTile{Tile: x.t.tile, at: y.at}, left: x, y: y})
 	}
 }
 
-// ScaledMMALeft is MMALeft of block-scaled types, as ScaledMMA has them: the factor is of .e4m3 or .e5m2.
-func (a *AccumulatorStage) ScaledMMALeft(b BlockScale, x *FactorStage, y, scaleX, scaleY SharedTile) {
+// ScaledMMAFromTMEM is ScaledMMA with an A operand in tensor memory, of .e4m3 or .e5m2.
+func (a *AccumulatorStage) ScaledMMAFromTMEM(b BlockScale, x *TMEMOperandStage, y, scaleX, scaleY SharedTile) {
 	if a.left("ScaledMMALeft", x, y) {
 		a.scaled(tensorProduct{x: SharedTile{Tile: x.t.tile, at: y.at}, left: x, y: y, scales: &scales{BlockScale: b, x: scaleX, y: scaleY}})
 	}
 }
 
 // left reports whether a factor in tensor memory can be multiplied.
-func (a *AccumulatorStage) left(what string, x *FactorStage, y SharedTile) bool {
+func (a *AccumulatorStage) left(what string, x *TMEMOperandStage, y SharedTile) bool {
 	k := a.kernel()
 	if k != nil {
 		a.multiplied = true
@@ -159,10 +162,10 @@ func (a *AccumulatorStage) dense(p tensorProduct) {
 type tensorProduct struct {
 	kind   tensorKind
 	x, y   SharedTile
-	left   *FactorStage // that x is, where it is in tensor memory; the tile is its shape then
-	places *SharedTile  // that tell the zeros of x, which is sparse
-	scales *scales      // of block-scaled types
-	op     string       // how the numbers are scaled, as the instruction says it
+	left   *TMEMOperandStage // that x is, where it is in tensor memory; the tile is its shape then
+	places *SharedTile       // that tell the zeros of x, which is sparse
+	scales *scales           // of block-scaled types
+	op     string            // how the numbers are scaled, as the instruction says it
 	id     func(step int) uint32
 }
 

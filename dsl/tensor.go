@@ -12,9 +12,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Tensor is a kernel parameter that describes a tensor of one to five dimensions in global memory to the TMA. In shared memory a box is
-// a Tile whose rows are the innermost dimension, and whose outer dimensions follow one another. The launch gives a map that
-// runtime.Tiled or runtime.Im2col makes.
+// A Tensor is a kernel parameter that holds a tensor map for a tensor of one to five dimensions. In
+// shared memory a box is a Tile: its rows are the innermost dimension, and the outer dimensions
+// follow each other. The launch passes a map made by runtime.Tiled or runtime.Im2col. All
+// coordinates count elements.
 type Tensor struct {
 	m      *TensorMap // the parameter, and the tile that a copy brings
 	box    []int      // outermost first
@@ -23,9 +24,10 @@ type Tensor struct {
 	many   *TensorMap // tiles of gathered rows that stages hold (FeedRows)
 }
 
-// Tensor is a parameter for a tensor, to be moved in boxes whose sizes go from the outermost dimension to the innermost, whose
-// elements lie side by side. What a box has beyond the tensor's edges is read as zeros and not written. A box that is wider than its
-// swizzle takes a copy for each part as wide as that, and is a tile of as many slabs.
+// Tensor declares a parameter for a tensor map in tiled mode. The box sizes go from the outermost
+// dimension to the innermost, whose elements are contiguous. Elements of a box outside of the
+// tensor are read as zeros and not written. A box that is wider than its swizzle takes one copy per
+// swizzle width, and is a tile of several slabs.
 func (k *Kernel) Tensor(name string, t isa.Type, box []int, s Swizzle) *Tensor {
 	k = k.sound()
 	b := slices.Clone(box)
@@ -48,8 +50,9 @@ func (k *Kernel) Tensor(name string, t isa.Type, box []int, s Swizzle) *Tensor {
 	return k.tensor(name, t, b, rows, s, problem)
 }
 
-// Im2col is a parameter for images: a tensor of three to five dimensions, images first and channels last, of which a copy brings so
-// many channels of so many pixels, those that a filter goes over. The launch says where its corners are.
+// Im2col declares a parameter for a tensor map in im2col mode: a tensor of three to five
+// dimensions, images first and channels last, from which a copy loads the given numbers of channels
+// and pixels. The launch specifies the bounding box.
 func (k *Kernel) Im2col(name string, t isa.Type, dimensions, pixels, channels int, s Swizzle) *Tensor {
 	k = k.sound()
 	problem := ""
@@ -67,8 +70,9 @@ func (k *Kernel) Im2col(name string, t isa.Type, dimensions, pixels, channels in
 	return x
 }
 
-// Rows is a parameter for a matrix of which a copy gathers or scatters four rows from anywhere, each with so many columns (sm_100).
-func (k *Kernel) Rows(name string, t isa.Type, cols int, s Swizzle) *Tensor {
+// RowTensor declares a parameter for a tensor map in gather mode: a copy gathers or scatters four
+// arbitrary rows of a matrix, with the given number of columns (sm_100).
+func (k *Kernel) RowTensor(name string, t isa.Type, cols int, s Swizzle) *Tensor {
 	k = k.sound()
 	x := k.Tensor(name, t, []int{1, cols}, s)
 	if x.m.tile.Slabs() > 1 {
@@ -121,7 +125,7 @@ func (x *Tensor) kernel() *Kernel {
 	return x.m.k
 }
 
-// Tile is the tile in shared memory that one copy brings.
+// Tile returns the shape in shared memory of the box of one copy.
 func (x *Tensor) Tile() Tile {
 	if x.kernel() == nil {
 		return Tile{}
@@ -129,16 +133,18 @@ func (x *Tensor) Tile() Tile {
 	return x.m.tile
 }
 
-// Load starts the copy of a box that begins at coordinates, outermost first, and makes a barrier count its bytes. Coordinates are
-// signed: a box may begin before the tensor. The innermost is that of a multiple of 16 bytes; the hardware stops at others with an illegal
-// instruction. One thread does this. With a mask, the box goes to the blocks of the cluster whose bits
-// are set, at the same place in each.
+// Load starts the copy of a box at the given coordinates, outermost first, and completes its bytes
+// on the mbarrier full. Coordinates are signed: a box may start before the tensor. The innermost
+// coordinate must be a multiple of 16 bytes; otherwise the hardware raises an illegal instruction
+// error. One thread must call it. With a mask, the box is multicast to the blocks of the cluster
+// whose bits are set.
 func (x *Tensor) Load(to SharedTile, at []Reg[U32], full Barrier, mask ...Reg[U16]) {
 	x.load("", to, at, nil, full, mask)
 }
 
-// LoadPixels is Load of an Im2col tensor: offsets are those of the filter's element, outermost first, one for each dimension of space.
-func (x *Tensor) LoadPixels(to SharedTile, at []Reg[U32], offsets []Reg[U16], full Barrier, mask ...Reg[U16]) {
+// LoadIm2col is Load for an Im2col tensor. The offsets are those of the filter element, outermost
+// first, one per spatial dimension.
+func (x *Tensor) LoadIm2col(to SharedTile, at []Reg[U32], offsets []Reg[U16], full Barrier, mask ...Reg[U16]) {
 	x.load(".im2col", to, at, offsets, full, mask)
 }
 
@@ -172,13 +178,14 @@ func (x *Tensor) load(mode string, to SharedTile, at []Reg[U32], offsets []Reg[U
 	}
 }
 
-// Store starts the copy of a box from shared memory to coordinates, outermost first. One thread does this, after a FenceAsync of all that wrote
-// the tile. It is part of the thread's next CommitStores.
+// Store starts the copy of a box from shared memory to the given coordinates, outermost first. One
+// thread must call it, after FenceAsync in all threads that wrote the tile. The copy belongs to the
+// thread's next CommitStores.
 func (x *Tensor) Store(from SharedTile, at ...Reg[U32]) {
 	x.store("cp.async.bulk.tensor.%dd.global.shared::cta%s.bulk_group", from, at)
 }
 
-// Reduce is Store that combines the box with what the tensor holds, as TensorMap.Reduce does.
+// Reduce is Store that combines the box with the tensor, as [TensorMap.Reduce] does.
 func (x *Tensor) Reduce(how Mod, from SharedTile, at ...Reg[U32]) {
 	x.store("cp.reduce.async.bulk.tensor.%dd.global.shared::cta."+string(how)+"%s.bulk_group", from, at)
 }
@@ -200,7 +207,7 @@ func (x *Tensor) store(op string, from SharedTile, at []Reg[U32]) {
 	}
 }
 
-// Prefetch asks for a box to be in the L2 cache soon. One thread does this.
+// Prefetch prefetches a box into the L2 cache. One thread must call it.
 func (x *Tensor) Prefetch(at ...Reg[U32]) {
 	if x.kernel() == nil {
 		return
@@ -244,7 +251,7 @@ func (x *Tensor) between(at Reg[U32]) bool {
 	if len(x.box) > 2 && x.m.tile.RowBytes() <= 32 {
 		return false
 	}
-	return at.Constant() && at.bits*int64(x.m.tile.wide())%128 != 0
+	return at.IsConstant() && at.bits*int64(x.m.tile.wide())%128 != 0
 }
 
 // innermostFirst is coordinates as PTX has them.
@@ -254,7 +261,7 @@ func innermostFirst[T Scalar](at []Reg[T]) []Operand {
 	return list
 }
 
-// Feed is the boxes of x as one of the kinds of tile of a Pipeline.
+// Feed returns the boxes of x as one of the inputs of a Pipeline.
 func (x *Tensor) Feed() Feed {
 	if x == nil {
 		return Feed{}
@@ -262,14 +269,16 @@ func (x *Tensor) Feed() Feed {
 	return Feed{from: x.m}
 }
 
-// Fill starts the copy of the box that begins at coordinates, outermost first, into a stage that Produce gave.
-func (x *Tensor) Fill(s *Stage, at ...Reg[U32]) {
+// LoadStage starts the copy of a box at the given coordinates, outermost first, into a stage from
+// Produce.
+func (x *Tensor) LoadStage(s *Stage, at ...Reg[U32]) {
 	x.bring(s, func(to SharedTile) { x.Load(to, at, s.Full()) })
 }
 
-// FillPixels is Fill of an Im2col tensor, as LoadPixels is Load: a step of a convolution that tensor cores take for a product.
-func (x *Tensor) FillPixels(s *Stage, at []Reg[U32], offsets []Reg[U16]) {
-	x.bring(s, func(to SharedTile) { x.LoadPixels(to, at, offsets, s.Full()) })
+// LoadStageIm2col is LoadStage for an Im2col tensor, as LoadIm2col is Load. It is one step of a
+// convolution as an implicit GEMM.
+func (x *Tensor) LoadStageIm2col(s *Stage, at []Reg[U32], offsets []Reg[U16]) {
+	x.bring(s, func(to SharedTile) { x.LoadIm2col(to, at, offsets, s.Full()) })
 }
 
 // bring lets one thread load into a stage.
@@ -283,8 +292,8 @@ func (x *Tensor) bring(s *Stage, load func(to SharedTile)) {
 	}
 }
 
-// In is the box that a stage holds, or the rows that were gathered.
-func (x *Tensor) In(s *Stage) SharedTile {
+// InStage returns the box, or the gathered rows, in a stage.
+func (x *Tensor) InStage(s *Stage) SharedTile {
 	if !x.given(s) {
 		return SharedTile{}
 	}

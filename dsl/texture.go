@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// IndependentSamplers keeps textures and samplers apart: .texmode_independent. Without it a texture has its sampler with it, and Sampler
-// cannot be used.
+// IndependentSamplers separates textures and samplers (.texmode_independent). Without it each
+// texture has its own sampler, and Sampler cannot be used.
 func IndependentSamplers() Option {
 	return func(m *Module) {
 		m = m.sound()
@@ -19,10 +19,11 @@ func IndependentSamplers() Option {
 	}
 }
 
-// Texture is a texture of the module that host code binds by its name.
+// Texture declares a texture that host code binds by name.
 func (m *Module) Texture(name string) Operand { return m.sound().opaque(name, isa.Texref) }
 
-// Sampler is a sampler of the module that host code binds by its name. The module is made with IndependentSamplers.
+// Sampler declares a sampler that host code binds by name. The module needs the option
+// IndependentSamplers.
 func (m *Module) Sampler(name string) Operand {
 	m = m.sound()
 	if len(m.ir.Options) == 0 {
@@ -31,7 +32,7 @@ func (m *Module) Sampler(name string) Operand {
 	return m.opaque(name, isa.Samplerref)
 }
 
-// Surface is a surface of the module that host code binds by its name.
+// Surface declares a surface that host code binds by name.
 func (m *Module) Surface(name string) Operand { return m.sound().opaque(name, isa.Surfref) }
 
 func (m *Module) opaque(name string, t isa.Type) Operand {

@@ -13,16 +13,17 @@ import (
 // constantLimit is the most memory that the variables in .const of a module may take.
 const constantLimit = 64 << 10
 
-// A Variable is numbers that belong to the module, not to a launch: every kernel of the module may read them, each through In. The host finds
-// one by its name, with runtime.Variable.
+// A Variable is an array that belongs to the module. Every kernel of the module can read it,
+// through In. The host finds it by name, with runtime.Variable.
 type Variable[T Scalar] struct {
 	m    *Module
 	v    *ir.Var
 	dims []int
 }
 
-// Table is constants of a module, in .const memory. That is fast where all threads of a warp read the same one.
-func Table[T Scalar](m *Module, name string, values ...float64) Variable[T] {
+// ConstantVariable declares constants in .const memory (__constant__), which is fast if all threads
+// of a warp read the same element.
+func ConstantVariable[T Scalar](m *Module, name string, values ...float64) Variable[T] {
 	m = m.sound()
 	v := m.variable(name, isa.Const, TypeOf[T](), len(values))
 	list := make([]ir.Operand, len(values))
@@ -46,13 +47,14 @@ func Table[T Scalar](m *Module, name string, values ...float64) Variable[T] {
 	return Variable[T]{m: m, v: v, dims: []int{len(values)}}
 }
 
-// GlobalVariable is n numbers of a module in global memory, zero when it is loaded. They stay from launch to launch.
+// GlobalVariable declares n elements in global memory that are zero when the module is loaded and
+// persist between launches.
 func GlobalVariable[T Scalar](m *Module, name string, n int) Variable[T] {
 	m = m.sound()
 	return Variable[T]{m: m, v: m.variable(name, isa.Global, TypeOf[T](), n), dims: []int{n}}
 }
 
-// In is the variable as an array of a kernel.
+// In returns the variable as an array of a kernel.
 func (x Variable[T]) In(k *Kernel) Array[T] {
 	k = k.sound()
 	switch {

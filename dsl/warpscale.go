@@ -8,8 +8,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// ScaledMMAFor is the shape of mma.sync that multiplies numbers of a block-scaled format, with sums in F32 (sm_120a): e2m1 by e2m1 with a factor
-// for 32 or 16 numbers, and types of 8, 6 and 4 bits by one another with one for 32, those of 4 bits padded (PTX ISA 9.1, section 9.7.14.5.14).
+// ScaledMMAFor returns the shape of mma.sync for a block-scaled format, with accumulators of F32
+// (sm_120a): e2m1 by e2m1 with a scale factor per 32 or 16 elements, or any types of 8, 6 and 4
+// bits with a scale factor per 32 elements, where elements of 4 bits are padded (PTX ISA 9.1,
+// section 9.7.14.5.14).
 func ScaledMMAFor(a, b isa.Type, s BlockScale) MMA {
 	m := MMA{M: 16, N: 8, K: 32, A: a, B: b, C: isa.F32, Scale: s}
 	if a.Bits() == 4 && b.Bits() == 4 {
@@ -18,7 +20,8 @@ func ScaledMMAFor(a, b isa.Type, s BlockScale) MMA {
 	return m
 }
 
-// SparseScaledMMAFor is ScaledMMAFor of a matrix A of which half is zero and left out, as SparseMMAFor says. The scaling is a Sparse one.
+// SparseScaledMMAFor is ScaledMMAFor for a sparse A operand; see SparseMMAFor. The scaling must
+// come from [BlockScale.Sparse].
 func SparseScaledMMAFor(a, b isa.Type, s BlockScale) MMA {
 	m := ScaledMMAFor(a, b, s)
 	m.K *= 2
@@ -73,40 +76,40 @@ func (w *WarpTile[C]) unscaled() bool {
 	return true
 }
 
-// ScaledMMA adds the product of rows of x, from a row on, and the transpose of rows of y, from a row on, each number times the scale factor of its
-// block. The scale factors are tiles of a ScaleMap for the rows of x and of y; the depth of the tiles is whole atoms.
+// ScaledMMA is MMA for block-scaled operands. The scale factors are tiles of a ScaleMap for the
+// rows of x and of y. The depth of the tiles must be whole atoms.
 func (w *WarpTile[C]) ScaledMMA(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32], scaleX, scaleY SharedTile) {
 	if made(w.kernel(), "ScaledMMA of sums", x.at.k, y.at.k, scaleX.at.k, scaleY.at.k) {
-		w.ScaledProduct(x, fromX, y, fromY, scaleX, scaleY).MMA()
+		w.ScaledMMAStep(x, fromX, y, fromY, scaleX, scaleY).MMA()
 	}
 }
 
-// ScaledProduct is what ScaledMMA adds to the sums, to be made by AsyncPipeline.Multiply.
-func (w *WarpTile[C]) ScaledProduct(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32], scaleX, scaleY SharedTile) Product {
+// ScaledMMAStep returns what ScaledMMA computes, for AsyncPipeline.Multiply.
+func (w *WarpTile[C]) ScaledMMAStep(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32], scaleX, scaleY SharedTile) MMAStep {
 	if !made(w.kernel(), "ScaledProduct of sums", x.at.k, y.at.k, scaleX.at.k, scaleY.at.k) {
-		return Product{}
+		return MMAStep{}
 	}
 	_, depth := y.sides()
 	if !w.multiplies(x, y) || !w.scales(x, y, scaleX, scaleY, depth) {
-		return Product{told: true}
+		return MMAStep{told: true}
 	}
 	return w.withScales(w.dense(x, fromX, y, fromY), scaleX, fromX, scaleY, fromY)
 }
 
-// SparseScaledMMA is ScaledMMA of a matrix x of which half is zero and left out, as MMASparse has it.
+// SparseScaledMMA is ScaledMMA for a sparse A operand x, as in SparseMMA.
 func (w *WarpTile[C]) SparseScaledMMA(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32], scaleX, scaleY SharedTile) {
 	if made(w.kernel(), "SparseScaledMMA of sums", x.at.k, meta.at.k, scaleX.at.k, scaleY.at.k) {
-		w.SparseScaledProduct(x, fromX, meta, y, fromY, scaleX, scaleY).MMA()
+		w.SparseScaledMMAStep(x, fromX, meta, y, fromY, scaleX, scaleY).MMA()
 	}
 }
 
-// SparseScaledProduct is what SparseScaledMMA adds to the sums, to be made by AsyncPipeline.Multiply.
-func (w *WarpTile[C]) SparseScaledProduct(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32], scaleX, scaleY SharedTile) Product {
+// SparseScaledMMAStep returns what SparseScaledMMA computes, for AsyncPipeline.Multiply.
+func (w *WarpTile[C]) SparseScaledMMAStep(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32], scaleX, scaleY SharedTile) MMAStep {
 	if !made(w.kernel(), "SparseScaledProduct of sums", x.at.k, meta.at.k, scaleX.at.k, scaleY.at.k) {
-		return Product{}
+		return MMAStep{}
 	}
 	if !w.sparse(x, meta, y) || !w.scales(x, y[0], scaleX, scaleY, 2*x.Cols) {
-		return Product{told: true}
+		return MMAStep{told: true}
 	}
 	return w.withScales(w.spread(x, fromX, meta, y, fromY), scaleX, fromX, scaleY, fromY)
 }
@@ -141,7 +144,7 @@ func (w *WarpTile[C]) scales(x, y, scaleX, scaleY SharedTile, depth int) bool {
 
 // withScales is a product whose numbers have scale factors. A register holds four factors of a row, for one instruction, two or four, which name the first that
 // they take. Lane l has those of row l/4 of the left factor, and where l is odd of the row eight further down; of the right factor, those of column l/4.
-func (w *WarpTile[C]) withScales(p Product, scaleX SharedTile, fromX Reg[U32], scaleY SharedTile, fromY Reg[U32]) Product {
+func (w *WarpTile[C]) withScales(p MMAStep, scaleX SharedTile, fromX Reg[U32], scaleY SharedTile, fromY Reg[U32]) MMAStep {
 	if p.k == nil {
 		return p
 	}

@@ -151,7 +151,7 @@ func (w *watched) threads(k *Kernel) (first, end int) {
 
 // under builds what runs where p holds, or where it does not.
 func (k *Kernel) under(p Reg[Pred], not bool, build func()) {
-	k.amid(condition{p: p.r, not: not}, p.Constant(), false, build)
+	k.amid(condition{p: p.r, not: not}, p.IsConstant(), false, build)
 }
 
 // hold adds a condition to those that hold here. Calls that are watched have the list as it was.

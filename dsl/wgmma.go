@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// An Accumulator is the result of matrix multiplications of a warpgroup: a matrix of 64 rows for each of its parts, spread over the
-// registers of 128 threads.
+// An Accumulator is the destination of wgmma: a matrix of 64 rows per part, distributed over the
+// registers of the 128 threads of a warpgroup.
 type Accumulator struct {
 	k     *Kernel
 	rows  int // multiple of 64
@@ -26,8 +26,8 @@ type Accumulator struct {
 	taken int    // how often products and Clear name its registers
 }
 
-// Accumulator is a matrix of rows and columns for wgmma (sm_90a), empty: the first multiplication writes it, the others add to it.
-// A thread holds rows*cols/128 of its numbers.
+// Accumulator returns a new accumulator of wgmma (sm_90a) with the given shape. The first MMA
+// overwrites it, later ones add to it. Each thread holds rows*cols/128 elements.
 func (k *Kernel) Accumulator(rows, cols int, t isa.Type) *Accumulator {
 	k = k.sound()
 	a := &Accumulator{k: k, rows: rows, cols: cols, typ: t, parts: rows / 64, empty: true, loops: len(k.loops)}
@@ -68,7 +68,7 @@ func (k *Kernel) Accumulator(rows, cols int, t isa.Type) *Accumulator {
 // mostSums is how many registers sums may take: a thread has 255, and needs some besides.
 const mostSums = 240
 
-// Registers is the number of registers of a thread that the accumulator takes.
+// Registers returns the number of registers per thread that the accumulator takes.
 func (a *Accumulator) Registers() int {
 	if a.kernel() == nil {
 		return 0
@@ -93,8 +93,8 @@ func (a *Accumulator) kernel() *Kernel {
 	return a.k
 }
 
-// MMA adds the product of x and the transpose of y: x has the accumulator's rows, y a row for each of its columns, and both are as
-// deep as their rows are long. Either may be Transposed.
+// MMA adds the product of x and the transpose of y. The rows of x are the rows of the accumulator,
+// the rows of y its columns, and both tiles have the same depth. Either may be Transposed.
 func (a *Accumulator) MMA(x, y SharedTile) {
 	if !made(a.kernel(), "MMA of sums", x.at.k, y.at.k) {
 		return
@@ -149,7 +149,7 @@ func (k *Kernel) accumulate(op string, a *Accumulator, x, y SharedTile, dx, dy R
 	}
 	down := func(part int) int { return part * 64 * x.Pitch() }
 	if x.turned {
-		down = func(part int) int { return x.Offset0(part * 64) }
+		down = func(part int) int { return x.DescriptorOffset(part * 64) }
 	}
 	for step := range deep / depth {
 		fx, fy := x.along(step*depth), y.along(step*depth*ratio)
@@ -230,9 +230,11 @@ func (a *Accumulator) value(part, i int) Reg[F32] {
 	return Reg[F32]{k: a.k, r: a.regs[part][i], scope: a.used.scope}
 }
 
-// EachSum visits the sums of the thread two neighbours at a time: x stands at row and col of the accumulator, y in the column behind it. T is
-// the accumulator's type. They are the sums themselves, which later products change: Var keeps what one is now.
-func EachSum[T Scalar](a *Accumulator, visit func(row, col Reg[U32], x, y Reg[T])) {
+// EachElement calls visit for the accumulator elements of the thread, two adjacent columns at a
+// time: x is at row and col of the accumulator, y is in the next column. T is the accumulator's
+// element type. The values are the accumulator registers themselves, which later MMAs modify; use
+// Var to copy one.
+func EachElement[T Scalar](a *Accumulator, visit func(row, col Reg[U32], x, y Reg[T])) {
 	k := a.kernel()
 	switch {
 	case k == nil:
@@ -267,8 +269,9 @@ func EachSum[T Scalar](a *Accumulator, visit func(row, col Reg[U32], x, y Reg[T]
 	}
 }
 
-// At is two neighbouring numbers of the accumulator: of the thread's row in rows 0 to 7 of its warp's sixteen, or with lower in
-// rows 8 to 15, in the pair-th group of eight columns. It is for accumulators of F32.
+// At returns two adjacent elements of the accumulator: in columns 8*group and up, of the thread's
+// row in rows 0 to 7 of its warp's sixteen, or in rows 8 to 15 if lower is set. It requires an F32
+// accumulator.
 func (a *Accumulator) At(part, group int, lower bool) (x, y Reg[F32]) {
 	if a.kernel() == nil {
 		return x, y

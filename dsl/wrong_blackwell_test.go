@@ -14,12 +14,12 @@ import (
 var wrongBlackwell = []wrongKernel{
 	{"sm_100a", func(m *dsl.Module, _ *dsl.Kernel) { // tiles that blocks share
 		k := m.Kernel("c", dsl.Threads(256), dsl.Cluster(3, 2))
-		k.Pair() // want `D501: a pair of blocks in clusters of 6; Cluster\(2\) is expected, or another even number of blocks along x`
+		k.CTAPair() // want `D501: a pair of blocks in clusters of 6; Cluster\(2\) is expected, or another even number of blocks along x`
 		a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)
 		s := k.ScaleMap("s", dsl.NVFP4, 128, 256)
-		k.Pipeline("p", 2, a.Feed().MulticastCol())         // want `D401: 128 rows of a cannot be split over a cluster of 3 in groups of eight|D501: nothing arrives`
-		k.Pipeline("p", 2, s.Feed().MulticastCol())         // want `D401: 1 rows of s cannot be split over a cluster of 3|D501: nothing arrives`
-		for range k.Dynamic(k.U32(4), k.U32(4), 1).Each() { // want `D501: the hardware deals tiles to clusters of 3 x 2 blocks; a single dimension is expected here`
+		k.Pipeline("p", 2, a.Feed().MulticastCol())                 // want `D401: 128 rows of a cannot be split over a cluster of 3 in groups of eight|D501: nothing arrives`
+		k.Pipeline("p", 2, s.Feed().MulticastCol())                 // want `D401: 1 rows of s cannot be split over a cluster of 3|D501: nothing arrives`
+		for range k.DynamicSchedule(k.U32(4), k.U32(4), 1).Each() { // want `D501: the hardware deals tiles to clusters of 3 x 2 blocks; a single dimension is expected here`
 		}
 	}},
 	{"sm_100a", func(m *dsl.Module, _ *dsl.Kernel) {
@@ -63,24 +63,24 @@ var wrongBlackwell = []wrongKernel{
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { // sums of F16
 		a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)
 		p := k.Pipeline("p", 2, a.Feed())
-		acc := k.TMEM("acc", 128, 128, 1).Half()
+		acc := k.TMEM("acc", 128, 128, 1).F16Accumulators()
 		k.Roles(
 			dsl.OnWarp(0, "load", func() {
 				for s := range p.Produce(k.U32(1)) {
-					s.Load(a, k.U32(0), s.Index())
+					s.Load(a, dsl.TileAt(k.U32(0), s.Iteration()))
 				}
 			}),
 			dsl.OnWarp(1, "multiply", func() {
 				acc.Fill(func(d *dsl.AccumulatorStage) {
 					for s := range p.Consume(k.U32(1)) {
-						d.MMA(s.Tile(a), s.Tile(a))                                                     // want `D401: MMA of 128x64 \.bf16 .* into sums of \.f16 \(Half\), which products of \.f16 and of 8, 6 and 4 bits have`
-						d.ScaledMMALeft(dsl.MXFP8, &dsl.FactorStage{}, s.Tile(a), s.Tile(a), s.Tile(a)) // want `D201: ScaledMMALeft of a factor that no builder call made`
+						d.MMA(s.Tile(a), s.Tile(a))                                                              // want `D401: MMA of 128x64 \.bf16 .* into sums of \.f16 \(Half\), which products of \.f16 and of 8, 6 and 4 bits have`
+						d.ScaledMMAFromTMEM(dsl.MXFP8, &dsl.TMEMOperandStage{}, s.Tile(a), s.Tile(a), s.Tile(a)) // want `D201: ScaledMMALeft of a factor that no builder call made`
 					}
 				})
 			}),
 			dsl.OnWarpgroup(1, "write", func() {
 				acc.Drain(func(d *dsl.AccumulatorStage) {
-					dsl.Sums[dsl.U32](d, 0, 8) // want `D401: sums of \.f16 in tensor memory as \.u32; they are read as \.f32`
+					dsl.LoadAccumulator[dsl.U32](d, 0, 8) // want `D401: sums of \.f16 in tensor memory as \.u32; they are read as \.f32`
 				})
 			}),
 		)

@@ -32,7 +32,7 @@ var budgets = []wrongKernel{
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Bf16, isa.F32), 64, 32) // want `D502: sums that are held here at once take 64 registers of each thread, and 1024 threads of a multiprocessor have 64 each`
 		t := k.SharedTile("t", tileOf(isa.Bf16, 16))
 		w.MMA(t, k.U32(0), t, k.U32(0))
-		k.If(k.WarpIndex().EqI(0), func() { w.Store(k.Matrix("d", isa.F32).Sized(k.U32(64), k.U32(64)), k.U32(0), k.U32(0)) })
+		k.If(k.WarpIndex().EQI(0), func() { w.Store(k.Matrix("d", isa.F32).Sized(k.U32(64), k.U32(64)), k.U32(0), k.U32(0)) })
 	}},
 	{"sm_80", func(m *dsl.Module, _ *dsl.Kernel) {
 		k := m.Kernel("bound", dsl.Threads(128), dsl.MaxRegs(96))
@@ -45,7 +45,7 @@ var budgets = []wrongKernel{
 		}
 		d := k.Matrix("d", isa.F32).Sized(k.U32(64), k.U32(64))
 		for _, w := range all {
-			w.Store(d.Nth(k.WarpIndex()), k.U32(0), k.U32(0))
+			w.Store(d.At(k.WarpIndex()), k.U32(0), k.U32(0))
 		}
 	}},
 }
@@ -96,8 +96,8 @@ func multiplied(m *dsl.Module, regs int, make func(*dsl.Kernel) []*dsl.Accumulat
 		}).Regs(regs),
 		dsl.OnWarpgroup(2, "load", func() {
 			for s := range p.Produce(steps.MulI(int64(times))) {
-				s.Load(a, k.U32(0), s.Index())
-				s.Load(b, k.U32(0), s.Index())
+				s.Load(a, dsl.TileAt(k.U32(0), s.Iteration()))
+				s.Load(b, dsl.TileAt(k.U32(0), s.Iteration()))
 			}
 		}).Regs(24),
 	)
@@ -135,7 +135,7 @@ func TestRightBudgets(t *testing.T) {
 			for range 8 {
 				w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Bf16, isa.F32), 64, 64)
 				w.MMA(t, k.U32(0), t, k.U32(0))
-				w.Store(d.Nth(k.WarpIndex()), k.U32(0), k.U32(0))
+				w.Store(d.At(k.WarpIndex()), k.U32(0), k.U32(0))
 			}
 		},
 	} {

@@ -25,8 +25,8 @@ func placed(m *dsl.Module, l layout) {
 	w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Bf16, isa.F32), l.rows, l.cols)
 	fromA, fromB := l.place(k, w, k.WarpIndex())
 	k.AsyncPipeline("ab", 3, t, t).Run(depth.CeilDiv(64), func(step u32, s dsl.AsyncStage) {
-		a.From(k.CTAID().Y.MulI(128)).CopyAsync(s.Tile(0), step.MulI(64))
-		b.From(k.CTAID().X.MulI(128)).CopyAsync(s.Tile(1), step.MulI(64))
+		a.RowsFrom(k.CTAID().Y.MulI(128)).CopyAsync(s.Tile(0), step.MulI(64))
+		b.RowsFrom(k.CTAID().X.MulI(128)).CopyAsync(s.Tile(1), step.MulI(64))
 	}, func(_ u32, s dsl.AsyncStage) {
 		w.MMA(s.Tile(0), fromA, s.Tile(1), fromB) // want `D501: no warp multiplies rows 64 to 127 of 128x64 \.bf16 with a swizzle of 128 bytes, which pipeline ab brings: the tiles of the warps, of 32 each, do not cover it from -4 from 42|D501: no warp multiplies rows 64 to 127 of 128x64 .* by rows 0 to 63 of 128x64 .*: the tiles of the warps, 64x64 each, do not cover their product`
 	})
@@ -59,8 +59,8 @@ func twice(m *dsl.Module, at int) {
 		dsl.OnWarp(8, "load", func() {
 			for tile := range tiles.Each() {
 				for s := range p.Produce(steps) {
-					s.Load(a, tile.Row, s.Index())
-					s.Load(b, tile.Col, s.Index())
+					s.Load(a, dsl.TileAt(tile.Row, s.Iteration()))
+					s.Load(b, dsl.TileAt(tile.Col, s.Iteration()))
 				}
 			}
 		}),
@@ -70,7 +70,7 @@ func twice(m *dsl.Module, at int) {
 // covers are kernels that leave a part of their tiles out, or store some of it twice.
 var covers = []wrongKernel{
 	{"sm_80", func(m *dsl.Module, _ *dsl.Kernel) {
-		placed(m, layout{64, 32, func(k *dsl.Kernel, w *dsl.WarpTile[dsl.F32], warp u32) (row, col u32) { return w.Place(warp, 2) }})
+		placed(m, layout{64, 32, func(k *dsl.Kernel, w *dsl.WarpTile[dsl.F32], warp u32) (row, col u32) { return w.Origin(warp, 2) }})
 	}},
 	{"sm_80", func(m *dsl.Module, _ *dsl.Kernel) {
 		placed(m, layout{64, 64, func(_ *dsl.Kernel, _ *dsl.WarpTile[dsl.F32], warp u32) (row, col u32) {
@@ -84,7 +84,7 @@ var covers = []wrongKernel{
 		some, others := sums16(k), sums16(k)
 		some.MMA(t, k.U32(0), t, k.U32(0))
 		others.MMA(t, k.U32(32), t, k.U32(32))
-		k.If(k.WarpIndex().EqI(0), func() {
+		k.If(k.WarpIndex().EQI(0), func() {
 			some.Store(d, n, k.U32(0))
 			some.Store(d, n, k.U32(32))
 		})
@@ -111,8 +111,8 @@ var covers = []wrongKernel{
 // blocks is a helper that stores tiles of 128x64, so far apart.
 func blocks(k *dsl.Kernel, high, wide int64) {
 	n := dsl.Param[dsl.U32](k, "n")
-	at, w := k.Grouped(n, n, 8), sums16(k)
-	row, col := w.Place(k.WarpIndex(), 2)
+	at, w := k.BlockTile(n, n, 8), sums16(k)
+	row, col := w.Origin(k.WarpIndex(), 2)
 	w.Store(k.Matrix("d", isa.F16).Sized(n, n), at.Row.MulI(high).Add(row), at.Col.MulI(wide).Add(col)) // want `D501: no warp stores rows 128 to 191 of the block's tile, and that of the next block begins 192 rows on: the tiles of the warps do not cover it from -[0-9]+`
 	x := w
 	x.Store(k.Matrix("e", isa.F16).Sized(n, n), at.Row.MulI(128).Add(row), k.CTAID().Y.MulI(wide/2).Add(col)) // want `D501: the block stores 64 columns of sums, and the tile of the next block begins 32 columns on: blocks overwrite one another's sums from -[0-9]+`
@@ -129,10 +129,10 @@ func TestCovers(t *testing.T) { testWrong(t, "wrong_covers_test.go", covers, fal
 func TestRightCovers(t *testing.T) {
 	for name, build := range map[string]func(m *dsl.Module){
 		"two by two": func(m *dsl.Module) {
-			placed(m, layout{64, 64, func(k *dsl.Kernel, w *dsl.WarpTile[dsl.F32], warp u32) (row, col u32) { return w.Place(warp, 2) }})
+			placed(m, layout{64, 64, func(k *dsl.Kernel, w *dsl.WarpTile[dsl.F32], warp u32) (row, col u32) { return w.Origin(warp, 2) }})
 		},
 		"one by four": func(m *dsl.Module) {
-			placed(m, layout{128, 32, func(k *dsl.Kernel, w *dsl.WarpTile[dsl.F32], warp u32) (row, col u32) { return w.Place(warp, 4) }})
+			placed(m, layout{128, 32, func(k *dsl.Kernel, w *dsl.WarpTile[dsl.F32], warp u32) (row, col u32) { return w.Origin(warp, 4) }})
 		},
 		"from data": func(m *dsl.Module) {
 			placed(m, layout{64, 32, func(k *dsl.Kernel, w *dsl.WarpTile[dsl.F32], warp u32) (row, col u32) {
@@ -179,7 +179,7 @@ func TestRightCovers(t *testing.T) {
 			n := dsl.Param[dsl.U32](k, "n")
 			d := k.Matrix("d", isa.F32).Sized(n, n)
 			store := func() { w.Store(d, k.WarpIndex().MulI(32), k.U32(0)) }
-			k.If(n.GtI(5), store, store)
+			k.If(n.GTI(5), store, store)
 		},
 	} {
 		m := dsl.New("covers", "sm_90a")

@@ -63,8 +63,8 @@ var wrongFeatures = []wrongKernel{
 		p := k.Pipeline("p", 2, c.Feed())
 		k.Roles(dsl.OnWarp(0, "load", func() {
 			for s := range p.Produce(k.U32(4)) {
-				c.Load(s, s.Index())
-				c.Load(s, s.Index()) // want `D501: a chunk is loaded twice in one stage: its bytes were expected once`
+				c.Load(s, s.Iteration())
+				c.Load(s, s.Iteration()) // want `D501: a chunk is loaded twice in one stage: its bytes were expected once`
 			}
 		}))
 	}},
@@ -73,7 +73,7 @@ var wrongFeatures = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Tensor("x", isa.F32, []int{4, 300}, dsl.NoSwizzle) }},    // want `D401: tensor x: a box of \[4 300\]: along each dimension there are 1 to 256 elements`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Tensor("x", isa.F32, []int{4, 4, 5}, dsl.NoSwizzle) }},   // want `D401: tensor x: 16x5 \.f32: the innermost dimension of a box has a multiple of 16 bytes`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Tensor("x", isa.F32, []int{4, 4, 48}, dsl.Swizzle128) }}, // want `D401: tensor x: 16x48 \.f32 with a swizzle of 128 bytes: a row of 192 bytes is no multiple of the swizzle`
-	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { k.Rows("x", isa.F32, 64, dsl.Swizzle128) }},              // want `D401: tensor x: 1x64 \.f32 with a swizzle of 128 bytes: rows that are gathered are no wider than the swizzle`
+	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { k.RowTensor("x", isa.F32, 64, dsl.Swizzle128) }},         // want `D401: tensor x: 1x64 \.f32 with a swizzle of 128 bytes: rows that are gathered are no wider than the swizzle`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Tensor("x", isa.F32, []int{4, 4, 32}, dsl.Swizzle128) }}, // want `D102: sm_80 has no tensor maps; they came with sm_90|F402: `
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Im2col("x", isa.F16, 2, 32, 64, dsl.Swizzle128) }},       // want `D401: tensor x: images of 2 dimensions; 3 to 5 are expected`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Im2col("x", isa.F16, 4, 2000, 64, dsl.Swizzle128) }},     // want `D401: tensor x: 64 channels of 2000 pixels; 1 to 256 and 1 to 1024 are expected`
@@ -84,23 +84,23 @@ var wrongFeatures = []wrongKernel{
 		x.Load(a, []u32{zero, zero, k.U32(2)}, b)                                       // want `D401: tensor x: a box begins at element 2 of \.f32 along the innermost dimension; a multiple of 16 bytes is expected`
 		x.Load(dsl.SharedTile{}, []u32{zero, zero, zero}, b)                            // want `D201: tensor x is loaded into a tile that no builder call made`
 		x.Load(a.RowsFrom(0, 8), []u32{zero, zero, zero}, b)                            // want `D401: tensor x has boxes of 16x32 .*; it is loaded into 8x32`
-		x.LoadPixels(a, []u32{zero, zero, zero}, nil, b)                                // want `D401: tensor x: LoadPixels copies what Im2col describes, and Load everything else`
+		x.LoadIm2col(a, []u32{zero, zero, zero}, nil, b)                                // want `D401: tensor x: LoadPixels copies what Im2col describes, and Load everything else`
 		y.Load(a, []u32{zero, zero, zero, zero}, b)                                     // want `D401: tensor y: LoadPixels copies what Im2col describes, and Load everything else`
-		y.LoadPixels(a, []u32{zero, zero, zero, zero}, []dsl.Reg[dsl.U16]{k.U16(1)}, b) // want `D401: tensor y is loaded with 1 offsets; 2 are expected`
+		y.LoadIm2col(a, []u32{zero, zero, zero, zero}, []dsl.Reg[dsl.U16]{k.U16(1)}, b) // want `D401: tensor y is loaded with 1 offsets; 2 are expected`
 		x.Gather(a, 0, [4]u32{zero, zero, zero, zero}, zero, b)                         // want `D401: tensor x is copied in boxes; Rows makes one whose rows are gathered`
-		r := k.Rows("r", isa.F32, 32, dsl.Swizzle128)
+		r := k.RowTensor("r", isa.F32, 32, dsl.Swizzle128)
 		r.Gather(a, 2, [4]u32{zero, zero, zero, zero}, zero, b) // want `D401: four rows from 2 on of tensor r are gathered into 16x32 .*; rows of 32 \.f32, from a multiple of 4 on, are expected`
 		r.Gather(a, 0, [4]u32{zero, zero, zero, zero}, zero, b) // want `F402: `
 	}},
 	// Elements and fragments of tiles.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		t := k.SharedTile("t", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
-		dsl.Element[dsl.F32](t, k.U32(0), k.U32(0))                                      // want `D401: an element of 64x64 \.f16 .* as a \.f32, which has 32 bits`
-		dsl.SharedTile{}.PutMatrices(k.Lane(), k.U32(0), t.Matrices(k.Lane(), k.U32(0))) // want `D201: PutMatrices into a tile that no builder call made`
+		dsl.Element[dsl.F32](t, k.U32(0), k.U32(0))                                            // want `D401: an element of 64x64 \.f16 .* as a \.f32, which has 32 bits`
+		dsl.SharedTile{}.StoreMatrices(k.Lane(), k.U32(0), t.LoadMatrices(k.Lane(), k.U32(0))) // want `D201: PutMatrices into a tile that no builder call made`
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		t := k.SharedTile("t", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
-		t.PutMatrices(k.Lane(), k.U32(0), t.Matrices(k.Lane(), k.U32(0))) // want `F402: stmatrix needs PTX 7\.8 on sm_90 or later`
+		t.StoreMatrices(k.Lane(), k.U32(0), t.LoadMatrices(k.Lane(), k.U32(0))) // want `F402: stmatrix needs PTX 7\.8 on sm_90 or later`
 	}},
 	// Sparse products.
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) {
@@ -124,8 +124,8 @@ var wrongFeatures = []wrongKernel{
 		d.SparseMMA(t.x, t.e, t.y) // want `D401: sparse MMA of 128x128 \.e4m3 .*: half as many columns as the second has are expected of the first`
 		half := t.x
 		half.Type = isa.F16
-		d.SparseMMA(half, t.e, half) // want `D401: sparse MMA of 128x128 \.f16 .*: half as many columns as the second has are expected of the first, a multiple of 16`
-		dsl.Sums[dsl.F64](d, 0, 32)  // want `D401: sums in tensor memory as \.f64; they have 32 bits`
+		d.SparseMMA(half, t.e, half)           // want `D401: sparse MMA of 128x128 \.f16 .*: half as many columns as the second has are expected of the first, a multiple of 16`
+		dsl.LoadAccumulator[dsl.F64](d, 0, 32) // want `D401: sums in tensor memory as \.f64; they have 32 bits`
 	}),
 	sparseScaled(256, true, true, func(d *dsl.AccumulatorStage, t sparseTiles) {
 		d.SparseScaledMMA(dsl.MXFP8, t.x, t.e, t.y, t.sx, t.sy) // want `D401: block-scaled MMA of .* with a \.ue8m0 for 32 numbers: tcgen05 has no kind for it`
@@ -148,7 +148,7 @@ var wrongFeatures = []wrongKernel{
 		k.Roles(
 			dsl.OnWarp(0, "load", func() {
 				for s := range p.Produce(k.U32(1)) {
-					s.Load(a, k.U32(0), s.Index())
+					s.Load(a, dsl.TileAt(k.U32(0), s.Iteration()))
 				}
 			}),
 			dsl.OnWarp(1, "read", func() {
@@ -161,18 +161,18 @@ var wrongFeatures = []wrongKernel{
 		k.TMEM("acc", 128, 64, 1) // want `D401: an accumulator of 128 rows in tensor memory; 64 or 128 are expected, and 256 for a pair`
 	}),
 	pairs(func(k *dsl.Kernel, a *dsl.TensorMap) {
-		k.Factor("f", isa.Bf16, 64, 1) // want `D501: nothing arrives at f full|D501: nothing arrives at f empty`
+		k.TMEMOperand("f", isa.Bf16, 64, 1) // want `D501: nothing arrives at f full|D501: nothing arrives at f empty`
 	}),
 	// Factors in tensor memory.
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) {
-		f := k.Factor("f", isa.F32, 8, 1) // want `D401: factor f of \.f32; \.f16, \.bf16, \.e4m3 or \.e5m2 is expected|D401: factor f of 8 columns; whole steps of 32 bytes are expected`
+		f := k.TMEMOperand("f", isa.F32, 8, 1) // want `D401: factor f of \.f32; \.f16, \.bf16, \.e4m3 or \.e5m2 is expected|D401: factor f of 8 columns; whole steps of 32 bytes are expected`
 		k.Roles(dsl.OnWarpgroup(1, "write", func() {
-			f.Fill(func(s *dsl.FactorStage) {
-				s.Put(1, []dsl.Reg[dsl.F32]{k.F32(0), k.F32(0)}) // want `D401: columns 1 to 2 of a factor with 32 of \.bf16; a power of two of registers with 2 each is expected`
+			f.Fill(func(s *dsl.TMEMOperandStage) {
+				s.Store(1, []dsl.Reg[dsl.F32]{k.F32(0), k.F32(0)}) // want `D401: columns 1 to 2 of a factor with 32 of \.bf16; a power of two of registers with 2 each is expected`
 			})
 		}), dsl.OnWarp(1, "multiply", func() {
-			f.Drain(func(s *dsl.FactorStage) {
-				s.Put(0, []dsl.Reg[dsl.F32]{k.F32(0), k.F32(0)}) // want `D501: Put into factor f while products read it; Fill gives one to write`
+			f.Drain(func(s *dsl.TMEMOperandStage) {
+				s.Store(0, []dsl.Reg[dsl.F32]{k.F32(0), k.F32(0)}) // want `D501: Put into factor f while products read it; Fill gives one to write`
 			})
 		}))
 	}},
@@ -182,7 +182,7 @@ var wrongFeatures = []wrongKernel{
 func pairs(build func(*dsl.Kernel, *dsl.TensorMap)) wrongKernel {
 	return wrongKernel{"sm_100a", func(m *dsl.Module, _ *dsl.Kernel) {
 		k := m.Kernel("pairs", dsl.Warpgroups(2), dsl.Cluster(2))
-		k.Pair()
+		k.CTAPair()
 		build(k, k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128))
 	}}
 }
@@ -210,7 +210,7 @@ func sparseScaled(cols int, scales, places bool, multiply func(*dsl.AccumulatorS
 			dsl.OnWarp(0, "load", func() {
 				for s := range p.Produce(k.U32(1)) {
 					for _, m := range []*dsl.TensorMap{a, b, sfa, sfb, e} {
-						s.Load(m, k.U32(0), s.Index())
+						s.Load(m, dsl.TileAt(k.U32(0), s.Iteration()))
 					}
 				}
 			}),

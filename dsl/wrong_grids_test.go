@@ -40,13 +40,13 @@ var wrongGrids = []wrongKernel{
 		k.StreamK(k.U32(4), k.U32(4), k.U32(8), 0, 2, parts, told)           // want `D501: tiles in groups of 0 rows for 2 warpgroups; a positive number and 1 to 4 are expected`
 		k.StreamK(k.U32(4), k.U32(4), k.U32(8), 8, 1, parts, dsl.Array[u]{}) // want `D201: the parts of shared sums are left in arrays that no builder call made`
 		acc := k.Accumulator(64, 64, isa.S32)
-		acc.Save(parts)                    // want `D401: Save of an accumulator of \.s32; sums of \.f32 are expected`
-		acc.AddSaved(dsl.Array[dsl.F32]{}) // want `D201: AddSaved of sums at an address that no builder call made`
+		acc.SavePartial(parts)               // want `D401: Save of an accumulator of \.s32; sums of \.f32 are expected`
+		acc.AddPartial(dsl.Array[dsl.F32]{}) // want `D201: AddSaved of sums at an address that no builder call made`
 		for at := range k.StreamK(k.U32(4), k.U32(4), k.U32(8), 8, 1, parts, told).Each() {
-			at.Join(nil, k.U32(0), func() {}) // want `D201: Join of sums that no builder call made.* from -1`
-			at.Join(acc, k.U32(0), nil)       // want `D205: Join is given a function that is nil.* from -2`
+			at.Fixup(nil, k.U32(0), func() {}) // want `D201: Join of sums that no builder call made.* from -1`
+			at.Fixup(acc, k.U32(0), nil)       // want `D205: Join is given a function that is nil.* from -2`
 		}
-		dsl.StreamTile{}.Join(acc, k.U32(0), func() {}) // want `D201: Join of a tile that no builder call made`
+		dsl.StreamTile{}.Fixup(acc, k.U32(0), func() {}) // want `D201: Join of a tile that no builder call made`
 		c := m.Kernel("clustered", dsl.Threads(128), dsl.Cluster(2))
 		c.StreamK(c.U32(4), c.U32(4), c.U32(8), 8, 1, dsl.Global[dsl.F32](c, "parts"), dsl.Global[u](c, "told")) // want `D501: steps are dealt to blocks, one by one, and not to clusters of 2`
 	}},
@@ -55,13 +55,13 @@ var wrongGrids = []wrongKernel{
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Semaphore(dsl.Shared[u](k, "s", 4), k.U32(0)).Arrive() }}, // want `D301: a semaphore in \.shared memory, which other blocks do not see; Barrier is for the threads of a block`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		s := k.Semaphore(dsl.Global[u](k, "s"), k.U32(0))
-		k.When(k.Lane().EqI(0), func() {
+		k.When(k.Lane().EQI(0), func() {
 			s.Wait(k.U32(1)) // want `D205: a wait inside When, which guards single instructions; use If.* from -1|D205: a branch inside When.* from -1`
 		})
 	}},
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Fence("block") }},       // want `D205: a fence for "block"; InCTA, InGPU, InSystem, and from sm_90 on InCluster are expected`
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Fence(dsl.InCluster) }}, // want `F402: `
-	{"sm_60", func(_ *dsl.Module, k *dsl.Kernel) { k.Fence(dsl.InCluster) }}, // want `D205: a fence for "cluster"; InCTA, InGPU, InSystem, and from sm_90 on InCluster are expected`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Fence("block") }},          // want `D205: a fence for "block"; InCTA, InGPU, InSystem, and from sm_90 on InCluster are expected`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Fence(dsl.ScopeCluster) }}, // want `F402: `
+	{"sm_60", func(_ *dsl.Module, k *dsl.Kernel) { k.Fence(dsl.ScopeCluster) }}, // want `D205: a fence for "cluster"; InCTA, InGPU, InSystem, and from sm_90 on InCluster are expected`
 	// Sums of nothing.
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
 		k.Accumulator(64, 64, isa.F32).Map(func(_ dsl.Cell, x f) f { return x.Exp() }) // want `D201: the sums of an accumulator into which nothing is multiplied; Clear makes them zero`
@@ -76,14 +76,14 @@ var wrongGrids = []wrongKernel{
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
 		acc := k.Accumulator(64, 64, isa.S32)
 		for range k.RangeI(0, 4) {
-			dsl.EachSum(acc, func(_, _ dsl.Reg[u], _, _ dsl.Reg[dsl.S32]) {}) // want `D201: the sums of an accumulator into which nothing is multiplied.*`
+			dsl.EachElement(acc, func(_, _ dsl.Reg[u], _, _ dsl.Reg[dsl.S32]) {}) // want `D201: the sums of an accumulator into which nothing is multiplied.*`
 		}
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
 		acc := k.Accumulator(64, 64, isa.F32)
 		acc.RowReduce(func(a, b f) f { return a.Max(b) }) // want `D201: the sums of an accumulator into which nothing is multiplied.*`
 		acc.Clear()
-		acc.As(isa.Bf16)
+		acc.ToFragments(isa.Bf16)
 	}},
 	// Sizes, divisions and texts.
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "s", math.MaxInt64, 8) }}, // want `D302: s has a size of more than 2\^31 bytes`

@@ -26,7 +26,7 @@ var wrongKernels = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { var x f32; x.Set(k.F32(1)) }},                             // want `D201: Set of a \.f32 value that no builder call made; begin with Var`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F32(1).Set(k.F32(2)) }},                                 // want `D201: Set of a constant; begin with Var`
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { _ = m.Kernel("other").U32(1).Var().Add(k.U32(1).Var()) }}, // want `D203: a value of k is used in other`
-	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { k.If(m.Kernel("other").U32(1).Var().EqI(1), func() {}) }}, // want `D203: a value of other is used in k`
+	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { k.If(m.Kernel("other").U32(1).Var().EQI(1), func() {}) }}, // want `D203: a value of other is used in k`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U8(300) }},                                              // want `D204: 300 is no \.u8`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(-1) }},                                              // want `D204: -1 is no \.u32`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.S32(1 << 40) }},                                         // want `D204: 1099511627776 is no \.s32`
@@ -40,7 +40,7 @@ var wrongKernels = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(7).Var().Sqrt() }},                                  // want `F203: sqrt has no modifier \.u32; expected one of \.f32 \.f64`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(7).Var().Neg() }},                                   // want `F203: neg has no modifier \.u32; expected one of \.bf16 \.bf16x2 \.f16 .*\.s16 \.s32 \.s64`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F64(7).Var().Exp2() }},                                  // want `F203: ex2 has no modifier \.f64; expected one of \.f16 \.f16x2 \.f32`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F32(7).Var().Add(k.F32(1), dsl.Relu) }},                 // want `F203: add has no modifier \.relu`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F32(7).Var().Add(k.F32(1), dsl.ReLU) }},                 // want `F203: add has no modifier \.relu`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F16(7).Div(k.F16(2)) }},                                 // want `F203: div has no modifier \.f16; expected one of \.f32 \.f64`
 	{"sm_75", func(_ *dsl.Module, k *dsl.Kernel) { k.BF16(7).Add(k.BF16(2)) }},                               // want `F402: \.bf16 of fma needs PTX 7\.0 on sm_80 or later; this file says PTX 9\.5, sm_75`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Bits[dsl.U64](k.F32(1).Var()) }},                      // want `D205: the bits of a \.f32 are no \.u64: 32 bits against 64`
@@ -57,7 +57,7 @@ var wrongKernels = []wrongKernel{
 	// Scopes.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		var x f32
-		k.If(k.TID().X.EqI(0), func() { x = k.F32(1).Var() })
+		k.If(k.TID().X.EQI(0), func() { x = k.F32(1).Var() })
 		x.Add(x) // want `D202: this value is computed inside an If, which is over: here it may not h`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
@@ -65,14 +65,14 @@ var wrongKernels = []wrongKernel{
 		for i := range k.RangeI(0, 4) {
 			x = i.AddI(1)
 		}
-		k.BreakIf(k.TID().X.EqI(0))              // want `D206: BreakIf outside of any loop of the kernel`
+		k.BreakIf(k.TID().X.EQI(0))              // want `D206: BreakIf outside of any loop of the kernel`
 		dsl.Global[dsl.U32](k, "a").StoreI(0, x) // want `D202: this value is computed inside a loop, which is over: here it may not `
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		var a dsl.Array[dsl.F32]
 		p := dsl.Global[dsl.F32](k, "p")
-		k.If(k.TID().X.EqI(0), func() { a = p.At(k.TID().X) })
-		a.Get() // want `D202: this address is computed inside an If, which is over: here it may not`
+		k.If(k.TID().X.EQI(0), func() { a = p.At(k.TID().X) })
+		a.LoadFirst() // want `D202: this address is computed inside an If, which is over: here it may not`
 	}},
 	// Control flow.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
@@ -82,18 +82,28 @@ var wrongKernels = []wrongKernel{
 			}
 		}
 	}},
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Break() }},                                                         // want `D206: Break outside of any loop of the kernel`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Continue() }},                                                      // want `D206: Continue outside of any loop of the kernel`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.ContinueIf(k.TID().X.EqI(0)) }},                                    // want `D206: ContinueIf outside of any loop of the kernel`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Branch(k.NewLabel("nowhere")) }},                                   // want `D207: label nowhere is never placed`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { l := k.NewLabel("here"); k.Place(l); k.Place(l) }},                   // want `D207: label here is placed twice`
-	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { o := m.Kernel("o"); l := o.NewLabel("l"); o.Place(l); k.Branch(l) }}, // want `D203: a branch of k to a label of another kernel`
-	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { o := m.Kernel("o"); l := o.NewLabel("l"); o.Place(l); k.Place(l) }},  // want `D203: a label of another kernel cannot be placed in k`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Break() }},                                                 // want `D206: Break outside of any loop of the kernel`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Continue() }},                                              // want `D206: Continue outside of any loop of the kernel`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.ContinueIf(k.TID().X.EQI(0)) }},                            // want `D206: ContinueIf outside of any loop of the kernel`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Branch(k.NewLabel("nowhere")) }},                           // want `D207: label nowhere is never placed`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { l := k.NewLabel("here"); k.PlaceLabel(l); k.PlaceLabel(l) }}, // want `D207: label here is placed twice`
+	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) {
+		o := m.Kernel("o")
+		l := o.NewLabel("l")
+		o.PlaceLabel(l)
+		k.Branch(l)
+	}}, // want `D203: a branch of k to a label of another kernel`
+	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) {
+		o := m.Kernel("o")
+		l := o.NewLabel("l")
+		o.PlaceLabel(l)
+		k.PlaceLabel(l)
+	}}, // want `D203: a label of another kernel cannot be placed in k`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.NewLabel("no name") }},                                             // want `D103: "no name" is no name for a label|D207: label label is never placed`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { p := k.TID().X.EqI(0); k.When(p, func() { k.When(p, func() {}) }) }}, // want `D205: When inside When: one predicate guards an instruction;.* from 0`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { p := k.TID().X.EqI(0); k.When(p, func() { k.If(p, func() {}) }) }},   // want `D205: a branch inside When, which guards single instructions.* from 0`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { p := k.TID().X.EqI(0); k.Unless(p, func() { k.Loop(k.Break) }) }},    // want `D205: a loop inside When, which guards single instructions; .* from 0`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { p := k.TID().X.EqI(0); k.If(p, func() {}, func() {}, func() {}) }},   // want `D205: If takes one function for the other case, found 2`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { p := k.TID().X.EQI(0); k.When(p, func() { k.When(p, func() {}) }) }}, // want `D205: When inside When: one predicate guards an instruction;.* from 0`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { p := k.TID().X.EQI(0); k.When(p, func() { k.If(p, func() {}) }) }},   // want `D205: a branch inside When, which guards single instructions.* from 0`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { p := k.TID().X.EQI(0); k.Unless(p, func() { k.Loop(k.Break) }) }},    // want `D205: a loop inside When, which guards single instructions; .* from 0`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { p := k.TID().X.EQI(0); k.If(p, func() {}, func() {}, func() {}) }},   // want `D205: If takes one function for the other case, found 2`
 	// Instructions written out.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("add.u33", k.U32(1).Var(), 1, 2) }},                         // want `F202: \.u33 is not a modifier of PTX; did you mean \.u32`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("addd.u32", k.U32(1).Var(), 1, 2) }},                        // want `F201: no instruction is called addd; did you mean add`
@@ -105,16 +115,16 @@ var wrongKernels = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("wgmma.fence.sync.aligned") }},                              // want `F402: wgmma\.fence needs PTX 8\.0 on sm_90a; this file says PTX 9\.5, sm_90`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("tcgen05.wait::ld.sync.aligned") }},                         // want `F402: tcgen05\.wait::ld needs PTX 8\.6 on sm_100f and its family, sm_110f and`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
-		k.Ins("elect.sync", dsl.Pair(dsl.Sink, k.TID().X.EqI(0)), 0xffffffff) // want `F402: elect needs PTX 8\.0 on sm_90 or later; this file says PTX 9\.5, sm_80`
+		k.Ins("elect.sync", dsl.Pair(dsl.Sink, k.TID().X.EQI(0)), 0xffffffff) // want `F402: elect needs PTX 8\.0 on sm_90 or later; this file says PTX 9\.5, sm_80`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("bar.sync", 16) }},                              // want `F304: operand 1 of bar\.sync is the constant 16, expected a 32-bit integer register or`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("setp.lt.u32", k.U32(0).Var(), 1, 2) }},         // want `F303: operand 1 of setp\.lt\.u32 is a \.b32 register, expected a \.pred registe`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("mov.b32", k.U32(0).Var(), "%tidd.x") }},        // want `D205: %tidd\.x is no special register; did you mean %tid\?`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("nanosleep.u32", dsl.NotP(k.TID().X.EqI(0))) }}, // want `F303: operand 1 of nanosleep\.u32 is a \.pred register negated with !, expect`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("nanosleep.u32", dsl.NotP(k.TID().X.EQI(0))) }}, // want `F303: operand 1 of nanosleep\.u32 is a \.pred register negated with !, expect`
 	// Memory.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").LoadVec(k.TID().X, 3) }},              // want `D301: a vector of 3 times \.f32; a power of two of at most 16 bytes is expec`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").LoadVec(k.TID().X, 8) }},              // want `D301: a vector of 8 times \.f32; a power of two of at most 16 bytes is expec`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").AtI(1).GetVec(4) }},                   // want `D301: a vector of 16 bytes at offset 4; a multiple of 16 is expected`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").AtI(1).LoadFirstVec(4) }},             // want `D301: a vector of 16 bytes at offset 4; a multiple of 16 is expected`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 4).LoadI(4) }},                        // want `D301: element 4 of an array of 4`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 4).LoadI(-1) }},                       // want `D301: element -1 of an array of 4`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 0) }},                                 // want `D301: a has a dimension of 0; a positive number is expected`
@@ -129,7 +139,7 @@ var wrongKernels = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").LoadI(0, "L3::fast") }},               // want `F202: \.L3::fast is not a modifier of PTX`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 4).LoadI(0, dsl.NC) }},                // want `F205: \.nc does not go with the other modifiers here`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").Atomic("mul", k.U32(0), k.F32(1)) }},  // want `D205: Atomic "mul" of a \.f32: expected one of add, min, max, and, or, xor, inc, dec, exch`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { var a dsl.Array[dsl.F32]; a.Put(k.F32(1)) }},                      // want `D201: a store to an array that no builder call made`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { var a dsl.Array[dsl.F32]; a.StoreFirst(k.F32(1)) }},               // want `D201: a store to an array that no builder call made`
 	{"sm_86", func(_ *dsl.Module, k *dsl.Kernel) {
 		dsl.Shared[dsl.F32](k, "a", 20000)
 		dsl.Shared[dsl.F32](k, "b", 20000) // want `D302: the shared variables of k take 160000 bytes in all; a block of sm_86 `
@@ -150,8 +160,12 @@ var wrongKernels = []wrongKernel{
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { f := m.Func("f"); dsl.Arg[dsl.F32](f, "x"); k.Call(f, k.U32(1)) }}, // want `D303: argument 1 of f is a \.u32; a \.f32 is expected`
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { dsl.Call[dsl.F32](k, m.Func("f")) }},                               // want `D303: the result of f is taken for a \.f32; it is a function that has given none so far`
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { k.Call(nil) }},                                                     // want `D303: a call of no function`
-	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { f := m.Func("f"); dsl.Give(f, f.F32(1)); dsl.Give(f, f.U32(1)) }},  // want `D303: f gives a \.u32 here and a \.f32 elsewhere`
-	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { k.Call(dsl.New("x", "sm_90").Func("f")) }},                         // want `D203: f is a function of another module`
+	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) {
+		f := m.Func("f")
+		dsl.ReturnValue(f, f.F32(1))
+		dsl.ReturnValue(f, f.U32(1))
+	}}, // want `D303: f gives a \.u32 here and a \.f32 elsewhere`
+	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { k.Call(dsl.New("x", "sm_90").Func("f")) }}, // want `D203: f is a function of another module`
 	// Tiles.
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle128) // want `D102: sm_80 has no tensor maps; they came with sm_90, and before it cp\.asyn`
@@ -185,15 +199,15 @@ var wrongKernels = []wrongKernel{
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.TMEM("acc", 128, 128, 2) }},                                        // want `D102: sm_90a has no tensor memory, which sm_100a and its family have; sm_90|D501: nothing arrives at acc empty: no role empties the stages that another`
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { k.TMEM("acc", 96, 128, 1) }},                                        // want `D401: an accumulator of 96 rows in tensor memory; 64 or 128 are expected, and 256 for a pair|D501: nothing arrives at acc empty: no role empties the stages that another`
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { k.TMEM("acc", 128, 256, 3) }},                                       // want `D302: 768 columns of tensor memory; a multiprocessor has 512|D501: nothing arrives at acc empty: no role empties the stages that another`
-	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { k.Pair() }},                                                         // want `D501: a pair of blocks in clusters of 1; Cluster\(2\) is expected`
+	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { k.CTAPair() }},                                                      // want `D501: a pair of blocks in clusters of 1; Cluster\(2\) is expected`
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { k.ScaleMap("s", dsl.NVFP4, 100, 256) }},                             // want `D401: scale factors for 100x256 with one for 16 numbers; a multiple of 128 `
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.S8, isa.S32), 64, 64) }},   // want `D401: a warp's tile of 64x64 \.f32 for m16n8k32 with \.s32; a multiple of 16 `
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Bf16, isa.F32), 60, 64) }}, // want `D401: a warp's tile of 60x64 \.f32 for m16n8k16 with \.f32; a multiple of 16 `
 	// Protocols.
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Barrier("b", 0) }},             // want `D501: barrier b waits for 0 arrivals; 1 to 1048575 are possible`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Barriers("b", 2, 1).NthI(2) }}, // want `D501: barrier 2 of b, which has 2`
-	{"sm_75", func(_ *dsl.Module, k *dsl.Kernel) { k.Barrier("b", 1) }},             // want `D102: sm_75 has no barrier objects; they came with sm_80, and Sync and Name`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.NamedBarrier(48) }},            // want `D501: a barrier of 48 threads; whole warps are expected`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Barrier("b", 0) }},            // want `D501: barrier b waits for 0 arrivals; 1 to 1048575 are possible`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Barriers("b", 2, 1).AtI(2) }}, // want `D501: barrier 2 of b, which has 2`
+	{"sm_75", func(_ *dsl.Module, k *dsl.Kernel) { k.Barrier("b", 1) }},            // want `D102: sm_75 has no barrier objects; they came with sm_80, and Sync and Name`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.NamedBarrier(48) }},           // want `D501: a barrier of 48 threads; whole warps are expected`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		k.Ins("ld.global.b32", dsl.NewReg[dsl.U32](k), dsl.Bracket(struct{}{})) // want `D205: part 1 of a bracket is a Go struct \{\}, which is no operand`
 	}},
@@ -208,7 +222,7 @@ var wrongKernels = []wrongKernel{
 	{"sm_80", func(m *dsl.Module, k *dsl.Kernel) {
 		k.Ins("cvt.u16.u8", dsl.NewReg[dsl.U16](k), dsl.NewByte(m.Kernel("o"))) // want `D203: a value of o is used in k`
 	}},
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Argument[dsl.U32](k, "1") }},                             // want `D103: "1" is no name for an argument`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.CallParam[dsl.U32](k, "1") }},                            // want `D103: "1" is no name for an argument`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.BranchTargets() }},                                         // want `D205: a list of no labels`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.CallTargets() }},                                           // want `D205: a list of no functions`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Prototype(isa.U32, 0) }},                                   // want `D205: an argument of a prototype has no type`
@@ -216,23 +230,23 @@ var wrongKernels = []wrongKernel{
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("call", dsl.New("o", "sm_80").Func("f")) }},            // want `: f is a function of another module`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		w, z := sparse(k, dsl.MMAFor(isa.F16, isa.F32), 64, isa.F16, 16)
-		w.MMASparse(z[0], k.U32(0), z[1], z[2:], k.U32(0)) // want `D401: MMASparse with m16n8k16 of \.f16, which takes no zeros; SparseMMAFor gives`
+		w.SparseMMA(z[0], k.U32(0), z[1], z[2:], k.U32(0)) // want `D401: MMASparse with m16n8k16 of \.f16, which takes no zeros; SparseMMAFor gives`
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		w, z := sparse(k, dsl.SparseMMAFor(isa.F16, isa.F32), 64, isa.S8, 16)
-		w.MMASparse(z[0], k.U32(0), z[1], z[2:], k.U32(0)) // want `D401: MMASparse of 64x64 \.s8 with a swizzle of 128 bytes and .* the element types differ`
+		w.SparseMMA(z[0], k.U32(0), z[1], z[2:], k.U32(0)) // want `D401: MMASparse of 64x64 \.s8 with a swizzle of 128 bytes and .* the element types differ`
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		w, z := sparse(k, dsl.SparseMMAFor(isa.F16, isa.F32), 32, isa.F16, 16)
-		w.MMASparse(z[0], k.U32(0), z[1], z[2:], k.U32(0)) // want `D401: MMASparse of 64x32 \.f16 .* half as many columns as those together`
+		w.SparseMMA(z[0], k.U32(0), z[1], z[2:], k.U32(0)) // want `D401: MMASparse of 64x32 \.f16 .* half as many columns as those together`
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		w, z := sparse(k, dsl.SparseMMAFor(isa.F16, isa.F32), 64, isa.F16, 8)
-		w.MMASparse(z[0], k.U32(0), z[1], z[2:], k.U32(0)) // want `D401: MMASparse told by 64x8 \.b8 where the zeros are; 64 rows of 16 bytes without a swizzle`
+		w.SparseMMA(z[0], k.U32(0), z[1], z[2:], k.U32(0)) // want `D401: MMASparse told by 64x8 \.b8 where the zeros are; 64 rows of 16 bytes without a swizzle`
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		w, z := sparse(k, dsl.SparseMMAFor(isa.F32, isa.F32), 32, isa.F32, 8)
-		w.MMASparse(z[0], k.U32(0), z[1], z[2:], k.U32(0)) // want `D401: MMASparse of m16n8k16, of which the tensor cores leave no zeros out; \.tf32 and types of 4, 8 and 16 bits are expected`
+		w.SparseMMA(z[0], k.U32(0), z[1], z[2:], k.U32(0)) // want `D401: MMASparse of m16n8k16, of which the tensor cores leave no zeros out; \.tf32 and types of 4, 8 and 16 bits are expected`
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		w, z := sparse(k, dsl.SparseMMAFor(isa.F16, isa.F32), 64, isa.F16, 16)
@@ -245,15 +259,15 @@ var wrongKernels = []wrongKernel{
 		p := k.AsyncPipeline("p", 3, t, t)
 		load := func(u32, dsl.AsyncStage) {}
 		w := dsl.NewWarpTile[dsl.F32](m.Kernel("other"), dsl.MMAFor(isa.F16, isa.F32), 16, 16)
-		p.Multiply(k.U32(4), load, func(s dsl.AsyncStage) dsl.Product { return w.Product(s.Tile(0), k.U32(0), s.Tile(1), k.U32(0)) }) // want `D203: tiles of k and k are multiplied into sums of other`
-		p.Multiply(k.U32(4), load, func(dsl.AsyncStage) dsl.Product { return dsl.Product{} })                                         // want `D201: Multiply of a product that no builder call of this kernel made`
+		p.Multiply(k.U32(4), load, func(s dsl.AsyncStage) dsl.MMAStep { return w.MMAStep(s.Tile(0), k.U32(0), s.Tile(1), k.U32(0)) }) // want `D203: tiles of k and k are multiplied into sums of other`
+		p.Multiply(k.U32(4), load, func(dsl.AsyncStage) dsl.MMAStep { return dsl.MMAStep{} })                                         // want `D201: Multiply of a product that no builder call of this kernel made`
 		mine, first := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 16), true
-		p.Multiply(k.U32(4), load, func(s dsl.AsyncStage) dsl.Product { // want `D501: Multiply is given one product and then another; all stages are multiplied into the same sums, in as many steps`
+		p.Multiply(k.U32(4), load, func(s dsl.AsyncStage) dsl.MMAStep { // want `D501: Multiply is given one product and then another; all stages are multiplied into the same sums, in as many steps`
 			if first {
 				first = false
-				return mine.Product(s.Tile(0), k.U32(0), s.Tile(1), k.U32(0))
+				return mine.MMAStep(s.Tile(0), k.U32(0), s.Tile(1), k.U32(0))
 			}
-			return dsl.Product{}
+			return dsl.MMAStep{}
 		})
 		p.Multiply(k.U32(4), load, nil) // want `D205: Multiply is given a function that is nil`
 	}},
@@ -279,7 +293,7 @@ var wrongKernels = []wrongKernel{
 		p := k.Pipeline("p", 2, a.Feed()) // want `D501: nothing arrives at p empty: no role empties the stages that another f`
 		k.Roles(dsl.OnWarp(0, "load", func() {
 			for s := range p.Produce(k.U32(4)) {
-				s.Load(a, s.Index(), s.Index())
+				s.Load(a, dsl.TileAt(s.Iteration(), s.Iteration()))
 			}
 		}))
 	}},
@@ -290,8 +304,8 @@ var wrongKernels = []wrongKernel{
 		k.Roles(
 			dsl.OnWarp(0, "load", func() {
 				for s := range p.Produce(k.U32(4)) { // want `D501: the body of Produce does not load b: the stage would n.* from -2`
-					s.Load(a, s.Index(), s.Index())
-					s.Load(a, s.Index(), s.Index()) // want `D501: a is loaded twice in one stage: its bytes were expecte.* from -4`
+					s.Load(a, dsl.TileAt(s.Iteration(), s.Iteration()))
+					s.Load(a, dsl.TileAt(s.Iteration(), s.Iteration())) // want `D501: a is loaded twice in one stage: its bytes were expecte.* from -4`
 				}
 			}),
 			dsl.OnWarpgroup(1, "math", func() {
@@ -303,7 +317,7 @@ var wrongKernels = []wrongKernel{
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Pipeline("p", 0) }},                  // want `D501: p has 0 stages; 1 to 64 are expected`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Persistent(k.U32(4), k.U32(4), 0) }}, // want `D501: groups of 0 rows of tiles; a positive number is expected`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Fault("no kernel for %d", 7) }},      // want `D601: no kernel for 7`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Errorf("no kernel for %d", 7) }},     // want `D601: no kernel for 7`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { helper(k) }},
 }
 

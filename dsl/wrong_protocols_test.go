@@ -11,8 +11,8 @@ import (
 // wrongProtocols are mistakes with matrices, schedules, clusters and what else a kernel shares.
 var wrongProtocols = []wrongKernel{
 	// Matrices.
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Matrix("a", isa.E2m3) }},               // want `D205: a matrix of \.e2m3; numbers of 1, 2, 4, 8, 16, 32 or 64 bits are expected`
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Matrix("a", isa.F32).From(k.U32(0)) }}, // want `D401: From of matrix a, whose size nobody said; Sized does`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Matrix("a", isa.E2m3) }},                   // want `D205: a matrix of \.e2m3; numbers of 1, 2, 4, 8, 16, 32 or 64 bits are expected`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Matrix("a", isa.F32).RowsFrom(k.U32(0)) }}, // want `D401: From of matrix a, whose size nobody said; Sized does`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		t := k.SharedTile("t", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
 		k.Matrix("a", isa.F16).CopyAsync(t, k.U32(0)) // want `D401: CopyAsync of matrix a, whose size nobody said; Sized does`
@@ -31,9 +31,9 @@ var wrongProtocols = []wrongKernel{
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 16)
-		w.Place(k.WarpIndex(), 0) // want `D401: 0 warps across; a positive number is expected`
+		w.Origin(k.WarpIndex(), 0) // want `D401: 0 warps across; a positive number is expected`
 	}},
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Grouped(k.U32(4), k.U32(4), 0) }},        // want `D501: groups of 0 rows of tiles; a positive number is expected`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.BlockTile(k.U32(4), k.U32(4), 0) }},      // want `D501: groups of 0 rows of tiles; a positive number is expected`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Barrier("b", 1).WaitCluster(k.U32(0)) }}, // want `D102: sm_80 has no clusters; they came with sm_90, and Wait is for the threads of a block`
 	// Padded numbers.
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) {
@@ -57,11 +57,11 @@ var wrongProtocols = []wrongKernel{
 		}))
 	}},
 	// Tiles that the hardware deals.
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Dynamic(k.U32(4), k.U32(4), 8) }},  // want `D102: sm_90 cannot take over blocks that have not started; that came with sm_100, and Persistent deals|D501: nothing arrives at tiles empty`
-	{"sm_100", func(_ *dsl.Module, k *dsl.Kernel) { k.Dynamic(k.U32(4), k.U32(4), 0) }}, // want `D501: groups of 0 rows of tiles; a positive number is expected|D501: nothing arrives at tiles empty`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.DynamicSchedule(k.U32(4), k.U32(4), 8) }},  // want `D102: sm_90 cannot take over blocks that have not started; that came with sm_100, and Persistent deals|D501: nothing arrives at tiles empty`
+	{"sm_100", func(_ *dsl.Module, k *dsl.Kernel) { k.DynamicSchedule(k.U32(4), k.U32(4), 0) }}, // want `D501: groups of 0 rows of tiles; a positive number is expected|D501: nothing arrives at tiles empty`
 	{"sm_100", func(_ *dsl.Module, k *dsl.Kernel) {
-		tiles := k.Dynamic(k.U32(4), k.U32(4), 1)
-		tiles.Deal() // want `D501: Deal outside of a role; one warp does nothing else`
+		tiles := k.DynamicSchedule(k.U32(4), k.U32(4), 1)
+		tiles.RunScheduler() // want `D501: Deal outside of a role; one warp does nothing else`
 		k.Roles(dsl.OnWarps(0, 8, "work", func(u32) {
 			for range tiles.Each() { // want `D206: a Go break or return left the body of Each, which is built once`
 				break
@@ -69,16 +69,16 @@ var wrongProtocols = []wrongKernel{
 		}))
 	}},
 	{"sm_100", func(_ *dsl.Module, k *dsl.Kernel) {
-		tiles := k.Dynamic(k.U32(4), k.U32(4), 1) // want `D501: nothing arrives at tiles empty: no role empties the stages that another fills`
-		k.Roles(dsl.OnWarp(0, "deal", tiles.Deal))
+		tiles := k.DynamicSchedule(k.U32(4), k.U32(4), 1) // want `D501: nothing arrives at tiles empty: no role empties the stages that another fills`
+		k.Roles(dsl.OnWarp(0, "deal", tiles.RunScheduler))
 	}},
 	// Clusters, and grids that follow one another.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
-		dsl.Shared[dsl.F32](k, "x", 1).In(k.U32(0)).Get() // want `D501: shared memory of another block, in a kernel without Cluster`
+		dsl.Shared[dsl.F32](k, "x", 1).InBlock(k.U32(0)).LoadFirst() // want `D501: shared memory of another block, in a kernel without Cluster`
 	}},
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) {
 		k := m.Kernel("clustered", dsl.Threads(128), dsl.Cluster(2))
-		dsl.Global[dsl.F32](k, "x").In(k.U32(0)) // want `D301: In of an address in \.global; blocks of a cluster reach each other's shared memory`
+		dsl.Global[dsl.F32](k, "x").InBlock(k.U32(0)) // want `D301: In of an address in \.global; blocks of a cluster reach each other's shared memory`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		d := k.TensorMap("d", isa.F32, dsl.Box{Rows: 64, Cols: 32}, dsl.Swizzle128)
@@ -90,20 +90,22 @@ var wrongProtocols = []wrongKernel{
 		d.Reduce("add", t, k.U32(0), k.U32(0)) // want `D401: tensor map d takes 64x32 \.f32 .*; it is stored from 64x16`
 	}},
 	// Variables of the module and structs.
-	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { dsl.Table[dsl.U8](m, "t", 1, 300) }},                           // want `D204: 300 is no \.u8`
-	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { dsl.Table[dsl.S32](m, "t", 1.5) }},                             // want `D204: 1\.5 is no \.s32`
-	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { dsl.Table[dsl.F32](m, "t") }},                                  // want `D301: t has 0 elements; a positive number`
-	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { dsl.Table[dsl.F64](m, "t", make([]float64, 9000)...) }},        // want `D302: the tables of wrong take 72000 bytes; a module has 65536 bytes of constant memory`
-	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { dsl.GlobalVariable[dsl.F32](m, "no name", 4) }},                // want `D103: "no name" is no name for a variable`
-	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { dsl.Table[dsl.F32](m, "t", 1).In(k).StoreI(0, k.F32(1)) }},     // want `D301: a store to \.const memory, which a kernel only reads`
-	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { dsl.Table[dsl.F32](m, "t", 1, 2).In(k).LoadI(2) }},             // want `D301: element 2 of an array of 2`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Table[dsl.F32](dsl.New("other", "sm_90"), "t", 1).In(k) }}, // want `D203: variable t of another module is used in k`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { var v dsl.Variable[dsl.F32]; v.In(k) }},                        // want `D201: a variable that no builder call made is used`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Struct[int](k, "s") }},                                     // want `D205: parameter s is a int; a struct of values and arrays of the kernel with exported names is expected`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Struct[struct{ x f32 }](k, "s") }},                         // want `D205: parameter s has a field without an exported name, x; a struct of values and arrays`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Struct[struct{ X [9000]f32 }](k, "s") }},                   // want `D302: parameter s has 36000 bytes; all parameters of a kernel have 32764 at most`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { dsl.ConstantVariable[dsl.U8](m, "t", 1, 300) }},                       // want `D204: 300 is no \.u8`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { dsl.ConstantVariable[dsl.S32](m, "t", 1.5) }},                         // want `D204: 1\.5 is no \.s32`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { dsl.ConstantVariable[dsl.F32](m, "t") }},                              // want `D301: t has 0 elements; a positive number`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { dsl.ConstantVariable[dsl.F64](m, "t", make([]float64, 9000)...) }},    // want `D302: the tables of wrong take 72000 bytes; a module has 65536 bytes of constant memory`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { dsl.GlobalVariable[dsl.F32](m, "no name", 4) }},                       // want `D103: "no name" is no name for a variable`
+	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { dsl.ConstantVariable[dsl.F32](m, "t", 1).In(k).StoreI(0, k.F32(1)) }}, // want `D301: a store to \.const memory, which a kernel only reads`
+	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { dsl.ConstantVariable[dsl.F32](m, "t", 1, 2).In(k).LoadI(2) }},         // want `D301: element 2 of an array of 2`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
-		dsl.PackRandom[dsl.E2M1x4](k.F32(1), k.F32(2), k.F32(3), k.F32(4), k.U32(1)) // want `F402: \.e2m1x4 of cvt needs`
+		dsl.ConstantVariable[dsl.F32](dsl.New("other", "sm_90"), "t", 1).In(k)
+	}}, // want `D203: variable t of another module is used in k`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { var v dsl.Variable[dsl.F32]; v.In(k) }},      // want `D201: a variable that no builder call made is used`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Struct[int](k, "s") }},                   // want `D205: parameter s is a int; a struct of values and arrays of the kernel with exported names is expected`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Struct[struct{ x f32 }](k, "s") }},       // want `D205: parameter s has a field without an exported name, x; a struct of values and arrays`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Struct[struct{ X [9000]f32 }](k, "s") }}, // want `D302: parameter s has 36000 bytes; all parameters of a kernel have 32764 at most`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
+		dsl.PackStochastic[dsl.E2M1x4](k.F32(1), k.F32(2), k.F32(3), k.F32(4), k.U32(1)) // want `F402: \.e2m1x4 of cvt needs`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Pack[dsl.E2M1x2](k.F32(1), k.F32(2)) }}, // want `F402: \.e2m1x2 of cvt needs`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F16(1).Var().MatchAny() }},                // want `F203: match has no modifier \.b16; expected one of \.b32 \.b64`
@@ -114,9 +116,9 @@ var wrongProtocols = []wrongKernel{
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		var none *dsl.Matrix
 		t := k.SharedTile("t", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
-		none.Sized(k.U32(1), k.U32(1)).From(k.U32(0)).Repeated().CopyAsync(t, k.U32(0))                   // want `D201: a copy from a matrix that no builder call made`
-		dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 16).Store(none, k.U32(0), k.U32(0)) // want `D201: sums are stored to a matrix that no builder call made`
-		dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 16).Put(dsl.SharedTile{}, k.U32(0)) // want `D201: Put into a tile that no builder call made`
-		dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 16).Put(t, k.U32(0))                // want `D401: sums of 16x16 \.f32 are put into 64x64 \.f16`
+		none.Sized(k.U32(1), k.U32(1)).RowsFrom(k.U32(0)).ClampRows().CopyAsync(t, k.U32(0))                      // want `D201: a copy from a matrix that no builder call made`
+		dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 16).Store(none, k.U32(0), k.U32(0))         // want `D201: sums are stored to a matrix that no builder call made`
+		dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 16).StoreShared(dsl.SharedTile{}, k.U32(0)) // want `D201: Put into a tile that no builder call made`
+		dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 16).StoreShared(t, k.U32(0))                // want `D401: sums of 16x16 \.f32 are put into 64x64 \.f16`
 	}},
 }

@@ -25,7 +25,7 @@ var wrongThreads = []wrongKernel{
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) {
 		k := m.Kernel("any") // of blocks that the launch chooses
 		x, i := dsl.Global[dsl.BF16](k, "x"), k.CTAID().X.Mad(k.NTID().X, k.TID().X)
-		k.ReturnIf(i.Ge(dsl.Param[dsl.U32](k, "n")))
+		k.ReturnIf(i.GE(dsl.Param[dsl.U32](k, "n")))
 		x.StoreVec(i.MulI(4), x.LoadVec(i.MulI(4), 8)) // want `D301: thread 1 is at byte 8 of x, and moves 16 bytes at once`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
@@ -34,7 +34,7 @@ var wrongThreads = []wrongKernel{
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.FloatParam(k, "x", isa.F16).Load(k.TID().X) }}, // want `D301: thread 2 is at byte 4 of x, and moves 16 bytes`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
-		dsl.As[dsl.F64](dsl.Global[dsl.F32](k, "x").At(k.TID().X)).Get() // want `D301: thread 1 is at byte 4 of x, and moves 8 bytes at once`
+		dsl.As[dsl.F64](dsl.Global[dsl.F32](k, "x").At(k.TID().X)).LoadFirst() // want `D301: thread 1 is at byte 4 of x, and moves 8 bytes at once`
 	}},
 	// Places outside of a variable.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "s", 128).Store(k.TID().X, k.F32(1)) }}, // want `D301: thread 128 is at byte 512 of s, which has 512; an index counts elements, and If keeps threads away`
@@ -57,37 +57,37 @@ var wrongThreads = []wrongKernel{
 		n, s, t := dsl.Param[dsl.U32](k, "n"), dsl.Shared[dsl.F32](k, "s", 8, 128), k.TID().X
 		for at := range k.RangeStep(k.U32(0), n, k.U32(8)) {
 			s.Store(s.Index(t.ShrI(4), t.AndI(15)), k.F32(1)) // want `D301: thread 128 is at byte 4096 of s, which has 4096`
-			k.If(at.AddI(8).Lt(n), func() {
+			k.If(at.AddI(8).LT(n), func() {
 				s.Store(t.MulI(5), k.F32(1)) // want `D301: thread 205 is at byte 4100 of s, which has 4096`
 			})
 		}
-		k.If(t.Lt(n), func() { s.Store(t.MulI(5), k.F32(1)) }) // a launch keeps threads away
+		k.If(t.LT(n), func() { s.Store(t.MulI(5), k.F32(1)) }) // a launch keeps threads away
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x, n := dsl.Global[dsl.F32](k, "x"), dsl.Param[dsl.U32](k, "n")
 		for i := range k.GridStride(n.ShrI(2)) {
 			x.LoadVec(i, 4) // want `D301: thread 1 is at byte 4 of x, and moves 16 bytes at once`
 		}
-		k.If(k.TID().X.Lt(n.AddI(1)), func() {
+		k.If(k.TID().X.LT(n.AddI(1)), func() {
 			x.LoadVec(k.TID().X, 2) // want `D301: thread 1 is at byte 4 of x, and moves 8 bytes at once`
 		})
-		k.If(k.TID().X.Lt(n.MinI(1)), func() { x.LoadVec(k.TID().X, 2) })
+		k.If(k.TID().X.LT(n.MinI(1)), func() { x.LoadVec(k.TID().X, 2) })
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Local[dsl.F32](k, "s", 8).Store(k.Lane(), k.F32(1)) }}, // want `D301: thread 8 is at byte 32 of s, which has 32`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		dsl.Shared[dsl.F32](k, "s", 256).Store(k.TID().X.SubI(1), k.F32(1)) // want `D301: thread 0 is at byte -4 of s`
 	}},
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "x").Load(k.TID().X.SubI(1)) }},           // want `D301: thread 0 of the first block is at byte 17179869180 of x: an index is a U32, and never negative`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "s", 10).AtI(8).GetVec(4) }},              // want `D301: 16 bytes at byte 32 of s, which has 40`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "s", 8).AtI(4).AtI(4).Put(k.F32(1)) }},    // want `D301: 4 bytes at byte 32 of s, which has 32`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.As[dsl.F64](dsl.Shared[dsl.F32](k, "s", 8)).LoadI(4) }},      // want `D301: 8 bytes at byte 32 of s, which has 32`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "s", 8, 32).Index(k.U32(0), k.U32(32)) }}, // want `D301: index 32 along dimension 1, which has 32`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "x").Load(k.TID().X.SubI(1)) }},               // want `D301: thread 0 of the first block is at byte 17179869180 of x: an index is a U32, and never negative`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "s", 10).AtI(8).LoadFirstVec(4) }},            // want `D301: 16 bytes at byte 32 of s, which has 40`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "s", 8).AtI(4).AtI(4).StoreFirst(k.F32(1)) }}, // want `D301: 4 bytes at byte 32 of s, which has 32`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.As[dsl.F64](dsl.Shared[dsl.F32](k, "s", 8)).LoadI(4) }},          // want `D301: 8 bytes at byte 32 of s, which has 32`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "s", 8, 32).Index(k.U32(0), k.U32(32)) }},     // want `D301: index 32 along dimension 1, which has 32`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		s := dsl.Shared[dsl.F32](k, "s", 8, 32)
 		s.Store(s.Index(k.Lane(), k.WarpIndex()), k.F32(1)) // want `D301: thread 8 is at byte 1024 of s, which has 1024`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
-		dsl.Element[dsl.F32](k.SharedTile("t", tileOf(isa.F32, 0)), k.TID().X, k.U32(0)).Get() // want `D401: thread 64 takes row 64 of 64x64 \.f32, which has 64|D301: thread 64 is at byte 16384 of t, which has 16384`
+		dsl.Element[dsl.F32](k.SharedTile("t", tileOf(isa.F32, 0)), k.TID().X, k.U32(0)).LoadFirst() // want `D401: thread 64 takes row 64 of 64x64 \.f32, which has 64|D301: thread 64 is at byte 16384 of t, which has 16384`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		t := dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128}
@@ -103,38 +103,38 @@ var wrongThreads = []wrongKernel{
 		x.Reduce("add", k.U32(0), x.LoadVec(k.TID().X.ShlI(1), 2, dsl.NC)[1]) // want `D301: NC reads x, which the kernel writes`
 	}},
 	// Where all have to come.
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.If(k.TID().X.LtI(100), k.Sync) }},         // want `D501: Sync where some lanes of a warp do not come: thread 96 does, and thread 100 does not; what all lanes do stands outside of the condition, and Select chooses what they bring`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.If(k.Lane().EqI(0), k.SyncWarp) }},        // want `D501: SyncWarp where some lanes of a warp do not come: thread 0 does, and thread 1 does not`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.If(k.TID().X.LTI(100), k.Sync) }},         // want `D501: Sync where some lanes of a warp do not come: thread 96 does, and thread 100 does not; what all lanes do stands outside of the condition, and Select chooses what they bring`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.If(k.Lane().EQI(0), k.SyncWarp) }},        // want `D501: SyncWarp where some lanes of a warp do not come: thread 0 does, and thread 1 does not`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.If(k.Elect(), k.SyncWarp) }},              // want `D501: SyncWarp where some lanes`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.When(k.TID().X.AndI(1).EqI(0), k.Sync) }}, // want `D501: Sync where some lanes`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.When(k.TID().X.AndI(1).EQI(0), k.Sync) }}, // want `D501: Sync where some lanes`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
-		k.If(k.Lane().LtI(16), func() {}, func() { k.Lane().ShuffleXor(1) }) // want `D501: a shuffle where some lanes of a warp do not come: thread 16 does, and thread 0 does not`
+		k.If(k.Lane().LTI(16), func() {}, func() { k.Lane().ShuffleXor(1) }) // want `D501: a shuffle where some lanes of a warp do not come: thread 16 does, and thread 0 does not`
 	}},
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.If(k.Lane().LtI(16), func() { k.Ballot(k.Lane().EqI(0)) }) }},  // want `D501: Ballot where some lanes`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.If(k.Lane().LtI(16), func() { k.AnyLane(k.Lane().EqI(0)) }) }}, // want `D501: a vote where some lanes`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.If(k.Lane().LtI(16), func() { k.Lane().MatchAny() }) }},        // want `D501: MatchAny where some lanes`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.If(k.Lane().LtI(16), func() { k.Lane().Redux("add") }) }},      // want `D501: Redux where some lanes`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.If(k.Lane().LTI(16), func() { k.Ballot(k.Lane().EQI(0)) }) }},  // want `D501: Ballot where some lanes`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.If(k.Lane().LTI(16), func() { k.AnyLane(k.Lane().EQI(0)) }) }}, // want `D501: a vote where some lanes`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.If(k.Lane().LTI(16), func() { k.Lane().MatchAny() }) }},        // want `D501: MatchAny where some lanes`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.If(k.Lane().LTI(16), func() { k.Lane().Redux("add") }) }},      // want `D501: Redux where some lanes`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		for range k.Range(k.U32(0), k.TID().X) {
 			k.Sync() // want `D501: Sync where some lanes of a warp do not come: thread 1 does, and thread 0 does not`
 		}
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
-		k.If(k.WarpIndex().LtI(4), func() { dsl.BlockReduce(k.F32(1), "s", both) }) // want `D501: BlockReduce where some warps of the block do not come: thread 0 does, and thread 128 does not; it is for all threads of the block`
+		k.If(k.WarpIndex().LTI(4), func() { dsl.BlockReduce(k.F32(1), "s", both) }) // want `D501: BlockReduce where some warps of the block do not come: thread 0 does, and thread 128 does not; it is for all threads of the block`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
-		k.If(k.WarpIndex().LtI(4), func() { dsl.BlockScan(k.F32(1), "s", both) }) // want `D501: BlockScan where some warps`
+		k.If(k.WarpIndex().LTI(4), func() { dsl.BlockScan(k.F32(1), "s", both) }) // want `D501: BlockScan where some warps`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
-		k.If(k.WarpIndex().EqI(0), func() { dsl.BlockScanBefore(k.F32(1), k.F32(0), "s", both) }) // want `D501: BlockScanBefore where some warps`
+		k.If(k.WarpIndex().EQI(0), func() { dsl.BlockExclusiveScan(k.F32(1), k.F32(0), "s", both) }) // want `D501: BlockScanBefore where some warps`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		t, a := k.SharedTile("t", tileOf(isa.F32, 0)), k.Matrix("a", isa.F32).Sized(k.U32(64), k.U32(64))
-		k.If(k.TID().X.LtI(64), func() { a.CopyAsync(t, k.U32(0)) }) // want `D501: CopyAsync where some warps`
+		k.If(k.TID().X.LTI(64), func() { a.CopyAsync(t, k.U32(0)) }) // want `D501: CopyAsync where some warps`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		p := k.AsyncPipeline("p", 2, tileOf(isa.F32, 0))
-		k.If(k.TID().X.LtI(64), func() {
+		k.If(k.TID().X.LTI(64), func() {
 			p.Run(k.U32(4), func(u32, dsl.AsyncStage) {}, func(u32, dsl.AsyncStage) {}) // want `D501: Run where some warps`
 		})
 	}},
@@ -143,10 +143,10 @@ var wrongThreads = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Lane().ShuffleFrom(k.U32(32)) }},                      // want `D204: a shuffle from lane 32; a warp has lanes 0 to 31`
 	// Constants that do not fit what they are for.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
-		k.SharedTile("t", tileOf(isa.F32, 0)).Matrices(k.Lane(), k.U32(16)) // want `D401: unit 16 of a row of 64x64 \.f32, which has 16 units of 16 bytes`
+		k.SharedTile("t", tileOf(isa.F32, 0)).LoadMatrices(k.Lane(), k.U32(16)) // want `D401: unit 16 of a row of 64x64 \.f32, which has 16 units of 16 bytes`
 	}},
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Barrier("b", 1).Expect(k.U32(1 << 20)) }}, // want `D501: a phase expects 1048576 bytes; a barrier counts up to 1048575`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Barrier("b", 1).ArriveAt(k.U32(0)) }},     // want `D501: a barrier of another block, in a kernel without Cluster; Arrive is for the block's own`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Barrier("b", 1).ArriveExpect(k.U32(1 << 20)) }}, // want `D501: a phase expects 1048576 bytes; a barrier counts up to 1048575`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Barrier("b", 1).ArriveAt(k.U32(0)) }},           // want `D501: a barrier of another block, in a kernel without Cluster; Arrive is for the block's own`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		dsl.Global[dsl.F32](k, "x").BulkReduce("and", dsl.Shared[dsl.F32](k, "s", 64), k.U32(32)) // want `D205: BulkReduce "and" of a \.f32: bits belong to integers; dsl\.As\[dsl\.U32\]`
 	}},
@@ -178,7 +178,7 @@ var wrongThreads = []wrongKernel{
 func TestRightThreads(t *testing.T) {
 	for name, build := range map[string]func(k *dsl.Kernel){
 		"guarded vector": func(k *dsl.Kernel) {
-			k.If(k.TID().X.AndI(3).EqI(0), func() { dsl.Global[dsl.F32](k, "x").LoadVec(k.TID().X, 4) })
+			k.If(k.TID().X.AndI(3).EQI(0), func() { dsl.Global[dsl.F32](k, "x").LoadVec(k.TID().X, 4) })
 		},
 		"multiple": func(k *dsl.Kernel) { dsl.Global[dsl.F32](k, "x").LoadVec(k.TID().X.MulI(4), 4) },
 		"launch's promise": func(k *dsl.Kernel) {
@@ -186,34 +186,34 @@ func TestRightThreads(t *testing.T) {
 		},
 		"data": func(k *dsl.Kernel) { x := dsl.Global[dsl.U32](k, "x"); x.LoadVec(x.Load(k.TID().X), 4) },
 		"some left": func(k *dsl.Kernel) {
-			k.ReturnIf(k.TID().X.GeI(128))
+			k.ReturnIf(k.TID().X.GEI(128))
 			dsl.Shared[dsl.F32](k, "s", 128).Store(k.TID().X, k.F32(1))
 		},
 		"some left in an If": func(k *dsl.Kernel) {
-			k.If(k.TID().X.GeI(128), k.Return)
+			k.If(k.TID().X.GEI(128), k.Return)
 			dsl.Shared[dsl.F32](k, "s", 128).Store(k.TID().X, k.F32(1))
 		},
 		"some broke": func(k *dsl.Kernel) {
 			k.Loop(func() {
-				k.BreakIf(k.TID().X.GeI(128))
+				k.BreakIf(k.TID().X.GEI(128))
 				dsl.Shared[dsl.F32](k, "s", 128).Store(k.TID().X, k.F32(1))
 				k.Break()
 			})
 		},
 		"a label": func(k *dsl.Kernel) {
 			end := k.NewLabel("end")
-			k.BranchIf(k.TID().X.GeI(128), end)
+			k.BranchIf(k.TID().X.GEI(128), end)
 			dsl.Shared[dsl.F32](k, "s", 128).Store(k.TID().X, k.F32(1))
-			k.Place(end)
+			k.PlaceLabel(end)
 		},
 		"a neighbour": func(k *dsl.Kernel) {
-			dsl.Shared[dsl.F32](k, "s", 256).At(k.TID().X.SubI(1)).AtI(1).Put(k.F32(1))
+			dsl.Shared[dsl.F32](k, "s", 256).At(k.TID().X.SubI(1)).AtI(1).StoreFirst(k.F32(1))
 		},
-		"whole warps":  func(k *dsl.Kernel) { k.If(k.WarpIndex().LtI(4), func() { k.Lane().ShuffleXor(1); k.SyncWarp() }) },
-		"a block's if": func(k *dsl.Kernel) { k.If(k.CTAID().X.EqI(0), func() { dsl.BlockReduce(k.F32(1), "s", both) }) },
+		"whole warps":  func(k *dsl.Kernel) { k.If(k.WarpIndex().LTI(4), func() { k.Lane().ShuffleXor(1); k.SyncWarp() }) },
+		"a block's if": func(k *dsl.Kernel) { k.If(k.CTAID().X.EQI(0), func() { dsl.BlockReduce(k.F32(1), "s", both) }) },
 		"first turn": func(k *dsl.Kernel) {
 			for i := range k.RangeI(0, 8) {
-				k.If(i.GtI(0), func() { dsl.Shared[dsl.F32](k, "s", 8).Store(i.SubI(1), k.F32(1)) })
+				k.If(i.GTI(0), func() { dsl.Shared[dsl.F32](k, "s", 8).Store(i.SubI(1), k.F32(1)) })
 			}
 		},
 		"a variable": func(k *dsl.Kernel) {
@@ -222,7 +222,7 @@ func TestRightThreads(t *testing.T) {
 			dsl.Shared[dsl.F32](k, "s", 128).Store(v, k.F32(1))
 		},
 		"a launch's bound": func(k *dsl.Kernel) {
-			k.If(k.TID().X.Lt(dsl.Param[dsl.U32](k, "n")), func() { dsl.Shared[dsl.F32](k, "s", 128).Store(k.TID().X, k.F32(1)) })
+			k.If(k.TID().X.LT(dsl.Param[dsl.U32](k, "n")), func() { dsl.Shared[dsl.F32](k, "s", 128).Store(k.TID().X, k.F32(1)) })
 		},
 		"nc elsewhere": func(k *dsl.Kernel) {
 			dsl.Global[dsl.F32](k, "y").Store(k.TID().X, dsl.Global[dsl.F32](k, "x").Load(k.TID().X, dsl.NC))
@@ -244,7 +244,7 @@ func TestRightThreads(t *testing.T) {
 		},
 		"the whole warp of some": func(m *dsl.Module) {
 			k := m.Kernel("k", dsl.Threads(48))
-			k.If(k.WarpIndex().EqI(0), func() { k.F32(1).WarpSum() })
+			k.If(k.WarpIndex().EQI(0), func() { k.F32(1).WarpSum() })
 		},
 	} {
 		m := dsl.New("m", "sm_90")

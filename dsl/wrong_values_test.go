@@ -15,7 +15,7 @@ var wrongValues = []wrongKernel{
 	// Numbers that are stored and converted, and nothing else.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewReg[dsl.U8](k).AddI(1) }},                    // want `D205: add of a \.u8, which is stored, moved and converted; To\[dsl\.U32\]`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewReg[dsl.B8](k).Not() }},                      // want `D205: not of a \.b8, which is stored`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewReg[dsl.S8](k).LtI(0) }},                     // want `D205: a comparison of a \.s8, which is stored`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewReg[dsl.S8](k).LTI(0) }},                     // want `D205: a comparison of a \.s8, which is stored`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewReg[dsl.S8](k).ShlI(1) }},                    // want `D205: shl of a \.s8, which is stored`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { x := dsl.NewReg[dsl.E4M3](k); x.FMA(x, x) }},        // want `D205: fma of a \.e4m3, .* To\[dsl\.F32\]|D205: mad of a \.e4m3`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { x := dsl.NewReg[dsl.E4M3x2](k); x.Add(x) }},         // want `D205: add of a \.e4m3x2, .* To\[dsl\.F16x2\] of a pair`
@@ -47,7 +47,7 @@ var wrongValues = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		for range k.RangeStep(k.U32(0), k.U32(8), k.U32(0)) { // want `D206: a loop in steps of 0; a positive number is expected, since it counts up`
 		}
-		for range dsl.Count(k.S32(8), k.S32(0), k.S32(-1)) { // want `D206: a loop in steps of -1; a positive number`
+		for range dsl.RangeOf(k.S32(8), k.S32(0), k.S32(-1)) { // want `D206: a loop in steps of -1; a positive number`
 		}
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Lane().ShuffleXor(32) }},  // want `D204: a shuffle by 32 lanes; a warp has lanes 0 to 31`
@@ -55,8 +55,8 @@ var wrongValues = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.NamedBarrier(512) }},      // want `D501: a barrier of 512 threads, in a block of 256`
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) {
 		k := m.Kernel("clustered", dsl.Threads(128), dsl.Cluster(2))
-		dsl.Shared[dsl.F32](k, "s", 4).In(k.U32(2)) // want `D501: the block of rank 2, in a cluster of 2`
-		k.Barrier("b", 1).ArriveAt(k.U32(7))        // want `D501: the block of rank 7, in a cluster of 2`
+		dsl.Shared[dsl.F32](k, "s", 4).InBlock(k.U32(2)) // want `D501: the block of rank 2, in a cluster of 2`
+		k.Barrier("b", 1).ArriveAt(k.U32(7))             // want `D501: the block of rank 7, in a cluster of 2`
 	}},
 	// Factors in registers, and transposed ones.
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
@@ -64,48 +64,48 @@ var wrongValues = []wrongKernel{
 		y := k.SharedTile("y", dsl.Tile{Type: isa.S8, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle64})
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 64)
 		n := dsl.NewWarpTile[dsl.S32](k, dsl.MMAFor(isa.S8, isa.S32), 16, 64)
-		left := w.Left(x, k.U32(0))
-		n.MMA(y, k.U32(0), y.Transposed(), k.U32(0))              // want `D401: 64x64 \.s8 with a swizzle of 64 bytes transposed; the tensor cores turn numbers of 16 bits`
-		n.MMALeft(left, y, k.U32(0))                              // want `D401: MMALeft of \.f16 and 64x64 \.s8 .* with m16n8k32 of \.s8: the element types differ`
-		w.MMALeft(left, x.RowsFrom(0, 32), k.U32(0))              // want `D401: MMALeft of 16x64 \.f16 and 32x64 \.f16 .* into 16x64: rows of one length, and at least so many rows`
-		w.MMALeft(left, x.RowsFrom(0, 32).Transposed(), k.U32(0)) // want `D401: MMALeft of 16x64 \.f16 and 32x64 \.f16 with a swizzle of 128 bytes, transposed into`
-		w.MMALeft(nil, x, k.U32(0))                               // want `D201: MMALeft of a factor that no builder call made`
-		n.As(isa.F16)                                             // want `D401: sums of \.s32 with m16n8k32 as a left factor of \.f16; sums of \.f32 become`
-		w.As(isa.E4m3)                                            // want `D401: sums of \.f32 with m16n8k16 as a left factor of \.e4m3`
-		w.Left(y, k.U32(0))                                       // want `D401: 64x64 \.s8 .* as the left factor of m16n8k16 \.f16; 16 rows of a multiple of 16`
-		w.Left(dsl.SharedTile{}, k.U32(0))                        // want `D201: the left factor is a tile that no builder call made`
-		w.Map(nil)                                                // want `D205: Map is given a function that is nil`
-		w.RowReduce(nil)                                          // want `D205: RowReduce is given a function that is nil`
+		left := w.LoadFragments(x, k.U32(0))
+		n.MMA(y, k.U32(0), y.Transposed(), k.U32(0))                   // want `D401: 64x64 \.s8 with a swizzle of 64 bytes transposed; the tensor cores turn numbers of 16 bits`
+		n.MMAFragments(left, y, k.U32(0))                              // want `D401: MMALeft of \.f16 and 64x64 \.s8 .* with m16n8k32 of \.s8: the element types differ`
+		w.MMAFragments(left, x.RowsFrom(0, 32), k.U32(0))              // want `D401: MMALeft of 16x64 \.f16 and 32x64 \.f16 .* into 16x64: rows of one length, and at least so many rows`
+		w.MMAFragments(left, x.RowsFrom(0, 32).Transposed(), k.U32(0)) // want `D401: MMALeft of 16x64 \.f16 and 32x64 \.f16 with a swizzle of 128 bytes, transposed into`
+		w.MMAFragments(nil, x, k.U32(0))                               // want `D201: MMALeft of a factor that no builder call made`
+		n.ToFragments(isa.F16)                                         // want `D401: sums of \.s32 with m16n8k32 as a left factor of \.f16; sums of \.f32 become`
+		w.ToFragments(isa.E4m3)                                        // want `D401: sums of \.f32 with m16n8k16 as a left factor of \.e4m3`
+		w.LoadFragments(y, k.U32(0))                                   // want `D401: 64x64 \.s8 .* as the left factor of m16n8k16 \.f16; 16 rows of a multiple of 16`
+		w.LoadFragments(dsl.SharedTile{}, k.U32(0))                    // want `D201: the left factor is a tile that no builder call made`
+		w.Map(nil)                                                     // want `D205: Map is given a function that is nil`
+		w.RowReduce(nil)                                               // want `D205: RowReduce is given a function that is nil`
 		split := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F32, isa.F32), 16, 16)
-		split.Left(x, k.U32(0)) // want `D401: the left factor of m16n8k8 \.tf32 apart from its product; MMA reads both`
+		split.LoadFragments(x, k.U32(0)) // want `D401: the left factor of m16n8k8 \.tf32 apart from its product; MMA reads both`
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
 		x := k.SharedTile("x", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
 		acc, whole := k.Accumulator(64, 64, isa.F32), k.Accumulator(64, 64, isa.S32)
-		acc.MMA(x.RowsFrom(0, 32).Transposed(), x)                   // want `D401: MMA of 32x64 \.f16 .*, transposed and 64x64 .*: rows of one length`
-		acc.MMALeft(nil, x)                                          // want `D201: MMALeft of a factor that no builder call made`
-		acc.MMALeft(acc.As(isa.Bf16), x)                             // want `D401: MMALeft of \.bf16 and 64x64 \.f16 .* into sums of \.f32: numbers of one type of 16 bits`
-		acc.MMALeft(acc.As(isa.F16), x.RowsFrom(0, 32))              // want `D401: MMALeft of 64x64 \.f16 and 32x64 \.f16 .* into 64x64: rows of one length`
-		acc.MMALeft(acc.As(isa.F16), x)                              // want `D501: MMALeft of a tile that belongs to no stage of a pipeline: nothing would wait for it`
-		whole.As(isa.F16)                                            // want `D401: sums of 64x64 \.s32 as a left factor of \.f16; a multiple of 16 columns of \.f32`
-		whole.Map(func(_ dsl.Cell, x f32) f32 { return x })          // want `D401: Map of an accumulator of \.s32; sums of \.f32 are expected`
-		acc.Map(nil)                                                 // want `D205: Map is given a function that is nil`
-		dsl.EachSum(whole, func(_, _ u32, _, _ dsl.Reg[dsl.F32]) {}) // want `D401: the sums of an accumulator of \.s32 as \.f32`
+		acc.MMA(x.RowsFrom(0, 32).Transposed(), x)                       // want `D401: MMA of 32x64 \.f16 .*, transposed and 64x64 .*: rows of one length`
+		acc.MMAFragments(nil, x)                                         // want `D201: MMALeft of a factor that no builder call made`
+		acc.MMAFragments(acc.ToFragments(isa.Bf16), x)                   // want `D401: MMALeft of \.bf16 and 64x64 \.f16 .* into sums of \.f32: numbers of one type of 16 bits`
+		acc.MMAFragments(acc.ToFragments(isa.F16), x.RowsFrom(0, 32))    // want `D401: MMALeft of 64x64 \.f16 and 32x64 \.f16 .* into 64x64: rows of one length`
+		acc.MMAFragments(acc.ToFragments(isa.F16), x)                    // want `D501: MMALeft of a tile that belongs to no stage of a pipeline: nothing would wait for it`
+		whole.ToFragments(isa.F16)                                       // want `D401: sums of 64x64 \.s32 as a left factor of \.f16; a multiple of 16 columns of \.f32`
+		whole.Map(func(_ dsl.Cell, x f32) f32 { return x })              // want `D401: Map of an accumulator of \.s32; sums of \.f32 are expected`
+		acc.Map(nil)                                                     // want `D205: Map is given a function that is nil`
+		dsl.EachElement(whole, func(_, _ u32, _, _ dsl.Reg[dsl.F32]) {}) // want `D401: the sums of an accumulator of \.s32 as \.f32`
 	}},
 	// Numbers that a type does not hold.
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) {
-		dsl.Const[dsl.F16x2](k, 0x64006400)    // want `D204: 1\.6777472e\+09 is beyond the largest number of \.f16x2; infinity is math\.Inf\(1\), and Bits\[dsl\.F16x2\] takes`
-		k.F16(65520)                           // want `D204: 65520 is beyond the largest number of \.f16;`
-		k.F32(-math.MaxFloat64)                // want `D204: -1\.79.*e\+308 is beyond the largest number of \.f32`
-		k.BF16(3.4e38).MulF(1e39)              // want `D204: 1e\+39 is beyond the largest number of \.bf16`
-		dsl.Table[dsl.F16](m, "table", 1, 1e6) // want `D204`
-		k.F16(65504).MaxF(math.Inf(-1))        // fits, as an infinity does
+		dsl.Const[dsl.F16x2](k, 0x64006400)               // want `D204: 1\.6777472e\+09 is beyond the largest number of \.f16x2; infinity is math\.Inf\(1\), and Bits\[dsl\.F16x2\] takes`
+		k.F16(65520)                                      // want `D204: 65520 is beyond the largest number of \.f16;`
+		k.F32(-math.MaxFloat64)                           // want `D204: -1\.79.*e\+308 is beyond the largest number of \.f32`
+		k.BF16(3.4e38).MulF(1e39)                         // want `D204: 1e\+39 is beyond the largest number of \.bf16`
+		dsl.ConstantVariable[dsl.F16](m, "table", 1, 1e6) // want `D204`
+		k.F16(65504).MaxF(math.Inf(-1))                   // fits, as an infinity does
 	}},
 	// What is left nil.
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) {
-		k.If(k.Lane().EqI(0), nil)                                                                                        // want `D205: an If is given a function that is nil`
+		k.If(k.Lane().EQI(0), nil)                                                                                        // want `D205: an If is given a function that is nil`
 		k.While(nil, nil)                                                                                                 // want `D205: While is given a function that is nil`
-		k.SwitchElse(k.Lane(), nil, func() {})                                                                            // want `D205: a default is given a function that is nil`
+		k.SwitchDefault(k.Lane(), nil, func() {})                                                                         // want `D205: a default is given a function that is nil`
 		k.Switch(k.Lane(), nil)                                                                                           // want `D205: a case is given a function that is nil`
 		k.Lane().WarpReduce(nil)                                                                                          // want `D205: WarpReduce is given a function that is nil`
 		dsl.BlockScan(k.Lane(), "s", nil)                                                                                 // want `D205: BlockScan is given a function that is nil`
@@ -120,9 +120,9 @@ var wrongValues = []wrongKernel{
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
 		x := k.SharedTile("x", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 64)
-		w.MMALeft(&dsl.Fragments{}, x, k.U32(0))                    // want `D201: MMALeft of a factor that no builder call made`
-		w.Map(func(_ dsl.Cell, _ f32) f32 { return f32{} })         // want `D201: a \.f32 value that no builder call made`
-		k.Accumulator(64, 64, isa.F32).MMALeft(&dsl.Fragments{}, x) // want `D201: MMALeft of a factor that no builder call made`
+		w.MMAFragments(&dsl.Fragments{}, x, k.U32(0))                    // want `D201: MMALeft of a factor that no builder call made`
+		w.Map(func(_ dsl.Cell, _ f32) f32 { return f32{} })              // want `D201: a \.f32 value that no builder call made`
+		k.Accumulator(64, 64, isa.F32).MMAFragments(&dsl.Fragments{}, x) // want `D201: MMALeft of a factor that no builder call made`
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
 		x := k.SharedTile("x", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
@@ -133,10 +133,10 @@ var wrongValues = []wrongKernel{
 		a.Wait()
 		none.Store(k.Matrix("d", isa.F32), k.U32(0), k.U32(0)) // want `D201: Store of sums that no builder call made`
 		w.MMA(x, k.U32(0), x, k.U32(0))                        // want `D201: MMA of sums that no builder call made`
-		w.MMALeft(w.As(isa.F16), x, k.U32(0))                  // want `D201: MMALeft of sums that no builder call made`
-		w.Left(x, k.U32(0))                                    // want `D201: Left of sums that no builder call made`
-		w.Put(x, k.U32(0))                                     // want `D201: Put of sums that no builder call made`
+		w.MMAFragments(w.ToFragments(isa.F16), x, k.U32(0))    // want `D201: MMALeft of sums that no builder call made`
+		w.LoadFragments(x, k.U32(0))                           // want `D201: Left of sums that no builder call made`
+		w.StoreShared(x, k.U32(0))                             // want `D201: Put of sums that no builder call made`
 		a.MMA(x, x)                                            // want `D201: MMA of sums that no builder call made`
-		a.MMALeft(a.As(isa.F16), x)                            // want `D201: MMALeft of sums that no builder call made`
+		a.MMAFragments(a.ToFragments(isa.F16), x)              // want `D201: MMALeft of sums that no builder call made`
 	}},
 }

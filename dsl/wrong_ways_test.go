@@ -41,8 +41,8 @@ var wrongWays = []wrongKernel{
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) {
 		f := m.Func("f")
 		x := dsl.Arg[dsl.U32](f, "x")
-		f.If(x.EqI(0), func() { dsl.Give(f, x) })
-		dsl.Give(f, dsl.Call[dsl.U32](f.Kernel, f, x.SubI(1))) // want `D303: f calls itself: how much stack a thread needs would be unknown; a loop needs none`
+		f.If(x.EQI(0), func() { dsl.ReturnValue(f, x) })
+		dsl.ReturnValue(f, dsl.Call[dsl.U32](f.Kernel, f, x.SubI(1))) // want `D303: f calls itself: how much stack a thread needs would be unknown; a loop needs none`
 	}},
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) {
 		f, g := m.Func("f"), m.Func("g")
@@ -53,13 +53,13 @@ var wrongWays = []wrongKernel{
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) {
 		f := m.Func("f") // want `D303: f has a result, and a way to its end on which Give gives none`
 		x := dsl.Arg[dsl.U32](f, "x")
-		f.If(x.EqI(0), func() { dsl.Give(f, x) })
+		f.If(x.EQI(0), func() { dsl.ReturnValue(f, x) })
 	}},
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) {
 		f := m.Func("f")
 		x := dsl.Arg[dsl.U32](f, "x")
-		f.ReturnIf(x.EqI(0)) // want `D303: f returns without its result here, and with one elsewhere; Give returns with it`
-		dsl.Give(f, x)
+		f.ReturnIf(x.EQI(0)) // want `D303: f returns without its result here, and with one elsewhere; Give returns with it`
+		dsl.ReturnValue(f, x)
 	}},
 	// Registers that may not have been written.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
@@ -70,11 +70,11 @@ var wrongWays = []wrongKernel{
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x := dsl.NewReg[dsl.U32](k)
-		k.If(k.TID().X.EqI(0), func() { x.Set(k.U32(1)) })
+		k.If(k.TID().X.EQI(0), func() { x.Set(k.U32(1)) })
 		dsl.Global[dsl.U32](k, "o").StoreI(0, x) // want `D201: this register of NewReg may be read`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
-		x, p := dsl.NewReg[dsl.U32](k), k.TID().X.EqI(0)
+		x, p := dsl.NewReg[dsl.U32](k), k.TID().X.EQI(0)
 		k.When(p, func() { x.Set(k.U32(1)) })
 		k.Unless(p, func() { dsl.Global[dsl.U32](k, "o").StoreI(0, x) }) // want `D201: this register of NewReg may be read`
 	}},
@@ -92,12 +92,12 @@ var wrongWays = []wrongKernel{
 	// Values of Go that a kernel cannot follow.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x := k.U32(0)
-		k.If(k.TID().X.EqI(0), func() { x = k.U32(5) })
+		k.If(k.TID().X.EQI(0), func() { x = k.U32(5) })
 		dsl.Global[dsl.U32](k, "o").StoreI(0, x) // want `D202: this constant is made inside an If, which is over: it is the same whether that ran or not`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x := k.F32(0)
-		k.If(k.TID().X.EqI(0), func() { x = k.F32(5) })
+		k.If(k.TID().X.EQI(0), func() { x = k.F32(5) })
 		dsl.Global[dsl.F32](k, "o").StoreI(0, x) // want `D202: this constant is made inside an If, which is over: it is the same whether that ran or not`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
@@ -140,7 +140,7 @@ var wrongWays = []wrongKernel{
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		for i := 1; i < 16; i++ {
-			k.Ins("barrier.cta.red.popc.u32", dsl.NewReg[dsl.U32](k), i, k.TID().X.EqI(0))
+			k.Ins("barrier.cta.red.popc.u32", dsl.NewReg[dsl.U32](k), i, k.TID().X.EQI(0))
 		}
 		k.NamedBarrier(128) // want `D501: a block has 15 named barriers besides the one of Sync, of which 15 are numbered by hand; this is the 16th`
 	}},

@@ -23,11 +23,11 @@ func tensors(m *dsl.Module) {
 	k.Tensor("cube", isa.Bf16, []int{2, 4, 64}, dsl.Swizzle128)
 	k.Tensor("five", isa.F32, []int{1, 2, 3, 4, 8}, dsl.Swizzle32)
 	k.Im2col("images", isa.Bf16, 4, 96, 64, dsl.Swizzle128)
-	k.Rows("rows", isa.F32, 32, dsl.Swizzle128)
+	k.RowTensor("rows", isa.F32, 32, dsl.Swizzle128)
 	t := k.SharedTile("t", line.Tile())
 	full := k.Barrier("full", 1)
-	k.When(k.TID().X.EqI(0), func() {
-		full.Expect(k.U32(256))
+	k.When(k.TID().X.EQI(0), func() {
+		full.ArriveExpect(k.U32(256))
 		line.Load(t, []dsl.Reg[dsl.U32]{k.U32(0)}, full)
 	})
 	full.Wait(k.U32(0))

@@ -274,9 +274,9 @@ func TestSource(t *testing.T) {
 	tiles := k.TensorMap("tiles", isa.Bf16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle128)
 	shared := k.SharedTiles("stage", tiles.Tile(), 8)
 	bar := k.Barrier("full", 1)
-	k.If(k.TID().X.EqI(0), func() {
-		bar.Expect(k.U32(tiles.Tile().Bytes()))
-		tiles.Load(shared.Stage(k.U32(0)), k.U32(0), k.U32(0), bar)
+	k.If(k.TID().X.EQI(0), func() {
+		bar.ArriveExpect(k.U32(tiles.Tile().Bytes()))
+		tiles.Load(shared.At(k.U32(0)), k.U32(0), k.U32(0), bar)
 	})
 	x.StoreI(0, k.F32(1))
 

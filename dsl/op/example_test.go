@@ -27,7 +27,7 @@ func Example() {
 	ptx.MbarrierArrive().Release().CTA().SharedCTA().Do(state, bar)
 	done := dsl.NewReg[dsl.Pred](k).Named("done")
 	again := k.NewLabel("again")
-	k.Place(again)
+	k.PlaceLabel(again)
 	ptx.MbarrierTryWait().Acquire().CTA().SharedCTA().Do(done, bar, state)
 	k.Unless(done, func() { ptx.Bra().Do(again) })
 

@@ -1719,8 +1719,8 @@ func (i *Min) S64() *Min {
 	return (*Min)((*ins)(i).with(".s64"))
 }
 
-// Relu adds .relu.
-func (i *Min) Relu() *Min {
+// ReLU adds .relu.
+func (i *Min) ReLU() *Min {
 	return (*Min)((*ins)(i).with(".relu"))
 }
 
@@ -1866,8 +1866,8 @@ func (i *Max) S64() *Max {
 	return (*Max)((*ins)(i).with(".s64"))
 }
 
-// Relu adds .relu.
-func (i *Max) Relu() *Max {
+// ReLU adds .relu.
+func (i *Max) ReLU() *Max {
 	return (*Max)((*ins)(i).with(".relu"))
 }
 

@@ -48,13 +48,13 @@ func (p PTX) Set() *Set {
 // Set is set with the modifiers that were written so far; [PTX.Set] begins it.
 type Set ins
 
-// Eq adds .eq, one of .eq .ne.
-func (i *Set) Eq() *Set {
+// EQ adds .eq, one of .eq .ne.
+func (i *Set) EQ() *Set {
 	return (*Set)((*ins)(i).with(".eq"))
 }
 
-// Ne adds .ne, one of .eq .ne.
-func (i *Set) Ne() *Set {
+// NE adds .ne, one of .eq .ne.
+func (i *Set) NE() *Set {
 	return (*Set)((*ins)(i).with(".ne"))
 }
 
@@ -103,23 +103,23 @@ func (i *Set) B64() *Set {
 	return (*Set)((*ins)(i).with(".b64"))
 }
 
-// Lt adds .lt, one of .eq .ne .lt .le .gt .ge.
-func (i *Set) Lt() *Set {
+// LT adds .lt, one of .eq .ne .lt .le .gt .ge.
+func (i *Set) LT() *Set {
 	return (*Set)((*ins)(i).with(".lt"))
 }
 
-// Le adds .le, one of .eq .ne .lt .le .gt .ge.
-func (i *Set) Le() *Set {
+// LE adds .le, one of .eq .ne .lt .le .gt .ge.
+func (i *Set) LE() *Set {
 	return (*Set)((*ins)(i).with(".le"))
 }
 
-// Gt adds .gt, one of .eq .ne .lt .le .gt .ge.
-func (i *Set) Gt() *Set {
+// GT adds .gt, one of .eq .ne .lt .le .gt .ge.
+func (i *Set) GT() *Set {
 	return (*Set)((*ins)(i).with(".gt"))
 }
 
-// Ge adds .ge, one of .eq .ne .lt .le .gt .ge.
-func (i *Set) Ge() *Set {
+// GE adds .ge, one of .eq .ne .lt .le .gt .ge.
+func (i *Set) GE() *Set {
 	return (*Set)((*ins)(i).with(".ge"))
 }
 
@@ -138,8 +138,8 @@ func (i *Set) Lo() *Set {
 	return (*Set)((*ins)(i).with(".lo"))
 }
 
-// Ls adds .ls.
-func (i *Set) Ls() *Set {
+// LS adds .ls.
+func (i *Set) LS() *Set {
 	return (*Set)((*ins)(i).with(".ls"))
 }
 
@@ -148,8 +148,8 @@ func (i *Set) Hi() *Set {
 	return (*Set)((*ins)(i).with(".hi"))
 }
 
-// Hs adds .hs.
-func (i *Set) Hs() *Set {
+// HS adds .hs.
+func (i *Set) HS() *Set {
 	return (*Set)((*ins)(i).with(".hs"))
 }
 
@@ -163,43 +163,43 @@ func (i *Set) U64() *Set {
 	return (*Set)((*ins)(i).with(".u64"))
 }
 
-// Equ adds .equ.
-func (i *Set) Equ() *Set {
+// EQU adds .equ.
+func (i *Set) EQU() *Set {
 	return (*Set)((*ins)(i).with(".equ"))
 }
 
-// Neu adds .neu.
-func (i *Set) Neu() *Set {
+// NEU adds .neu.
+func (i *Set) NEU() *Set {
 	return (*Set)((*ins)(i).with(".neu"))
 }
 
-// Ltu adds .ltu.
-func (i *Set) Ltu() *Set {
+// LTU adds .ltu.
+func (i *Set) LTU() *Set {
 	return (*Set)((*ins)(i).with(".ltu"))
 }
 
-// Leu adds .leu.
-func (i *Set) Leu() *Set {
+// LEU adds .leu.
+func (i *Set) LEU() *Set {
 	return (*Set)((*ins)(i).with(".leu"))
 }
 
-// Gtu adds .gtu.
-func (i *Set) Gtu() *Set {
+// GTU adds .gtu.
+func (i *Set) GTU() *Set {
 	return (*Set)((*ins)(i).with(".gtu"))
 }
 
-// Geu adds .geu.
-func (i *Set) Geu() *Set {
+// GEU adds .geu.
+func (i *Set) GEU() *Set {
 	return (*Set)((*ins)(i).with(".geu"))
 }
 
-// Num adds .num.
-func (i *Set) Num() *Set {
+// IsNum adds .num.
+func (i *Set) IsNum() *Set {
 	return (*Set)((*ins)(i).with(".num"))
 }
 
-// Nan adds .nan.
-func (i *Set) Nan() *Set {
+// IsNaN adds .nan.
+func (i *Set) IsNaN() *Set {
 	return (*Set)((*ins)(i).with(".nan"))
 }
 
@@ -297,13 +297,13 @@ func (p PTX) Setp() *Setp {
 // Setp is setp with the modifiers that were written so far; [PTX.Setp] begins it.
 type Setp ins
 
-// Eq adds .eq, one of .eq .ne.
-func (i *Setp) Eq() *Setp {
+// EQ adds .eq, one of .eq .ne.
+func (i *Setp) EQ() *Setp {
 	return (*Setp)((*ins)(i).with(".eq"))
 }
 
-// Ne adds .ne, one of .eq .ne.
-func (i *Setp) Ne() *Setp {
+// NE adds .ne, one of .eq .ne.
+func (i *Setp) NE() *Setp {
 	return (*Setp)((*ins)(i).with(".ne"))
 }
 
@@ -337,23 +337,23 @@ func (i *Setp) B64() *Setp {
 	return (*Setp)((*ins)(i).with(".b64"))
 }
 
-// Lt adds .lt, one of .eq .ne .lt .le .gt .ge.
-func (i *Setp) Lt() *Setp {
+// LT adds .lt, one of .eq .ne .lt .le .gt .ge.
+func (i *Setp) LT() *Setp {
 	return (*Setp)((*ins)(i).with(".lt"))
 }
 
-// Le adds .le, one of .eq .ne .lt .le .gt .ge.
-func (i *Setp) Le() *Setp {
+// LE adds .le, one of .eq .ne .lt .le .gt .ge.
+func (i *Setp) LE() *Setp {
 	return (*Setp)((*ins)(i).with(".le"))
 }
 
-// Gt adds .gt, one of .eq .ne .lt .le .gt .ge.
-func (i *Setp) Gt() *Setp {
+// GT adds .gt, one of .eq .ne .lt .le .gt .ge.
+func (i *Setp) GT() *Setp {
 	return (*Setp)((*ins)(i).with(".gt"))
 }
 
-// Ge adds .ge, one of .eq .ne .lt .le .gt .ge.
-func (i *Setp) Ge() *Setp {
+// GE adds .ge, one of .eq .ne .lt .le .gt .ge.
+func (i *Setp) GE() *Setp {
 	return (*Setp)((*ins)(i).with(".ge"))
 }
 
@@ -377,8 +377,8 @@ func (i *Setp) Lo() *Setp {
 	return (*Setp)((*ins)(i).with(".lo"))
 }
 
-// Ls adds .ls.
-func (i *Setp) Ls() *Setp {
+// LS adds .ls.
+func (i *Setp) LS() *Setp {
 	return (*Setp)((*ins)(i).with(".ls"))
 }
 
@@ -387,8 +387,8 @@ func (i *Setp) Hi() *Setp {
 	return (*Setp)((*ins)(i).with(".hi"))
 }
 
-// Hs adds .hs.
-func (i *Setp) Hs() *Setp {
+// HS adds .hs.
+func (i *Setp) HS() *Setp {
 	return (*Setp)((*ins)(i).with(".hs"))
 }
 
@@ -407,43 +407,43 @@ func (i *Setp) U64() *Setp {
 	return (*Setp)((*ins)(i).with(".u64"))
 }
 
-// Equ adds .equ.
-func (i *Setp) Equ() *Setp {
+// EQU adds .equ.
+func (i *Setp) EQU() *Setp {
 	return (*Setp)((*ins)(i).with(".equ"))
 }
 
-// Neu adds .neu.
-func (i *Setp) Neu() *Setp {
+// NEU adds .neu.
+func (i *Setp) NEU() *Setp {
 	return (*Setp)((*ins)(i).with(".neu"))
 }
 
-// Ltu adds .ltu.
-func (i *Setp) Ltu() *Setp {
+// LTU adds .ltu.
+func (i *Setp) LTU() *Setp {
 	return (*Setp)((*ins)(i).with(".ltu"))
 }
 
-// Leu adds .leu.
-func (i *Setp) Leu() *Setp {
+// LEU adds .leu.
+func (i *Setp) LEU() *Setp {
 	return (*Setp)((*ins)(i).with(".leu"))
 }
 
-// Gtu adds .gtu.
-func (i *Setp) Gtu() *Setp {
+// GTU adds .gtu.
+func (i *Setp) GTU() *Setp {
 	return (*Setp)((*ins)(i).with(".gtu"))
 }
 
-// Geu adds .geu.
-func (i *Setp) Geu() *Setp {
+// GEU adds .geu.
+func (i *Setp) GEU() *Setp {
 	return (*Setp)((*ins)(i).with(".geu"))
 }
 
-// Num adds .num.
-func (i *Setp) Num() *Setp {
+// IsNum adds .num.
+func (i *Setp) IsNum() *Setp {
 	return (*Setp)((*ins)(i).with(".num"))
 }
 
-// Nan adds .nan.
-func (i *Setp) Nan() *Setp {
+// IsNaN adds .nan.
+func (i *Setp) IsNaN() *Setp {
 	return (*Setp)((*ins)(i).with(".nan"))
 }
 

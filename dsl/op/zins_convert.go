@@ -191,8 +191,8 @@ func (i *Cvt) RP() *Cvt {
 	return (*Cvt)((*ins)(i).with(".rp"))
 }
 
-// Relu adds .relu.
-func (i *Cvt) Relu() *Cvt {
+// ReLU adds .relu.
+func (i *Cvt) ReLU() *Cvt {
 	return (*Cvt)((*ins)(i).with(".relu"))
 }
 

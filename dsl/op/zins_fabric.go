@@ -539,8 +539,8 @@ func (i *FabricTryAtomAsync) Exch() *FabricTryAtomAsync {
 	return (*FabricTryAtomAsync)((*ins)(i).with(".exch"))
 }
 
-// Cas adds .cas, one of .and .or .xor .exch .cas .min .max .add.
-func (i *FabricTryAtomAsync) Cas() *FabricTryAtomAsync {
+// CAS adds .cas, one of .and .or .xor .exch .cas .min .max .add.
+func (i *FabricTryAtomAsync) CAS() *FabricTryAtomAsync {
 	return (*FabricTryAtomAsync)((*ins)(i).with(".cas"))
 }
 

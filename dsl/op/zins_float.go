@@ -348,8 +348,8 @@ func (i *Fma) F16x2() *Fma {
 	return (*Fma)((*ins)(i).with(".f16x2"))
 }
 
-// Relu adds .relu.
-func (i *Fma) Relu() *Fma {
+// ReLU adds .relu.
+func (i *Fma) ReLU() *Fma {
 	return (*Fma)((*ins)(i).with(".relu"))
 }
 

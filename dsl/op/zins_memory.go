@@ -906,8 +906,8 @@ func (i *Atom) F64() *Atom {
 	return (*Atom)((*ins)(i).with(".f64"))
 }
 
-// Cas adds .cas.
-func (i *Atom) Cas() *Atom {
+// CAS adds .cas.
+func (i *Atom) CAS() *Atom {
 	return (*Atom)((*ins)(i).with(".cas"))
 }
 

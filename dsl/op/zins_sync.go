@@ -682,8 +682,8 @@ func (p PTX) Fence() *Fence {
 // Fence is fence with the modifiers that were written so far; [PTX.Fence] begins it.
 type Fence ins
 
-// Sc adds .sc, one of .sc .acq_rel .acquire .release.
-func (i *Fence) Sc() *Fence {
+// SC adds .sc, one of .sc .acq_rel .acquire .release.
+func (i *Fence) SC() *Fence {
 	return (*Fence)((*ins)(i).with(".sc"))
 }
 

@@ -559,33 +559,33 @@ func (i *Vset) S32() *Vset {
 	return (*Vset)((*ins)(i).with(".s32"))
 }
 
-// Eq adds .eq, one of .eq .ne .lt .le .gt .ge.
-func (i *Vset) Eq() *Vset {
+// EQ adds .eq, one of .eq .ne .lt .le .gt .ge.
+func (i *Vset) EQ() *Vset {
 	return (*Vset)((*ins)(i).with(".eq"))
 }
 
-// Ne adds .ne, one of .eq .ne .lt .le .gt .ge.
-func (i *Vset) Ne() *Vset {
+// NE adds .ne, one of .eq .ne .lt .le .gt .ge.
+func (i *Vset) NE() *Vset {
 	return (*Vset)((*ins)(i).with(".ne"))
 }
 
-// Lt adds .lt, one of .eq .ne .lt .le .gt .ge.
-func (i *Vset) Lt() *Vset {
+// LT adds .lt, one of .eq .ne .lt .le .gt .ge.
+func (i *Vset) LT() *Vset {
 	return (*Vset)((*ins)(i).with(".lt"))
 }
 
-// Le adds .le, one of .eq .ne .lt .le .gt .ge.
-func (i *Vset) Le() *Vset {
+// LE adds .le, one of .eq .ne .lt .le .gt .ge.
+func (i *Vset) LE() *Vset {
 	return (*Vset)((*ins)(i).with(".le"))
 }
 
-// Gt adds .gt, one of .eq .ne .lt .le .gt .ge.
-func (i *Vset) Gt() *Vset {
+// GT adds .gt, one of .eq .ne .lt .le .gt .ge.
+func (i *Vset) GT() *Vset {
 	return (*Vset)((*ins)(i).with(".gt"))
 }
 
-// Ge adds .ge, one of .eq .ne .lt .le .gt .ge.
-func (i *Vset) Ge() *Vset {
+// GE adds .ge, one of .eq .ne .lt .le .gt .ge.
+func (i *Vset) GE() *Vset {
 	return (*Vset)((*ins)(i).with(".ge"))
 }
 
@@ -951,33 +951,33 @@ func (i *Vset2) S32() *Vset2 {
 	return (*Vset2)((*ins)(i).with(".s32"))
 }
 
-// Eq adds .eq, one of .eq .ne .lt .le .gt .ge.
-func (i *Vset2) Eq() *Vset2 {
+// EQ adds .eq, one of .eq .ne .lt .le .gt .ge.
+func (i *Vset2) EQ() *Vset2 {
 	return (*Vset2)((*ins)(i).with(".eq"))
 }
 
-// Ne adds .ne, one of .eq .ne .lt .le .gt .ge.
-func (i *Vset2) Ne() *Vset2 {
+// NE adds .ne, one of .eq .ne .lt .le .gt .ge.
+func (i *Vset2) NE() *Vset2 {
 	return (*Vset2)((*ins)(i).with(".ne"))
 }
 
-// Lt adds .lt, one of .eq .ne .lt .le .gt .ge.
-func (i *Vset2) Lt() *Vset2 {
+// LT adds .lt, one of .eq .ne .lt .le .gt .ge.
+func (i *Vset2) LT() *Vset2 {
 	return (*Vset2)((*ins)(i).with(".lt"))
 }
 
-// Le adds .le, one of .eq .ne .lt .le .gt .ge.
-func (i *Vset2) Le() *Vset2 {
+// LE adds .le, one of .eq .ne .lt .le .gt .ge.
+func (i *Vset2) LE() *Vset2 {
 	return (*Vset2)((*ins)(i).with(".le"))
 }
 
-// Gt adds .gt, one of .eq .ne .lt .le .gt .ge.
-func (i *Vset2) Gt() *Vset2 {
+// GT adds .gt, one of .eq .ne .lt .le .gt .ge.
+func (i *Vset2) GT() *Vset2 {
 	return (*Vset2)((*ins)(i).with(".gt"))
 }
 
-// Ge adds .ge, one of .eq .ne .lt .le .gt .ge.
-func (i *Vset2) Ge() *Vset2 {
+// GE adds .ge, one of .eq .ne .lt .le .gt .ge.
+func (i *Vset2) GE() *Vset2 {
 	return (*Vset2)((*ins)(i).with(".ge"))
 }
 
@@ -1333,33 +1333,33 @@ func (i *Vset4) S32() *Vset4 {
 	return (*Vset4)((*ins)(i).with(".s32"))
 }
 
-// Eq adds .eq, one of .eq .ne .lt .le .gt .ge.
-func (i *Vset4) Eq() *Vset4 {
+// EQ adds .eq, one of .eq .ne .lt .le .gt .ge.
+func (i *Vset4) EQ() *Vset4 {
 	return (*Vset4)((*ins)(i).with(".eq"))
 }
 
-// Ne adds .ne, one of .eq .ne .lt .le .gt .ge.
-func (i *Vset4) Ne() *Vset4 {
+// NE adds .ne, one of .eq .ne .lt .le .gt .ge.
+func (i *Vset4) NE() *Vset4 {
 	return (*Vset4)((*ins)(i).with(".ne"))
 }
 
-// Lt adds .lt, one of .eq .ne .lt .le .gt .ge.
-func (i *Vset4) Lt() *Vset4 {
+// LT adds .lt, one of .eq .ne .lt .le .gt .ge.
+func (i *Vset4) LT() *Vset4 {
 	return (*Vset4)((*ins)(i).with(".lt"))
 }
 
-// Le adds .le, one of .eq .ne .lt .le .gt .ge.
-func (i *Vset4) Le() *Vset4 {
+// LE adds .le, one of .eq .ne .lt .le .gt .ge.
+func (i *Vset4) LE() *Vset4 {
 	return (*Vset4)((*ins)(i).with(".le"))
 }
 
-// Gt adds .gt, one of .eq .ne .lt .le .gt .ge.
-func (i *Vset4) Gt() *Vset4 {
+// GT adds .gt, one of .eq .ne .lt .le .gt .ge.
+func (i *Vset4) GT() *Vset4 {
 	return (*Vset4)((*ins)(i).with(".gt"))
 }
 
-// Ge adds .ge, one of .eq .ne .lt .le .gt .ge.
-func (i *Vset4) Ge() *Vset4 {
+// GE adds .ge, one of .eq .ne .lt .le .gt .ge.
+func (i *Vset4) GE() *Vset4 {
 	return (*Vset4)((*ins)(i).with(".ge"))
 }
 

@@ -40,7 +40,7 @@ func sizes(k *dsl.Kernel) (m, n, depth dsl.Reg[dsl.U32]) {
 
 // tile is where the tile of the block begins in D.
 func tile(k *dsl.Kernel, m, n dsl.Reg[dsl.U32], t Tiling) (row, col dsl.Reg[dsl.U32]) {
-	at := k.Grouped(m.CeilDiv(int64(t.M)), n.CeilDiv(int64(t.N)), group)
+	at := k.BlockTile(m.CeilDiv(int64(t.M)), n.CeilDiv(int64(t.N)), group)
 	return at.Row.MulI(int64(t.M)), at.Col.MulI(int64(t.N))
 }
 

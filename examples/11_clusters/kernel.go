@@ -34,7 +34,7 @@ func buildSums(m *dsl.Module) {
 	}
 	add := func(a, b dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return a.Add(b) }
 	sum := dsl.ClusterReduce(dsl.BlockReduce(total, "warps", add), "block", add)
-	k.If(first.EqI(0), func() { sums.Store(row, sum) })
+	k.If(first.EQI(0), func() { sums.Store(row, sum) })
 }
 
 // buildScale has a block for each row. It asks for its numbers before it waits for the sum of them.
@@ -46,13 +46,13 @@ func buildScale(m *dsl.Module) {
 	top := dsl.To[dsl.U64](row).Mul(dsl.To[dsl.U64](n))
 	xs, ys := x.At64(top), y.At64(top)
 	next := k.F32(0).Var()
-	k.If(k.TID().X.Lt(n), func() { next.Set(xs.Load(k.TID().X, dsl.NC)) })
+	k.If(k.TID().X.LT(n), func() { next.Set(xs.Load(k.TID().X, dsl.NC)) })
 	k.WaitDependencies()
 	factor := sums.Load(row).Rcp()
 	for i := range k.RangeStep(k.TID().X, n, k.U32(threads)) {
 		ys.Store(i, next.Mul(factor))
 		ahead := i.AddI(threads)
-		k.If(ahead.Lt(n), func() { next.Set(xs.Load(ahead, dsl.NC)) })
+		k.If(ahead.LT(n), func() { next.Set(xs.Load(ahead, dsl.NC)) })
 	}
 }
 

@@ -66,8 +66,8 @@ func build[C dsl.Scalar](m *dsl.Module, t isa.Type, tiling Tiling) {
 	half := Depth(t) / 2
 	told := 256 / unit(t) // bytes of places of a row in a stage
 	steps := length.DivI(int64(Depth(t)))
-	a, b = a.Sized(rows, length.ShrI(1)).From(row), b.Sized(cols, length).From(col)
-	e = e.Sized(rows, steps.MulI(int64(told))).From(row).Repeated() // no place is zero
+	a, b = a.Sized(rows, length.ShrI(1)).RowsFrom(row), b.Sized(cols, length).RowsFrom(col)
+	e = e.Sized(rows, steps.MulI(int64(told))).RowsFrom(row).ClampRows() // no place is zero
 
 	// The two tiles of B are the halves of a stage, since a swizzle is no wider than 128 bytes.
 	tileB := dsl.Tile{Type: t, Rows: tiling.N, Cols: half, Swizzle: dsl.Swizzle128}
@@ -76,7 +76,7 @@ func build[C dsl.Scalar](m *dsl.Module, t isa.Type, tiling Tiling) {
 		dsl.Tile{Type: isa.B8, Rows: tiling.M, Cols: told},
 		tileB, tileB)
 	w := dsl.NewWarpTile[C](k, dsl.SparseMMAFor(t, sums), tiling.M/2, tiling.N/4)
-	fromA, fromB := w.Place(k.WarpIndex(), 4)
+	fromA, fromB := w.Origin(k.WarpIndex(), 4)
 	ab.Multiply(steps,
 		func(step dsl.Reg[dsl.U32], s dsl.AsyncStage) {
 			at := step.MulI(int64(half))
@@ -85,8 +85,8 @@ func build[C dsl.Scalar](m *dsl.Module, t isa.Type, tiling Tiling) {
 			b.CopyAsync(s.Tile(2), at.ShlI(1))
 			b.CopyAsync(s.Tile(3), at.ShlI(1).AddI(int64(half)))
 		},
-		func(s dsl.AsyncStage) dsl.Product {
-			return w.SparseProduct(s.Tile(0), fromA, s.Tile(1), []dsl.SharedTile{s.Tile(2), s.Tile(3)}, fromB)
+		func(s dsl.AsyncStage) dsl.MMAStep {
+			return w.SparseMMAStep(s.Tile(0), fromA, s.Tile(1), []dsl.SharedTile{s.Tile(2), s.Tile(3)}, fromB)
 		})
 	w.Store(d.Sized(rows, cols), row.Add(fromA), col.Add(fromB))
 }

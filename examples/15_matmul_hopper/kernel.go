@@ -65,8 +65,8 @@ func Build(m *dsl.Module, t Tiling) {
 		dsl.OnWarpgroup(0, "load", func() {
 			for at := range tiles.Each() {
 				for s := range ab.Produce(steps) {
-					s.Load(a, at.Row, s.Index())
-					s.Load(b, at.Col, s.Index())
+					s.Load(a, dsl.TileAt(at.Row, s.Iteration()))
+					s.Load(b, dsl.TileAt(at.Col, s.Iteration()))
 				}
 			}
 		}).Regs(40),
@@ -79,7 +79,7 @@ func Build(m *dsl.Module, t Tiling) {
 				row := at.Row.MulI(2).Add(half).MulI(64)
 				out.Store(acc, 0, half, row, at.Col.MulI(int64(t.N)))
 			}
-			out.Drain()
+			out.Wait()
 		}).Regs(232),
 	)
 }

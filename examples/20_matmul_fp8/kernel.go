@@ -56,9 +56,9 @@ func Build(m *dsl.Module) {
 		dsl.OnWarpgroup(0, "load", func() {
 			for at := range tiles.Each() {
 				for s := range ab.Produce(steps) {
-					s.Load(a, at.Row, s.Index())
-					s.Load(b, at.Col, s.Index())
-					factorsA.Load(s, s.Index().Mad(down, at.Row))
+					s.Load(a, dsl.TileAt(at.Row, s.Iteration()))
+					s.Load(b, dsl.TileAt(at.Col, s.Iteration()))
+					factorsA.Load(s, s.Iteration().Mad(down, at.Row))
 				}
 			}
 		}).Regs(40),
@@ -69,15 +69,15 @@ func Build(m *dsl.Module) {
 				for s := range ab.Consume(steps) {
 					part := k.Accumulator(64, Block, isa.F32)
 					part.MMA(s.Tile(a).Part(half, 2), s.Tile(b))
-					ofB := factorsB.Load(at.Col.Mad(steps, s.Index()), dsl.NC)
-					ofA := factorsA.In(s).At(half.MulI(64))
-					factors := make([]dsl.Reg[dsl.F32], part.Lines())
+					ofB := factorsB.Load(at.Col.Mad(steps, s.Iteration()), dsl.NC)
+					ofA := factorsA.InStage(s).At(half.MulI(64))
+					factors := make([]dsl.Reg[dsl.F32], part.LocalRows())
 					for i := range factors {
 						factors[i] = ofA.Load(part.Row(i)).Mul(ofB)
 					}
 					part.Wait()
-					dsl.PromoteSums(total, part, func(c dsl.Cell, sum, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
-						return x.FMA(factors[c.Line], sum)
+					dsl.PromoteAccumulator(total, part, func(c dsl.Cell, sum, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
+						return x.FMA(factors[c.LocalRow], sum)
 					})
 				}
 				total.Store(d, half.MulI(64).Add(at.Row.MulI(Block)), at.Col.MulI(Block))

@@ -26,7 +26,7 @@ func TestGoName(t *testing.T) {
 		".kind::f8f6f4":                    "KindF8F6F4",
 		".mbarrier::complete_tx::bytes":    "MbarrierCompleteTxBytes",
 		".NaN":                             "NaN",
-		".nan":                             "Nan",
+		".nan":                             "IsNaN",
 		".x128":                            "X128",
 		".warp::2::3":                      "", // two numbers would run together
 		".9to5":                            "",
