@@ -100,8 +100,15 @@ func (e *Element) decode(code uint64) (float64, int32) {
 		return splitSingle(uint32(code) &^ (1<<13 - 1)) // operands are truncated to ten bits
 	case F32:
 		return splitSingle(uint32(code))
-	case F16, F64:
+	case F16:
+		n := code >> 10 & 31
+		if n != 0 && n != 31 {
+			bits := code>>15&1<<63 | (n+1023-15)<<52 | code&1023<<42
+			return math.Float64frombits(bits), int32(n) - 15
+		}
 		return e.split(e.format.Decode(code))
+	case F64:
+		return e.split(math.Float64frombits(code))
 	}
 	t := e.table()
 	return t.value[code&255], t.exponent[code&255]
