@@ -66,6 +66,11 @@ race:
 agree: tools
 	go run ./internal/agree/cmd/agree -report docs/agree.md
 
+# Every spelling of scalar and packed arithmetic, with a thousand inputs each, against rational numbers.
+.PHONY: eval-oracle
+eval-oracle:
+	EVAL_ORACLE=1000 go test -count 1 -timeout 2h -run TestOracle -v ./isa/eval
+
 # Spoils whole modules in one place each, and compares the verdicts.
 .PHONY: wild
 wild: tools
