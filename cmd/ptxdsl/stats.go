@@ -28,8 +28,9 @@ in the text most registers are in use and what is in them (and of which line of
 the program that is, if .loc says so), how many warps run at once on a
 multiprocessor of that target, whether the kernel may spill, and for setmaxnreg
 what the launch gives and the budgets take. A path is a file, or a
-folder, which stands for all .ptx files in and under it; without a path, standard
-input is read.
+folder, which stands for all regular .ptx files in and under it; without a path,
+and for -, standard input is read. At most 2 GiB of a file are read, and 256 MiB
+of standard input, a pipe or a device.
 
 The count is an estimate; how good, docs/registers.md says. The words in use are
 counted in the order of the text, without copies and constants; the assembler
@@ -64,14 +65,14 @@ func runStats(c *call) int {
 	if code, ok := c.parse(); !ok {
 		return code
 	}
-	inputs := func(yield func(input) bool) { walk(c.flags.Args(), yield) }
-	if c.flags.NArg() == 0 {
-		inputs = func(yield func(input) bool) { yield(input{name: standardInput}) }
+	inputs, code, ok := c.inputs("")
+	if !ok {
+		return code
 	}
-	code, files := exitClean, 0
 	each(c, inputs, "counting", func(in *input) counted { return countOf(c, in) }, func(r counted) {
-		files++
 		switch {
+		case harmless(r.err):
+			fmt.Fprintln(c.stderr, r.err)
 		case r.err != nil:
 			code = c.trouble(r.err)
 		case len(r.findings) > 0:
@@ -85,9 +86,6 @@ func runStats(c *call) int {
 			r.print(c.stdout, f.more)
 		}
 	})
-	if files == 0 {
-		return c.trouble(errNothing)
-	}
 	return code
 }
 
