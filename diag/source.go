@@ -33,12 +33,13 @@ func Offset(text string, line, column int) (offset int, ok bool) {
 }
 
 // A reader walks the lines of a text. Findings come in order of position, so it continues from
-// where it was and starts again only for an earlier line: listing a thousand findings of a big
-// file costs one pass.
+// where it was. The first time an earlier line is asked for it notes where all lines begin, since
+// each of many findings may speak of an early line too.
 type reader struct {
-	text string
-	at   int // where the current line begins
-	n    int // its number, less one
+	text   string
+	at     int   // where the current line begins
+	n      int   // its number, less one
+	starts []int // of all lines; nil as long as lines come in their order
 }
 
 // seek makes line n the current one.
@@ -46,8 +47,15 @@ func (r *reader) seek(n int) bool {
 	if n < 1 {
 		return false
 	}
-	if n-1 < r.n {
-		r.at, r.n = 0, 0
+	if n-1 < r.n && r.starts == nil {
+		r.starts = lineStarts(r.text)
+	}
+	if r.starts != nil {
+		if n > len(r.starts) {
+			return false
+		}
+		r.at, r.n = r.starts[n-1], n-1
+		return true
 	}
 	for r.n < n-1 {
 		i := strings.IndexByte(r.text[r.at:], '\n')
@@ -58,6 +66,19 @@ func (r *reader) seek(n int) bool {
 		r.n++
 	}
 	return true
+}
+
+// lineStarts is where each line of text begins.
+func lineStarts(text string) []int {
+	starts := make([]int, 1, strings.Count(text, "\n")+1)
+	for at := 0; ; {
+		i := strings.IndexByte(text[at:], '\n')
+		if i < 0 {
+			return starts
+		}
+		at += i + 1
+		starts = append(starts, at)
+	}
 }
 
 func (r *reader) line(n int) (string, bool) {

@@ -197,7 +197,11 @@ type Targets struct {
 	Blocks []*Block
 	Funcs  []*Func
 	Proto  *Func
-	Ahead  bool // declared ahead of all instructions; otherwise where one alone names it
+	Ahead  bool // declared ahead of all instructions
+	// Before is the instruction before which the list is declared where it is not ahead of all. The assembler's code for
+	// debugging depends on the place. Where Before is nil, or a pass has removed it, the list is declared before the
+	// instruction that names it, or ahead of all where several do.
+	Before *Instr
 	Pos    Pos
 	Doc    []string
 	Note   string

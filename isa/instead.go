@@ -223,7 +223,7 @@ func (m *Matcher) used(list []*Instruction, mod Mod) bool {
 
 // respelled looks for the opcode that is meant where one dot stands for two colons, or the other way: mbarrier.complete_tx, wait_group::read.
 func (m *Matcher) respelled(op string) *Problem {
-	if !m.search() {
+	if len(op) > mostRespelled || !m.search() {
 		return nil
 	}
 	dots := 0

@@ -62,6 +62,7 @@ func (l *lifter) body(b *ptx.Block) {
 	l.merged = make(map[*ir.Block]merged)
 	l.block, l.begun = nil, false
 	l.statements(b.Stmts)
+	l.waiting = l.waiting[:0] // what is declared behind all instructions has no use
 	l.f.Tail = append(l.pending, l.doc(b.To)...)
 	l.pending = nil
 	if len(l.f.Blocks) == 0 {
@@ -175,6 +176,10 @@ func (l *lifter) add(in *ir.Instr) {
 		l.newBlock(&ir.Block{})
 	}
 	l.block.Instrs = append(l.block.Instrs, in)
+	for _, t := range l.waiting {
+		t.Before = in
+	}
+	l.waiting = l.waiting[:0]
 	l.begun = l.begun || !in.Directive()
 	if in.Ends() {
 		l.block = nil
@@ -289,8 +294,11 @@ func (l *lifter) nested(n *ptx.Func) {
 	l.targets(t)
 }
 
-// targets adds a list or a prototype to the function. The assembler makes other code for debugging where a prototype stands elsewhere.
+// targets adds a list or a prototype to the function. It keeps its place, which the next instruction marks: the
+// assembler makes other code for debugging where a list stands elsewhere.
 func (l *lifter) targets(t *ir.Targets) {
-	t.Ahead = !l.begun
+	if t.Ahead = !l.begun; !t.Ahead {
+		l.waiting = append(l.waiting, t)
+	}
 	l.f.Targets = append(l.f.Targets, t)
 }

@@ -74,7 +74,8 @@ type lifter struct {
 	used    map[string]int // names in it, each with how many like it were made
 	heading bool           // its parameters are being read
 	block   *ir.Block
-	begun   bool // an instruction has been read
+	begun   bool          // an instruction has been read
+	waiting []*ir.Targets // declared since the last instruction
 	merged  map[*ir.Block]merged
 	ordered []regPlace
 	unused  map[*ir.Reg]bool // declared and not used so far

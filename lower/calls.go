@@ -84,28 +84,3 @@ func insert(list []sequence, s sequence) []sequence {
 	}
 	return out
 }
-
-// lonely finds the lists and prototypes that one instruction alone names, and that did not stand ahead of all. They are declared before it,
-// others at the head of the function.
-func lonely(f *ir.Func) map[*ir.Instr]*ir.Targets {
-	if len(f.Targets) == 0 {
-		return nil
-	}
-	by := make(map[*ir.Targets][]*ir.Instr)
-	for _, b := range f.Blocks {
-		for _, in := range b.Instrs {
-			for i := range in.Args {
-				if t, ok := in.Args[i].Ref().(*ir.Targets); ok {
-					by[t] = append(by[t], in)
-				}
-			}
-		}
-	}
-	of := make(map[*ir.Instr]*ir.Targets)
-	for t, users := range by {
-		if len(users) == 1 && !t.Ahead {
-			of[users[0]] = t
-		}
-	}
-	return of
-}

@@ -52,13 +52,13 @@ type writer struct {
 	*layout.Page
 	m       *ir.Module
 	lines   bool
-	files   map[string]int            // numbers of .file
-	names   []string                  // of the files, in the order of their numbers
-	at      ir.Pos                    // of the last .loc
-	place   diag.Place                // likewise
-	lists   map[*ir.Instr]*ir.Targets // to be declared before an instruction
-	global  map[string]int            // names at module level: see others
-	spelled map[string]string         // opcodes in the manual's order of modifiers
+	files   map[string]int              // numbers of .file
+	names   []string                    // of the files, in the order of their numbers
+	at      ir.Pos                      // of the last .loc
+	place   diag.Place                  // likewise
+	lists   map[*ir.Instr][]*ir.Targets // to be declared before an instruction
+	global  map[string]int              // names at module level: see others
+	spelled map[string]string           // opcodes in the manual's order of modifiers
 }
 
 // comments puts comments on lines of their own.

@@ -4,7 +4,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"sync"
@@ -24,10 +23,15 @@ Fmt writes PTX in the one style described in docs/format.md. It changes white
 space, the order of modifiers that ptxas takes in any order, and nothing that a
 program could notice: the assembled code is the same byte for byte.
 
-Without a path it formats standard input to standard output. A file is
-formatted whatever its name; of a folder, all files in and under it whose names
-end in .ptx and do not begin with a dot. Without a flag the formatted text goes
-to standard output, files after one another in the order given.
+Without a path, and for -, it formats standard input to standard output. A file
+is formatted whatever its name; of a folder, all regular files in and under it
+whose names end in .ptx and do not begin with a dot. Without a flag the formatted
+text goes to standard output, files after one another in the order given. At most
+2 GiB of a file are read, and 256 MiB of standard input, a pipe or a device.
+
+With -w a file is replaced in one step by a new one; what a symbolic link leads
+to is replaced, not the link. A file with several hard links is written in place,
+so that its names keep naming one file.
 
 Line ends become LF. What fmt does not know, such as an instruction of a future
 version, it formats all the same. A file that is not PTX at all is left alone,
@@ -60,14 +64,10 @@ func runFmt(c *call) int {
 	if code, ok := c.parse(); !ok {
 		return code
 	}
-	inputs := func(yield func(input) bool) { walk(c.flags.Args(), yield) }
-	if c.flags.NArg() == 0 {
-		if f.write {
-			return c.trouble(errors.New("error: cannot use -w with standard input"))
-		}
-		inputs = func(yield func(input) bool) { yield(input{name: standardInput}) }
+	inputs, code, ok := c.inputs(map[bool]string{true: "-w"}[f.write])
+	if !ok {
+		return code
 	}
-	code := exitClean
 	each(c, inputs, "formatting", func(in *input) formatted { return f.format(c, in) }, func(r formatted) {
 		code = max(code, f.report(c, &r))
 	})

@@ -153,7 +153,7 @@ func (c *call) trouble(err error) int {
 // unread reports what a command that rewrites files could not read. A folder without any is no trouble: gofmt says nothing
 // there, but whoever mistyped its name would like to know.
 func (c *call) unread(err error) int {
-	if errors.As(err, &emptyFolder{}) {
+	if errors.As(err, &emptyFolder{}) || harmless(err) {
 		fmt.Fprintln(c.stderr, err)
 		return exitClean
 	}

@@ -4,7 +4,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -38,8 +37,10 @@ representation makes of a file: names in one scope, constants worked out,
 declarations in order; the assembled code is the same byte for byte.
 
 Without a path, and for -, it works on standard input. A file is taken whatever
-its name; of a folder, all files in and under it whose names end in .ptx. The
-results go to standard output one after another, or with -w into the files.
+its name; of a folder, all regular files in and under it whose names end in .ptx
+and do not begin with a dot. At most 2 GiB of a file are read, and 256 MiB of
+standard input, a pipe or a device. The results go to standard output one after
+another, or with -w into the files as ptxdsl fmt writes them.
 
 The passes, in the order in which -passes=all runs them (docs/passes.md):
 ` + list.String() + `
@@ -77,24 +78,10 @@ func runOpt(c *call) int {
 	if err := f.choose(*names, *dump); err != nil {
 		return c.misuse("%v", err)
 	}
-	paths := c.flags.Args()
-	if len(paths) == 0 {
-		paths = []string{"-"}
+	inputs, code, ok := c.inputs(map[bool]string{true: "-w"}[f.write])
+	if !ok {
+		return code
 	}
-	if first := slices.Index(paths, "-"); first >= 0 && slices.Contains(paths[first+1:], "-") {
-		return c.misuse("- is given twice; standard input is read once")
-	}
-	if f.write && slices.Contains(paths, "-") {
-		return c.trouble(errors.New("error: cannot use -w with standard input"))
-	}
-	inputs := func(yield func(input) bool) {
-		for _, path := range paths {
-			if path == "-" && !yield(input{name: standardInput}) || path != "-" && !walkOne(path, yield) {
-				return
-			}
-		}
-	}
-	code := exitClean
 	each(c, inputs, "optimising", func(in *input) optimised { return f.module(c, in) }, func(r optimised) {
 		code = max(code, f.report(c, &r))
 	})

@@ -36,8 +36,10 @@ off it is.
 Stats also reports the line where most registers are live and what is in them (with
 the source line, if .loc names one), how many warps are resident on a multiprocessor
 of the target, whether the kernel spills, and for setmaxnreg the registers at launch
-and the budget of each role. A path is a file, or a folder, which stands for all .ptx
-files in and under it; without a path, standard input is read.
+and the budget of each role. A path is a file, or a folder, which stands for all
+regular .ptx files in and under it; without a path, and for -, standard input is
+read. At most 2 GiB of a file are read, and 256 MiB of standard input, a pipe or a
+device.
 
 Live registers are counted in the order of the text, without copies and constants.
 The assembler reorders instructions, so its count can be higher or lower.
@@ -77,14 +79,14 @@ func runStats(c *call) int {
 	if err != nil {
 		return c.trouble(err)
 	}
-	inputs := func(yield func(input) bool) { walk(c.flags.Args(), yield) }
-	if c.flags.NArg() == 0 {
-		inputs = func(yield func(input) bool) { yield(input{name: standardInput}) }
+	inputs, code, ok := c.inputs("")
+	if !ok {
+		return code
 	}
-	code, files := exitClean, 0
 	each(c, inputs, "counting", func(in *input) counted { return countOf(c, in, tool) }, func(r counted) {
-		files++
 		switch {
+		case harmless(r.err):
+			fmt.Fprintln(c.stderr, r.err)
 		case r.err != nil:
 			code = c.trouble(r.err)
 		case len(r.findings) > 0:
@@ -98,9 +100,6 @@ func runStats(c *call) int {
 			r.print(c.stdout, f.more)
 		}
 	})
-	if files == 0 {
-		return c.trouble(errNothing)
-	}
 	return code
 }
 

@@ -4,7 +4,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -13,7 +12,6 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/pressure"
 )
 
-var errNothing = errors.New("no .ptx files")
 
 // print writes a file's kernels as a table, and under each line what else there is to say.
 func (r *counted) print(w io.Writer, more bool) {

@@ -4,6 +4,7 @@
 package roundtrip
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,9 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/internal/ptxas"
+	"github.com/ptxdsl/ptxdsl/lift"
+	"github.com/ptxdsl/ptxdsl/lower"
+	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
 const module = `.version 8.0
@@ -80,6 +84,82 @@ func TestRun(t *testing.T) {
 		})
 	}
 }
+
+// TestTargetPlaces takes lists of targets through the intermediate representation. With debug information the place
+// of .branchtargets among the instructions changes the machine code, so the code shows whether it was kept.
+func TestTargetPlaces(t *testing.T) {
+	tool, err := ptxas.Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const head = `.version 8.0
+.target sm_80, debug
+.address_size 64
+.func f(.param .b32 x) {
+	ret;
+}
+.visible .entry k(.param .u64 p, .param .u32 i) {
+	.reg .b32 %r<6>;
+	.reg .b64 %rd<3>;
+	ld.param.u64 %rd1, [p];
+	ld.param.u32 %r5, [i];
+`
+	const tail = `	ret;
+}
+.section .debug_info { .b8 1
+}
+`
+	const list, move = "ts: .branchtargets La, Lb;\n", "mov.u32 %r3, 0;\n"
+	const branch = "brx.idx %r5, ts;\nLa: add.u32 %r3, %r3, 1;\nLb: st.global.u32 [%rd1], %r3;\n"
+	const address = "mov.u64 %rd2, f;\n"
+	const open, call = "{ .param .b32 x; st.param.b32 [x], %r3;\n", "call %rd2, (x), ts; }\nst.global.u32 [%rd1], %r3;\n"
+	rewrite := func(name, text string) (string, diag.List) {
+		file, list := ptx.Parse(name, text)
+		m, more := lift.Module(file)
+		return lower.Text(m), append(list, more...)
+	}
+	var other int
+	for _, set := range [][]string{
+		{list + move + branch, move + list + branch},
+		{proto + address + move + open + call, address + move + open + proto + call, address + proto + move + open + call},
+		{funcs + address + move + open + call, address + move + open + funcs + call, address + funcs + move + open + call},
+	} {
+		var sources []Source
+		for i, body := range set {
+			sources = append(sources, Source{fmt.Sprintf("%d.ptx", i), head + body + tail})
+		}
+		c := Config{
+			Tool:    tool,
+			Format:  func(_, text string) (string, diag.List) { return text, nil },
+			Check:   func(string, string) diag.List { return nil },
+			Rewrite: rewrite,
+		}
+		reports, err := Run(t.Context(), c, sources)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, r := range reports {
+			if len(r.Problems) > 0 || !r.Accepted || !r.Rewritten {
+				t.Errorf("%v %s\n%s", r.Problems, r.Refusal, sources[i].Text)
+			}
+		}
+		// The test can see a list that has moved: as texts of one another the sources have other code.
+		c.Rewrite = func(string, string) (string, diag.List) { return sources[1].Text, nil }
+		reports, err = Run(t.Context(), c, sources[:1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		other += len(reports[0].Problems)
+	}
+	if other == 0 {
+		t.Error("the place of a list changes nothing")
+	}
+}
+
+const (
+	proto = "ts: .callprototype _ (.param .b32 _);\n"
+	funcs = "ts: .calltargets f;\n"
+)
 
 func TestSources(t *testing.T) {
 	folder := t.TempDir()

@@ -32,6 +32,7 @@ type graph struct {
 	words    *words
 	flow     *ir.Flow
 	ops      [][]op
+	room     [][]op   // before the ops of each block in their memory, while blocks are merged
 	point    Point    // where most words are in use in the order of the text
 	behind   [][]word // what is read behind each block, before blocks are merged
 	unrolled int      // loops
