@@ -24,7 +24,7 @@ type Place struct {
 // IsValid reports whether p points somewhere.
 func (p Place) IsValid() bool { return p.Line > 0 }
 
-// String is file:line:column, as editors and terminals link it.
+// String returns file:line:column, as editors and terminals link it.
 func (p Place) String() string {
 	if !p.IsValid() {
 		if p.File == "" {
@@ -49,7 +49,7 @@ const (
 	Note
 )
 
-// String is the lower-case name of s.
+// String returns the lower-case name of s.
 func (s Severity) String() string {
 	switch s {
 	case Error:
@@ -126,7 +126,7 @@ func (l List) Sort() List {
 	})
 }
 
-// String is the findings as people read them, without the lines of source.
+// String returns the findings as people read them, without the lines of source.
 func (l List) String() string {
 	var b strings.Builder
 	if err := (Printer{Source: func(string) (string, bool) { return "", false }}).Print(&b, l); err != nil {

@@ -25,7 +25,7 @@ type Rule struct {
 	Section  string   // the manual's section, such as "9.7.9.8 ld"
 }
 
-// Page is the rule as text for a terminal or a file.
+// Page returns the rule as text for a terminal or a file.
 func (r Rule) Page() string {
 	var b strings.Builder
 	b.WriteString(r.ID + ": " + r.Title + "\n")
@@ -61,12 +61,12 @@ func (r Rule) Page() string {
 // Rules is a set of rules.
 type Rules []Rule
 
-// Sorted is the set in the order of its ids.
+// Sorted returns the set in the order of its ids.
 func (s Rules) Sorted() Rules {
 	return slices.SortedFunc(slices.Values(s), func(a, b Rule) int { return cmp.Compare(a.ID, b.ID) })
 }
 
-// Find is the rule of an id, in any case.
+// Find returns the rule of an id, in any case.
 func (s Rules) Find(id string) (Rule, bool) {
 	for _, r := range s {
 		if strings.EqualFold(r.ID, id) {

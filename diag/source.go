@@ -11,7 +11,7 @@ import (
 // A Source finds the text of a file that findings speak of; ok is false where there is none.
 type Source func(file string) (text string, ok bool)
 
-// Texts is a Source over files that are already in memory.
+// Texts returns a Source over files that are already in memory.
 func Texts(files map[string]string) Source {
 	return func(file string) (string, bool) {
 		text, ok := files[file]
@@ -19,14 +19,15 @@ func Texts(files map[string]string) Source {
 	}
 }
 
-// Line is line n of text, counted from 1, without its line end; ok is false beyond the last.
+// Line returns line n of text, counted from 1, without its line end; ok is false beyond the
+// last.
 func Line(text string, n int) (line string, ok bool) {
 	r := reader{text: text}
 	return r.line(n)
 }
 
-// Offset is the byte offset of a line and column in text; ok is false where text has no such
-// place. The place just after the last byte of a line, and of the text, exists.
+// Offset returns the byte offset of a line and column in text; ok is false where text has no
+// such place. The place just after the last byte of a line, and of the text, exists.
 func Offset(text string, line, column int) (offset int, ok bool) {
 	r := reader{text: text}
 	return r.offset(line, column)

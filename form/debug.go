@@ -16,14 +16,15 @@ type location [3]uint32
 // sourceFile checks .file index "name", time, size.
 func (c *checker) sourceFile(d *ptx.Directive) {
 	if len(d.Args) < 2 || len(d.Args) > 4 {
-		c.fault(&ruleFile, d, ".file takes an index and a name in quotes, and may give time and size")
+		c.fault(&ruleFile, d, ".file takes an index and a quoted file name, optionally followed "+
+			"by time and size")
 		return
 	}
 	var index uint32
 	for i := range d.Args {
 		if i == 1 {
 			if d.Args[i].Kind != ptx.String {
-				c.fault(&ruleFile, d.Args[i], "%s is not a file name in quotes", clip(c.text(&d.Args[i])))
+				c.fault(&ruleFile, d.Args[i], "%s is not a quoted file name", clip(c.text(&d.Args[i])))
 			}
 			continue
 		}
@@ -41,7 +42,7 @@ func (c *checker) sourceFile(d *ptx.Directive) {
 		}
 	}
 	if old, ok := c.files[index]; ok {
-		c.fault(&ruleFileTwice, d.Args[0], "file index %d is given twice", index).related(old, "it was given here")
+		c.fault(&ruleFileTwice, d.Args[0], "file index %d is declared twice", index).related(old, "first declared here")
 		return
 	}
 	c.files[index] = d.Span
@@ -70,7 +71,8 @@ func (c *checker) locationNumbers(d *ptx.Directive) (at location, ok bool) {
 		n++
 	}
 	if n != 3 {
-		c.fault(&ruleLocation, d, "%s takes three numbers, file, line and column; %d are given", d.Name.Text, n)
+		c.fault(&ruleLocation, d, "%s takes three numbers (file, line and column), but %d are "+
+			"given", d.Name.Text, n)
 		return at, false
 	}
 	return at, true
@@ -107,9 +109,11 @@ func (c *checker) location(d *ptx.Directive) {
 			}
 		}
 		if !good {
-			c.fault(&ruleLocation, t, "inlined_at takes three numbers of 32 bits, file, line and column")
+			c.fault(&ruleLocation, t, "inlined_at takes three 32-bit numbers: file, line and "+
+				"column")
 		} else if !c.locs[from] {
-			c.fault(&ruleInlined, t, "inlined_at names %d %d %d, which no .loc of this function gave before", from[0], from[1], from[2])
+			c.fault(&ruleInlined, t, "inlined_at names %d %d %d, which no preceding .loc of this "+
+				"function has", from[0], from[1], from[2])
 		}
 	}
 	c.locs[at] = true
@@ -119,7 +123,8 @@ func (c *checker) location(d *ptx.Directive) {
 func (c *checker) finishDebug() {
 	for i := range c.inlined {
 		if o := &c.inlined[i]; !c.marks[o.Text] {
-			c.fault(&ruleFunctionName, o, "%s is not a label of a .section of this module; function_name takes one", clip(o.Text))
+			c.fault(&ruleFunctionName, o, "%s is not a label of a .section of this module, "+
+				"expected one after function_name", clip(o.Text))
 		}
 	}
 }
@@ -135,7 +140,7 @@ func (c *checker) sources(n *ptx.Sources) {
 		v, _ := c.plainInteger(&s.File)
 		index, fits := word32(v)
 		if _, given := c.files[index]; !fits || !given {
-			c.fault(&ruleFile, s.File, "no .file before this has the number %s", clip(s.File.Text))
+			c.fault(&ruleFile, s.File, "file index %s has no preceding .file directive", clip(s.File.Text))
 		}
 	}
 }
@@ -145,7 +150,7 @@ func (c *checker) section(n *ptx.Section) {
 	c.need(n, ".section", 2, 0, 0)
 	c.debug = true
 	if _, ok := isa.ParseType(n.Name.Text); ok {
-		c.fault(&ruleSectionData, n.Name, "%s is a type, not the name of a section", n.Name.Text)
+		c.fault(&ruleSectionData, n.Name, "%s is a type, expected the name of a section", n.Name.Text)
 	}
 	labels := make(map[string]*ptx.Label)
 	for _, line := range n.Lines {
@@ -178,7 +183,8 @@ func (c *checker) sectionData(line *ptx.Data) {
 	case ".b64":
 		width = 64
 	default:
-		c.fault(&ruleSectionData, line.Type, "%s is not a type of debug data; there are .b8, .b16, .b32 and .b64", clip(line.Type.Text))
+		c.fault(&ruleSectionData, line.Type, "%s is not a debug data type, expected .b8, .b16, "+
+			".b32 or .b64", clip(line.Type.Text))
 		return
 	}
 	for i := range line.Args {
@@ -191,11 +197,12 @@ func (c *checker) sectionData(line *ptx.Data) {
 		}
 		if !isConstant(o) {
 			if len(line.Args) > 1 {
-				c.fault(&ruleSectionData, o, "%s is an address, which stands alone on its line", clip(c.text(o)))
+				c.fault(&ruleSectionData, o, "%s is an address and must be alone on its line", clip(c.text(o)))
 				return
 			}
 			if width < 32 && o.Kind != ptx.Binary {
-				c.fault(&ruleSectionData, o, "%s is an address, which %s does not hold; .b32 or .b64 is expected", clip(c.text(o)), line.Type.Text)
+				c.fault(&ruleSectionData, o, "%s is an address, which does not fit into %s; "+
+					"expected .b32 or .b64", clip(c.text(o)), line.Type.Text)
 			}
 			continue
 		}

@@ -176,7 +176,7 @@ func (c *checker) declareRange(sym *symbol) bool {
 		f := c.fault(&ruleTwice, sym.at, "%s is declared twice in this scope", rangeName(sym)).
 			related(old.at, "the first declaration is here")
 		if old.count < sym.count {
-			f.d.Message = rangeName(sym) + " declares " + sym.name + "0 to " + sym.name + strconv.FormatInt(old.count-1, 10) + " a second time in this scope"
+			f.d.Message = rangeName(sym) + " declares " + sym.name + "0 to " + sym.name + strconv.FormatInt(old.count-1, 10) + " twice in this scope"
 		}
 		return false
 	}
@@ -258,7 +258,7 @@ func (c *checker) unknown(at ptx.Node, name string, fits func(*symbol) bool) {
 		if sym.count > 0 {
 			last = sym.name + "0 to " + sym.name + strconv.FormatInt(sym.count-1, 10)
 		}
-		c.widen(sym, n+1, c.fault(&ruleUndeclared, at, "%s is not declared: %s declares %s", clip(name), rangeName(sym), last).
+		c.widen(sym, n+1, c.fault(&ruleUndeclared, at, "%s is not declared: %s declares only %s", clip(name), rangeName(sym), last).
 			related(sym.at, "the declaration is here").
 			fix(sym.number, strconv.FormatInt(n+1, 10), "declare %s<%d>", sym.name, n+1))
 		return
@@ -317,7 +317,8 @@ func (c *checker) oneOnly(at ptx.Node, name, begin string) bool {
 			if c.again(sym, n+1) {
 				return true
 			}
-			c.widen(sym, n+1, c.fault(&ruleUndeclared, at, "%s is not declared: %s is one register", clip(name), clip(begin)).
+			c.widen(sym, n+1, c.fault(&ruleUndeclared, at, "%s is not declared: %s is a single "+
+				"register", clip(name), clip(begin)).
 				related(sym.at, "the declaration is here").
 				fixAt(sym.at.To, sym.at.To, "<"+strconv.FormatInt(n+1, 10)+">", "declare %s<%d>", clip(begin), n+1).guess())
 			return true

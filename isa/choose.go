@@ -31,8 +31,8 @@ func (f *Form) Allows(slots []Mod) bool {
 	return true
 }
 
-// Bounds are the gates that matter for the modifiers in slots: all of open must be open, none of
-// gone. A table gives one gate, which is open where any fitting row is.
+// Bounds returns the gates that matter for the modifiers in slots: all of open must be open,
+// none of gone. A table gives one gate, which is open where any fitting row is.
 func (f *Form) Bounds(slots []Mod) (open, gone []Gate) {
 	open = append(open, f.Gates...)
 	gone = append(gone, f.Gone...)
@@ -88,8 +88,8 @@ func Fits(want, have Type, relaxed bool) bool {
 	return typeFits(want, have)
 }
 
-// Bounds are the gates that matter for an instruction of form c with the operands in args: those of the
-// form, and those that its operands bring.
+// Bounds returns the gates that matter for an instruction of form c with the operands in args:
+// those of the form, and those that its operands bring.
 func (c *Candidate) Bounds(args []Arg) (open, gone []Gate) {
 	open, gone = c.Form.Bounds(c.Slots)
 	var t tally
@@ -111,7 +111,8 @@ func (c *Candidate) Bounds(args []Arg) (open, gone []Gate) {
 	return open, gone
 }
 
-// Since is the first version in which t has the modifiers of c, whatever the operands bring.
+// Since returns the first version in which t has the modifiers of c, whatever the operands
+// bring.
 func (c *Candidate) Since(t Target) Version {
 	if t == c.target {
 		return c.since

@@ -32,7 +32,7 @@ type Set struct {
 	kept atomic.Int32      // how many of them
 }
 
-// Standard is the instruction set of the generated tables.
+// Standard returns the instruction set of the generated tables.
 func Standard() *Set { return standard() }
 
 var standard = sync.OnceValue(newStandard)
@@ -43,8 +43,8 @@ func newStandard() *Set {
 	return s
 }
 
-// NewSet is a set of the instructions in list. Mods are the words of their modifiers, and ignored are those that are skipped on all
-// of them.
+// NewSet returns a set of the instructions in list. Mods are the words of their modifiers, and
+// ignored are those that are skipped on all of them.
 func NewSet(list []Instruction, mods []string, ignored []Mod) *Set {
 	s := &Set{Mods: mods, Ignored: ignored, sorted: SortMods(mods), entries: make([]entry, len(list))}
 	for i := range list {
@@ -74,7 +74,8 @@ func SortNames(list []Instruction) []uint16 {
 	return sorted
 }
 
-// All are the instructions, family by family. They may be read anew for each who asks: Form.Is tells whether two are one.
+// All returns the instructions, family by family. They may be read anew for each who asks:
+// Form.Is tells whether two are one.
 func (s *Set) All() iter.Seq[*Instruction] {
 	return func(yield func(*Instruction) bool) {
 		s.reading.Lock()
@@ -98,7 +99,8 @@ func (s *Set) mod(word string) (Mod, bool) {
 	return s.sorted[i], true
 }
 
-// Named is the instructions of a name: one per family that has it. They may be read anew, as those of All.
+// Named returns the instructions of a name: one per family that has it. They may be read anew,
+// as those of All.
 func (s *Set) Named(name string) []*Instruction {
 	list, _ := s.named(name)
 	return s.instructions(list)

@@ -33,10 +33,10 @@ type Matcher struct {
 	kinds slab.Of[WantKind]
 }
 
-// NewMatcher is a Matcher over the standard instruction set.
+// NewMatcher returns a Matcher over the standard instruction set.
 func NewMatcher(v Version, t Target) *Matcher { return Standard().Matcher(v, t) }
 
-// Matcher is a Matcher over s.
+// Matcher returns a Matcher over s.
 func (s *Set) Matcher(v Version, t Target) *Matcher {
 	return &Matcher{set: s, version: v, target: t, known: s.sensesFor(v, t), memo: make(map[string]*Opcode)}
 }
@@ -119,13 +119,13 @@ func (m *Matcher) Match(op string, args []Arg) (*Candidate, []Problem) {
 	return nil, m.explainArgs(o, op, args)
 }
 
-// Candidates are the forms that fit the modifiers of op, and why there are none.
+// Candidates returns the forms that fit the modifiers of op, and why there are none.
 func (m *Matcher) Candidates(op string) ([]Candidate, []Problem) {
 	o := m.Opcode(op)
 	return o.fits, o.problems
 }
 
-// Opcode is what the matcher knows of op.
+// Opcode returns what the matcher knows of op.
 func (m *Matcher) Opcode(op string) *Opcode {
 	if op == "" {
 		return m.resolve(op)

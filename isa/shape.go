@@ -16,7 +16,8 @@ type taken struct {
 	by    *Candidate
 }
 
-// Took is the form that took operands of a shape; nil where none is known to have done so.
+// Took returns the form that took operands of a shape; nil where none is known to have done
+// so.
 func (o *Opcode) Took(shape []Word) *Candidate {
 	if known := o.taken.Load(); known != nil {
 		for i := range *known {
@@ -44,7 +45,7 @@ func (o *Opcode) takes(shape []Word, c *Candidate) {
 // Valued reports whether the values of constants belong to a shape.
 func (o *Opcode) Valued() bool { return o.valued }
 
-// Problems are those of the opcode by itself: warnings, where there are operands that fit.
+// Problems returns those of the opcode by itself: warnings, where there are operands that fit.
 func (o *Opcode) Problems() []Problem { return o.problems }
 
 // A Word says of an operand what it is, but for its part, the value of a constant, and its elements: those are words of their own.
@@ -62,7 +63,7 @@ const (
 	wordElems = 46
 )
 
-// WordOf is the Word of an operand.
+// WordOf returns the Word of an operand.
 func WordOf(k ArgKind, t Type, s Space, count, elems int) Word {
 	return Word(k) | Word(t)<<8 | Word(s)<<16 | Word(uint16(count))<<wordCount | Word(elems)<<wordElems
 }

@@ -13,7 +13,7 @@ import (
 // A Version is a PTX ISA version: 8.6 is 806.
 type Version uint16
 
-// MakeVersion is the Version of major.minor.
+// MakeVersion returns the Version of major.minor.
 func MakeVersion(major, minor int) Version { return Version(major*100 + minor) }
 
 // ParseVersion reads "8.6".
@@ -27,7 +27,7 @@ func ParseVersion(s string) (Version, error) {
 	return MakeVersion(major, minor), nil
 }
 
-// String is "8.6".
+// String returns "8.6".
 func (v Version) String() string { return fmt.Sprintf("%d.%d", v/100, v%100) }
 
 // Known reports whether the table knows version v.
@@ -40,7 +40,7 @@ func (v Version) Known() bool {
 	return false
 }
 
-// Newest is the newest PTX version of the table.
+// Newest returns the newest PTX version of the table.
 func Newest() Version { return Versions[len(Versions)-1].Version }
 
 // A VersionInfo is what the table says of a PTX version.
@@ -68,10 +68,10 @@ func ParseTarget(name string) (Target, bool) {
 	return t, ok
 }
 
-// Info is what the table says of t.
+// Info returns what the table says of t.
 func (t Target) Info() TargetInfo { return Targets[t] }
 
-// String is the target's name.
+// String returns the target's name.
 func (t Target) String() string { return Targets[t].Name }
 
 // A TargetSet is a set of targets.
@@ -83,13 +83,13 @@ const AllTargets = ^TargetSet(0)
 // Has reports whether t is in s.
 func (s TargetSet) Has(t Target) bool { return s>>t&1 != 0 }
 
-// TargetsNamed is the set a gate's word stands for: "90" is sm_90 and all later ones, "100f" the
-// members of its family from 100 on, "100a" sm_100a alone. sm_101 is an older name of sm_110, so
-// "110a" holds sm_101a too, but "101a" means only the older name.
+// TargetsNamed returns the set a gate's word stands for: "90" is sm_90 and all later ones,
+// "100f" the members of its family from 100 on, "100a" sm_100a alone. sm_101 is an older name
+// of sm_110, so "110a" holds sm_101a too, but "101a" means only the older name.
 func TargetsNamed(targets []TargetInfo, word string) (TargetSet, error) {
 	i := slices.IndexFunc(targets, func(t TargetInfo) bool { return t.Name == "sm_"+word })
 	if i < 0 {
-		return 0, fmt.Errorf("target %q is not in the table", word)
+		return 0, fmt.Errorf("unknown target %q", word)
 	}
 	want := targets[i]
 	var set TargetSet
@@ -147,7 +147,7 @@ func (g Gate) Open(v Version, t Target) bool {
 	return false
 }
 
-// Since is the first version in which g is open for t; 0 where no version is, or each.
+// Since returns the first version in which g is open for t; 0 where no version is, or each.
 func (g Gate) Since(t Target) (first Version) {
 	for _, c := range g.Clauses {
 		if c.Targets.Has(t) && (first == 0 || c.Since < first) {
@@ -167,7 +167,7 @@ func (g Gate) reaches(t Target) bool {
 	return false
 }
 
-// String is the gate in words: "PTX 8.6 on sm_100a, or PTX 8.8 on sm_100f".
+// String returns the gate in words: "PTX 8.6 on sm_100a, or PTX 8.8 on sm_100f".
 func (g Gate) String() string {
 	if len(g.Clauses) == 0 {
 		return "PTX 1.0"

@@ -34,13 +34,13 @@ type TypeInfo struct {
 	Register bool // registers can be declared with it
 }
 
-// String is the type's word, with its dot.
+// String returns the type's word, with its dot.
 func (t Type) String() string { return t.info().Word }
 
 // Class says what kind of type t is.
 func (t Type) Class() Class { return t.info().Class }
 
-// Bits is the width of one value.
+// Bits returns the width of one value.
 func (t Type) Bits() int { return t.info().Bits }
 
 // Register reports whether registers can be declared with this type.
@@ -107,7 +107,7 @@ var spaceWords = [...]string{
 	SharedCluster: ".shared::cluster", Tex: ".tex", Tensor: "tensor memory",
 }
 
-// String is the word of the space, with its dot; "generic" for none.
+// String returns the word of the space, with its dot; "generic" for none.
 func (s Space) String() string {
 	if s == Generic {
 		return "generic"
@@ -125,7 +125,7 @@ func ParseSpace(word string) (Space, bool) {
 	return Generic, false
 }
 
-// Base is the space that declarations of s use: .shared::cta is .shared.
+// Base returns the space that declarations of s use: .shared::cta is .shared.
 func (s Space) Base() Space {
 	switch s {
 	case SharedCTA, SharedCluster:

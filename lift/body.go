@@ -114,7 +114,7 @@ func (l *lifter) statements(list []ptx.Node) {
 		case *ptx.Func:
 			l.nested(n)
 		default:
-			l.fault(&ruleStatement, n, "this cannot stand in a function")
+			l.fault(&ruleStatement, n, "this is not allowed in a function")
 		}
 	}
 }
@@ -253,7 +253,8 @@ func (l *lifter) bodyDirective(n *ptx.Directive) {
 		return
 	}
 	if n.Name.Text == ".target" {
-		l.fault(&ruleOdd, n, ".target in a function is not understood; it belongs to the head of the module")
+		l.fault(&ruleOdd, n, ".target in a function is not supported; move it to the start of "+
+			"the module")
 		return
 	}
 	in := &ir.Instr{Op: n.Name.Text, Pos: position(n)}

@@ -183,7 +183,7 @@ func TestFaults(t *testing.T) {
 	for _, test := range []struct{ body, want string }{
 		{"add.u32 %r1, %r2, 1;", "%r1 is not declared"},
 		{".reg .b32 %r;\nbra nowhere;", "nowhere is not declared"},
-		{".reg .quux %x;", ".reg .quux is no declaration"},
+		{".reg .quux %x;", ".reg .quux is not a supported declaration"},
 		{"@%p ret;", "guard %p is not declared"},
 		{"x: .branchtargets a;", "a is not declared"},
 	} {

@@ -108,7 +108,7 @@ func (l *lifter) text(s string) *ir.More {
 func (l *lifter) constant(o *ptx.Operand) ir.Operand {
 	x, ok := l.tryConstant(o)
 	if !ok {
-		l.fault(&ruleStatement, o, "this is no constant")
+		l.fault(&ruleStatement, o, "this is not a constant")
 	}
 	return x
 }

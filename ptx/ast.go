@@ -36,10 +36,10 @@ type Node interface {
 // Span is the extent of a node; every node embeds it.
 type Span struct{ At, To Pos }
 
-// Pos is the first byte.
+// Pos returns the first byte.
 func (s Span) Pos() Pos { return s.At }
 
-// End is just after the last byte.
+// End returns just after the last byte.
 func (s Span) End() Pos { return s.To }
 
 // A Word is a name or literal as written, with its place.

@@ -29,7 +29,7 @@ func (p *parser) operand(first bool) (Operand, bool) {
 	case '(', '~', '+', number:
 		return p.constant()
 	case '*':
-		p.unexpected("an operand; an address stands in brackets, as in [%rd1]")
+		p.unexpected("an operand; an address is written in brackets, as in [%rd1]")
 		return x, false
 	default:
 		p.unexpected("an operand")
@@ -55,7 +55,7 @@ func (p *parser) named(first bool) (Operand, bool) {
 	case w == "WARP_SZ":
 		return p.constant()
 	case w == "_" && !first:
-		p.fail(t.at, t.to, sink, "sink %s cannot be read, only the first operand may be one", quoted("_"))
+		p.fail(t.at, t.to, sink, "sink %s cannot be read; only the first operand may be a sink", quoted("_"))
 	case w == "function_name" || w == "inlined_at":
 		p.unexpected("an operand")
 		return Operand{}, false
@@ -97,7 +97,7 @@ func (p *parser) field(t token) (Operand, bool) {
 func (p *parser) offset(x Operand) (Operand, bool) {
 	p.advance()
 	if p.tok.kind == name && p.scan.text[p.tok.at] == '%' {
-		p.unexpected("a constant: an address is one register or variable and an offset that is known")
+		p.unexpected("a constant: an address is one register or variable plus a constant offset")
 		return x, false
 	}
 	y, ok := p.constant()
@@ -131,7 +131,8 @@ func (p *parser) base() (Operand, bool) {
 	case '+':
 		return p.offset(x)
 	case '-':
-		p.fail(p.tok.at, p.tok.to, syntax, "unexpected %s, expected %s: a negative offset is added, as in %s",
+		p.fail(p.tok.at, p.tok.to, syntax, "unexpected %s, expected %s: a negative offset is "+
+			"added, as in %s",
 			quoted("-"), quoted("+"), quoted(x.Text+"+-4"))
 		return x, false
 	}

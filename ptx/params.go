@@ -87,7 +87,7 @@ func (p *parser) collectParams() bool {
 		}
 	}
 	if p.headerGoesOn() {
-		p.fail(p.last, p.last, syntax, "expected %s behind the parameters", quoted(")"))
+		p.fail(p.last, p.last, syntax, "expected %s after the parameters", quoted(")"))
 	} else if !p.accept(')') {
 		p.unexpected(`"," or ")" of the parameters`)
 		p.skip()

@@ -36,13 +36,13 @@ type Parser struct {
 	printer printer
 }
 
-// Parse is the function Parse in the memory of p.
+// Parse returns the function Parse in the memory of p.
 func (p *Parser) Parse(name, text string) (*File, diag.List) {
 	p.parser.reset()
 	return p.parser.parse(name, text)
 }
 
-// Format is the function Format in the memory of p.
+// Format returns the function Format in the memory of p.
 func (p *Parser) Format(name, text string) (string, diag.List) {
 	f, errs := p.Parse(name, text)
 	if errs.Errors() > 0 {
@@ -56,14 +56,15 @@ func (p *parser) parse(name, text string) (*File, diag.List) {
 	p.file = &File{Name: name, Text: text}
 	if len(text) > maxText {
 		p.file.Text = ""
-		p.fail(0, 0, tooLarge, "file is %d bytes long, at most %d can be read", len(text), maxText)
+		p.fail(0, 0, tooLarge, "file is %d bytes long, expected at most %d", len(text), maxText)
 		return p.file, p.errors
 	}
 	p.scan.text = text
 	// A comment in a hundred bytes is usual; growing the table again and again is not needed.
 	p.scan.comments = slices.Grow(p.scan.comments, len(text)/200)
 	if n := strings.IndexByte(text, 0); n >= 0 {
-		p.fail(Pos(n), Pos(n)+1, literal, "zero byte: the assembler reads no further, not even in a comment")
+		p.fail(Pos(n), Pos(n)+1, literal, "NUL byte: the assembler stops reading here, even in a "+
+			"comment")
 	}
 	p.advance()
 	p.module()
@@ -155,7 +156,7 @@ func (p *parser) fail(at, to Pos, rule, format string, args ...any) {
 	}
 	message := fmt.Sprintf(format, args...)
 	if len(p.errors) == maxErrors-1 {
-		rule, message = tooMany, fmt.Sprintf("more than %d errors, the rest is not reported", maxErrors-1)
+		rule, message = tooMany, fmt.Sprintf("more than %d errors; the rest are not shown", maxErrors-1)
 	}
 	p.errors = append(p.errors, diag.Diagnostic{
 		Place: p.file.Place(at, to), Rule: rule, Severity: diag.Error, Message: message,
@@ -170,7 +171,8 @@ func (p *parser) unexpected(want string) {
 	case t.kind == endOfFile:
 		p.fail(t.at, t.to, syntax, "unexpected end of file, expected %s", want)
 	case strings.HasPrefix(p.file.Text[t.at:], "*/"):
-		p.fail(t.at, t.at+2, syntax, "unexpected %s: comments do not nest, the first one ended before", quoted("*/"))
+		p.fail(t.at, t.at+2, syntax, "unexpected %s: comments do not nest, and the first one has "+
+			"already ended", quoted("*/"))
 	default:
 		p.fail(t.at, t.to, syntax, "unexpected %s, expected %s", quoted(p.textOf(t)), want)
 	}

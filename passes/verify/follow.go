@@ -82,7 +82,8 @@ func follow(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options) *sheet {
 	}
 	if k.Unseen != nil {
 		at, _ := m.At(k.Unseen.Pos)
-		s.missed = append(s.missed, fmt.Sprintf("%s of line %d, to which no thread comes on the ways that were followed", k.Unseen.Head(), at.Line))
+		s.missed = append(s.missed, fmt.Sprintf("%s in line %d, which no thread reaches on the "+
+			"analyzed paths", k.Unseen.Head(), at.Line))
 	}
 	if k.Loops {
 		s.turns = k.Turns

@@ -1,7 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package groups holds copies in the background against the waits for their groups: cp.async and bulk.
+// Package groups checks asynchronous copies (cp.async and cp.async.bulk) against the waits for
+// their groups.
 package groups
 
 import (
@@ -13,13 +14,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Analyzer is the analyzer.
+// Analyzer returns the analyzer.
 func Analyzer() *verify.Analyzer {
 	return &verify.Analyzer{
 		Name: "groups",
-		Doc: `Groups follows what each thread has copied in the background and not waited for. A read of
-such bytes, and a second write to them, is an error; so is a source that is rewritten while it is copied.
-Copies are told apart by their addresses: those that are not known are passed over, and said so.`,
+		Doc: `Groups follows the asynchronous copies that each thread has issued but not waited for. A read
+of their destination, a second write to it, and a write to their source are errors. Copies are
+distinguished by address; copies with an unknown address are skipped, and the verdict says so.`,
 		Rules:    diag.Rules{ruleWait, ruleDepth, ruleRead, ruleSource, ruleBytes, ruleOrder, ruleBox, ruleBefore},
 		Requires: []trace.Kind{trace.Copy, trace.BulkLoad, trace.BulkStore},
 		Run:      run,
@@ -71,7 +72,7 @@ func small(p *verify.Pass, t *trace.Trace) {
 		case trace.Copy:
 			f := &flight{at: i, e: e}
 			if f.region, f.known = p.Region(e, 0, copied(e)); !f.known {
-				p.Missed("where copies go (A5, A7): the address is not known")
+				p.Missed("destinations of asynchronous copies (A5, A7): the address is unknown")
 			}
 			list = append(list, f)
 		case trace.CopyCommit:
@@ -219,14 +220,19 @@ func report(p *verify.Pass, t *trace.Trace, i int, f *flight, e *trace.Event, am
 	switch {
 	case f.done && among == nobody:
 	case f.done && among == lanes:
-		p.Report(&ruleWait, e.In, "what was copied in the background %s by other lanes than copied it, with no bar.warp.sync behind the wait", word).
-			As(diag.Review).Also(f.e.In, "the copy").Also(f.wait, "this waits for the copies of its own thread only").On(t, i)
+		p.Report(&ruleWait, e.In, "data of an asynchronous copy %s by lanes that did not issue "+
+			"it, without bar.warp.sync after the wait", word).
+			As(diag.Review).Also(f.e.In, "the copy").Also(f.wait, "this waits only for copies "+
+			"issued by the same thread").On(t, i)
 	case f.done:
-		p.Report(&ruleWait, e.In, "what was copied in the background %s by other threads than copied it, with no barrier behind the wait", word).
-			Also(f.e.In, "the copy").Also(f.wait, "this waits for the copies of its own thread only: a barrier is missing behind it").On(t, i)
+		p.Report(&ruleWait, e.In, "data of an asynchronous copy %s by threads that did not issue "+
+			"it, without a barrier after the wait", word).
+			Also(f.e.In, "the copy").Also(f.wait, "this waits only for copies issued by the same "+
+			"thread; a barrier is missing after it").On(t, i)
 	case f.groups == 0:
-		p.Report(&ruleWait, e.In, "what is copied in the background %s while no wait covers it: its group is not closed", word).
-			Also(f.e.In, "the copy, with no cp.async.commit_group behind it").On(t, i)
+		p.Report(&ruleWait, e.In, "data of an asynchronous copy %s before it is complete: its "+
+			"group is not committed", word).
+			Also(f.e.In, "the copy; no cp.async.commit_group follows it").On(t, i)
 	default:
 		var last *ir.Instr
 		for j := range i {
@@ -235,16 +241,21 @@ func report(p *verify.Pass, t *trace.Trace, i int, f *flight, e *trace.Event, am
 			}
 		}
 		if last == nil {
-			p.Report(&ruleWait, e.In, "what is copied in the background %s, and nothing waits for its group", word).Also(f.e.In, "the copy").On(t, i)
+			p.Report(&ruleWait, e.In, "data of an asynchronous copy %s before it is complete: no "+
+				"wait covers its group", word).Also(f.e.In, "the copy").On(t, i)
 			return
 		}
 		if f.open {
-			p.Report(&ruleWait, e.In, "what is copied in the background %s while no wait covers it: its group was closed behind the last wait", word).
+			p.Report(&ruleWait, e.In, "data of an asynchronous copy %s before it is complete: "+
+				"its group was committed after the last wait", word).
 				Also(f.e.In, "the copy").Also(last, "the wait").On(t, i)
 			return
 		}
-		r := p.Report(&ruleDepth, e.In, "what is copied in the background %s while its group may be pending: %d were closed since, its own included", word, f.groups).
-			Also(f.e.In, "the copy").Also(last, "the last wait leaves that many groups pending, or more").On(t, i)
+		r := p.Report(&ruleDepth, e.In, "cp.async.wait_group leaves too many groups pending: "+
+			"data of an asynchronous copy %s while its group may be one of them; %d groups were "+
+			"committed since, including its own", word, f.groups).
+			Also(f.e.In, "the copy").Also(last, "the last wait allows that many pending groups "+
+			"or more").On(t, i)
 		if t.Facts.Empty() {
 			r.As(diag.Review) // a launch with nothing to do may not be meant
 		}
@@ -294,8 +305,11 @@ func bulk(p *verify.Pass, t *trace.Trace) {
 			if e.In.Mod("global") && e.Kind != trace.Copy && e.Kind != trace.BulkLoad {
 				for _, o := range list {
 					if flags(e, o.fenced) {
-						p.Report(&ruleRead, e.In, "what a bulk copy writes to global memory is announced before the copy is complete").
-							As(announced(e, o.read)).Also(o.e.In, "the copy").Also(o.read, "this wait frees the source; it does not make the result visible").On(t, i)
+						p.Report(&ruleRead, e.In, "completion of a bulk store to global memory "+
+							"is signalled before the store is complete").
+							As(announced(e, o.read)).Also(o.e.In, "the copy").Also(o.read,
+							"this wait only covers the read of the source; it does not make the "+
+								"result visible").On(t, i)
 					}
 				}
 				continue
@@ -311,16 +325,18 @@ func bulk(p *verify.Pass, t *trace.Trace) {
 				if meet(o.regions, to) {
 					why := "its group is not waited for"
 					if o.groups == 0 {
-						why = "its group is not even closed"
+						why = "its group is not committed"
 					}
-					p.Report(&ruleSource, e.In, "shared memory is written while a bulk copy reads it: %s", why).Also(o.e.In, "the copy").On(t, i)
+					p.Report(&ruleSource, e.In, "shared memory is overwritten while a bulk copy "+
+						"reads it: %s", why).Also(o.e.In, "the copy").On(t, i)
 				}
 			}
 		case trace.Exit:
 			for _, o := range list {
 				if o.regions != nil && own(t, o.e) {
-					p.Report(&ruleSource, o.e.In, "a bulk copy out of shared memory is not waited for before its thread leaves").
-						As(diag.Review).Also(e.In, "the thread leaves here").On(t, i)
+					p.Report(&ruleSource, o.e.In, "thread exits before its bulk copy from shared "+
+						"memory is complete").
+						As(diag.Review).Also(e.In, "the thread exits here").On(t, i)
 				}
 			}
 		}

@@ -53,7 +53,7 @@ func unread(p *verify.Pass) {
 				return 1
 			})
 			if i == len(reads) || reads[i].low >= c.high {
-				p.Missed("copies to where nothing is read (A7)")
+				p.Missed("asynchronous copies to memory that is never read (A7)")
 				return
 			}
 		}

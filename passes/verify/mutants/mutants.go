@@ -23,20 +23,23 @@ type Mutant struct {
 	Text string
 }
 
-// Plain is the kinds of mutants of one line. Of those that drop something there are three times as many as of others.
+// Plain returns the kinds of mutants of one line. Of those that drop something there are three
+// times as many as of others.
 func Plain() []string {
 	return []string{"drop", "count", "parity", "bytes", "scope", "place", "predicate", "swap"}
 }
 
-// Further is kinds of mutants that take what is around a line into account: neighbours with other instructions between change
-// places, something moves past a barrier or a wait or out of a loop or into one, some lanes or warps leave early, something is
-// done twice or to the object of a neighbour; masks, ranks of blocks, the depth of rings, the bit of a parity, bounds, elections
-// and branches change, and words and numbers that the plain kinds leave alone.
+// Further returns kinds of mutants that take what is around a line into account: neighbours
+// with other instructions between change places, something moves past a barrier or a wait or
+// out of a loop or into one, some lanes or warps leave early, something is done twice or to
+// the object of a neighbour; masks, ranks of blocks, the depth of rings, the bit of a parity,
+// bounds, elections and branches change, and words and numbers that the plain kinds leave
+// alone.
 func Further() []string {
 	return []string{"order", "past", "loop", "return", "double", "object", "mask", "rank", "ring", "bit", "bound", "elect", "branch", "word", "number"}
 }
 
-// Of is up to n mutants of a text, spread over some kinds.
+// Of returns up to n mutants of a text, spread over some kinds.
 func Of(text string, seed uint64, n int, kinds []string) []Mutant {
 	lines := strings.Split(text, "\n")
 	byKind := make(map[string][]Mutant)

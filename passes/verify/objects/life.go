@@ -32,7 +32,8 @@ func life(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, used 
 					continue // others made it, before they parted from these; it ends on their way
 				}
 				if was := alive[o.Object]; was != nil {
-					f := p.Report(&ruleLife, e.In, "a barrier object is made where one is alive").Also(was, "made here, and not ended by mbarrier.inval").On(t, i)
+					f := p.Report(&ruleLife, e.In, "mbarrier is initialized twice without "+
+						"mbarrier.inval in between").Also(was, "first initialized here").On(t, i)
 					if !used[o.Object] {
 						f.As(diag.Review) // nobody does anything with either
 					}
@@ -70,7 +71,7 @@ func life(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, used 
 			list, _ := p.Objects(e, verify.Val(e, n))
 			for _, o := range list {
 				if in := dead[o.Object]; in != nil && o.Rank == nil {
-					p.Report(&ruleLife, e.In, "a barrier object is used that was ended").Also(in, "ended here").On(t, i)
+					p.Report(&ruleLife, e.In, "mbarrier is used after mbarrier.inval").Also(in, "invalidated here").On(t, i)
 				}
 			}
 		}
@@ -99,8 +100,9 @@ func over(p *verify.Pass, t *trace.Trace, i int, r *memory.Region, o verify.Obje
 	if sure, _ := r.Meets(&memory.Region{Root: o.Root, Low: o.At, High: o.At + 8, Sure: true, Bytes: 8, Solid: true}); !sure {
 		return
 	}
-	f := p.Report(&ruleLife, t.Events[i].In, "%s writes bytes %d to %d of shared memory, where a barrier object is alive at %d", t.Events[i].In.Op, r.Low, r.High-1, o.At).
-		Also(made, "the object is made here").On(t, i)
+	f := p.Report(&ruleLife, t.Events[i].In, "%s overwrites an mbarrier: it writes bytes %d to "+
+		"%d of shared memory, and the mbarrier is at byte %d", t.Events[i].In.Op, r.Low, r.High-1, o.At).
+		Also(made, "the mbarrier is initialized here").On(t, i)
 	if !used[o] {
 		f.As(diag.Review) // nobody does anything with it
 	}

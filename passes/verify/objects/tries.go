@@ -30,7 +30,8 @@ func tries(p *verify.Pass, t *trace.Trace, heeded *regarded) {
 		if !known && (heeded.waits[e.In] || guarded(t, e)) {
 			continue // a try ahead of a turn that did not come
 		}
-		f := p.Report(&ruleTry, e.In, "%s may come back before the phase is complete, and the kernel goes on all the same", wait(e.In))
+		f := p.Report(&ruleTry, e.In, "%s may return before the phase is complete, but the "+
+			"kernel continues anyway", wait(e.In))
 		if known || heeded.all(p, e) {
 			f.As(diag.Review)
 		}

@@ -208,7 +208,7 @@ func (m *machine) placed(e *trace.Event) {
 		return
 	}
 	if r, ok := m.p.Access(e); !ok || !r.Sure {
-		m.p.Missed("accesses of shared memory at places that rest on data (B8)")
+		m.p.Missed("shared-memory accesses at data-dependent addresses (B8)")
 	}
 }
 
@@ -283,17 +283,23 @@ func (m *machine) arrival(a *agent, e *trace.Event) {
 func (m *machine) arrive(a *agent, o *object, n int64, c *clock, e *trace.Event) {
 	switch {
 	case n > o.count:
-		m.p.Report(&ruleCount, e.In, "%d arrivals at once, and a phase of the object is %d", n, o.count).Also(o.init.In, "the object is made here")
+		m.p.Report(&ruleCount, e.In, "%d arrivals at once, but the mbarrier expects %d per phase", n, o.count).Also(o.init.In,
+			"the mbarrier is initialized here")
 	case n > o.pending && o.tx != 0 && a.stale() != nil:
-		m.p.Report(&ruleParity, a.stale().In, parityKept).Also(e.In, "and here it arrives for another phase").On(a.t, a.at)
+		m.p.Report(&ruleParity, a.stale().In, parityKept).Also(e.In, "the thread arrives for "+
+			"another phase here").On(a.t, a.at)
 	case n > o.pending && o.tx != 0:
-		m.p.Report(&ruleLap, e.In, "an arrival for a phase that has all its %d arrivals and still expects bytes: nothing made the thread wait for its end", o.count).
-			Also(o.init.In, "the object is made here")
+		m.p.Report(&ruleLap, e.In, "arrival at an mbarrier whose phase already has its %d "+
+			"arrivals and still expects bytes: the thread does not wait for that phase to "+
+			"complete", o.count).
+			Also(o.init.In, "the mbarrier is initialized here")
 	case o.phases > 0 && c.last(o) < o.phases-1:
 		m.hasty(a, o, e)
 	case o.pending < n && !m.p.Told("M4", "M7"):
-		m.p.Report(&ruleCount, e.In, "%d arrivals at once for a phase that awaits %d more of its %d: the others count for the next one, and nothing tells their threads that this one is complete", n, o.pending, o.count).
-			As(diag.Review).Also(o.init.In, "the object is made here").On(a.t, a.at)
+		m.p.Report(&ruleCount, e.In, "%d arrivals at once for a phase that expects %d more of "+
+			"its %d: the surplus counts for the next phase, and these threads do not know that "+
+			"this one is complete", n, o.pending, o.count).
+			As(diag.Review).Also(o.init.In, "the mbarrier is initialized here").On(a.t, a.at)
 	}
 	o.came[0] = append(o.came[0], a.id)
 	o.arrive(n, c, e)
@@ -306,7 +312,8 @@ func (m *machine) hasty(a *agent, o *object, e *trace.Event) {
 		return
 	}
 	if stale := a.stale(); stale != nil {
-		m.p.Report(&ruleParity, stale.In, parityKept).Also(e.In, "and here it arrives for another phase").On(a.t, a.at)
+		m.p.Report(&ruleParity, stale.In, parityKept).Also(e.In, "the thread arrives for another "+
+			"phase here").On(a.t, a.at)
 		return
 	}
 	again := slices.Contains(o.came[1], a.id)
@@ -314,12 +321,14 @@ func (m *machine) hasty(a *agent, o *object, e *trace.Event) {
 		again = again || slices.Contains(o.came[1][:i], id)
 	}
 	if again {
-		m.p.Report(&ruleLap, e.In, "an arrival by threads that have arrived for the phase before too, and do not know that it is complete: nothing makes them wait for its end").
-			Also(o.init.In, "the object is made here, for %d arrivals", o.count).On(a.t, a.at)
+		m.p.Report(&ruleLap, e.In, "threads arrive twice without waiting for the phase in "+
+			"between: nothing makes them wait for its completion").
+			Also(o.init.In, "the mbarrier is initialized here, for %d arrivals", o.count).On(a.t, a.at)
 		return
 	}
-	m.p.Report(&ruleCount, e.In, "an arrival at an object whose %d arrivals have been made by others: nothing makes these threads wait for the end of that phase, and this is one too many for it", o.count).
-		Also(o.init.In, "the object is made here, for %d arrivals", o.count).On(a.t, a.at)
+	m.p.Report(&ruleCount, e.In, "one arrival too many at an mbarrier: other threads have made "+
+		"its %d arrivals, and nothing makes these threads wait for that phase to complete", o.count).
+		Also(o.init.In, "the mbarrier is initialized here, for %d arrivals", o.count).On(a.t, a.at)
 }
 
 // load is a copy into shared memory that completes at an object.

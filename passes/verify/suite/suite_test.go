@@ -164,7 +164,7 @@ func TestRepeats(t *testing.T) {
 // TestExamples finds nothing in the kernels of the examples, and wants each to be checked in full, but for those of which only an execution
 // tells more.
 func TestExamples(t *testing.T) {
-	open := map[string]string{"histogram": "accesses of shared memory at places that rest on data (B8)"}
+	open := map[string]string{"histogram": "shared-memory accesses at data-dependent addresses (B8)"}
 	names, err := filepath.Glob("../../../examples/*/testdata/*.ptx")
 	if err != nil || len(names) == 0 {
 		t.Fatalf("no examples: %v", err)
