@@ -76,7 +76,7 @@ func follow(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options) *sheet {
 	k := trace.Follow(m, f, opt.Limits)
 	s := &sheet{module: m, effort: opt.Effort, missed: k.Missed, places: make(map[*value.Value]place), foreign: make(memory.ForeignCache), described: make(map[*value.Value]*value.Value), boxes: boxes(f)}
 	for _, a := range list {
-		if (a.Flow || len(k.Traces) > 0) && k.Needs(a.Requires...) {
+		if (a.Flow || len(k.Traces) > 0) && (len(a.Requires) == 0 || k.Needs(a.Requires...)) {
 			a.Run(&Pass{Kernel: k, Analyzer: a, sheet: s})
 		}
 	}

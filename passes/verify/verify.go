@@ -43,7 +43,7 @@ type Verdict uint8
 // Verdicts, from best to worst.
 const (
 	Clean      Verdict = iota // every applicable rule was checked, and none is broken
-	Incomplete                // something was not checked
+	Incomplete                // something was not followed, or no analyzer decides it
 	Review                    // something is legal only under a condition that could not be decided
 	Error                     // a rule is certainly broken
 )
@@ -57,8 +57,10 @@ func (v Verdict) String() string {
 type Result struct {
 	Kernel  string
 	Verdict Verdict
-	Missed  []string // why it is incomplete
-	Turns   int      // iterations followed, if not all were; else 0
+	Missed  []string // why it is incomplete: what was not followed
+	// Unchecked lists what no analyzer decides of the kernel, which makes it incomplete too.
+	Unchecked []string
+	Turns     int // iterations followed, if not all were; else 0
 	// Threads is the assumed block size, the largest that .maxntid allows; 0 if the kernel
 	// declares its block size. Guessed says that the size was inferred from arrays in shared
 	// memory.
@@ -100,20 +102,21 @@ func (p *Pass) Effort() int { return p.sheet.effort }
 
 // A sheet collects what is found in a kernel.
 type sheet struct {
-	module  *ir.Module
-	effort  int
-	list    []*Finding
-	missed  []string
-	turns   int
-	threads int
-	guessed bool
-	cases   int
-	spent   int                    // steps
-	boxes   map[*ir.Var]int64      // see Pass.Copied
-	rooms   map[*ir.Instr]int64    // see Pass.Room
-	extents map[*ir.Instr]int64    // see Pass.Extent
-	places  map[*value.Value]place // see Pass.At
-	foreign memory.ForeignCache    // see Pass.Foreign
+	module    *ir.Module
+	effort    int
+	list      []*Finding
+	missed    []string
+	unchecked []string
+	turns     int
+	threads   int
+	guessed   bool
+	cases     int
+	spent     int                    // steps
+	boxes     map[*ir.Var]int64      // see Pass.Copied
+	rooms     map[*ir.Instr]int64    // see Pass.Room
+	extents   map[*ir.Instr]int64    // see Pass.Extent
+	places    map[*value.Value]place // see Pass.At
+	foreign   memory.ForeignCache    // see Pass.Foreign
 	// described is the addresses in matrix descriptors.
 	described map[*value.Value]*value.Value
 }
@@ -212,6 +215,14 @@ func (p *Pass) Missed(format string, args ...any) {
 	}
 }
 
+// Unchecked records that no analyzer decides something of the kernel. The verdict is then
+// incomplete.
+func (p *Pass) Unchecked(what string) {
+	if !slices.Contains(p.sheet.unchecked, what) {
+		p.sheet.unchecked = append(p.sheet.unchecked, what)
+	}
+}
+
 // Found reports whether an error of one of the rules was reported for the kernel before. Its
 // consequences need not be reported.
 func (p *Pass) Found(rules ...string) bool {
@@ -270,8 +281,8 @@ func Run(m *ir.Module, list []*Analyzer, opt Options) *Report {
 
 // add takes what was found in one kernel into the report.
 func (r *Report) add(m *ir.Module, f *ir.Func, s *sheet, opt Options, notes *notes) {
-	result := Result{Kernel: f.Name, Missed: s.missed, Turns: s.turns, Threads: s.threads, Guessed: s.guessed, Cases: s.cases}
-	if len(s.missed) > 0 {
+	result := Result{Kernel: f.Name, Missed: s.missed, Unchecked: s.unchecked, Turns: s.turns, Threads: s.threads, Guessed: s.guessed, Cases: s.cases}
+	if len(s.missed)+len(s.unchecked) > 0 {
 		result.Verdict = Incomplete
 	}
 	for _, d := range s.settle(opt.Rules) {
