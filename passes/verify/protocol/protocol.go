@@ -149,6 +149,8 @@ func strange(p *verify.Pass, t *trace.Trace, e *trace.Event) string {
 		}
 		for _, o := range list {
 			switch {
+			case p.Uncertain(o.Object):
+				return "addresses that may be those of several mbarriers"
 			case o.Rank == nil || p.Ranks < 2 && alike(o.Rank):
 			case p.Ranks < 2:
 				return "blocks of a cluster that do not do alike"

@@ -6,6 +6,8 @@
 package tensor
 
 import (
+	"slices"
+
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
@@ -70,7 +72,7 @@ func multiplies(p *verify.Pass, t *trace.Trace, issuers value.Set) {
 			touched, ok := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
 			kept := list[:0]
 			for _, k := range list {
-				if !waited(k, touched, ok) {
+				if !waited(p, k, touched, ok) {
 					kept = append(kept, k)
 				}
 			}
@@ -96,12 +98,12 @@ func multiplies(p *verify.Pass, t *trace.Trace, issuers value.Set) {
 	}
 }
 
-// waited reports whether a wait is for the commit of a task.
-func waited(k *task, touched []verify.Touch, ok bool) bool {
+// waited reports whether a wait is, or may be, for the commit of a task.
+func waited(p *verify.Pass, k *task, touched []verify.Touch, ok bool) bool {
 	if !k.closed {
 		return false
 	}
-	if !ok || len(k.commits) == 0 {
+	if !ok || len(k.commits) == 0 || slices.ContainsFunc(k.commits, p.Uncertain) {
 		return true
 	}
 	for _, o := range touched {
