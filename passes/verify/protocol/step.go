@@ -362,15 +362,18 @@ func (m *machine) load(a *agent, e *trace.Event) {
 	}
 }
 
-// copied is an arrival that comes when the copies of its thread before it have ended.
+// copied is an arrival that comes when the copies of its thread before it have ended. Without .noinc the pending count is raised first,
+// by as many as arrive later: the phase ends no sooner, and needs no more arrivals than before.
 func (m *machine) copied(a *agent, e *trace.Event) {
 	a.clock.agents[a.id] = a.at + 1
 	know, from := a.clock.clone(), whole(a)
 	for _, at := range m.touched(a, e) {
-		if !e.In.Mod("noinc") {
+		arrive := func() { m.arrive(a, at.o, at.threads, know, from) }
+		if n, _ := verify.Arrivals(e); n == 0 {
 			at.o.pending += at.threads
+			arrive = func() { at.o.arrive(at.threads, know, from) }
 		}
-		m.due = append(m.due, &completion{run: func() { m.arrive(a, at.o, at.threads, know, from) }})
+		m.due = append(m.due, &completion{run: arrive})
 	}
 }
 
