@@ -97,8 +97,8 @@ type access struct {
 	region    memory.Region
 	core      memory.Region // of it, what is certain, where that is less
 	tensor    bool
-	number    int      // of those that were noted
-	lanes     [2]int64 // of tensor memory, those of a load or store: from, and up to
+	number    int          // of those that were noted
+	lanes     verify.Lanes // of tensor memory
 }
 
 // A machine runs one scene.

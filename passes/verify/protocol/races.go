@@ -101,8 +101,10 @@ func (m *machine) collide(y, x *access) bool {
 		return false
 	case !x.engine() && !y.engine() && (x.by.home() == y.by.home() || !racing(x.e, y.e)):
 		return false
-	case x.moves() && y.moves() && (x.by.home() == y.by.home() || x.by.warp%4 != y.by.warp%4 || x.lanes[1] <= y.lanes[0] || y.lanes[1] <= x.lanes[0]):
-		return false // the same warp, or other lanes of tensor memory
+	case x.tensor && !x.lanes.Meets(y.lanes): // of tensor memory, as y is: it has roots of its own
+		return false
+	case x.moves() && y.moves() && x.by.home() == y.by.home():
+		return false
 	case y.by == x.by && y.e.Kind == trace.BulkStore:
 		return false // A8 tells of it
 	case adds(x.e) && adds(y.e):

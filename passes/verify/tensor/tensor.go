@@ -48,6 +48,7 @@ type task struct {
 	e       *trace.Event
 	columns *value.Value
 	low     int64
+	lanes   verify.Lanes
 	commits []verify.Object
 	closed  bool
 }
@@ -61,6 +62,7 @@ func multiplies(p *verify.Pass, t *trace.Trace, issuers value.Set) {
 		case trace.TensorMultiply:
 			k := &task{e: e}
 			k.columns, k.low = place(p, e)
+			k.lanes = lanesOf(p, e)
 			list = append(list, k)
 		case trace.TensorCommit:
 			commit(p, t, i, list, issuers)
@@ -82,8 +84,9 @@ func multiplies(p *verify.Pass, t *trace.Trace, issuers value.Set) {
 			list = nil
 		case trace.TensorLoad:
 			root, low := place(p, e)
+			lanes := lanesOf(p, e)
 			for _, k := range list {
-				if k.columns != nil && k.columns == root && k.low == low {
+				if k.columns != nil && k.columns == root && k.low == low && k.lanes.Meets(lanes) {
 					why := "it is not committed"
 					if k.closed {
 						why = "its commit is not waited for"
@@ -123,6 +126,11 @@ func place(p *verify.Pass, e *trace.Event) (root *value.Value, low int64) {
 		return nil, 0
 	}
 	return p.Pool.Rest(v), v.K & 0xffff
+}
+
+// lanesOf is the lanes of tensor memory that an operation works on for certain.
+func lanesOf(p *verify.Pass, e *trace.Event) verify.Lanes {
+	return p.TensorLanes(e, verify.Address(e.In, 0), e.Threads)
 }
 
 // commit closes the operations of the same threads.
