@@ -125,6 +125,7 @@ type machine struct {
 	engines []memory.Region // that operations in the background work on
 	doubts  []doubt
 	idle    []doubt // races with copies where there is nothing to do
+	lapses  lapses
 	// signalled is what commits told other blocks.
 	signalled []signal
 	plain     bool // plain accesses are compared among themselves

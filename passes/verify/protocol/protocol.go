@@ -52,11 +52,12 @@ func run(p *verify.Pass) {
 	}
 	work, worth := 0, perStep*p.Within(bound(p)/perStep)
 	defer func() { p.Spent += work / perStep }()
-	near := engines(p)
+	near, found := engines(p), make(lapses)
+	defer found.merge()
 	for i, s := range list {
 		m := newMachine(p, s, &work)
 		m.most = min(m.most, worth)
-		m.plain, m.engines = i == 0, near
+		m.plain, m.engines, m.lapses = i == 0, near, found
 		m.units(s)
 		stuck, ok := m.run()
 		if !ok {

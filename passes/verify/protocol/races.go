@@ -186,8 +186,9 @@ func (m *machine) race(y, x *access) {
 			if !copied {
 				severity = diag.Review
 			}
-			m.p.Report(&ruleLap, x.e.In, "%s %s shared memory that %s %s: nothing makes the one wait for the other", m.who(x.by), did(x), m.who(y.by), did(y)).
+			f := m.p.Report(&ruleLap, x.e.In, "%s %s shared memory that %s %s: nothing makes the one wait for the other", m.who(x.by), did(x), m.who(y.by), did(y)).
 				As(severity).Also(y.e.In, "the other access").On(x.by.t, x.by.at)
+			m.lapsed(x.by, f)
 			return
 		}
 		if same(x, y) {
@@ -230,6 +231,7 @@ func (m *machine) race(y, x *access) {
 	}
 	f := m.p.Report(rule, x.e.In, "%s %s %s while %s %s it: nothing makes the one wait for the other", name(x.e), did(x), what, name(y.e), did(y)).
 		As(severity).Also(y.e.In, "the other access; it has not ended for certain when this one begins").On(x.by.t, x.by.at)
+	m.lapsed(x.by, f)
 	if severity == diag.Error && y.operation > 0 && y.e.Kind == trace.BulkLoad && x.by.t.Facts.Empty() {
 		m.idle = append(m.idle, doubt{f, *y, x.by.home()})
 	}

@@ -287,8 +287,9 @@ func (m *machine) arrive(a *agent, o *object, n int64, c *clock, e *trace.Event)
 	case n > o.pending && o.tx != 0 && a.stale() != nil:
 		m.p.Report(&ruleParity, a.stale().In, parityKept).Also(e.In, "and here it arrives for another phase").On(a.t, a.at)
 	case n > o.pending && o.tx != 0:
-		m.p.Report(&ruleLap, e.In, "an arrival for a phase that has all its %d arrivals and still expects bytes: nothing made the thread wait for its end", o.count).
+		f := m.p.Report(&ruleLap, e.In, "an arrival for a phase that has all its %d arrivals and still expects bytes: nothing made the thread wait for its end", o.count).
 			Also(o.init.In, "the object is made here")
+		m.lapsed(a, f)
 	case o.phases > 0 && c.last(o) < o.phases-1:
 		m.hasty(a, o, e)
 	case o.pending < n && !m.p.Told("M4", "M7"):
@@ -314,8 +315,9 @@ func (m *machine) hasty(a *agent, o *object, e *trace.Event) {
 		again = again || slices.Contains(o.came[1][:i], id)
 	}
 	if again {
-		m.p.Report(&ruleLap, e.In, "an arrival by threads that have arrived for the phase before too, and do not know that it is complete: nothing makes them wait for its end").
+		f := m.p.Report(&ruleLap, e.In, "an arrival by threads that have arrived for the phase before too, and do not know that it is complete: nothing makes them wait for its end").
 			Also(o.init.In, "the object is made here, for %d arrivals", o.count).On(a.t, a.at)
+		m.lapsed(a, f)
 		return
 	}
 	m.p.Report(&ruleCount, e.In, "an arrival at an object whose %d arrivals have been made by others: nothing makes these threads wait for the end of that phase, and this is one too many for it", o.count).
