@@ -40,8 +40,10 @@ mbarrier.init.shared.b64 [bars], 2;
 	}
 	ruleSeen = diag.Rule{
 		ID: "M3", Layer: "objects", Severity: diag.Error, Title: "a barrier object used before it can be seen",
-		What: "Use of an object by other threads than the one that made it with no barrier of the block between, or by a copy or a matrix unit with no fence between mbarrier.init and the barrier that the user comes behind.",
-		Why:  "The user works on what was in memory before: a hang in the first round, rarely.",
+		What: "Use of an object by other threads than the one that made it with no barrier of the block between, or by a copy or a matrix unit with no fence between mbarrier.init and the barrier that the user comes behind. " +
+			"st.async and red.async need no fence: they are performed in the generic proxy (PTX ISA, st.async and red.async), so that a barrier of the cluster which releases and acquires makes an mbarrier of another block visible to them. " +
+			"Without that barrier C3 reports them, and C2 if its arrival is relaxed.",
+		Why: "The user works on what was in memory before: a hang in the first round, rarely.",
 		Wrong: `
 mov.u32 %r1, %tid.x;
 setp.eq.u32 %p1, %r1, 0;
@@ -61,8 +63,9 @@ mbarrier.arrive.shared.b64 _, [bars];
 	}
 	ruleArrivals = diag.Rule{
 		ID: "M4", Layer: "objects", Severity: diag.Error, Title: "arrivals that do not make up a phase",
-		What: "A wait for a phase of more arrivals than all threads together make, and a phase that arrivals overrun; a review where those of one instruction fall into two phases. Arrivals are counted by threads: an instruction that 32 lanes execute is 32 arrivals.",
-		Why:  "The wait never ends, or ends before all have come.",
+		What: "A wait for a phase of more arrivals than all threads together make, and a phase that arrivals overrun; a review where those of one instruction fall into two phases. Arrivals are counted by threads: an instruction that 32 lanes execute is 32 arrivals. " +
+			"cp.async.mbarrier.arrive without .noinc is none: it raises the pending count by one and lowers it again.",
+		Why: "The wait never ends, or ends before all have come.",
 		Wrong: `
 .reqntid 128
 mov.u32 %r1, %tid.x;
@@ -86,7 +89,7 @@ mbarrier.try_wait.parity.shared.b64 %p2, [bars], 0;
 @!%p2 bra WAIT;
 `,
 		Fix:     "Make the object for as many arrivals as come in a phase.",
-		Gaps:    "Blocks whose size is not laid down are taken at their greatest; arrivals from other blocks of a cluster whose size is not known.",
+		Gaps:    "Blocks whose size is not laid down are taken at their greatest; arrivals from other blocks of a cluster whose size is not known. Where some arrival is at an address that is not known, as one that a call returns, nothing is reported, and the verdict is incomplete.",
 		Section: "9.7.13.15.13 mbarrier.arrive",
 	}
 	ruleBytes = diag.Rule{
@@ -166,7 +169,7 @@ barrier.cluster.wait.aligned;
 	}
 	ruleScope = diag.Rule{
 		ID: "M9", Layer: "objects", Severity: diag.Error, Title: "a scope too small for another block's data",
-		What: "Stores to another block's shared memory, then an arrival there that is not .release.cluster, or a wait there that is not .acquire.cluster. A relaxed arrival behind plain accesses to shared memory, or a relaxed wait ahead of accesses to it or of a copy into what those who arrive have used, is a review.",
+		What: "Stores to another block's shared memory, then an arrival there that is not .release.cluster, or a wait there that is not .acquire.cluster. Where st.async brings the data, the wait is a review. A relaxed arrival behind plain accesses to shared memory, or a relaxed wait ahead of accesses to it or of a copy into what those who arrive have used, is a review.",
 		Why:  "Without the scope the waiter may read what was there before. A relaxed arrival says that something has happened and puts nothing before it; tcgen05 has fences of its own for tensor memory.",
 		Wrong: `
 barrier.cluster.arrive.aligned;

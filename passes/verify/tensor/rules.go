@@ -150,8 +150,9 @@ tcgen05.dealloc.cta_group::2.sync.aligned.b32 %r1, 32;
 	}
 	ruleOrder = diag.Rule{
 		ID: "T6", Layer: "tensor", Severity: diag.Error, Title: "a load of tensor memory that overtakes a matrix operation",
-		What: "tcgen05.ld of columns that a tcgen05.mma of the same threads writes, with no commit and no wait for it between.",
-		Why:  "The operation runs in the background: wrong numbers.",
+		What: "tcgen05.ld of columns that a tcgen05.mma of the same threads writes in the same lanes, with no commit and no wait for it between. " +
+			"A product with 64 rows writes lanes 0 to 15 of each 32, or 16 to 31; a load whose shape begins with 16 reads as many.",
+		Why: "The operation runs in the background: wrong numbers.",
 		Wrong: `
 .reqntid 32
 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
@@ -180,13 +181,14 @@ tcgen05.wait::ld.sync.aligned;
 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 32;
 `,
 		Fix:     "Commit the operation to a barrier object, wait for its phase, then load.",
-		Gaps:    "Columns further in than the first; operations of other threads.",
+		Gaps:    "Columns further in than the first; operations of other threads. Of a product whose instruction descriptor is not a constant only half of the lanes is certain.",
 		Section: "9.7.16.6 tcgen05 memory consistency",
 	}
 	ruleCommit = diag.Rule{
 		ID: "T7", Layer: "tensor", Severity: diag.Error, Title: "a commit that tracks nothing",
-		What: "tcgen05.commit by other threads than issued the tcgen05.mma, .cp or .shift before it; or one of these by threads that make no commit behind it, where another lane of the warp does.",
-		Why:  "A commit tracks the operations of its own thread: the object is released at once. Every thread that issues an operation makes one of its own: of those that no commit tracks nobody learns when they end.",
+		What: "tcgen05.commit by other threads than issued the tcgen05.mma, .cp or .shift before it; or one of these by threads that never commit it, where another lane of the warp commits. " +
+			"Where the same thread commits on other paths only, as in a loop that may run zero times, it is a review.",
+		Why: "A commit tracks the operations of its own thread: the object is released at once. Every thread that issues an operation makes one of its own: of those that no commit tracks nobody learns when they end.",
 		Wrong: `
 .reqntid 32
 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;
