@@ -97,8 +97,8 @@ func (p *Pass) Objects(e *trace.Event, v *value.Value) (list []Touch, ok bool) {
 	return list, true
 }
 
-// Blocks returns the blocks of the cluster in which threads of a block touch an object, of those that
-// are followed apart; 0 stands for all where none are.
+// Blocks returns the blocks of the cluster in which threads of a block touch an object, of those
+// that are followed apart; 0 stands for all where none are.
 func (p *Pass) Blocks(from int, o Touch) (list []int) {
 	switch {
 	case p.Ranks < 2:
@@ -124,8 +124,8 @@ func (p *Pass) Blocks(from int, o Touch) (list []int) {
 	return list
 }
 
-// Foreign reports whether threads of a block touch an object of another block for certain. The first of
-// a pair may be their own block.
+// Foreign reports whether threads of a block touch an object of another block for certain. The
+// first of a pair may be their own block.
 func (p *Pass) Foreign(from int, o Touch) bool {
 	if p.Ranks < 2 {
 		return o.Rank != nil && !o.First

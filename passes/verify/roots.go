@@ -15,13 +15,19 @@ import (
 // inside is the variable in shared memory that an address lies in, or nil where that is not known.
 // An address lies in a variable if it is that of the variable, or one that was aligned, with
 // offsets added to it. What else is made of an address may be one into any variable.
-func inside(v *value.Value) *ir.Var {
+func inside(v *value.Value) *ir.Var { return within(v, deepest) }
+
+// deepest is how often an address may have been aligned.
+const deepest = 4
+
+// within is inside for an address that was aligned so often at most.
+func within(v *value.Value, depth int) *ir.Var {
 	var in *ir.Var
 	for _, t := range v.Terms {
 		if t.Atom.Sources&value.Variables == 0 || small(t) {
 			continue
 		}
-		of := pointsInto(t.Atom)
+		of := pointsInto(t.Atom, depth)
 		if of == nil || in != nil || t.Factor != 1 {
 			return nil
 		}
@@ -31,16 +37,15 @@ func inside(v *value.Value) *ir.Var {
 }
 
 // pointsInto is the variable in shared memory that an atom is an address in, or nil.
-func pointsInto(a *value.Atom) *ir.Var {
+func pointsInto(a *value.Atom, depth int) *ir.Var {
 	switch {
+	case depth == 0:
 	case a.Op == "variable":
 		if v, ok := a.Ref.(*ir.Var); ok && v.Space == isa.Shared {
 			return v
 		}
-	case a.Op == "cvt":
-		return inside(a.Args[0])
 	case a.Op == "and" && a.Args[1].Const() && a.Args[1].K < 0 && a.Args[1].K >= -mostAligned:
-		return inside(a.Args[0])
+		return within(a.Args[0], depth-1)
 	}
 	return nil
 }

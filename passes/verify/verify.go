@@ -172,12 +172,14 @@ func (f *Finding) Also(in *ir.Instr, format string, args ...any) *Finding {
 	return f
 }
 
-// Join makes f a related place of another finding, which is about the same mistake, and no finding of
-// its own. A few places are enough.
+// Join makes f a related place of another finding, which is about the same mistake, and no finding
+// of its own. A few places are enough.
 func (f *Finding) Join(other *Finding, format string, args ...any) {
 	const few = 8
 	f.joined = true
-	known := slices.ContainsFunc(other.Related, func(r diag.Related) bool { return r.Place == f.Place })
+	known := slices.ContainsFunc(other.Related, func(r diag.Related) bool {
+		return r.Place == f.Place
+	})
 	if !known && f.in != other.in && len(other.Related) < few {
 		other.Also(f.in, format, args...)
 	}

@@ -274,7 +274,8 @@ func ranks(k *Kernel) int {
 	}
 	for _, b := range k.Func.Blocks {
 		for _, in := range b.Instrs {
-			if in.Head() == "mapa" || remote(in) || strings.Contains(in.Op, ".multicast::cluster") && !in.Mod("multicast::cluster::all") || in.Mod("cta_group::2") {
+			if in.Head() == "mapa" || remote(in) ||
+				strings.Contains(in.Op, ".multicast::cluster") && !in.Mod("multicast::cluster::all") || in.Mod("cta_group::2") {
 				return k.Cluster
 			}
 		}
@@ -282,7 +283,8 @@ func ranks(k *Kernel) int {
 	return 1
 }
 
-// remote reports whether an instruction is for memory that may be that of another block, whichever way its address is made.
+// remote reports whether an instruction may work on memory of another block, however its address is
+// made.
 func remote(in *ir.Instr) bool {
 	switch Of(in.Op) {
 	case Load, Store, Atomic, Arrive, Expect, Complete, RemoteStore:

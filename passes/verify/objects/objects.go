@@ -197,7 +197,8 @@ func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers
 					p.Missed("barrier objects of threads that a block may not have: its size is not laid down")
 					continue
 				}
-				if (near(births, o.Object) || declared(o.Object)) && o.Rank == nil && len(p.Kernel.Missed) == 0 && !p.MadeElsewhere(o.Object) {
+				named := near(births, o.Object) || declared(o.Object)
+				if named && o.Rank == nil && len(p.Kernel.Missed) == 0 && !p.MadeElsewhere(o.Object) {
 					f := p.Report(&ruleLife, e.In, "a barrier object is used that nobody makes, at %d", o.At).On(t, i)
 					if p.Loops && looped(p) || !near(births, o.Object) {
 						f.As(diag.Review) // a turn that was not followed may make it, or what the kernel is cut from
@@ -206,7 +207,7 @@ func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers
 				continue
 			}
 			own := o.Threads.Minus(b.by) == value.Set{}
-			// st.async and red.async work through the generic proxy, mbarrier included: the barrier is enough.
+			// st.async and red.async are performed in the generic proxy: the barrier is enough.
 			switch engine := e.Kind == trace.BulkLoad || e.Kind == trace.TensorCommit || e.Kind == trace.Answer; {
 			case !own && before <= b.syncs && o.Rank == nil && (warps <= b.warps || b.apart(o.Threads)):
 				p.Report(&ruleSeen, e.In, "a barrier object is used with no barrier of the block since another thread made it").Also(b.e.In, "made here").On(t, i)

@@ -364,8 +364,9 @@ func (m *machine) load(a *agent, e *trace.Event) {
 	}
 }
 
-// copied is an arrival that comes when the copies of its thread before it have ended. Without .noinc the pending count is raised first,
-// by as many as arrive later: the phase ends no sooner, and needs no more arrivals than before.
+// copied is an arrival that comes when the copies of its thread before it have ended. Without .noinc
+// the pending count is raised first, by as many as arrive later: the phase ends no sooner, and needs no
+// more arrivals than before.
 func (m *machine) copied(a *agent, e *trace.Event) {
 	a.clock.agents[a.id] = a.at + 1
 	know, from := a.clock.clone(), whole(a)

@@ -156,7 +156,7 @@ func commit(p *verify.Pass, t *trace.Trace, i int, list []*task, issuers value.S
 	if !found && other != nil {
 		f := p.Report(&ruleCommit, e.In, "a commit by other threads than issued the matrix operations: it tracks none of them").Also(other.e.In, "the operation").On(t, i)
 		if e.Threads.And(issuers) != (value.Set{}) {
-			f.As(diag.Review) // on other paths it tracks its own, which a loop that runs zero times does not issue
+			f.As(diag.Review) // it issues some on other paths, as in a loop that runs zero times here
 		}
 	}
 }
