@@ -61,9 +61,9 @@ func (p *Pass) At(address *value.Value, bytes int64, s value.Set) (memory.Region
 	return at.Over(bytes, s)
 }
 
-// Foreign reports whether some thread's bytes of r belong, in o, to other threads only. Threads are
-// compared in groups of the given size.
-func (p *Pass) Foreign(r, o *memory.Region, group int) bool {
+// OwnedByOthers reports whether some thread's bytes of r belong, in o, to other threads only. Threads
+// are compared in groups of the given size.
+func (p *Pass) OwnedByOthers(r, o *memory.Region, group int) bool {
 	return p.sheet.foreign.Foreign(r, o, group)
 }
 

@@ -78,7 +78,7 @@ func (p *Pass) Objects(e *trace.Event, v *value.Value) (list []Touch, ok bool) {
 			root = k.Add(64, root, term)
 		}
 	}
-	if !named(root) {
+	if inside(root) == nil {
 		return nil, false
 	}
 	if own.Const() {
@@ -96,6 +96,42 @@ func (p *Pass) Objects(e *trace.Event, v *value.Value) (list []Touch, ok bool) {
 		list[i].Threads.Add(t)
 	})
 	return list, true
+}
+
+// Blocks returns the blocks of the cluster in which threads of a block touch an object, of those
+// that are followed apart; 0 stands for all where none are.
+func (p *Pass) Blocks(from int, o Touch) (list []int) {
+	switch {
+	case p.Ranks < 2:
+		return []int{0}
+	case o.Rank == nil:
+		return []int{from}
+	case o.First:
+		return []int{from &^ 1}
+	}
+	hit := make([]bool, p.Ranks)
+	if o.Rank.Tid() {
+		o.Threads.Each(func(t int) {
+			if block := p.Pool.At(o.Rank, t); block >= 0 && block < int64(p.Ranks) {
+				hit[block] = true
+			}
+		})
+	}
+	for block := range hit {
+		if hit[block] || !o.Rank.Tid() {
+			list = append(list, block)
+		}
+	}
+	return list
+}
+
+// Foreign reports whether threads of a block touch an object of another block for certain. The
+// first of a pair may be their own block.
+func (p *Pass) Foreign(from int, o Touch) bool {
+	if p.Ranks < 2 {
+		return o.Rank != nil && !o.First
+	}
+	return slices.ContainsFunc(p.Blocks(from, o), func(block int) bool { return block != from })
 }
 
 // Rank returns the block of the cluster that contains an address: the rank that mapa was
@@ -124,11 +160,6 @@ func remote(p *value.Pool, a *value.Atom) (at, rank *value.Value) {
 		return a.Args[0], p.Const(32, 0)
 	}
 	return nil, nil
-}
-
-// named reports whether an address is made from a variable's.
-func named(v *value.Value) bool {
-	return slices.ContainsFunc(v.Terms, func(t value.Term) bool { return t.Atom.Sources&value.Variables != 0 })
 }
 
 // Target returns the index of the operand that names the mbarrier of an event, or -1. For a

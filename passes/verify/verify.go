@@ -116,7 +116,9 @@ type sheet struct {
 	rooms     map[*ir.Instr]int64    // see Pass.Room
 	extents   map[*ir.Instr]int64    // see Pass.Extent
 	places    map[*value.Value]place // see Pass.At
-	foreign   memory.ForeignCache    // see Pass.Foreign
+	foreign   memory.ForeignCache    // see Pass.OwnedByOthers
+	census    *census                // see Pass.Uncertain
+	zeros     map[*ir.Reg]bool       // see Pass.TensorLanes
 	// described is the addresses in matrix descriptors.
 	described map[*value.Value]*value.Value
 }
@@ -130,9 +132,10 @@ type place struct {
 // A Finding can be modified until its pass ends.
 type Finding struct {
 	diag.Diagnostic
-	in    *ir.Instr
-	sheet *sheet
-	plain string // the message without a count of others
+	in     *ir.Instr
+	sheet  *sheet
+	plain  string // the message without a count of others
+	joined bool   // another finding tells of it
 }
 
 // Report records that an instruction breaks a rule. Of several findings of one rule at one
@@ -174,6 +177,19 @@ func (f *Finding) Also(in *ir.Instr, format string, args ...any) *Finding {
 		f.Related = append(f.Related, diag.Related{Place: f.sheet.place(in), Message: fmt.Sprintf(format, args...)})
 	}
 	return f
+}
+
+// Join makes f a related place of another finding, which is about the same mistake, and no finding
+// of its own. A few places are enough.
+func (f *Finding) Join(other *Finding, format string, args ...any) {
+	const few = 8
+	f.joined = true
+	known := slices.ContainsFunc(other.Related, func(r diag.Related) bool {
+		return r.Place == f.Place
+	})
+	if !known && f.in != other.in && len(other.Related) < few {
+		other.Also(f.in, format, args...)
+	}
 }
 
 // On adds the path: the branches of a trace up to an event, or the last four of them.
@@ -333,7 +349,7 @@ func (s *sheet) settle(rules map[string]bool) []*Finding {
 	best := make(map[key]int)
 	var list []*Finding
 	for _, f := range s.list {
-		if rules != nil && !rules[f.Rule] {
+		if f.joined || rules != nil && !rules[f.Rule] {
 			continue
 		}
 		k := key{rule: f.Rule}

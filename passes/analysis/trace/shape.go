@@ -274,12 +274,23 @@ func ranks(k *Kernel) int {
 	}
 	for _, b := range k.Func.Blocks {
 		for _, in := range b.Instrs {
-			if in.Head() == "mapa" || strings.Contains(in.Op, ".multicast::cluster") && !in.Mod("multicast::cluster::all") || in.Mod("cta_group::2") {
+			if in.Head() == "mapa" || remote(in) ||
+				strings.Contains(in.Op, ".multicast::cluster") && !in.Mod("multicast::cluster::all") || in.Mod("cta_group::2") {
 				return k.Cluster
 			}
 		}
 	}
 	return 1
+}
+
+// remote reports whether an instruction may work on memory of another block, however its address is
+// made.
+func remote(in *ir.Instr) bool {
+	switch Of(in.Op) {
+	case Load, Store, Atomic, Arrive, Expect, Complete, RemoteStore:
+		return in.Mod("shared::cluster")
+	}
+	return false
 }
 
 // clusterOf is the number of blocks in a cluster along x, y and z; zeros where it is not known.

@@ -4,6 +4,7 @@
 package trace
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -169,6 +170,9 @@ func (w *walk) loaded(s *state, st *step, from *value.Value) *value.Value {
 		if v, at := w.inParameter(from); v != nil {
 			return w.pool.Atom(st.width, "parameter", v.Name+"+"+strconv.FormatInt(at, 10), nil, level)
 		}
+		if !w.ofKernel(from) {
+			level = value.Lane // the result of a call, which each thread made
+		}
 	case "local":
 		level = value.Lane
 	}
@@ -177,6 +181,14 @@ func (w *walk) loaded(s *state, st *step, from *value.Value) *value.Value {
 		name += strconv.Itoa(int(st.in.Pos)) + "#" + strconv.Itoa(s.times.at(st.in))
 	}
 	return w.pool.Atom(st.width, "load", name, nil, level, from)
+}
+
+// ofKernel reports whether an address counts from a parameter of the kernel.
+func (w *walk) ofKernel(v *value.Value) bool {
+	return slices.ContainsFunc(v.Terms, func(t value.Term) bool {
+		p, ok := t.Atom.Ref.(*ir.Var)
+		return ok && t.Atom.Op == "variable" && w.params[p]
+	})
 }
 
 // inParameter is the parameter of the kernel that an address is in, and where there.

@@ -19,6 +19,15 @@ const (
 // Deep is how much a predicate may be made of before it is taken as it is, and not apart.
 const Deep = 128
 
+// inherited is what an atom has of the sources of its operands. What memory holds is not made from the
+// address that it is read at: a pointer that a call returns may be one into any variable.
+func inherited(op string, of Sources) Sources {
+	if op == "load" {
+		return of &^ Variables
+	}
+	return of
+}
+
 // sources is what an atom alone is.
 func sources(op, name string) Sources {
 	switch {

@@ -172,7 +172,7 @@ func (p *Pool) Atom(width int, op, name string, ref any, level Level, args ...*V
 					a.Level = max(a.Level, arg.Level())
 				}
 				for _, t := range arg.Terms {
-					a.Sources |= t.Atom.Sources
+					a.Sources |= inherited(op, t.Atom.Sources)
 					if arg.Width == 1 {
 						a.Nested += t.Atom.Nested + 1
 					}

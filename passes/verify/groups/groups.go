@@ -190,8 +190,8 @@ func read(p *verify.Pass, t *trace.Trace, i int, list []*flight) []*flight {
 			}
 			among := nobody
 			switch {
-			case !f.done || !p.Foreign(&regions[k], &f.region, f.group()):
-			case p.Foreign(&regions[k], &f.region, 32):
+			case !f.done || !p.OwnedByOthers(&regions[k], &f.region, f.group()):
+			case p.OwnedByOthers(&regions[k], &f.region, 32):
 				among = warps
 			default:
 				among = lanes

@@ -26,7 +26,10 @@ func life(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, used 
 				syncs++
 			}
 		case trace.Init:
-			list, _ := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
+			list, ok := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
+			if !ok {
+				clear(dead) // it may be any of them that is made again
+			}
 			for _, o := range list {
 				if (e.Threads.And(t.Threads) == value.Set{}) {
 					continue // others made it, before they parted from these; it ends on their way
@@ -42,7 +45,10 @@ func life(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, used 
 				delete(dead, o.Object)
 			}
 		case trace.Inval:
-			list, _ := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
+			list, ok := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
+			if !ok {
+				clear(alive) // it may be any of them that ends
+			}
 			for _, o := range list {
 				delete(alive, o.Object)
 				dead[o.Object] = e.In

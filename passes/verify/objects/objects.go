@@ -164,7 +164,7 @@ func made(p *verify.Pass, t *trace.Trace, i int, behind birth, births map[verify
 }
 
 // uses holds what a trace does to objects against who made them, where and how. A block is alone where no other is near.
-func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers map[verify.Object]*ir.Instr, alone bool) {
+func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers map[reached]*ir.Instr, alone bool) {
 	syncs, warps := 0, 0
 	var fenced value.Set // threads that a fence of theirs came of, behind barriers
 	late := -1           // and behind how many
@@ -201,7 +201,8 @@ func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers
 						"declared")
 					continue
 				}
-				if (near(births, o.Object) || declared(o.Object)) && o.Rank == nil && len(p.Kernel.Missed) == 0 {
+				named := near(births, o.Object) || declared(o.Object)
+				if named && o.Rank == nil && len(p.Kernel.Missed) == 0 && !p.MadeElsewhere(o.Object) {
 					f := p.Report(&ruleLife, e.In, "mbarrier is used but never initialized, at "+
 						"address %d", o.At).On(t, i)
 					if p.Loops && looped(p) || !near(births, o.Object) {
@@ -211,7 +212,8 @@ func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers
 				continue
 			}
 			own := o.Threads.Minus(b.by) == value.Set{}
-			switch engine := e.Kind == trace.BulkLoad || e.Kind == trace.TensorCommit || e.Kind == trace.RemoteStore || e.Kind == trace.Answer; {
+			// st.async and red.async are performed in the generic proxy: the barrier is enough.
+			switch engine := e.Kind == trace.BulkLoad || e.Kind == trace.TensorCommit || e.Kind == trace.Answer; {
 			case !own && before <= b.syncs && o.Rank == nil && (warps <= b.warps || b.apart(o.Threads)):
 				p.Report(&ruleSeen, e.In, "mbarrier is used without a block barrier after "+
 					"another thread initialized it").Also(b.e.In, "initialized here").On(t, i)
@@ -306,9 +308,9 @@ func short(in *ir.Instr) string {
 }
 
 // waited holds one wait against what a wait may be.
-func waited(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, peers map[verify.Object]*ir.Instr) {
+func waited(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, peers map[reached]*ir.Instr) {
 	e := &t.Events[i]
-	if o.Rank != nil {
+	if p.Foreign(t.Rank, o) {
 		p.Report(&ruleRemote, e.In, "wait on an mbarrier of another block; only a block's own "+
 			"mbarriers can be waited on").On(t, i)
 	}
@@ -320,7 +322,7 @@ func waited(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, peers map[ver
 			}
 		}
 	}
-	if from := peers[o.Object]; from != nil && !strings.Contains(e.In.Op, "acquire.cluster") {
+	if from := peers[reached{t.Rank, o.Object}]; from != nil && !strings.Contains(e.In.Op, "acquire.cluster") {
 		f := p.Report(&ruleScope, e.In, "mbarrier wait has .cta scope but waits for data of "+
 			"another block, expected .acquire.cluster").Also(from,
 			"the operation of the other block that this waits for")
@@ -330,9 +332,22 @@ func waited(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, peers map[ver
 	}
 }
 
+// A reached is an object of one of the blocks that are followed apart.
+type reached struct {
+	block int
+	verify.Object
+}
+
 // peerData is the objects at which blocks arrive behind stores into the memory of another.
-func peerData(p *verify.Pass) map[verify.Object]*ir.Instr {
-	found := make(map[verify.Object]*ir.Instr)
+func peerData(p *verify.Pass) map[reached]*ir.Instr {
+	found := make(map[reached]*ir.Instr)
+	note := func(t *trace.Trace, o verify.Touch, in *ir.Instr) {
+		for _, block := range p.Blocks(t.Rank, o) {
+			if at := (reached{block, o.Object}); found[at] == nil {
+				found[at] = in
+			}
+		}
+	}
 	for _, t := range p.Traces {
 		stored := false
 		for i := range t.Events {
@@ -346,17 +361,17 @@ func peerData(p *verify.Pass) map[verify.Object]*ir.Instr {
 			case trace.RemoteStore:
 				list, _ := p.Objects(e, verify.Val(e, verify.Target(e)))
 				for _, o := range list {
-					if o.Rank != nil && found[o.Object] == nil {
-						found[o.Object] = e.In
+					if p.Foreign(t.Rank, o) {
+						note(t, o, e.In)
 					}
 				}
 			case trace.Arrive:
 				list, _ := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
 				for _, o := range list {
-					if o.Rank == nil || !stored {
+					if !stored || !p.Foreign(t.Rank, o) {
 						continue
 					}
-					found[o.Object] = e.In
+					note(t, o, e.In)
 					if !strings.Contains(e.In.Op, "release.cluster") {
 						p.Report(&ruleScope, e.In, "mbarrier arrival at another block after "+
 							"stores to it is relaxed or has .cta scope, expected .release.cluster")

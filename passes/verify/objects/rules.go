@@ -49,7 +49,10 @@ mbarrier.init.shared.b64 [bars], 2;
 		Title: "mbarrier used before its initialization is visible",
 		What: "Reports use of an mbarrier by threads other than the initializing one without a " +
 			"block barrier in between. Also reports use by a copy or a tensor core without a " +
-			"fence between mbarrier.init and the barrier that precedes the use.",
+			"fence between mbarrier.init and the barrier that precedes the use. st.async and " +
+			"red.async need no fence: they are performed in the generic proxy, so a cluster " +
+			"barrier with release and acquire makes an mbarrier of another block visible to " +
+			"them. Without that barrier, C3 or C2 reports them.",
 		Why: "The user sees uninitialized memory. This rarely shows as a hang in the first " +
 			"iteration.",
 		Wrong: `
@@ -78,7 +81,8 @@ mbarrier.arrive.shared.b64 _, [bars];
 		What: "Reports a wait for a phase that needs more arrivals than all threads make, and " +
 			"arrivals beyond the count of a phase. If the arrivals of one instruction fall into " +
 			"two phases, the finding is a review. Arrivals are counted per thread: an " +
-			"instruction executed by 32 lanes is 32 arrivals.",
+			"instruction executed by 32 lanes is 32 arrivals. cp.async.mbarrier.arrive without " +
+			".noinc counts as none: it raises the pending count by one and lowers it again.",
 		Why: "The wait never completes, or completes before all threads have arrived.",
 		Wrong: `
 .reqntid 128
@@ -104,7 +108,8 @@ mbarrier.try_wait.parity.shared.b64 %p2, [bars], 0;
 `,
 		Fix: "Initialize the mbarrier with the number of arrivals per phase.",
 		Gaps: "An undeclared block size is assumed to be the largest possible. Arrivals from " +
-			"other blocks of a cluster of unknown size are not counted.",
+			"other blocks of a cluster of unknown size are not counted. If an arrival has an " +
+			"unknown address, such as one that a call returns, the kernel is incomplete.",
 		Section: "9.7.13.15.13 mbarrier.arrive",
 	}
 	ruleBytes = diag.Rule{
@@ -192,7 +197,8 @@ barrier.cluster.wait.aligned;
 		ID: "M9", Layer: "objects", Severity: diag.Error,
 		Title: "mbarrier scope too small for data of another block",
 		What: "Reports stores to another block's shared memory followed by a remote arrival " +
-			"without .release.cluster, or by a wait without .acquire.cluster. A relaxed arrival " +
+			"without .release.cluster, or by a wait without .acquire.cluster. If st.async brings " +
+			"the data, the wait is a review. A relaxed arrival " +
 			"after plain shared-memory accesses is a review. So is a relaxed wait before " +
 			"accesses to shared memory, or before a copy into memory that the arriving threads " +
 			"used.",

@@ -71,7 +71,7 @@ func totals(p *verify.Pass, births map[verify.Object]*birth, order []verify.Obje
 					"map, not in PTX")
 			}
 			// Where others expect or copy too, package protocol compares what comes of all together.
-			if alone := parties[o].Minus(t.Threads) == (value.Set{}); alone {
+			if alone := parties[o].Minus(t.Threads) == (value.Set{}); alone && !p.Uncertain(o) {
 				bytes(p, t, s)
 				if inside {
 					rooms(p, s)
@@ -89,6 +89,10 @@ func totals(p *verify.Pass, births map[verify.Object]*birth, order []verify.Obje
 	for _, o := range order {
 		b, w := births[o], waits[o]
 		if w == nil || !b.known || vague[o] || most[o] >= b.count {
+			continue
+		}
+		if p.Uncertain(o) {
+			p.Missed("arrivals at addresses that may be those of several mbarriers (M4, M5)")
 			continue
 		}
 		if expects[o] != nil && most[o] == 0 {
@@ -260,7 +264,7 @@ func crowds(p *verify.Pass) {
 		list, _ := p.Objects(e, verify.Val(e, verify.Target(e)))
 		regions := p.Writes(e)
 		all := by[e.In]
-		if len(list) != 1 || len(regions) != 1 || !regions[0].Solid || all.Len() < 2 {
+		if len(list) != 1 || len(regions) != 1 || !regions[0].Solid || all.Len() < 2 || p.Uncertain(list[0].Object) {
 			continue
 		}
 		if one := expecting[list[0].Object]; one.Len() == 1 {

@@ -97,8 +97,8 @@ type access struct {
 	region    memory.Region
 	core      memory.Region // of it, what is certain, where that is less
 	tensor    bool
-	number    int      // of those that were noted
-	lanes     [2]int64 // of tensor memory, those of a load or store: from, and up to
+	number    int          // of those that were noted
+	lanes     verify.Lanes // of tensor memory
 }
 
 // A machine runs one scene.
@@ -125,6 +125,7 @@ type machine struct {
 	engines []memory.Region // that operations in the background work on
 	doubts  []doubt
 	idle    []doubt // races with copies where there is nothing to do
+	lapses  lapses
 	// signalled is what commits told other blocks.
 	signalled []signal
 	plain     bool // plain accesses are compared among themselves

@@ -52,11 +52,12 @@ func run(p *verify.Pass) {
 	}
 	work, worth := 0, perStep*p.Within(bound(p)/perStep)
 	defer func() { p.Spent += work / perStep }()
-	near := engines(p)
+	near, found := engines(p), make(lapses)
+	defer found.merge()
 	for i, s := range list {
 		m := newMachine(p, s, &work)
 		m.most = min(m.most, worth)
-		m.plain, m.engines = i == 0, near
+		m.plain, m.engines, m.lapses = i == 0, near, found
 		m.units(s)
 		stuck, ok := m.run()
 		if !ok {
@@ -149,6 +150,8 @@ func strange(p *verify.Pass, t *trace.Trace, e *trace.Event) string {
 		}
 		for _, o := range list {
 			switch {
+			case p.Uncertain(o.Object):
+				return "addresses that may be those of several mbarriers"
 			case o.Rank == nil || p.Ranks < 2 && alike(o.Rank):
 			case p.Ranks < 2:
 				return "blocks of a cluster behave differently"

@@ -101,8 +101,10 @@ func (m *machine) collide(y, x *access) bool {
 		return false
 	case !x.engine() && !y.engine() && (x.by.home() == y.by.home() || !racing(x.e, y.e)):
 		return false
-	case x.moves() && y.moves() && (x.by.home() == y.by.home() || x.by.warp%4 != y.by.warp%4 || x.lanes[1] <= y.lanes[0] || y.lanes[1] <= x.lanes[0]):
-		return false // the same warp, or other lanes of tensor memory
+	case x.tensor && !x.lanes.Meets(y.lanes): // of tensor memory, as y is: it has roots of its own
+		return false
+	case x.moves() && y.moves() && x.by.home() == y.by.home():
+		return false
 	case y.by == x.by && y.e.Kind == trace.BulkStore:
 		return false // A8 tells of it
 	case adds(x.e) && adds(y.e):
@@ -184,9 +186,10 @@ func (m *machine) race(y, x *access) {
 			if !copied {
 				severity = diag.Review
 			}
-			m.p.Report(&ruleLap, x.e.In, "shared-memory race: %s %s shared memory that %s %s; "+
+			f := m.p.Report(&ruleLap, x.e.In, "shared-memory race: %s %s shared memory that %s %s; "+
 				"nothing orders the two accesses", m.who(x.by), did(x), m.who(y.by), did(y)).
 				As(severity).Also(y.e.In, "the other access").On(x.by.t, x.by.at)
+			m.lapsed(x.by, f)
 			return
 		}
 		if same(x, y) {
@@ -230,6 +233,7 @@ func (m *machine) race(y, x *access) {
 	}
 	f := m.p.Report(rule, x.e.In, "missing wait: %s %s %s while %s %s it; nothing orders the two", name(x.e), did(x), what, name(y.e), did(y)).
 		As(severity).Also(y.e.In, "the other access; it may not be complete when this one starts").On(x.by.t, x.by.at)
+	m.lapsed(x.by, f)
 	if severity == diag.Error && y.operation > 0 && y.e.Kind == trace.BulkLoad && x.by.t.Facts.Empty() {
 		m.idle = append(m.idle, doubt{f, *y, x.by.home()})
 	}

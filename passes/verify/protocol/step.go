@@ -289,10 +289,11 @@ func (m *machine) arrive(a *agent, o *object, n int64, c *clock, e *trace.Event)
 		m.p.Report(&ruleParity, a.stale().In, parityKept).Also(e.In, "the thread arrives for "+
 			"another phase here").On(a.t, a.at)
 	case n > o.pending && o.tx != 0:
-		m.p.Report(&ruleLap, e.In, "arrival at an mbarrier whose phase already has its %d "+
+		f := m.p.Report(&ruleLap, e.In, "arrival at an mbarrier whose phase already has its %d "+
 			"arrivals and still expects bytes: the thread does not wait for that phase to "+
 			"complete", o.count).
 			Also(o.init.In, "the mbarrier is initialized here")
+		m.lapsed(a, f)
 	case o.phases > 0 && c.last(o) < o.phases-1:
 		m.hasty(a, o, e)
 	case o.pending < n && !m.p.Told("M4", "M7"):
@@ -321,9 +322,10 @@ func (m *machine) hasty(a *agent, o *object, e *trace.Event) {
 		again = again || slices.Contains(o.came[1][:i], id)
 	}
 	if again {
-		m.p.Report(&ruleLap, e.In, "threads arrive twice without waiting for the phase in "+
+		f := m.p.Report(&ruleLap, e.In, "threads arrive twice without waiting for the phase in "+
 			"between: nothing makes them wait for its completion").
 			Also(o.init.In, "the mbarrier is initialized here, for %d arrivals", o.count).On(a.t, a.at)
+		m.lapsed(a, f)
 		return
 	}
 	m.p.Report(&ruleCount, e.In, "one arrival too many at an mbarrier: other threads have made "+
@@ -371,15 +373,19 @@ func (m *machine) load(a *agent, e *trace.Event) {
 	}
 }
 
-// copied is an arrival that comes when the copies of its thread before it have ended.
+// copied is an arrival that comes when the copies of its thread before it have ended. Without .noinc
+// the pending count is raised first, by as many as arrive later: the phase ends no sooner, and needs no
+// more arrivals than before.
 func (m *machine) copied(a *agent, e *trace.Event) {
 	a.clock.agents[a.id] = a.at + 1
 	know, from := a.clock.clone(), whole(a)
 	for _, at := range m.touched(a, e) {
-		if !e.In.Mod("noinc") {
+		arrive := func() { m.arrive(a, at.o, at.threads, know, from) }
+		if n, _ := verify.Arrivals(e); n == 0 {
 			at.o.pending += at.threads
+			arrive = func() { at.o.arrive(at.threads, know, from) }
 		}
-		m.due = append(m.due, &completion{run: func() { m.arrive(a, at.o, at.threads, know, from) }})
+		m.due = append(m.due, &completion{run: arrive})
 	}
 }
 

@@ -147,10 +147,14 @@ func (f *flight) copied(in *ir.Instr) bool {
 	return ok
 }
 
-// meet reports whether two loads or stores of tensor memory have a column in common for certain.
+// meet reports whether two loads or stores of tensor memory have a column of some lane in common for
+// certain.
 func meet(p *verify.Pass, a, b *trace.Event) bool {
 	ra, la := place(p, a)
 	rb, lb := place(p, b)
+	if !lanesOf(p, a).Meets(lanesOf(p, b)) {
+		return false
+	}
 	return ra != nil && ra == rb && la < lb+covered(b.In) && lb < la+covered(a.In)
 }
 

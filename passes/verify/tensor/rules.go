@@ -169,7 +169,9 @@ tcgen05.dealloc.cta_group::2.sync.aligned.b32 %r1, 32;
 		ID: "T6", Layer: "tensor", Severity: diag.Error,
 		Title: "tensor memory read while tcgen05.mma is in flight",
 		What: "Reports tcgen05.ld of columns that a tcgen05.mma of the same threads writes, " +
-			"without a commit and a wait for it in between.",
+			"in the same lanes, without a commit and a wait for it in between. A matrix product " +
+			"with 64 rows writes lanes 0 to 15 of each 32, or lanes 16 to 31; a load whose shape " +
+			"begins with 16 reads as many.",
 		Why: "The operation is asynchronous: the load may return old or partial results.",
 		Wrong: `
 .reqntid 32
@@ -198,8 +200,9 @@ tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r4}, [%r1];
 tcgen05.wait::ld.sync.aligned;
 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 32;
 `,
-		Fix:     "Commit the operation to an mbarrier, wait for its phase, then load.",
-		Gaps:    "Only the first column is compared. Operations of other threads are not compared.",
+		Fix: "Commit the operation to an mbarrier, wait for its phase, then load.",
+		Gaps: "Only the first column is compared. Operations of other threads are not compared. " +
+			"If the instruction descriptor is not a constant, only half of the lanes are certain.",
 		Section: "9.7.16.6 tcgen05 memory consistency",
 	}
 	ruleCommit = diag.Rule{
@@ -207,7 +210,8 @@ tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 32;
 		Title: "tcgen05.commit does not track the operation",
 		What: "Reports tcgen05.commit by other threads than those that issued the preceding " +
 			"tcgen05.mma, .cp or .shift. Also reports such an operation by threads that execute " +
-			"no commit, if another lane of the warp does.",
+			"no commit, if another lane of the warp does. If the same thread commits on other " +
+			"paths only, as in a loop that may run zero times, the finding is a review.",
 		Why: "A commit tracks only operations of its own thread. A commit by another thread " +
 			"completes the mbarrier at once, and the operation itself is never waited for.",
 		Wrong: `

@@ -6,6 +6,8 @@
 package tensor
 
 import (
+	"slices"
+
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
@@ -35,7 +37,7 @@ func run(p *verify.Pass) {
 		fences(p, t, objects)
 		lanes(p, t)
 	}
-	lonely(p, committers(p))
+	lonely(p)
 	frees(p)
 	lifetimes(p)
 	columns(p)
@@ -46,6 +48,7 @@ type task struct {
 	e       *trace.Event
 	columns *value.Value
 	low     int64
+	lanes   verify.Lanes
 	commits []verify.Object
 	closed  bool
 }
@@ -59,6 +62,7 @@ func multiplies(p *verify.Pass, t *trace.Trace, issuers value.Set) {
 		case trace.TensorMultiply:
 			k := &task{e: e}
 			k.columns, k.low = place(p, e)
+			k.lanes = lanesOf(p, e)
 			list = append(list, k)
 		case trace.TensorCommit:
 			commit(p, t, i, list, issuers)
@@ -70,7 +74,7 @@ func multiplies(p *verify.Pass, t *trace.Trace, issuers value.Set) {
 			touched, ok := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
 			kept := list[:0]
 			for _, k := range list {
-				if !waited(k, touched, ok) {
+				if !waited(p, k, touched, ok) {
 					kept = append(kept, k)
 				}
 			}
@@ -80,8 +84,9 @@ func multiplies(p *verify.Pass, t *trace.Trace, issuers value.Set) {
 			list = nil
 		case trace.TensorLoad:
 			root, low := place(p, e)
+			lanes := lanesOf(p, e)
 			for _, k := range list {
-				if k.columns != nil && k.columns == root && k.low == low {
+				if k.columns != nil && k.columns == root && k.low == low && k.lanes.Meets(lanes) {
 					why := "the operation is not committed"
 					if k.closed {
 						why = "its commit is not waited for"
@@ -97,12 +102,12 @@ func multiplies(p *verify.Pass, t *trace.Trace, issuers value.Set) {
 	}
 }
 
-// waited reports whether a wait is for the commit of a task.
-func waited(k *task, touched []verify.Touch, ok bool) bool {
+// waited reports whether a wait is, or may be, for the commit of a task.
+func waited(p *verify.Pass, k *task, touched []verify.Touch, ok bool) bool {
 	if !k.closed {
 		return false
 	}
-	if !ok || len(k.commits) == 0 {
+	if !ok || len(k.commits) == 0 || slices.ContainsFunc(k.commits, p.Uncertain) {
 		return true
 	}
 	for _, o := range touched {
@@ -122,6 +127,11 @@ func place(p *verify.Pass, e *trace.Event) (root *value.Value, low int64) {
 		return nil, 0
 	}
 	return p.Pool.Rest(v), v.K & 0xffff
+}
+
+// lanesOf is the lanes of tensor memory that an operation works on for certain.
+func lanesOf(p *verify.Pass, e *trace.Event) verify.Lanes {
+	return p.TensorLanes(e, verify.Address(e.In, 0), e.Threads)
 }
 
 // commit closes the operations of the same threads.
@@ -146,8 +156,11 @@ func commit(p *verify.Pass, t *trace.Trace, i int, list []*task, issuers value.S
 			"operation, but another lane of its warp does").On(t, i)
 	}
 	if !found && other != nil {
-		p.Report(&ruleCommit, e.In, "tcgen05.commit tracks nothing: other threads issued the "+
+		f := p.Report(&ruleCommit, e.In, "tcgen05.commit tracks nothing: other threads issued the "+
 			"matrix operations").Also(other.e.In, "the operation").On(t, i)
+		if e.Threads.And(issuers) != (value.Set{}) {
+			f.As(diag.Review) // it issues some on other paths, as in a loop that runs zero times here
+		}
 	}
 }
 
