@@ -230,6 +230,9 @@ func (c *checker) readAddressSize(d *ptx.Directive) {
 			}
 			return
 		}
+		if c.tooLarge(&d.Args[0]) {
+			return
+		}
 		c.fault(&ruleAddressSize, d.Args[0], ".address_size %s is neither 32 nor 64", clip(c.text(&d.Args[0])))
 		return
 	}

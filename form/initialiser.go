@@ -182,7 +182,11 @@ func (c *checker) addressType(o *ptx.Operand, a *address, name string, s *shape)
 		c.fault(&ruleValue, o, "%s is %s; a masked address is the value of a .u8 variable", clip(name), t)
 		return false
 	}
-	m, _, _ := number(a.mask.Text)
+	m, over, _ := number(a.mask.Text)
+	if over {
+		c.fault(&ruleExpression, a.mask, "constant %s does not fit into 64 bits", clip(a.mask.Text))
+		return false
+	}
 	if !slices.ContainsFunc([]uint{0, 8, 16, 24, 32, 40, 48, 56}, func(n uint) bool { return m.bits == 0xff<<n }) {
 		c.fault(&ruleMask, a.mask, "mask %s does not cut one whole byte out of an address; 0xff, 0xff00 and so on do", clip(a.mask.Text))
 		return false
