@@ -45,7 +45,7 @@ func Rules() diag.Rules {
 			stops, ".visible .entry k()\n{\n\tret;", ".visible .entry k()\n{\n\tret;\n}",
 			"Close it where it ends."),
 		rule(tooDeep, "nesting too deep",
-			"Scopes, braces or parentheses inside each other more than 200 deep.",
+			"What the stack of the assembler, of 10000 symbols, has no room for: scopes more than 1663 deep, parentheses more than 9978 deep.",
 			"No program needs it, and every reader of such a file has a limit somewhere.", "", "",
 			"Name intermediate results."),
 		rule(sink, "_ where a value is read",
