@@ -15,7 +15,6 @@ import (
 	"time"
 )
 
-
 // within fails the test if f takes so long that it must be waiting.
 func within(t *testing.T, what string, f func()) {
 	t.Helper()

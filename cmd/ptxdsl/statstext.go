@@ -11,7 +11,6 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/pressure"
 )
 
-
 // print writes a file's kernels as a table, and under each line what else there is to say.
 func (r *counted) print(w io.Writer, more bool) {
 	if len(r.kernels) == 0 {
