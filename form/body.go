@@ -118,7 +118,7 @@ func (c *checker) label(w ptx.Word, k kind) *symbol {
 		c.twice(sym, w.Text, old)
 		return nil
 	}
-	s.names[w.Text] = sym
+	s.put(w.Text, sym)
 	return sym
 }
 

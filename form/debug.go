@@ -29,6 +29,9 @@ func (c *checker) sourceFile(d *ptx.Directive) {
 			continue
 		}
 		v, ok := c.plainInteger(&d.Args[i])
+		if c.tooLarge(&d.Args[i]) {
+			return
+		}
 		if !ok {
 			c.fault(&ruleFile, d.Args[i], "%s is not an integer", clip(c.text(&d.Args[i])))
 			return
@@ -56,6 +59,9 @@ func (c *checker) locationNumbers(d *ptx.Directive) (at location, ok bool) {
 			continue
 		}
 		v, good := c.plainInteger(&d.Args[i])
+		if c.tooLarge(&d.Args[i]) {
+			return at, false
+		}
 		if !good {
 			c.fault(&ruleLocation, d.Args[i], "%s is not an integer; %s takes file, line and column", clip(c.text(&d.Args[i])), d.Name.Text)
 			return at, false
@@ -100,13 +106,17 @@ func (c *checker) location(d *ptx.Directive) {
 			continue
 		}
 		var from location
-		good := len(t.Args) == 3
+		good, reported := len(t.Args) == 3, false
 		for j := range t.Args {
+			reported = reported || c.tooLarge(&t.Args[j])
 			v, isInteger := c.plainInteger(&t.Args[j])
 			short, fits := word32(v)
 			if good = good && isInteger && fits; good {
 				from[j] = short
 			}
+		}
+		if reported {
+			continue
 		}
 		if !good {
 			c.fault(&ruleLocation, t, "inlined_at takes three 32-bit numbers: file, line and "+
@@ -135,6 +145,9 @@ func (c *checker) sources(n *ptx.Sources) {
 	for _, b := range n.Blocks {
 		s, ok := b.(*ptx.Source)
 		if !ok {
+			continue
+		}
+		if c.tooLarge(&s.File) {
 			continue
 		}
 		v, _ := c.plainInteger(&s.File)
@@ -199,6 +212,9 @@ func (c *checker) sectionData(line *ptx.Data) {
 			if len(line.Args) > 1 {
 				c.fault(&ruleSectionData, o, "%s is an address and must be alone on its line", clip(c.text(o)))
 				return
+			}
+			if o.Kind == ptx.Binary && len(o.Args) == 2 && c.tooLarge(&o.Args[1]) {
+				continue
 			}
 			if width < 32 && o.Kind != ptx.Binary {
 				c.fault(&ruleSectionData, o, "%s is an address, which does not fit into %s; "+

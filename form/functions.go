@@ -318,7 +318,7 @@ func (c *checker) enter(n *ptx.Func, f *function) {
 	if old == nil {
 		sym := c.symbol()
 		*sym = symbol{kind: routine, name: f.name, at: f.at, fn: f, linkage: f.linkage, arg: isa.Arg{Kind: isa.ArgFunc}}
-		c.module.names[f.name] = sym
+		c.module.put(f.name, sym)
 		c.order = append(c.order, f)
 		return
 	}

@@ -235,6 +235,9 @@ func (c *checker) readAddressSize(d *ptx.Directive) {
 			}
 			return
 		}
+		if c.tooLarge(&d.Args[0]) {
+			return
+		}
 		c.fault(&ruleAddressSize, d.Args[0], ".address_size is %s, expected 32 or 64", clip(c.text(&d.Args[0])))
 		return
 	}

@@ -188,7 +188,11 @@ func (c *checker) addressType(o *ptx.Operand, a *address, name string, s *shape)
 		c.fault(&ruleValue, o, "%s is %s, expected .u8 for a masked address", clip(name), t)
 		return false
 	}
-	m, _, _ := number(a.mask.Text)
+	m, over, _ := number(a.mask.Text)
+	if over {
+		c.fault(&ruleExpression, a.mask, "constant %s does not fit into 64 bits", clip(a.mask.Text))
+		return false
+	}
 	if !slices.ContainsFunc([]uint{0, 8, 16, 24, 32, 40, 48, 56}, func(n uint) bool { return m.bits == 0xff<<n }) {
 		c.fault(&ruleMask, a.mask, "mask %s does not select one whole byte, expected 0xff "+
 			"shifted left by a multiple of 8", clip(a.mask.Text))

@@ -68,7 +68,8 @@ func (c *checker) addressTaken(in *ptx.Instr, op *opcode) {
 			continue
 		}
 		if sym := c.symbolOf(o); sym != nil && sym.role == noRole {
-			c.fault(&ruleParameterAddress, o, "%s is a .param variable of a call; it has no address to take", clip(sym.name)).
+			c.fault(&ruleParameterAddress, o, "address of %s cannot be taken: it is a .param "+
+				"variable of a call", clip(sym.name)).
 				related(sym.at, "the declaration is here")
 		}
 	}

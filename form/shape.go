@@ -183,6 +183,9 @@ func (c *checker) alignment(a *ptx.Attr) int64 {
 		return 0
 	}
 	n, ok := c.plainInteger(&a.Args[0])
+	if c.tooLarge(&a.Args[0]) {
+		return 0
+	}
 	if !ok || n <= 0 || n&(n-1) != 0 || n > 1<<31 {
 		f := c.fault(&ruleAlign, a.Args[0], ".align %s is not a power of two", clip(c.text(&a.Args[0])))
 		if ok && n > 0 && n < 1<<30 {
@@ -230,6 +233,9 @@ func (c *checker) unified(o *ptx.Operand) (id [2]int64, ok bool) {
 	}
 	for i := range o.Args {
 		n, good := c.plainInteger(&o.Args[i])
+		if c.tooLarge(&o.Args[i]) {
+			return id, false
+		}
 		if !good {
 			c.fault(&ruleAttribute, o.Args[i], "%s is not an integer, expected one in .unified", clip(c.text(&o.Args[i])))
 			return id, false

@@ -150,6 +150,7 @@ func (c *checker) tuned(d *ptx.Directive, f *function, t *tuned) {
 		v, ok := c.plainInteger(&d.Args[i])
 		n, fits := word32(v)
 		switch {
+		case c.tooLarge(&d.Args[i]):
 		case !ok:
 			c.fault(&ruleTuningValue, d.Args[i], "%s takes an integer, but %s is not one", name, clip(c.text(&d.Args[i])))
 		case !fits:
@@ -187,7 +188,7 @@ func (c *checker) language(d *ptx.Directive) {
 			continue
 		}
 		v, ok := c.plainInteger(a)
-		if !ok || v < 0 || v > 10 {
+		if !c.tooLarge(a) && (!ok || v < 0 || v > 10) {
 			c.fault(&ruleLanguage, a, ".language takes a number from 0 to 10, but %s is not one", clip(c.text(a)))
 		}
 	}

@@ -4,6 +4,7 @@
 package form
 
 import (
+	"math"
 	"strconv"
 
 	"github.com/ptxdsl/ptxdsl/diag"
@@ -127,6 +128,7 @@ func (c *checker) bank(v *ptx.Var) {
 	c.gone(v.Bank, "a numbered constant bank", 2, 2)
 	n, ok := c.plainInteger(v.Bank)
 	switch {
+	case c.tooLarge(v.Bank):
 	case !ok || n < 0 || n > 10:
 		c.fault(&ruleBank, v.Bank, "%s is not a constant bank, expected 0 to 10", clip(c.text(v.Bank)))
 	case n > 0 && !incompleteExtern(v):
@@ -244,7 +246,10 @@ func (c *checker) dimensions(list []ptx.Operand, init *ptx.Operand) []int64 {
 			continue
 		}
 		n, ok := c.plainInteger(&list[i])
-		if !ok {
+		switch {
+		case c.tooLarge(&list[i]):
+			n, ok = 1, true // it has a size, whatever it was to be
+		case !ok:
 			c.fault(&ruleArray, list[i], "dimension %s is not a positive integer", clip(c.text(&list[i])))
 		}
 		if ok && n < 0 {
@@ -262,6 +267,8 @@ func (c *checker) dimensions(list []ptx.Operand, init *ptx.Operand) []int64 {
 func (c *checker) ranged(v *ptx.Var, d *ptx.Declarator, sym *symbol) {
 	n, ok := c.plainInteger(d.Count)
 	switch {
+	case c.tooLarge(d.Count):
+		n = math.MaxUint32 // its names are declared, whatever number of them
 	case !ok || n < 0:
 		c.fault(&ruleRange, d.Count, "%s is not a valid number of names", clip(c.text(d.Count)))
 		n = 0
@@ -316,7 +323,7 @@ func (c *checker) declareGlobal(sym *symbol) {
 		return
 	}
 	if old == extern {
-		c.module.names[sym.name] = sym
+		c.module.put(sym.name, sym)
 	}
 }
 

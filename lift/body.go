@@ -32,6 +32,9 @@ func (l *lifter) function(n *ptx.Func) {
 }
 
 func (s *scope) enter(name string, ref ir.Ref, at ptx.Pos) {
+	if s.names == nil {
+		s.names = make(map[string]entry)
+	}
 	if _, taken := s.names[name]; !taken {
 		s.names[name] = entry{ref, at}
 	}

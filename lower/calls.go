@@ -4,6 +4,9 @@
 package lower
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -56,30 +59,26 @@ func sequences(f *ir.Func) (list map[*ir.Block][]sequence, own map[*ir.Var]bool)
 			continue
 		}
 		own[v] = true
-		list[u.block] = insert(list[u.block], sequence{u.first, u.last, []*ir.Var{v}})
+		list[u.block] = append(list[u.block], sequence{u.first, u.last, []*ir.Var{v}})
+	}
+	for b, found := range list {
+		list[b] = joined(found)
 	}
 	return list, own
 }
 
-// insert adds a sequence to those of a block. Sequences that overlap become one.
-func insert(list []sequence, s sequence) []sequence {
-	out := make([]sequence, 0, len(list)+1)
-	placed := false
-	for _, t := range list {
-		switch {
-		case t.last < s.first:
-			out = append(out, t)
-		case s.last < t.first:
-			if !placed {
-				out = append(out, s)
-				placed = true
-			}
-			out = append(out, t)
-		default:
-			s = sequence{min(s.first, t.first), max(s.last, t.last), append(t.vars, s.vars...)}
+// joined are sequences in the order of their instructions. Those that overlap become one, with its variables in the order
+// in which their sequences begin.
+func joined(list []sequence) []sequence {
+	slices.SortStableFunc(list, func(a, b sequence) int { return cmp.Compare(a.first, b.first) })
+	out := list[:0]
+	for _, s := range list {
+		if n := len(out); n > 0 && s.first <= out[n-1].last {
+			last := &out[n-1]
+			last.last = max(last.last, s.last)
+			last.vars = append(last.vars, s.vars...)
+			continue
 		}
-	}
-	if !placed {
 		out = append(out, s)
 	}
 	return out

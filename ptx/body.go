@@ -21,13 +21,16 @@ func (p *parser) block() *Block {
 		open = token{'{', true, p.last, p.last} // reported
 	}
 	b := &Block{Span: Span{open.at, open.to}}
-	if p.depth++; p.depth > maxDepth {
-		p.fail(open.at, open.to, tooDeep, "scopes are nested more than %d deep", maxDepth)
+	symbols := inScope
+	if p.depth == 0 {
+		symbols = inFunction
+	}
+	if !p.deeper(symbols, open) {
 		p.skipBlock()
-		p.depth--
 		b.To = p.last
 		return b
 	}
+	p.depth++
 	base := len(p.nodes)
 	for {
 		switch p.tok.kind {
@@ -54,6 +57,7 @@ func (p *parser) block() *Block {
 		break
 	}
 	p.depth--
+	p.stack -= symbols
 	b.To = p.last
 	b.Stmts = p.taken(base)
 	return b

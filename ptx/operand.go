@@ -11,6 +11,7 @@ import (
 
 // operand reads one operand of an instruction. Only the first may be a sink or a pair.
 func (p *parser) operand(first bool) (Operand, bool) {
+	p.operators = 0
 	t := p.tok
 	var x Operand
 	ok := true
@@ -213,6 +214,7 @@ func (p *parser) vector(initial bool) (Operand, bool) {
 
 // element reads an element of a vector: a register, a constant or a sink.
 func (p *parser) element() (Operand, bool) {
+	p.operators = 0
 	switch t := p.tok; t.kind {
 	case name:
 		if w := p.textOf(t); w != "WARP_SZ" && w != "function_name" && w != "inlined_at" {
@@ -303,6 +305,7 @@ func (p *parser) list() (Operand, bool) {
 		return p.enclosed(List, open, base, true)
 	}
 	for {
+		p.operators = 0
 		var x Operand
 		ok := true
 		if p.tok.kind == name && p.textOf(p.tok) != "WARP_SZ" {

@@ -16,9 +16,24 @@ import (
 // Limits of one file. Real modules are far below them; they keep hostile input from exhausting the
 // stack and the memory.
 const (
-	maxDepth  = 200    // of scopes, and of parentheses in one expression
-	maxErrors = 10_000 // reported before the parser gives up
-	maxText   = math.MaxInt32 - 16
+	maxErrors    = 10_000    // reported before the parser gives up
+	maxOperators = 1_000_000 // of one expression, whose tree is as deep
+	maxText      = math.MaxInt32 - 16
+)
+
+// The parser of the assembler has a stack of 10000 symbols, and reports an error where a module is nested so deeply that
+// it needs more. These are the symbols that are on its stack for what is open, as found by trying how deep each can be.
+const (
+	stackSize    = 9988 // at module level, for what is nested in a declaration
+	inFunction   = 10
+	inScope      = 6
+	inParens     = 1
+	inUnary      = 2
+	inCast       = 4
+	inBinary     = 2 // in the right operand
+	inBranch     = 2 // between ? and :
+	inElse       = 4 // behind the :
+	inInitialize = 2 // between braces
 )
 
 // Parse reads one module. The File is never nil: it holds what could be read, with a Bad node
@@ -74,15 +89,16 @@ func (p *parser) parse(name, text string) (*File, diag.List) {
 
 // A parser reads one file. It looks one token ahead.
 type parser struct {
-	scan    scanner
-	file    *File
-	tok     token // the current one
-	last    Pos   // end of the one before
-	errors  diag.List
-	depth   int   // of open scopes
-	shifted token // the first brace of this function whose "}" is less indented than it
-	torn    bool  // a comment or a string is not closed and took the rest of the file with it
-	nest    int   // of open parentheses and unary operators in an expression
+	scan      scanner
+	file      *File
+	tok       token // the current one
+	last      Pos   // end of the one before
+	errors    diag.List
+	depth     int   // of open scopes
+	shifted   token // the first brace of this function whose "}" is less indented than it
+	torn      bool  // a comment or a string is not closed and took the rest of the file with it
+	operators int   // of the expression at hand
+	stack     int   // symbols that the assembler has on its stack for what is open
 
 	textless bool // no line of .source_end follows
 
@@ -106,7 +122,7 @@ type parser struct {
 func (p *parser) reset() {
 	clear(p.scan.comments)
 	p.scan = scanner{comments: p.scan.comments[:0]}
-	p.file, p.errors, p.tok, p.last, p.depth, p.nest, p.torn, p.textless, p.shifted = nil, nil, token{}, 0, 0, 0, false, false, token{}
+	p.file, p.errors, p.tok, p.last, p.depth, p.stack, p.torn, p.textless, p.shifted = nil, nil, token{}, 0, 0, 0, false, false, token{}
 	p.nodes, p.operands = emptied(p.nodes), emptied(p.operands)
 	p.frame.reset()
 	slab.Reset(&p.instrs)

@@ -50,7 +50,8 @@ func Rules() diag.Rules {
 			stops, ".visible .entry k()\n{\n\tret;", ".visible .entry k()\n{\n\tret;\n}",
 			"Add the closing bracket, quote or comment end."),
 		rule(tooDeep, "nesting too deep",
-			"Scopes, braces or parentheses nested more than 200 deep.",
+			"Nesting that exceeds the assembler's parser stack of 10000 symbols: scopes more than "+
+				"1663 deep, parentheses more than 9978 deep.",
 			"No program needs such nesting, and every reader of PTX has a limit.", "", "",
 			"Use names for intermediate results."),
 		rule(sink, "sink _ as a source operand",

@@ -15,8 +15,6 @@ import (
 	"time"
 )
 
-const small = ".version 8.0\n.target sm_90\n.address_size 64\n"
-
 // within fails the test if f takes so long that it must be waiting.
 func within(t *testing.T, what string, f func()) {
 	t.Helper()

@@ -204,3 +204,6 @@ func shell(t *testing.T, words []string, stdout, stderr io.Writer) int {
 	t.Fatalf("no command %q", args[0])
 	return 0
 }
+
+// small is a module with nothing in it.
+const small = ".version 8.0\n.target sm_90\n.address_size 64\n"

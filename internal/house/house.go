@@ -60,6 +60,7 @@ func Rooms() []Room {
 		{"internal/gen", "isa internal/notation", jennifer + " " + participle},
 		{"internal/gputest", "dsl isa runtime examples internal/trial passes ptx lift lower", ""},
 		{"internal/hazardtest", "diag form lift ptx passes/verify internal/filetest", ""},
+		{"internal/hostile", "", ""},
 		{"internal/house", "", ""},
 		{"internal/layout", "", ""},
 		{"internal/npy", "", ""},

@@ -4,8 +4,10 @@
 package roundtrip
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -160,6 +162,60 @@ const (
 	proto = "ts: .callprototype _ (.param .b32 _);\n"
 	funcs = "ts: .calltargets f;\n"
 )
+
+// TestUnsteady compares texts with an assembler that makes other code of one text from time to time.
+func TestUnsteady(t *testing.T) {
+	tool, err := ptxas.Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("there is no shell to write an assembler in: ", err)
+	}
+	changed := strings.Replace(module, "%r1, 1;", "%r1, 7;", 1)
+	for _, test := range []struct {
+		name   string
+		odd    string // whether an assembly, by its number, is one of the odd ones
+		text   string // that formatting leaves
+		steady bool
+		want   string // of the first problem
+	}{
+		{"steady and the same", "false", module, true, ""},
+		{"steady and other code", "false", changed, true, "the formatted text has other code"},
+		{"every other", "[ $((n % 2)) = 1 ]", module, false, ""},
+		{"every other of other code", "[ $((n % 2)) = 1 ]", changed, false, ""},
+		{"once, the text", "[ $n = 1 ]", module, false, ""},
+		{"once, the formatted text", "[ $n = 2 ]", module, false, ""},
+	} {
+		folder := t.TempDir()
+		script := "#!/bin/sh\nif [ -f m.ptx ] && grep -q the_cell m.ptx; then\nn=$(($(cat " + folder + "/n) + 1)); echo $n > " + folder + "/n\n" +
+			"if " + test.odd + "; then sed -i 's/^1$/2/' m.ptx; fi\nfi\nexec " + tool.Path + " \"$@\"\n"
+		path := filepath.Join(folder, "ptxas")
+		if err := errors.Join(os.WriteFile(path, []byte(script), 0o700), os.WriteFile(filepath.Join(folder, "n"), []byte("0"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		named := strings.NewReplacer("p)", "the_cell)", "[p]", "[the_cell]")
+		c := Config{
+			Tool:   ptxas.New(path),
+			Format: func(string, string) (string, diag.List) { return named.Replace(test.text), nil },
+			Check:  func(string, string) diag.List { return nil },
+		}
+		reports, err := Run(t.Context(), c, []Source{{"m.ptx", named.Replace(module)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := reports[0]
+		problems := strings.Join(r.Problems, "\n")
+		if (len(r.Unsteady) == 0) != test.steady || (problems == "") != (test.want == "") || !strings.Contains(problems, test.want) {
+			t.Errorf("%s: %q, %q", test.name, r.Unsteady, problems)
+		}
+		var b strings.Builder
+		Summary(&b, reports)
+		if got := strings.Contains(b.String(), "1 not compared because ptxas is not deterministic"); got == test.steady {
+			t.Errorf("%s: %s", test.name, &b)
+		}
+	}
+}
 
 func TestSources(t *testing.T) {
 	folder := t.TempDir()

@@ -70,6 +70,10 @@ func (b Budgets) Shares(count int) []Share {
 	return list
 }
 
+// mostRoles is how many setmaxnreg of a kernel are looked at. A block has 16 warpgroups at most, and each changes its
+// budget a few times.
+const mostRoles = 256
+
 // budgets finds the setmaxnreg of a kernel, and what is in use behind each.
 func budgets(f *ir.Func, threads int, x *measure) Budgets {
 	b := Budgets{Groups: threads / warpgroupThreads}
@@ -79,6 +83,9 @@ func budgets(f *ir.Func, threads int, x *measure) Budgets {
 			in := g.ops[i][j].in
 			if in.Head() != "setmaxnreg" || len(in.Args) == 0 || in.Args[0].Kind != ir.Int {
 				continue
+			}
+			if len(b.Roles) == mostRoles {
+				return b
 			}
 			n := int(min(max(in.Args[0].Value, -1), 1<<16))
 			b.Roles = append(b.Roles, Budget{

@@ -32,11 +32,12 @@ type graph struct {
 	words    *words
 	flow     *ir.Flow
 	ops      [][]op
-	room     [][]op   // before the ops of each block in their memory, while blocks are merged
-	point    Point    // where most words are in use in the order of the text
-	behind   [][]word // what is read behind each block, before blocks are merged
-	unrolled int      // loops
-	slow     int      // ops that call a subroutine in rare cases
+	room     [][]op        // before the ops of each block in their memory, while blocks are merged
+	point    Point         // where most words are in use in the order of the text
+	behind   [][]word      // what is read behind each block, before blocks are merged
+	started  map[word]bool // those that are given a constant somewhere
+	unrolled int           // loops
+	slow     int           // ops that call a subroutine in rare cases
 }
 
 func newGraph(f *ir.Func, number int) *graph {

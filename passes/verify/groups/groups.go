@@ -66,18 +66,24 @@ func run(p *verify.Pass) {
 // small follows cp.async.
 func small(p *verify.Pass, t *trace.Trace) {
 	var list []*flight
+	full := pruneAt // how many there are when those that have ended are dropped
 	for i := range t.Events {
 		e := &t.Events[i]
 		switch e.Kind {
 		case trace.Copy:
+			if len(list) == mostFlights {
+				p.Missed("more than %d copies that nothing has waited for (A5, A7)", mostFlights)
+				continue
+			}
 			f := &flight{at: i, e: e}
 			if f.region, f.known = p.Region(e, 0, copied(e)); !f.known {
 				p.Missed("destinations of asynchronous copies (A5, A7): the address is unknown")
 			}
 			list = append(list, f)
 		case trace.CopyCommit:
+			all := everyone(t, e)
 			for _, f := range list {
-				if covers(t, e, f.e) {
+				if all || covers(t, e, f.e) {
 					f.groups++
 				}
 			}
@@ -86,8 +92,9 @@ func small(p *verify.Pass, t *trace.Trace) {
 			if !e.In.Mod("wait_all") {
 				pending, _ = verify.Number(e, 0)
 			}
+			all := everyone(t, e)
 			for _, f := range list {
-				if !covers(t, e, f.e) {
+				if !all && !covers(t, e, f.e) {
 					continue
 				}
 				if !f.done && (e.In.Mod("wait_all") || f.groups > int(pending)) {
@@ -106,8 +113,9 @@ func small(p *verify.Pass, t *trace.Trace) {
 				f.shared = f.shared || f.done
 			}
 		case trace.Arrive:
+			all := everyone(t, e)
 			for _, f := range list {
-				f.told = f.told || f.done && covers(t, e, f.e)
+				f.told = f.told || f.done && (all || covers(t, e, f.e))
 			}
 		case trace.Wait:
 			// Those who copied have arrived: the phase that they wait for has all their copies.
@@ -123,11 +131,18 @@ func small(p *verify.Pass, t *trace.Trace) {
 		case trace.Load, trace.Store, trace.Atomic, trace.GroupMultiply, trace.TensorMultiply, trace.TensorCopy, trace.BulkStore:
 			list = read(p, t, i, list)
 		}
-		if len(list) > 512 {
+		if len(list) > full {
 			list = prune(list)
+			full = min(max(pruneAt, 2*len(list)), mostFlights-1)
 		}
 	}
 }
+
+// Limits of copies that are followed at a time.
+const (
+	pruneAt     = 512
+	mostFlights = 2048
+)
 
 // group is how many threads share what they have waited for.
 func (f *flight) group() int {
@@ -141,6 +156,9 @@ func (f *flight) group() int {
 func covers(t *trace.Trace, e, made *trace.Event) bool {
 	return made.Threads.And(t.Threads).Minus(e.Threads) == value.Set{}
 }
+
+// everyone reports whether all threads of a trace come to an instruction: then it covers all copies.
+func everyone(t *trace.Trace, e *trace.Event) bool { return t.Threads.Minus(e.Threads) == value.Set{} }
 
 // own reports whether threads of a trace did something themselves, and not others alone that were with them then.
 func own(t *trace.Trace, e *trace.Event) bool {

@@ -48,6 +48,7 @@ func run(p *verify.Pass) {
 	var order []verify.Object
 	for _, t := range p.Traces {
 		syncs, warps := 0, 0
+		var stops []int
 		for i := range t.Events {
 			e := &t.Events[i]
 			switch e.Kind {
@@ -58,7 +59,10 @@ func run(p *verify.Pass) {
 			case trace.WarpSync:
 				warps++
 			case trace.Init:
-				order = made(p, t, i, birth{syncs: syncs, warps: warps}, births, order)
+				if stops == nil {
+					stops = stopsOf(t)
+				}
+				order = made(p, t, i, stops, birth{syncs: syncs, warps: warps}, births, order)
 			}
 		}
 	}
@@ -117,7 +121,7 @@ func beyond(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, births map[ve
 }
 
 // made notes the objects that an event makes, behind so many barriers.
-func made(p *verify.Pass, t *trace.Trace, i int, behind birth, births map[verify.Object]*birth, order []verify.Object) []verify.Object {
+func made(p *verify.Pass, t *trace.Trace, i int, stops []int, behind birth, births map[verify.Object]*birth, order []verify.Object) []verify.Object {
 	e := &t.Events[i]
 	where := verify.Address(e.In, 0)
 	count, known := verify.Number(e, where+1)
@@ -143,24 +147,53 @@ func made(p *verify.Pass, t *trace.Trace, i int, behind birth, births map[verify
 			continue
 		}
 		b := &birth{t: t, at: i, e: e, count: count, known: known, by: o.Threads, syncs: behind.syncs, warps: behind.warps}
-		past := behind.syncs
-		for j := i + 1; j < len(t.Events); j++ {
-			if k := t.Events[j].Kind; publishes(&t.Events[j]) {
-				if o.Threads.Minus(t.Events[j].Threads) != (value.Set{}) {
-					continue // of other threads
-				}
-				b.fenced, b.narrow, b.past = true, t.Events[j].In.Mod("shared::cta"), past
-				break
-			} else if k == trace.ClusterArrive || k == trace.BarrierSync && p.Everyone(&t.Events[j]) {
-				past++
-			} else if verify.Target(&t.Events[j]) >= 0 && k != trace.Init {
-				break
-			}
-		}
+		b.fence(p, t, stops, i)
 		births[o.Object] = b
 		order = append(order, o.Object)
 	}
 	return order
+}
+
+// mostStops is how many fences and barriers behind an object's birth are looked at.
+const mostStops = 4096
+
+// fence finds the fence that publishes an object which event i made, if one comes before the object is used. Stops are the
+// events that matter for that.
+func (b *birth) fence(p *verify.Pass, t *trace.Trace, stops []int, i int) {
+	first, _ := slices.BinarySearch(stops, i+1)
+	past := b.syncs
+	for n, j := range stops[first:] {
+		if n == mostStops {
+			p.Missed("objects with more than %d barriers and fences of other threads behind them", mostStops)
+			b.fenced, b.past = true, past
+			return
+		}
+		e := &t.Events[j]
+		switch {
+		case publishes(e):
+			if b.by.Minus(e.Threads) != (value.Set{}) {
+				continue // of other threads
+			}
+			b.fenced, b.narrow, b.past = true, e.In.Mod("shared::cta"), past
+			return
+		case e.Kind == trace.ClusterArrive || e.Kind == trace.BarrierSync && p.Everyone(e):
+			past++
+		case verify.Target(e) >= 0:
+			return
+		}
+	}
+}
+
+// stopsOf are the events of a trace that fence looks at.
+func stopsOf(t *trace.Trace) []int {
+	var stops []int
+	for i := range t.Events {
+		e := &t.Events[i]
+		if publishes(e) || e.Kind == trace.ClusterArrive || e.Kind == trace.BarrierSync || verify.Target(e) >= 0 && e.Kind != trace.Init {
+			stops = append(stops, i)
+		}
+	}
+	return stops
 }
 
 // uses holds what a trace does to objects against who made them, where and how. A block is alone where no other is near.
