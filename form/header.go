@@ -155,7 +155,7 @@ func (c *checker) readVersion(d *ptx.Directive) {
 	tenths := a*10 + b
 	v := isa.MakeVersion(tenths/10, tenths%10)
 	if !v.Known() {
-		f := c.fault(&ruleVersion, arg, "there is no PTX version %s", clip(arg.Text))
+		f := c.fault(&ruleVersion, arg, "unknown PTX version %s", clip(arg.Text))
 		if v > isa.Newest() {
 			f.d.Message = "PTX version " + clip(arg.Text) + " is unknown; the newest is " + isa.Newest().String()
 			f.fix(arg, isa.Newest().String(), "write %s", isa.Newest())
@@ -203,7 +203,7 @@ func (c *checker) readTarget(d *ptx.Directive, first bool) {
 func (c *checker) readArchitecture(arg ptx.Operand) {
 	t, ok := isa.ParseTarget(arg.Text)
 	if !ok {
-		c.fault(&ruleTarget, arg, "there is no target %s", clip(arg.Text)).
+		c.fault(&ruleTarget, arg, "unknown target %s", clip(arg.Text)).
 			instead(arg, diag.Nearest(arg.Text, targetNames()))
 		return
 	}

@@ -19,7 +19,7 @@ var (
 	}
 	ruleCallTarget = diag.Rule{
 		ID: "F621", Title: "call of something that cannot be called", Layer: "form", Severity: diag.Error,
-		What: "A call of a kernel, a variable or a label, or a prototype where the function is named.",
+		What: "A call of a kernel, a variable or a label, or a direct call with a prototype.",
 		Why:  "The assembler rejects the module.",
 		Wrong: `
 .entry j() { ret; }

@@ -1,9 +1,10 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package lift turns syntax trees of PTX into modules of package ir: names become what they stand for, nested scopes become one,
-// constant expressions become values, statements become blocks. It expects a module that the form checks pass; of others it
-// reports what it cannot resolve.
+// Package lift converts syntax trees of PTX to modules of package ir. It resolves names,
+// merges nested scopes into one, evaluates constant expressions and splits statements into
+// blocks. It expects a module that passes the form checks; otherwise it reports what it cannot
+// resolve.
 package lift
 
 import (
@@ -18,7 +19,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// Module returns f in the terms of package ir. With errors in the list it is not whole.
+// Module converts f to a module of package ir. If the list has errors, the module is
+// incomplete.
 func Module(f *ptx.File) (*ir.Module, diag.List) {
 	l := &lifter{file: f, m: &ir.Module{Name: f.Name}, comments: f.Comments, unused: make(map[*ir.Reg]bool)}
 	l.m.Source = source{f}
@@ -27,7 +29,7 @@ func Module(f *ptx.File) (*ir.Module, diag.List) {
 	return l.m, l.list.Sort()
 }
 
-// Rules returns the rules of lifting.
+// Rules returns the rules that lifting reports.
 func Rules() diag.Rules { return diag.Rules{ruleName, ruleStatement, ruleOdd} }
 
 var (

@@ -279,7 +279,8 @@ func (p *parser) misread(op token, w Word) bool {
 	return true
 }
 
-// DeclaresWithoutDot reports whether a text begins with the space of a variable, a blank behind it and no dot before it.
+// DeclaresWithoutDot reports whether a text starts with the state space of a variable without
+// its dot, followed by a blank.
 func DeclaresWithoutDot(text string) bool {
 	word, _, ok := strings.Cut(text, " ")
 	switch word {
