@@ -46,9 +46,9 @@ func walkOne(path string, yield func(input) bool) bool {
 	switch {
 	case err != nil:
 		if path == "-" && errors.Is(err, fs.ErrNotExist) {
-			err = errors.New("-: no such file (standard input is read where no file is given)")
+			err = errors.New("-: no such file (without a file, standard input is read)")
 		} else if strings.HasPrefix(path, "-") && errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("%s: no such file (flags come before the files)", path)
+			err = fmt.Errorf("%s: no such file (flags must come before the files)", path)
 		}
 		return yield(input{name: path, err: err})
 	case !info.IsDir():
@@ -86,7 +86,7 @@ func walkOne(path string, yield func(input) bool) bool {
 // An emptyFolder is a folder without PTX.
 type emptyFolder struct{ path string }
 
-func (e emptyFolder) Error() string { return e.path + ": no .ptx files in this folder" }
+func (e emptyFolder) Error() string { return e.path + ": no .ptx files in this directory" }
 
 // read is the text of an input.
 func (in *input) read(stdin io.Reader) (string, error) {

@@ -20,27 +20,27 @@ func statsCommand() *command {
 	return &command{
 		name:  "stats",
 		args:  "[flags] [path ...]",
-		short: "predict the registers of kernels, and what they cost",
+		short: "predict the register use and occupancy of kernels",
 		long: `
-Stats predicts, for every kernel, the registers that each thread will need: the
-number that "ptxas -v" reports for the target that the file names. It says where
-in the text most registers are in use and what is in them (and of which line of
-the program that is, if .loc says so), how many warps run at once on a
-multiprocessor of that target, whether the kernel may spill, and for setmaxnreg
-what the launch gives and the budgets take. A path is a file, or a
-folder, which stands for all .ptx files in and under it; without a path, standard
-input is read.
+Stats predicts, for every kernel, the number of registers per thread that
+"ptxas -v" reports for the target named in the file. It shows where register
+pressure is highest and which values are live there (with the source line, if
+the file has .loc), how many warps run at once on a multiprocessor of that
+target, whether the kernel may spill, and for setmaxnreg how the budgets compare
+with the registers at launch. A path is a file, or a directory, which means all
+.ptx files in and below it. Without a path, it reads standard input.
 
-The count is an estimate; how good, docs/registers.md says. The words in use are
-counted in the order of the text, without copies and constants; the assembler
-orders instructions anew, so that the count can be above or below them.
+The count is an estimate; see docs/registers.md for its accuracy. The number of
+live registers is counted in the order of the text, without copies and
+constants. The assembler reorders instructions, so the actual count can be
+higher or lower.
 
-Exit codes: 0 done, 1 a module has errors, 2 a file could not be read, or there
-was none.`,
+Exit codes: 0 success, 1 if a module has errors, 2 if a file could not be read
+or none was found.`,
 		examples: `
     ptxdsl stats a.ptx              a table
-    ptxdsl stats -v a.ptx           and for each kernel what is in use where most is
-    ptxdsl stats -json . | jq .     one object a kernel, one kernel a line`,
+    ptxdsl stats -v a.ptx           also the live registers at the peak of each kernel
+    ptxdsl stats -json . | jq .     one JSON object per kernel and line`,
 		run: runStats,
 	}
 }
@@ -59,8 +59,9 @@ type counted struct {
 
 func runStats(c *call) int {
 	var f statsFlags
-	c.flags.BoolVar(&f.json, "json", false, "print one object a kernel, one kernel a line")
-	c.flags.BoolVar(&f.more, "v", false, "say of each kernel where most registers are in use, and by what")
+	c.flags.BoolVar(&f.json, "json", false, "print one JSON object per kernel and line")
+	c.flags.BoolVar(&f.more, "v", false, "show where the register pressure of each kernel peaks, "+
+		"and what is live there")
 	if code, ok := c.parse(); !ok {
 		return code
 	}

@@ -30,13 +30,13 @@ func replace(name string, info fs.FileInfo, text string) (err error) {
 	old.Close()
 	tmp, err := os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+".*")
 	if err != nil {
-		return fmt.Errorf("%s: cannot write beside it: %w", name, err)
+		return fmt.Errorf("%s: cannot create a file in the same directory: %w", name, err)
 	}
 	defer func() {
 		if err != nil {
 			tmp.Close()
 			os.Remove(tmp.Name())
-			err = fmt.Errorf("%s: %w; the file is as it was", name, err)
+			err = fmt.Errorf("%s: %w; the file is unchanged", name, err)
 		}
 	}()
 	if _, err = tmp.WriteString(text); err != nil {
@@ -57,7 +57,7 @@ func replace(name string, info fs.FileInfo, text string) (err error) {
 		return err
 	}
 	if now.Size() != info.Size() || !now.ModTime().Equal(info.ModTime()) {
-		return fmt.Errorf("it was changed by someone else meanwhile")
+		return fmt.Errorf("it was changed by another program in the meantime")
 	}
 	return os.Rename(tmp.Name(), target)
 }
