@@ -101,8 +101,10 @@ func aligned(p *verify.Pass, t *trace.Trace, i int) {
 	}
 }
 
-// joined reports whether lanes that parted from those of an event come to its instruction too, as often, on all of the ways that go
-// with the event's, as where a branch that all decide alike comes next on both sides; or whether each may, on some of them.
+// joined reports whether lanes that diverged from those of an event reach its instruction too,
+// equally often, on all paths that are compatible with the event's. An example is a uniform
+// branch that follows on both sides. It also reports whether each may reach it on some of
+// them.
 func joined(p *verify.Pass, t *trace.Trace, i int, c trace.Choice) (all, may bool) {
 	in := t.Events[i].In
 	times := 1
@@ -138,8 +140,8 @@ func joined(p *verify.Pass, t *trace.Trace, i int, c trace.Choice) (all, may boo
 	return never.Empty() && away.And(pass) == (value.Set{}), never.Empty()
 }
 
-// example reports whether lanes part for some of the numbers that were put in for what the kernel is told, which those that launch it may
-// never give.
+// example reports whether lanes diverge only for some of the values substituted for kernel
+// inputs, which a launch may never use.
 func example(p *verify.Pass, t *trace.Trace, c trace.Choice) bool {
 	return t.Facts.With != "" && p.Given(c.In.Guard.Reg)
 }

@@ -166,7 +166,7 @@ func prune(list []*flight) []*flight {
 	return kept
 }
 
-// read holds a read against the copies under way.
+// read checks a read against the copies in flight.
 func read(p *verify.Pass, t *trace.Trace, i int, list []*flight) []*flight {
 	e := &t.Events[i]
 	var regions []memory.Region

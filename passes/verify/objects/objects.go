@@ -97,7 +97,7 @@ func blank(t value.Term) bool {
 	return named && t.Atom.Op == "register"
 }
 
-// beyond tells of an object that does not lie in the variable that its place is counted from.
+// beyond reports an object that lies outside of the variable that its address is based on.
 func beyond(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, births map[verify.Object]*birth) {
 	in, v := t.Events[i].In, o.Variable()
 	switch {

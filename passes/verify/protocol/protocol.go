@@ -71,7 +71,7 @@ func run(p *verify.Pass) {
 	}
 }
 
-// engines is the shared memory that operations in the background work on, each place once.
+// engines returns the shared memory that asynchronous operations access, each place once.
 func engines(p *verify.Pass) []memory.Region {
 	var list []memory.Region
 	type place struct {

@@ -16,7 +16,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// reads notes what an operation in the background reads of shared memory.
+// reads records what an asynchronous operation reads from shared memory.
 func (m *machine) reads(a *agent, e *trace.Event, operation int) {
 	for _, r := range m.p.Reads(e) {
 		m.note(m.wide(access{e: e, by: a, when: a.at + 1, operation: operation, block: a.block, region: r}))
@@ -139,7 +139,8 @@ func plain(e *trace.Event) bool {
 	return e.Kind != trace.Atomic && e.Guard == nil
 }
 
-// adds reports whether an access is a reduction in the background into the memory of another block.
+// adds reports whether an access is an asynchronous reduction into the memory of another
+// block.
 func adds(e *trace.Event) bool { return e.Kind == trace.RemoteStore && e.In.Head() == "red" }
 
 // engine reports whether an access is of the async proxy or of a tensor unit.
@@ -256,8 +257,9 @@ type doubt struct {
 	by warp
 }
 
-// doubtless makes errors of the doubts where no lane of the warp ever comes to know, and reviews of races with copies that nobody waits for
-// where there is nothing to do, which may not be launched.
+// doubtless turns the doubts into errors if no lane of the warp ever synchronizes. It turns
+// races with copies that are never waited for into reviews if the kernel has nothing to do,
+// because it may not be launched then.
 func (m *machine) doubtless() {
 	for _, d := range m.idle {
 		if !slices.ContainsFunc(m.agents, func(a *agent) bool { return a.clock.knows(d.y.operation) }) {

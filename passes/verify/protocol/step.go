@@ -92,8 +92,9 @@ func (m *machine) wait(a *agent, e *trace.Event) bool {
 	return true
 }
 
-// learns is the phase whose end a wait that passes tells of, whichever order the warps go in: the first of its parity, of
-// those that are not known to be over. It may be over for long, and others with it: what came of those is not known.
+// learns returns the phase whose completion a passing wait shows, in any interleaving: the
+// first of its parity that is not known to be complete. Later phases may be complete too, but
+// that is unknown.
 func (m *machine) learns(a *agent, e *trace.Event, o *object) int {
 	n := verify.Address(e.In, 0) + 1
 	if !e.In.Mod("parity") {
@@ -197,8 +198,8 @@ func (m *machine) do(a *agent, e *trace.Event) {
 	}
 }
 
-// placed notes that an access of shared memory is at a place that rests on data: what it meets is not known, so that no
-// barrier between it and others is missed (B8).
+// placed records that a shared-memory access has a data-dependent address. What it races with
+// is unknown, so a missing barrier would not be detected (B8).
 func (m *machine) placed(e *trace.Event) {
 	at := verify.Val(e, verify.Address(e.In, 0))
 	switch {

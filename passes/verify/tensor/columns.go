@@ -66,8 +66,8 @@ func columns(p *verify.Pass) {
 	}
 }
 
-// furthest is the last column that an offset of the threads names, with the lane above it. It is not ok where it rests on
-// more than the number of the thread.
+// furthest returns the last column that an offset of the threads names, with the lane above
+// it. It is not ok if it depends on more than the thread index.
 func furthest(p *verify.Pass, offset *value.Value, s value.Set) (column int64, ok bool) {
 	for _, term := range offset.Terms {
 		if !term.Atom.Tid {

@@ -41,7 +41,7 @@ func run(p *verify.Pass) {
 	columns(p)
 }
 
-// A task is a matrix operation under way.
+// A task is a matrix operation in flight.
 type task struct {
 	e       *trace.Event
 	columns *value.Value
