@@ -140,7 +140,8 @@ func check(t testing.TB, name, text string, where func(line int) string) {
 	}
 	old, err := os.ReadFile(path)
 	if os.IsNotExist(err) {
-		t.Fatalf("%s does not exist; run `go test -update` to create it, then review and commit it", path)
+		t.Fatalf("%s does not exist; run `go test -update` to create it, then review and commit it",
+			path)
 		return
 	}
 	if err != nil {

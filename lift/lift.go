@@ -35,12 +35,15 @@ func Rules() diag.Rules { return diag.Rules{ruleName, ruleStatement, ruleOdd} }
 var (
 	ruleName = diag.Rule{
 		ID: "L101", Layer: "lift", Title: "undeclared name",
-		What: "Reports a name in an instruction or initial value that is not declared.", Why: "An instruction with unknown operands cannot be analyzed.",
-		Wrong: "add.u32 %r1, %r2, 1; // no %r2", Right: ".reg .u32 %r<3>;\nadd.u32 %r1, %r2, 1;", Fix: "Run `ptxdsl verify` on the file and fix what it reports.",
+		What:  "Reports a name in an instruction or initial value that is not declared.",
+		Why:   "An instruction with unknown operands cannot be analyzed.",
+		Wrong: "add.u32 %r1, %r2, 1; // no %r2", Right: ".reg .u32 %r<3>;\nadd.u32 %r1, %r2, 1;",
+		Fix: "Run `ptxdsl verify` on the file and fix what it reports.",
 	}
 	ruleStatement = diag.Rule{
 		ID: "L102", Layer: "lift", Title: "unsupported statement",
-		What: "Reports a statement that the form checks do not know.", Why: "Passes would lose a statement " +
+		What: "Reports a statement that the form checks do not know.",
+		Why: "Passes would lose a statement " +
 			"that they do not understand.",
 		Wrong: ".reg .quux %x;", Right: ".reg .b32 %x;", Fix: "Run `ptxdsl verify` on the file " +
 			"and fix what it reports.",
@@ -50,7 +53,9 @@ var (
 		What: "Reports statements that the assembler accepts but that nobody uses: registers at " +
 			"module scope (before PTX 3.0), .target in a function, a list of branch targets that " +
 			"contains itself, or a very large range of variables.",
-		Why: "The intermediate representation cannot express it.", Wrong: ".reg .b32 %r;\n.entry k() { ret; }", Right: ".entry k() { .reg .b32 %r; ret; }", Fix: "Write it in the usual way.",
+		Why:   "The intermediate representation cannot express it.",
+		Wrong: ".reg .b32 %r;\n.entry k() { ret; }", Right: ".entry k() { .reg .b32 %r; ret; }",
+		Fix: "Write it in the usual way.",
 	}
 )
 

@@ -157,7 +157,8 @@ func (p *parser) fail(at, to Pos, rule, format string, args ...any) {
 	}
 	message := fmt.Sprintf(format, args...)
 	if len(p.errors) == maxErrors-1 {
-		rule, message = tooMany, fmt.Sprintf("more than %d errors; the rest are not shown", maxErrors-1)
+		rule, message = tooMany, fmt.Sprintf("more than %d errors; the rest are not shown",
+			maxErrors-1)
 	}
 	p.errors = append(p.errors, diag.Diagnostic{
 		Place: p.file.Place(at, to), Rule: rule, Severity: diag.Error, Message: message,

@@ -124,7 +124,8 @@ func integer(p *Param, at []byte, v int64, positive bool, word string, size int)
 		return mismatch(p, word)
 	}
 	if p.Points {
-		return argument("%s, but the parameter is %s; pass an address as a runtime.Address", word, p)
+		return argument("%s, but the parameter is %s; pass an address as a runtime.Address", word,
+			p)
 	}
 	bits := 8 * p.Size
 	fits := true

@@ -145,7 +145,8 @@ func (b *Buffer[T]) same(n int, what string) error {
 		return err
 	}
 	if n != b.count {
-		return argument("%s has %d elements, but the buffer has %d; use Slice for a part of it", what, n, b.count)
+		return argument("%s has %d elements, but the buffer has %d; use Slice for a part of it",
+			what, n, b.count)
 	}
 	return nil
 }
@@ -190,7 +191,8 @@ func (b *Buffer[T]) Fill(x T) error {
 	default:
 		halves := *(*[2]uint32)(unsafe.Pointer(&x))
 		if halves[0] != halves[1] {
-			return argument("fill of a %s with %v: devices support patterns of up to four bytes", b.what, x)
+			return argument("fill of a %s with %v: devices support patterns of up to four bytes",
+				b.what, x)
 		}
 		pattern, width, count = halves[0], 4, 2*count
 	}

@@ -59,7 +59,7 @@ func (c Config) Shared(bytes int) Config {
 	return c
 }
 
-// On launches on a stream.
+// On sets the stream of the launch.
 func (c Config) On(s *Stream) Config {
 	c.stream = s
 	return c
@@ -167,7 +167,8 @@ func (k *Kernel) shape(c Config) (device.Launch, error) {
 			k.name, c.shared, k.info.Shared, info.Place, info.SharedOptIn)
 	}
 	if c.cooperative && !info.Cooperative {
-		return l, argument("launch of %s: %s does not support cooperative launches", k.name, info.Place)
+		return l, argument("launch of %s: %s does not support cooperative launches", k.name,
+			info.Place)
 	}
 	if c.programmatic && info.Capability < 90 {
 		return l, argument("launch of %s: %s does not support programmatic launches, which "+
@@ -190,7 +191,8 @@ func (k *Kernel) blocks(c *Config) error {
 			return argument("launch of %s: the block size is unknown; set it with Block", k.name)
 		}
 	case declared[0] != 0 && declared != c.block:
-		return argument("launch of %s: blocks of %s threads, but the kernel declares %s", k.name, shape(c.block), shape(declared))
+		return argument("launch of %s: blocks of %s threads, but the kernel declares %s", k.name,
+			shape(c.block), shape(declared))
 	}
 	if c.threads != 0 && c.block[0] > 0 {
 		c.grid[0] = (c.threads + c.block[0] - 1) / c.block[0]
@@ -199,32 +201,39 @@ func (k *Kernel) blocks(c *Config) error {
 		c.cluster = k.sig.cluster
 	}
 	if k.sig.cluster[0] != 0 && c.cluster != k.sig.cluster {
-		return argument("launch of %s: clusters of %s blocks, but the kernel declares %s", k.name, shape(c.cluster), shape(k.sig.cluster))
+		return argument("launch of %s: clusters of %s blocks, but the kernel declares %s", k.name,
+			shape(c.cluster), shape(k.sig.cluster))
 	}
 	if k.sig.must && c.cluster[0] == 0 {
-		return argument("launch of %s: the kernel requires clusters; set their size with Cluster", k.name)
+		return argument("launch of %s: the kernel requires clusters; set their size with Cluster",
+			k.name)
 	}
 	for i, axis := range [3]string{"x", "y", "z"} {
 		switch {
 		case c.grid[i] < 1 || c.grid[i] > info.MaxGrid[i]:
-			return argument("launch of %s: a grid of %s blocks, but %s must be from 1 to %d", k.name, shape(c.grid), axis, info.MaxGrid[i])
+			return argument("launch of %s: a grid of %s blocks, but %s must be from 1 to %d",
+				k.name, shape(c.grid), axis, info.MaxGrid[i])
 		case c.block[i] < 1 || c.block[i] > info.MaxBlock[i]:
-			return argument("launch of %s: a block of %s threads, but %s must be from 1 to %d", k.name, shape(c.block), axis, info.MaxBlock[i])
+			return argument("launch of %s: a block of %s threads, but %s must be from 1 to %d",
+				k.name, shape(c.block), axis, info.MaxBlock[i])
 		case c.cluster[0] != 0 && (c.cluster[i] < 1 || c.grid[i]%c.cluster[i] != 0):
 			return argument("launch of %s: a grid of %s blocks is not a multiple of the cluster "+
 				"size %s", k.name, shape(c.grid), shape(c.cluster))
 		}
 	}
 	if n := c.block[0] * c.block[1] * c.block[2]; n > k.most() {
-		return argument("launch of %s: a block of %s has %d threads, expected at most %d%s", k.name, shape(c.block), n, k.most(), k.why())
+		return argument("launch of %s: a block of %s has %d threads, expected at most %d%s", k.name,
+			shape(c.block), n, k.most(), k.why())
 	}
 	if c.cluster[0] != 0 {
 		n := c.cluster[0] * c.cluster[1] * c.cluster[2]
 		if !info.Clusters {
-			return argument("launch of %s: %s does not support clusters, which require sm_90", k.name, info.Place)
+			return argument("launch of %s: %s does not support clusters, which require sm_90",
+				k.name, info.Place)
 		}
 		if n > 16 {
-			return argument("launch of %s: a cluster of %s has %d blocks, expected at most 16", k.name, shape(c.cluster), n)
+			return argument("launch of %s: a cluster of %s has %d blocks, expected at most 16",
+				k.name, shape(c.cluster), n)
 		}
 	}
 	return nil

@@ -55,7 +55,8 @@ func Open(name string) (*Device, error) {
 		}
 		return On(c), nil
 	case "emu":
-		return nil, fmt.Errorf("open %q: %w: this version has no emulator; cuda:0 is the first GPU", name, ErrAbsent)
+		return nil, fmt.Errorf("open %q: %w: this version has no emulator; cuda:0 is the first GPU",
+			name, ErrAbsent)
 	}
 	return nil, argument("%q is not a device; the first GPU is cuda:0", name)
 }

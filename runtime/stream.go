@@ -170,8 +170,8 @@ type Graph struct {
 	id device.Handle
 }
 
-// Record calls work, which gives work to s, and returns it as a graph instead of executing it.
-// The function must not wait for anything.
+// Record calls work, which must submit its operations to s, and returns them as a graph
+// instead of executing them. The function must not wait for anything.
 func (s *Stream) Record(work func() error) (*Graph, error) {
 	if s == nil {
 		return nil, argument("the nil stream cannot record; make a stream with Device.Stream")

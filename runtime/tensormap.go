@@ -44,7 +44,7 @@ func Promotion(bytes int) MapOption { return func(m *mapping) { m.TensorMap.Prom
 // bytes.
 func Interleave(bytes int) MapOption { return func(m *mapping) { m.TensorMap.Interleave = bytes } }
 
-// NaN makes elements outside of the tensor NaN instead of zero.
+// NaN fills out-of-bounds elements with NaN instead of zero.
 func NaN() MapOption { return func(m *mapping) { m.TensorMap.NaN = true } }
 
 // Strides sets the distance in elements between successive indices of each dimension except
@@ -74,7 +74,8 @@ func Tiled[T Element](b *Buffer[T], sizes, box []int, options ...MapOption) (*Te
 		return nil, err
 	}
 	if len(box) != len(sizes) {
-		return nil, argument("tensor map: a box of %d dimensions for a tensor of %d dimensions", len(box), len(sizes))
+		return nil, argument("tensor map: a box of %d dimensions for a tensor of %d dimensions",
+			len(box), len(sizes))
 	}
 	for _, n := range slices.Backward(box) {
 		if n < 1 || n > 256 {
@@ -126,8 +127,8 @@ func Im2col[T Element](b *Buffer[T], sizes []int, w Window, channels, pixels int
 	for i := spatial - 1; i >= 0; i-- {
 		for _, n := range []int{w.Lower[i], w.Upper[i]} {
 			if n < least || n >= -least {
-				return nil, argument("tensor map: a window corner of %d, expected for %d spatial "+
-					"dimensions %d to %d", n, spatial, least, -least-1)
+				return nil, argument("tensor map: a window corner of %d, but with %d spatial "+
+					"dimensions it must be from %d to %d", n, spatial, least, -least-1)
 			}
 		}
 		m.Lower, m.Upper = append(m.Lower, int32(w.Lower[i])), append(m.Upper, int32(w.Upper[i]))
@@ -153,7 +154,8 @@ func (k *Kernel) Tensor(param string, b Matrix, sizes []int, options ...MapOptio
 	case err != nil:
 		return nil, err
 	case p.Box.Pixels > 0:
-		return nil, argument("kernel %s copies %s in im2col mode; make its tensor map with Images", k.name, param)
+		return nil, argument("kernel %s copies %s in im2col mode; make its tensor map with Images",
+			k.name, param)
 	}
 	m, err := b.tiled(sizes, p.Box.Sizes, p.options(options))
 	return m, k.of(param, err)
@@ -168,7 +170,8 @@ func (k *Kernel) Images(param string, b Matrix, sizes []int, w Window, options .
 	case err != nil:
 		return nil, err
 	case p.Box.Pixels == 0:
-		return nil, argument("kernel %s copies %s in tiled mode; make its tensor map with Tensor", k.name, param)
+		return nil, argument("kernel %s copies %s in tiled mode; make its tensor map with Tensor",
+			k.name, param)
 	}
 	m, err := b.im2col(sizes, w, p.Box.Sizes[len(sizes)-1], p.Box.Pixels, p.options(options))
 	return m, k.of(param, err)
@@ -188,7 +191,8 @@ func (k *Kernel) mapParam(param string, b Matrix, sizes []int) (*Param, error) {
 			return nil, argument("kernel %s: the module does not describe tensor map %s; make it "+
 				"from a box with Tiled", k.name, param)
 		case len(p.Box.Sizes) != len(sizes):
-			return nil, argument("kernel %s: %s has %d dimensions, but the tensor is %v", k.name, param, len(p.Box.Sizes), sizes)
+			return nil, argument("kernel %s: %s has %d dimensions, but the tensor is %v", k.name,
+				param, len(p.Box.Sizes), sizes)
 		}
 		return p, nil
 	}
@@ -287,21 +291,27 @@ func (m *memory) mapping(word string, sizes []int, options []MapOption) (*mappin
 	t, width, ok := types(d.word)
 	switch {
 	case !m.dev.info.TensorMaps:
-		return nil, argument("tensor map: %s does not support tensor maps, which require sm_90", m.dev)
+		return nil, argument("tensor map: %s does not support tensor maps, which require sm_90",
+			m.dev)
 	case !ok:
 		return nil, argument("tensor map: %s is not an element type of tensor maps", d.word)
 	case width >= 8 && width != 8*m.width && m.width != 1: // bytes may be anything
 		return nil, argument("tensor map: elements of type %s for a buffer of %s", d.word, m.word)
 	case len(sizes) < 1 || len(sizes) > 5:
-		return nil, argument("tensor map: a tensor with %d dimensions, expected one to five", len(sizes))
+		return nil, argument("tensor map: a tensor with %d dimensions, expected one to five",
+			len(sizes))
 	case d.Address%16 != 0:
-		return nil, argument("tensor map: address of %s is %#x, expected a multiple of 16 bytes", m.what, uint64(d.Address))
+		return nil, argument("tensor map: address of %s is %#x, expected a multiple of 16 bytes",
+			m.what, uint64(d.Address))
 	case !slices.Contains([]int{0, 32, 64, 128}, d.TensorMap.Swizzle):
-		return nil, argument("tensor map: a swizzle of %d bytes, expected 32, 64 or 128", d.TensorMap.Swizzle)
+		return nil, argument("tensor map: a swizzle of %d bytes, expected 32, 64 or 128",
+			d.TensorMap.Swizzle)
 	case !slices.Contains([]int{0, 64, 128, 256}, d.TensorMap.Promotion):
-		return nil, argument("tensor map: an L2 promotion of %d bytes, expected 64, 128 or 256", d.TensorMap.Promotion)
+		return nil, argument("tensor map: an L2 promotion of %d bytes, expected 64, 128 or 256",
+			d.TensorMap.Promotion)
 	case !slices.Contains([]int{0, 16, 32}, d.TensorMap.Interleave):
-		return nil, argument("tensor map: an interleave of %d bytes, expected 16 or 32", d.TensorMap.Interleave)
+		return nil, argument("tensor map: an interleave of %d bytes, expected 16 or 32",
+			d.TensorMap.Interleave)
 	}
 	d.Type = t
 	last := len(sizes) - 1
@@ -321,7 +331,8 @@ func (m *memory) mapping(word string, sizes []int, options []MapOption) (*mappin
 		d.Steps = slices.Repeat([]uint32{1}, len(sizes))
 	}
 	if len(d.Steps) != len(sizes) {
-		return nil, argument("tensor map: %d element strides for %d dimensions", len(d.Steps), len(sizes))
+		return nil, argument("tensor map: %d element strides for %d dimensions", len(d.Steps),
+			len(sizes))
 	}
 	need := 1 // elements from the first to the last
 	for i, n := range slices.Backward(sizes) {
@@ -346,7 +357,8 @@ func (m *memory) mapping(word string, sizes []int, options []MapOption) (*mappin
 		need += (n - 1) * stride
 	}
 	if bytes := int64(need) * int64(width) / 8; bytes > m.bytes() {
-		return nil, argument("tensor map: a tensor of %v %s covers %d bytes, but the buffer has %d", sizes, d.word, bytes, m.bytes())
+		return nil, argument("tensor map: a tensor of %v %s covers %d bytes, but the buffer has %d",
+			sizes, d.word, bytes, m.bytes())
 	}
 	return d, nil
 }
@@ -370,7 +382,8 @@ func (t *TensorMap) place(p *Param, values []byte, d *Device) error {
 		return err
 	}
 	if p.Box != nil && (p.Target != t.word && bits(p.Target) != bits(t.word) || !p.Box.equal(&t.box)) {
-		return argument("a tensor map of %s, but the kernel was built for %s", t.box.of(t.word), p.Box.of(p.Target))
+		return argument("a tensor map of %s, but the kernel was built for %s", t.box.of(t.word),
+			p.Box.of(p.Target))
 	}
 	copy(values[p.Offset:], t.bytes[:])
 	return nil

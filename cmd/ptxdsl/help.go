@@ -52,7 +52,8 @@ func (c *call) help(args []string) int {
 		usage(c.stdout)
 		return exitClean
 	}
-	fmt.Fprintf(c.stderr, "ptxdsl help: unknown command %q%s\n", args[0], didYouMean("", diag.Nearest(args[0], names())))
+	fmt.Fprintf(c.stderr, "ptxdsl help: unknown command %q%s\n", args[0],
+		didYouMean("", diag.Nearest(args[0], names())))
 	return exitTrouble
 }
 

@@ -63,7 +63,8 @@ func runISA(c *call) int {
 	if version != "" {
 		v, err := isa.ParseVersion(version)
 		if err == nil && !v.Known() {
-			err = fmt.Errorf("unknown PTX version, expected %s to %s", isa.Versions[0].Version, isa.Newest())
+			err = fmt.Errorf("unknown PTX version, expected %s to %s", isa.Versions[0].Version,
+				isa.Newest())
 		}
 		if err != nil {
 			return c.misuse("-ptx=%s: %v", version, err)
@@ -78,7 +79,8 @@ func runISA(c *call) int {
 			for _, info := range isa.Targets {
 				known = append(known, info.Name)
 			}
-			return c.misuse("-target=%s: unknown target%s", target, didYouMean("", diag.Nearest(target, known)))
+			return c.misuse("-target=%s: unknown target%s", target,
+				didYouMean("", diag.Nearest(target, known)))
 		}
 		f.filter.target = &t
 	}
@@ -122,7 +124,8 @@ func (f *isaFlags) find(c *call) *selection {
 	}
 	for _, p := range patterns {
 		if !out.add(strings.TrimSuffix(p, ";"), all) {
-			fmt.Fprintf(c.stderr, "ptxdsl isa: nothing matches %q%s\n", p, didYouMean("", nearestWord(p, all)))
+			fmt.Fprintf(c.stderr, "ptxdsl isa: nothing matches %q%s\n", p,
+				didYouMean("", nearestWord(p, all)))
 			return nil
 		}
 	}
@@ -135,7 +138,8 @@ func (f *isaFlags) find(c *call) *selection {
 		if f.filter.target != nil {
 			where += " on " + f.filter.target.String()
 		}
-		fmt.Fprintf(c.stderr, "ptxdsl isa: %s has no form for %s\n", where, strings.Join(patterns, " "))
+		fmt.Fprintf(c.stderr, "ptxdsl isa: %s has no form for %s\n", where,
+			strings.Join(patterns, " "))
 		return nil
 	}
 	return out

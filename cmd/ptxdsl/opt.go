@@ -29,7 +29,7 @@ func optCommand() *command {
 	return &command{
 		name:  "opt",
 		args:  "[flags] [path ...]",
-		short: "run passes over PTX",
+		short: "run optimization passes on PTX",
 		long: `
 Opt reads a module, checks its forms, converts it to the intermediate
 representation that all passes work on, runs the named passes, and prints the
@@ -133,7 +133,8 @@ func (f *optFlags) choose(names, dump string) error {
 		case len(running) == 0:
 			return fmt.Errorf("-dump=%s: no passes run; name them with -passes", place)
 		case !slices.Contains(running, name):
-			return fmt.Errorf("-dump=%s: %s is not one of the passes that run%s", place, name, didYouMean("", diag.Nearest(name, running)))
+			return fmt.Errorf("-dump=%s: %s is not one of the passes that run%s", place, name,
+				didYouMean("", diag.Nearest(name, running)))
 		}
 	}
 	return nil

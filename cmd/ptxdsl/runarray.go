@@ -53,7 +53,8 @@ func argumentFor(p runtime.Param, text string) (value any, a *array, err error) 
 	}
 	if p.Count > 0 { // passed by value
 		if len(a.bytes) != p.Size {
-			return nil, nil, fmt.Errorf("the argument has %d bytes, but the parameter has %d", len(a.bytes), p.Size)
+			return nil, nil, fmt.Errorf("the argument has %d bytes, but the parameter has %d",
+				len(a.bytes), p.Size)
 		}
 		return a.bytes, nil, nil
 	}
@@ -118,11 +119,13 @@ func parseArray(text string) (*array, error) {
 	}
 	typ, count, what := m[1], m[2], m[3]
 	if !slices.Contains(arrayTypes(), typ) {
-		return nil, fmt.Errorf("%q is not a type, expected one of %s", typ, strings.Join(arrayTypes(), ", "))
+		return nil, fmt.Errorf("%q is not a type, expected one of %s", typ,
+			strings.Join(arrayTypes(), ", "))
 	}
 	if count == "" {
 		if what == "" {
-			return nil, fmt.Errorf("%q is not an array, expected %s[N] or %s=NUMBER,NUMBER", text, typ, typ)
+			return nil, fmt.Errorf("%q is not an array, expected %s[N] or %s=NUMBER,NUMBER", text,
+				typ, typ)
 		}
 		words := strings.Split(what, ",")
 		a := &array{typ, []int{len(words)}, make([]byte, len(words)*width(typ))}

@@ -50,7 +50,8 @@ func (r *counted) hottest(k *pressure.Kernel) string {
 	if at := r.origin(k.Peak.Instr); at != "" {
 		from = " of " + at
 	}
-	return fmt.Sprintf("%d: %s%s, %d live", r.line(k.Peak.Instr), k.Peak.Instr.Op, from, k.Peak.Words)
+	return fmt.Sprintf("%d: %s%s, %d live", r.line(k.Peak.Instr), k.Peak.Instr.Op, from,
+		k.Peak.Words)
 }
 
 // remarks are the lines under a kernel.
@@ -64,10 +65,12 @@ func (r *counted) remarks(w io.Writer, k *pressure.Kernel, more bool) {
 		if most == 0 {
 			most, by = 255, "a thread can have"
 		}
-		fmt.Fprintf(w, "    may spill: at least %d registers are live at once, %s %d\n", k.Least, by, most)
+		fmt.Fprintf(w, "    may spill: at least %d registers are live at once, %s %d\n", k.Least,
+			by, most)
 	}
 	if more && len(k.Peak.Live) > 0 {
-		fmt.Fprintf(w, "    live at line %d: %s\n", r.line(k.Peak.Instr), strings.Join(wrapped(liveWords(k.Peak.Live), 90), "\n      "))
+		fmt.Fprintf(w, "    live at line %d: %s\n", r.line(k.Peak.Instr),
+			strings.Join(wrapped(liveWords(k.Peak.Live), 90), "\n      "))
 	}
 	r.budgets(w, k)
 }

@@ -92,7 +92,8 @@ func runVerify(c *call) int {
 	if kinds := []string{"text", "json", "sarif", "github"}; f.json && f.sarif {
 		return c.misuse("-json and -sarif cannot be used together")
 	} else if !slices.Contains(kinds, f.format) {
-		return c.misuse("-format=%s: unknown format%s (text, json, sarif or github)", f.format, didYouMean("", diag.Nearest(f.format, kinds)))
+		return c.misuse("-format=%s: unknown format%s (text, json, sarif or github)", f.format,
+			didYouMean("", diag.Nearest(f.format, kinds)))
 	}
 	var err error
 	if f.selected, err = selectRules(f.rules, rules()); err != nil {

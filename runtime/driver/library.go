@@ -44,7 +44,8 @@ func With(t Table) (*Library, error) {
 		}
 	}
 	if len(missing) > 0 {
-		return nil, fmt.Errorf("%w: it has no %s; CUDA 11.4 or later is required", device.ErrTooOld, strings.Join(missing, ", "))
+		return nil, fmt.Errorf("%w: it has no %s; CUDA 11.4 or later is required", device.ErrTooOld,
+			strings.Join(missing, ", "))
 	}
 	l := &Library{table: t}
 	if err := l.call(cuInit, 0); err != nil {

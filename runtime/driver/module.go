@@ -92,10 +92,12 @@ func (c *Context) cached(image device.Image) (device.Loaded, bool) {
 
 // assembled loads PTX that is newer than the driver, by way of ptxas.
 func (c *Context) assembled(image device.Image, v version) (device.Loaded, error) {
-	old := fmt.Errorf("%w: PTX %s requires a driver for CUDA %s, but this one is for CUDA %s", device.ErrTooOld, v, v.needs(), c.library.Version())
+	old := fmt.Errorf("%w: PTX %s requires a driver for CUDA %s, but this one is for CUDA %s",
+		device.ErrTooOld, v, v.needs(), c.library.Version())
 	tool, err := findAssembler()
 	if err != nil {
-		return device.Loaded{}, fmt.Errorf("%w; a ptxas of CUDA %s would also work, but %w", old, v.needs(), err)
+		return device.Loaded{}, fmt.Errorf("%w; a ptxas of CUDA %s would also work, but %w", old,
+			v.needs(), err)
 	}
 	store := c.store(image, tool.path)
 	cubin, kept := store.load()

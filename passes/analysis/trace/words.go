@@ -30,9 +30,11 @@ func (p *program) text(order []*value.Atom, known map[*value.Atom]int64) string 
 	case n == 1:
 		list = append(list, "a value in memory is "+rest[0])
 	case n > numbers+1:
-		list = append(list, strconv.Itoa(n)+" values in memory are "+strings.Join(rest[:numbers], ", ")+" and others")
+		list = append(list, strconv.Itoa(n)+" values in memory are "+strings.Join(rest[:numbers],
+			", ")+" and others")
 	case n > 1:
-		list = append(list, strconv.Itoa(n)+" values in memory are "+strings.Join(rest[:n-1], ", ")+" and "+rest[n-1])
+		list = append(list, strconv.Itoa(n)+" values in memory are "+strings.Join(rest[:n-1],
+			", ")+" and "+rest[n-1])
 	}
 	return strings.Join(list, ", ")
 }

@@ -218,7 +218,8 @@ func (m *machine) race(y, x *access) {
 	for _, a := range []*agent{x.by, y.by} {
 		if stale := a.stale(); stale != nil {
 			m.p.Report(&ruleParity, stale.In, parityKept).
-				Also(x.e.In, "%s %s %s after this wait", name(x.e), did(x), what).Also(y.e.In, "while %s %s it", name(y.e), did(y)).On(a.t, a.at)
+				Also(x.e.In, "%s %s %s after this wait", name(x.e), did(x), what).
+				Also(y.e.In, "while %s %s it", name(y.e), did(y)).On(a.t, a.at)
 			return
 		}
 	}
@@ -229,8 +230,10 @@ func (m *machine) race(y, x *access) {
 	case x.operation > 0 && !x.write && !x.tensor && y.operation == 0 && y.write && y.turn() == x.turn():
 		rule = &ruleProxy // no fence helps: what is written in this turn is read with no barrier between
 	}
-	f := m.p.Report(rule, x.e.In, "missing wait: %s %s %s while %s %s it; nothing orders the two", name(x.e), did(x), what, name(y.e), did(y)).
-		As(severity).Also(y.e.In, "the other access; it may not be complete when this one starts").On(x.by.t, x.by.at)
+	f := m.p.Report(rule, x.e.In, "missing wait: %s %s %s while %s %s it; nothing orders the two",
+		name(x.e), did(x), what, name(y.e), did(y)).
+		As(severity).Also(y.e.In, "the other access; it may not be complete when this one starts").
+		On(x.by.t, x.by.at)
 	if severity == diag.Error && y.operation > 0 && y.e.Kind == trace.BulkLoad && x.by.t.Facts.Empty() {
 		m.idle = append(m.idle, doubt{f, *y, x.by.home()})
 	}

@@ -284,7 +284,8 @@ func (m *machine) arrival(a *agent, e *trace.Event) {
 func (m *machine) arrive(a *agent, o *object, n int64, c *clock, e *trace.Event) {
 	switch {
 	case n > o.count:
-		m.p.Report(&ruleCount, e.In, "%d arrivals at once, but the mbarrier expects %d per phase", n, o.count).Also(o.init.In,
+		m.p.Report(&ruleCount, e.In, "%d arrivals at once, but the mbarrier expects %d per phase",
+			n, o.count).Also(o.init.In,
 			"the mbarrier is initialized here")
 	case n > o.pending && o.tx != 0 && a.stale() != nil:
 		m.p.Report(&ruleParity, a.stale().In, parityKept).Also(e.In, "the thread arrives for "+
@@ -324,11 +325,13 @@ func (m *machine) hasty(a *agent, o *object, e *trace.Event) {
 	if again {
 		m.p.Report(&ruleLap, e.In, "threads arrive twice without waiting for the phase in "+
 			"between: nothing makes them wait for its completion").
-			Also(o.init.In, "the mbarrier is initialized here, for %d arrivals", o.count).On(a.t, a.at)
+			Also(o.init.In, "the mbarrier is initialized here, for %d arrivals", o.count).
+			On(a.t, a.at)
 		return
 	}
 	m.p.Report(&ruleCount, e.In, "one arrival too many at an mbarrier: other threads have made "+
-		"its %d arrivals, and nothing makes these threads wait for that phase to complete", o.count).
+		"its %d arrivals, and nothing makes these threads wait for that phase to complete",
+		o.count).
 		Also(o.init.In, "the mbarrier is initialized here, for %d arrivals", o.count).On(a.t, a.at)
 }
 

@@ -18,14 +18,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Analyzer returns the analyzer.
+// Analyzer returns the analyzer for proxy fences.
 func Analyzer() *verify.Analyzer {
 	return &verify.Analyzer{
 		Name: "proxies",
-		Doc: `Proxies follows on each trace what was written through the generic proxy, and whether the writing
-thread has since executed a proxy fence and then a barrier. An access through the async proxy requires
-both. Each trace is checked by itself: a write in one role that another role reads through the async proxy
-must be fenced before the writer arrives.`,
+		Doc: `Proxies follows on each trace what was written through the generic proxy, and
+whether the writing thread has since executed a proxy fence and then a barrier. An
+access through the async proxy requires both. Each trace is checked by itself: a
+write in one role that another role reads through the async proxy must be fenced
+before the writer arrives.`,
 		Rules:    diag.Rules{ruleWrite, ruleRead, ruleSpace, ruleGroup, ruleMap},
 		Requires: []trace.Kind{trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply, trace.TensorCopy, trace.MapEdit, trace.MapCopy, trace.Answer},
 		Run:      run,
@@ -325,7 +326,8 @@ func handOver(p *verify.Pass, t *trace.Trace, i int, list []*plain, engines []en
 				rule = &ruleGroup
 			}
 			f := p.Report(rule, e.In, "%[4]s: %[1]s releases shared memory that was %[2]s "+
-				"through the generic proxy, and %[3]s accesses it through the async proxy", op(e.In), what, op(g.e.In), reason(a)).
+				"through the generic proxy, and %[3]s accesses it through the async proxy",
+				op(e.In), what, op(g.e.In), reason(a)).
 				Also(a.e.In, "%s here", what).Also(a.fence, "the fence").Also(g.e.In, "the other access").On(t, i)
 			switch {
 			case a.state == narrower:

@@ -59,7 +59,8 @@ func columns(p *verify.Pass) {
 				low, ok := furthest(p, rest, e.Threads)
 				if known && ok && low+width > n {
 					p.Report(&ruleColumns, e.In, "out-of-bounds tensor memory access: %s "+
-						"accesses columns %d to %d, but %d columns are allocated", e.In.Head(), low, low+width-1, n).Also(alloc.In, "the allocation").On(t, i)
+						"accesses columns %d to %d, but %d columns are allocated", e.In.Head(), low,
+						low+width-1, n).Also(alloc.In, "the allocation").On(t, i)
 				}
 			}
 		}
@@ -100,7 +101,8 @@ func partly(p *verify.Pass, t *trace.Trace, i int, sizes map[*value.Value]*trace
 	}
 	alloc := sizes[slotOf(p, a.Args[0])]
 	if all, known := verify.Number(alloc, verify.Address(alloc.In, 0)+1); known && all != n {
-		p.Report(&ruleFree, e.In, "%d columns of tensor memory are freed, but %d were allocated", n, all).Also(alloc.In, "the allocation").On(t, i)
+		p.Report(&ruleFree, e.In, "%d columns of tensor memory are freed, but %d were allocated", n,
+			all).Also(alloc.In, "the allocation").On(t, i)
 	}
 }
 

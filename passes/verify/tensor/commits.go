@@ -33,7 +33,8 @@ func lonely(p *verify.Pass, commits value.Set) {
 				if warp := open.Warp(p.Pool.All()); warp.And(commits) != (value.Set{}) {
 					p.Report(&ruleCommit, e.In, "%s by %s that execute no tcgen05.commit "+
 						"afterwards; another lane of the warp does, but a commit tracks only "+
-						"operations of its own thread", e.In.Head(), verify.Threads(open.Len())).On(t, i)
+						"operations of its own thread", e.In.Head(), verify.Threads(open.Len())).
+						On(t, i)
 				}
 			}
 		}

@@ -59,7 +59,8 @@ func moves(p *verify.Pass, t *trace.Trace) {
 					as = diag.Review // what was used has come
 				}
 				p.Report(&ruleWait, e.In, "missing tcgen05.wait::ld: %s while a load of tensor "+
-					"memory is in flight; the memory may be overwritten before it is read", what(e)).
+					"memory is in flight; the memory may be overwritten before it is read",
+					what(e)).
 					As(as).Also(load.In, "the load").On(t, i)
 				load = nil
 			}
