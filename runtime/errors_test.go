@@ -279,7 +279,7 @@ func TestTensorMaps(t *testing.T) {
 		{col([]int{2, 8, 8, 64}, runtime.Window{Lower: []int{-1, -1}, Upper: []int{1, 1}}, 64, 128), ""},
 		{col([]int{8, 64}, runtime.Window{}, 64, 64), "an im2col tensor with 2 dimensions, expected three to five"},
 		{col([]int{2, 8, 8, 64}, runtime.Window{Lower: []int{-1}, Upper: []int{1, 1}}, 64, 64), "window corners with 1 and 2 dimensions for 2 spatial dimensions"},
-		{col([]int{2, 8, 8, 64}, runtime.Window{Lower: []int{-129, 0}, Upper: []int{1, 1}}, 64, 64), "a window corner of -129, expected for 2 spatial dimensions -128 to 127"},
+		{col([]int{2, 8, 8, 64}, runtime.Window{Lower: []int{-129, 0}, Upper: []int{1, 1}}, 64, 64), "a window corner of -129, but with 2 spatial dimensions it must be from -128 to 127"},
 		{col([]int{2, 8, 8, 64}, runtime.Window{Lower: []int{0, 0}, Upper: []int{1, 1}}, 257, 64), "257 channels of 64 pixels, expected 1 to 256 channels and 1 to 1024 pixels"},
 	} {
 		if test.words == "" {
