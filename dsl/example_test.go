@@ -272,7 +272,7 @@ func ExampleModule_Text() {
 	}
 	// Output:
 	// D102 sm_80 has no clusters; they came with sm_90
-	// F402 wgmma.fence needs PTX 8.0 on sm_90a; this file says PTX 9.5, sm_80
+	// F402 wgmma.fence requires PTX 8.0 on sm_90a, but the module is for PTX 9.5 and sm_80
 }
 
 // Each thread learns where its numbers go when those that are zero are left out: how many are kept before it.

@@ -58,7 +58,7 @@ var wrongBlackwell = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		y := k.SharedTile("y", dsl.Tile{Type: isa.E3m2, Rows: 64, Cols: 128, Swizzle: dsl.Swizzle128})
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MixedMMAFor(isa.E3m2, isa.E3m2, isa.F32), 16, 16)
-		w.MMA(y, k.U32(0), y, k.U32(0)) // want `F402: .* of ldmatrix needs PTX 8.6 .*|F402: .*mma needs .*`
+		w.MMA(y, k.U32(0), y, k.U32(0)) // want `F402: .* of ldmatrix requires PTX 8.6 .*|F402: .*mma requires .*`
 	}},
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { // sums of F16
 		a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)

@@ -100,7 +100,7 @@ var wrongFeatures = []wrongKernel{
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		t := k.SharedTile("t", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
-		t.StoreMatrices(k.Lane(), k.U32(0), t.LoadMatrices(k.Lane(), k.U32(0))) // want `F402: stmatrix needs PTX 7\.8 on sm_90 or later`
+		t.StoreMatrices(k.Lane(), k.U32(0), t.LoadMatrices(k.Lane(), k.U32(0))) // want `F402: stmatrix requires PTX 7\.8 on sm_90 or later`
 	}},
 	// Sparse products.
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) {

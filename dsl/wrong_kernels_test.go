@@ -42,12 +42,12 @@ var wrongKernels = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F64(7).Var().Exp2() }},                                  // want `F203: ex2 has no modifier \.f64; expected one of \.f16 \.f16x2 \.f32`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F32(7).Var().Add(k.F32(1), dsl.ReLU) }},                 // want `F203: add has no modifier \.relu`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F16(7).Div(k.F16(2)) }},                                 // want `F203: div has no modifier \.f16; expected one of \.f32 \.f64`
-	{"sm_75", func(_ *dsl.Module, k *dsl.Kernel) { k.BF16(7).Add(k.BF16(2)) }},                               // want `F402: \.bf16 of fma needs PTX 7\.0 on sm_80 or later; this file says PTX 9\.5, sm_75`
+	{"sm_75", func(_ *dsl.Module, k *dsl.Kernel) { k.BF16(7).Add(k.BF16(2)) }},                               // want `F402: \.bf16 of fma requires PTX 7\.0 on sm_80 or later, but the module is for PTX 9\.5 and sm_75`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Bits[dsl.U64](k.F32(1).Var()) }},                      // want `D205: the bits of a \.f32 are no \.u64: 32 bits against 64`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Unpack[dsl.F16](k.U64(1)) }},                          // want `D205: a \.u64 has no two halves of type \.f16`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Widen(k.U32(1).Var()) }},                              // want `D205: a \.u32 is no pair of small numbers: \.f16x2, \.bf16x2, or one of 8, 6 or 4 bits is expected`
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Pack[dsl.E4M3x2](k.F32(1).Var(), k.F32(2).Var()) }},   // want `F402: \.e4m3x2 of cvt needs PTX 7\.8 on sm_90 or later, or PTX 8\.1 on sm_89 or later; th`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.To[dsl.F16](k.F32(1).Var(), dsl.RNI) }},               // want `F205: \.rni does not go with the other modifiers here; expected one of \.rm \.rn \.rp \.rz`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Pack[dsl.E4M3x2](k.F32(1).Var(), k.F32(2).Var()) }},   // want `F402: \.e4m3x2 of cvt requires PTX 7\.8 on sm_90 or later, or PTX 8\.1 on sm_89 or later, bu`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.To[dsl.F16](k.F32(1).Var(), dsl.RNI) }},               // want `F205: \.rni cannot be combined with the other modifiers here, expected one of \.rm \.rn \.rp \.rz`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		dsl.NewReg[dsl.U8](k).ShuffleXor(1)
 		dsl.NewReg[dsl.B128](k).ShuffleXor(1) // want `D205: a \.b128 cannot be shuffled between lanes; 16, 32 and 64 bits can`
@@ -105,17 +105,17 @@ var wrongKernels = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { p := k.TID().X.EQI(0); k.Unless(p, func() { k.Loop(k.Break) }) }},    // want `D205: a loop inside When, which guards single instructions; .* from 0`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { p := k.TID().X.EQI(0); k.If(p, func() {}, func() {}, func() {}) }},   // want `D205: If takes one function for the other case, found 2`
 	// Instructions written out.
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("add.u33", k.U32(1).Var(), 1, 2) }},                         // want `F202: \.u33 is not a modifier of PTX; did you mean \.u32`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("addd.u32", k.U32(1).Var(), 1, 2) }},                        // want `F201: no instruction is called addd; did you mean add`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("add.u33", k.U32(1).Var(), 1, 2) }},                         // want `F202: \.u33 is not a PTX modifier; did you mean \.u32`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("addd.u32", k.U32(1).Var(), 1, 2) }},                        // want `F201: unknown instruction addd; did you mean add`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("add.u32", k.U32(1).Var(), 1) }},                            // want `F301: add\.u32 takes 3 operands, found 2`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("add.u32", k.F32(1).Var(), 1, 2) }},                         // want `F303: operand 1 of add\.u32 is a \.f32 register, expected a \.u32 register`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("add.u32", k.U32(1).Var(), 1, "two") }},                     // want `D205: operand 3 of add\.u32 is a Go string, which is no operand`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("add.u32", k.U32(1).Var(), 1, struct{}{}) }},                // want `D205: operand 3 of add\.u32 is a Go struct \{\}, which is no operand`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("ld.global.v3.f32", k.F32(1).Var(), dsl.At(k.U64(1), 0)) }}, // want `F202: \.v3 is not a modifier of PTX; did you mean \.v2`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("wgmma.fence.sync.aligned") }},                              // want `F402: wgmma\.fence needs PTX 8\.0 on sm_90a; this file says PTX 9\.5, sm_90`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("tcgen05.wait::ld.sync.aligned") }},                         // want `F402: tcgen05\.wait::ld needs PTX 8\.6 on sm_100f and its family, sm_110f and`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("ld.global.v3.f32", k.F32(1).Var(), dsl.At(k.U64(1), 0)) }}, // want `F202: \.v3 is not a PTX modifier; did you mean \.v2`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("wgmma.fence.sync.aligned") }},                              // want `F402: wgmma\.fence requires PTX 8\.0 on sm_90a, but the module is for PTX 9\.5 and sm_90`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("tcgen05.wait::ld.sync.aligned") }},                         // want `F402: tcgen05\.wait::ld requires PTX 8\.6 on sm_100f and its family, sm_110f and`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
-		k.Ins("elect.sync", dsl.Pair(dsl.Sink, k.TID().X.EQI(0)), 0xffffffff) // want `F402: elect needs PTX 8\.0 on sm_90 or later; this file says PTX 9\.5, sm_80`
+		k.Ins("elect.sync", dsl.Pair(dsl.Sink, k.TID().X.EQI(0)), 0xffffffff) // want `F402: elect requires PTX 8\.0 on sm_90 or later, but the module is for PTX 9\.5 and sm_80`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("bar.sync", 16) }},                              // want `F304: operand 1 of bar\.sync is the constant 16, expected a 32-bit integer register or`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("setp.lt.u32", k.U32(0).Var(), 1, 2) }},         // want `F303: operand 1 of setp\.lt\.u32 is a \.b32 register, expected a \.pred registe`
@@ -136,8 +136,8 @@ var wrongKernels = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.SharedBytes("a", 64, 24) }},                                     // want `D301: an alignment of 24; a power of two is expected`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a"); dsl.Global[dsl.F32](k, "a") }},       // want `D103: a is taken: two parameters or variables of k cannot have one name`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Param[dsl.F32](k, "7") }},                                     // want `D103: "7" is no name for a parameter`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").LoadI(0, "L3::fast") }},               // want `F202: \.L3::fast is not a modifier of PTX`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 4).LoadI(0, dsl.NC) }},                // want `F205: \.nc does not go with the other modifiers here`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").LoadI(0, "L3::fast") }},               // want `F202: \.L3::fast is not a PTX modifier`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 4).LoadI(0, dsl.NC) }},                // want `F205: \.nc cannot be combined with the other modifiers here`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").Atomic("mul", k.U32(0), k.F32(1)) }},  // want `D205: Atomic "mul" of a \.f32: expected one of add, min, max, and, or, xor, inc, dec, exch`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { var a dsl.Array[dsl.F32]; a.StoreFirst(k.F32(1)) }},               // want `D201: a store to an array that no builder call made`
 	{"sm_86", func(_ *dsl.Module, k *dsl.Kernel) {
@@ -276,7 +276,7 @@ var wrongKernels = []wrongKernel{
 		k.Roles(dsl.OnWarp(0, "a", func() {}), dsl.OnWarp(0, "b", func() {})) // want `D502: warp 0 is in the roles a and b`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Roles(dsl.OnWarps(2, 7, "a", func(u32) {})) }},         // want `D502: role a is warps 2 to 8; the block has 8 warps`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Roles(dsl.OnWarp(0, "a", func() {}).Regs(40)) }},       // want `D502: role a has a register budget and is warp 0; budgets are for whole gro|F402: setmaxnreg\.dec needs PTX 8\.0 on sm_90a, or PTX 8\.6 on sm_100a, sm_110`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Roles(dsl.OnWarp(0, "a", func() {}).Regs(40)) }},       // want `D502: role a has a register budget and is warp 0; budgets are for whole gro|F402: setmaxnreg\.dec requires PTX 8\.0 on sm_90a, or PTX 8\.6 on sm_100a, sm_110`
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.Roles(dsl.OnWarpgroup(0, "a", func() {}).Regs(41)) }}, // want `D502: role a has a budget of 41 registers; a multiple of 8 from 24 to 256 i|F304: operand 1 of setmaxnreg\.dec\.sync\.aligned\.u32 is the constant 41, expe`
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
 		k.Roles(dsl.OnWarpgroup(0, "a", func() {}).Regs(256), dsl.OnWarpgroup(1, "b", func() {}).Regs(256)) // want `D502: the roles ask for 65536 registers; the launch gives 65280: 256 thread`

@@ -105,9 +105,9 @@ var wrongProtocols = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Struct[struct{ x f32 }](k, "s") }},       // want `D205: parameter s has a field without an exported name, x; a struct of values and arrays`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Struct[struct{ X [9000]f32 }](k, "s") }}, // want `D302: parameter s has 36000 bytes; all parameters of a kernel have 32764 at most`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
-		dsl.PackStochastic[dsl.E2M1x4](k.F32(1), k.F32(2), k.F32(3), k.F32(4), k.U32(1)) // want `F402: \.e2m1x4 of cvt needs`
+		dsl.PackStochastic[dsl.E2M1x4](k.F32(1), k.F32(2), k.F32(3), k.F32(4), k.U32(1)) // want `F402: \.e2m1x4 of cvt requires`
 	}},
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Pack[dsl.E2M1x2](k.F32(1), k.F32(2)) }}, // want `F402: \.e2m1x2 of cvt needs`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Pack[dsl.E2M1x2](k.F32(1), k.F32(2)) }}, // want `F402: \.e2m1x2 of cvt requires`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F16(1).Var().MatchAny() }},                // want `F203: match has no modifier \.b16; expected one of \.b32 \.b64`
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) {
 		m.Kernel("sums")
