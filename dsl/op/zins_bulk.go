@@ -1192,7 +1192,7 @@ func (i *ApplypriorityAsyncBulkTensor) Do(operands ...any) {
 
 // TensormapReplace begins tensormap.replace: change a field of a tensor map (PTX ISA 9.1, 9.7.9.28).
 //
-//	tensormap.replace.tile.global_address{.space}.b1024.b64 [map], value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
+//	tensormap.replace.tile.global_address{.alloc}{.space}.b1024.b64 [map], value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
 //	tensormap.replace.tile.rank{.space}.b1024.b32 [map], value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
 //	tensormap.replace.tile.field{.space}.b1024.b32 [map], index, value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
 //	tensormap.replace.tile.global_stride{.space}.b1024.b64 [map], index, value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
@@ -1204,6 +1204,7 @@ func (i *ApplypriorityAsyncBulkTensor) Do(operands ...any) {
 //	tensormap.replace.tile.swizzle_atomicity{.space}.b1024.b32 [map], value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family, and PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
 //	tensormap.replace.tile.fill_mode{.space}.b1024.b32 [map], value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
 //
+//	.alloc = .alloc_same[9.5] .alloc_small[9.5] .alloc_large[9.5]
 //	.space = .global .shared::cta
 //	.field = .box_dim .global_dim .element_stride
 //
@@ -1223,6 +1224,21 @@ func (i *TensormapReplace) Tile() *TensormapReplace {
 // GlobalAddress adds .global_address.
 func (i *TensormapReplace) GlobalAddress() *TensormapReplace {
 	return (*TensormapReplace)((*ins)(i).with(".global_address"))
+}
+
+// AllocSame adds .alloc_same, one of .alloc_same .alloc_small .alloc_large. It needs PTX 9.5.
+func (i *TensormapReplace) AllocSame() *TensormapReplace {
+	return (*TensormapReplace)((*ins)(i).with(".alloc_same"))
+}
+
+// AllocSmall adds .alloc_small, one of .alloc_same .alloc_small .alloc_large. It needs PTX 9.5.
+func (i *TensormapReplace) AllocSmall() *TensormapReplace {
+	return (*TensormapReplace)((*ins)(i).with(".alloc_small"))
+}
+
+// AllocLarge adds .alloc_large, one of .alloc_same .alloc_small .alloc_large. It needs PTX 9.5.
+func (i *TensormapReplace) AllocLarge() *TensormapReplace {
+	return (*TensormapReplace)((*ins)(i).with(".alloc_large"))
 }
 
 // Global adds .global, one of .global .shared::cta.
@@ -1985,10 +2001,9 @@ func (i *MultimemRed) Do(a, b any) {
 //	multimem.st.async.release.scope{.global}.type [a], b
 //	multimem.st.async.release.scope{.global}.b32 [a], b
 //	multimem.st.async.release.scope{.global}.b16 [a], b
-//	multimem.st.async.release.scope{.global}.b8 [a], b
 //
 //	.scope = .gpu .sys
-//	.type = .u64 .s64 .u32 .s32 .u16 .s16 .b64 .f32 .f64
+//	.type = .u64 .s64 .u32 .s32 .u16 .s16 .b64 .f32 .f64 .b8 .u8 .s8
 //
 // It needs PTX 9.3 on sm_100 or later.
 //
@@ -2075,9 +2090,19 @@ func (i *MultimemStAsync) B16() *MultimemStAsync {
 	return (*MultimemStAsync)((*ins)(i).with(".b16"))
 }
 
-// B8 adds .b8.
+// B8 adds .b8, one of .b8 .u8 .s8.
 func (i *MultimemStAsync) B8() *MultimemStAsync {
 	return (*MultimemStAsync)((*ins)(i).with(".b8"))
+}
+
+// U8 adds .u8, one of .b8 .u8 .s8.
+func (i *MultimemStAsync) U8() *MultimemStAsync {
+	return (*MultimemStAsync)((*ins)(i).with(".u8"))
+}
+
+// S8 adds .s8, one of .b8 .u8 .s8.
+func (i *MultimemStAsync) S8() *MultimemStAsync {
+	return (*MultimemStAsync)((*ins)(i).with(".s8"))
 }
 
 // Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
