@@ -50,6 +50,7 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //	cvt.rnd.satfinite{.relu}{.pzo}{.scaled::n1::ue8m0}.ftype.f32 d, a, b{, scale}  // PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
 //	cvt.rnd.satfinite{.relu}{.pzo}{.scaled::n1::ue8m0}.ftype.f16x2 d, a{, scale}  // PTX 9.1 on sm_100f and its family, sm_110f and its family, sm_120f and its family
 //	cvt.rnd.satfinite{.relu}{.pzo}.ftype.bf16x2 d, a  // PTX 9.1 on sm_100f and its family, sm_110f and its family, sm_120f and its family
+//	cvt.rnd.satfinite{.relu}{.pzo}.e2m1x2.bf16x2 d, a  // PTX 9.1 on sm_100f and its family, sm_110f and its family, sm_120f and its family
 //	cvt.rnd.satfinite{.relu}{.pzo}.scaled::n1::ue8m0.ftype.bf16x2 d, a, scale  // PTX 9.4 on sm_107f and its family
 //	cvt.rn{.relu}.f16x2.atype d, a  // PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
 //	cvt.rs{.relu}.satfinite.dtype.f32 d, a, rbits  // PTX 8.7 on sm_100a, or PTX 8.8 on sm_103a, or PTX 9.4 on sm_107a

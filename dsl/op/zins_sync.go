@@ -785,7 +785,7 @@ func (i *Fence) Do() {
 //	fence.proxy.tensormap::generic.acquire.scope [a], size  // PTX 7.5 on sm_70 or later, and PTX 8.3 on sm_90 or later
 //	fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster  // PTX 7.5 on sm_70 or later, and PTX 8.6 on sm_90 or later
 //	fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster  // PTX 7.5 on sm_70 or later, and PTX 8.6 on sm_90 or later
-//	fence.proxy.async::generic.release.sync_restrict::shared::cluster::read.cluster  // PTX 7.5 on sm_70 or later, and PTX 9.4 on sm_90 or later
+//	fence.proxy.async::generic.release.sync_restrict::shared::cluster::read.scope  // PTX 7.5 on sm_70 or later, and PTX 9.4 on sm_90 or later
 //	fence.proxy.fabric.alias.half.sys  // PTX 7.5 on sm_70 or later, and PTX 9.3 on sm_100 or later
 //	fence.proxy.kind.restrict  // PTX 7.5 on sm_70 or later, and PTX 8.0 on sm_90 or later; not in the manual
 //	fence.proxy.async.part.restrict  // PTX 7.5 on sm_70 or later, and PTX 8.0 on sm_90 or later; not in the manual
@@ -797,7 +797,7 @@ func (i *Fence) Do() {
 //	fence.proxy.pair.acq_rel.scope [a], size  // PTX 7.5 on sm_70 or later, and PTX 8.3 on sm_90 or later; not in the manual
 //	fence.proxy.async::generic.where.acquire.sync_restrict::shared::cluster.cluster  // PTX 7.5 on sm_70 or later, and PTX 8.6 on sm_90 or later; not in the manual
 //	fence.proxy.async::generic.where.release.sync_restrict::shared::cta.cluster  // PTX 7.5 on sm_70 or later, and PTX 8.6 on sm_90 or later; not in the manual
-//	fence.proxy.async::generic.where.release.sync_restrict::shared::cluster::read.cluster  // PTX 7.5 on sm_70 or later, and PTX 9.4 on sm_90 or later; not in the manual
+//	fence.proxy.async::generic.where.release.sync_restrict::shared::cluster::read.scope  // PTX 7.5 on sm_70 or later, and PTX 9.4 on sm_90 or later; not in the manual
 //
 //	.kind = .alias .async[8.0 sm_90+]
 //	.part = .global .shared::cta .shared::cluster
