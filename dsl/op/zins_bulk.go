@@ -1416,6 +1416,7 @@ func (i *TensormapCpFenceproxy) Do(to, from, size any) {
 //
 //	multimem.ld_reduce{.weak}{.sem.scope}{.global}.op{.acc::f32}.type d, [a]
 //	multimem.ld_reduce{.weak}{.sem.scope}{.global}.op{.acc::f16}.type d, [a]
+//	multimem.ld_reduce{.weak}{.sem.scope}{.global}.op{.acc::f32}.float d, [a]  // not in the manual
 //	multimem.ld_reduce{.weak}{.sem.scope}{.global}.op{.acc::f32}{.acc::f16}.vec.part d, [a]
 //	multimem.ld_reduce{.weak}{.sem.scope}{.global}.op{.acc::f16}.vec.type d, [a]
 //
@@ -1423,6 +1424,7 @@ func (i *TensormapCpFenceproxy) Do(to, from, size any) {
 //	.scope = .cta .cluster .gpu .sys
 //	.op = .min .max .add .and .or .xor
 //	.type = .b32 .b64 .u32 .u64 .s32 .s64 .f16x2 .bf16x2 .f32 .f64 .e4m3x4[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f] .e5m2x4[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f]
+//	.float = .f16x2 .bf16x2 .f32 .f64
 //	.vec = .v2 .v4 .v8
 //	.part = .f16 .f16x2 .bf16 .bf16x2 .f32 .e5m2[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f] .e5m2x2[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f] .e4m3[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f] .e4m3x2[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f]
 //
@@ -1539,22 +1541,22 @@ func (i *MultimemLdReduce) S64() *MultimemLdReduce {
 	return (*MultimemLdReduce)((*ins)(i).with(".s64"))
 }
 
-// F16x2 adds .f16x2.
+// F16x2 adds .f16x2, one of .f16x2 .bf16x2 .f32 .f64.
 func (i *MultimemLdReduce) F16x2() *MultimemLdReduce {
 	return (*MultimemLdReduce)((*ins)(i).with(".f16x2"))
 }
 
-// BF16x2 adds .bf16x2.
+// BF16x2 adds .bf16x2, one of .f16x2 .bf16x2 .f32 .f64.
 func (i *MultimemLdReduce) BF16x2() *MultimemLdReduce {
 	return (*MultimemLdReduce)((*ins)(i).with(".bf16x2"))
 }
 
-// F32 adds .f32.
+// F32 adds .f32, one of .f16x2 .bf16x2 .f32 .f64.
 func (i *MultimemLdReduce) F32() *MultimemLdReduce {
 	return (*MultimemLdReduce)((*ins)(i).with(".f32"))
 }
 
-// F64 adds .f64.
+// F64 adds .f64, one of .f16x2 .bf16x2 .f32 .f64.
 func (i *MultimemLdReduce) F64() *MultimemLdReduce {
 	return (*MultimemLdReduce)((*ins)(i).with(".f64"))
 }
@@ -1631,8 +1633,8 @@ func (i *MultimemLdReduce) Mod(words ...dsl.Mod) *MultimemLdReduce {
 }
 
 // Do appends the instruction with its operands, as the forms at [PTX.MultimemLdReduce] have them:
-//   - d: .type register, written; or .x32 register, written; or .part register, vector of .vec, written; or .x32
-//     register, vector of .vec, written
+//   - d: .type register, written; or .x32 register or .x32 register, vector of 1, written; or .float register, vector
+//     of 1, written; or .part register, vector of .vec, written; or another, by the form
 //   - a: address in .global
 func (i *MultimemLdReduce) Do(d, a any) {
 	(*ins)(i).do(d, a)
@@ -1641,12 +1643,14 @@ func (i *MultimemLdReduce) Do(d, a any) {
 // MultimemSt begins multimem.st: store to all devices of a multimem address (PTX ISA 9.1, 9.7.9.14).
 //
 //	multimem.st{.weak}{.sem.scope}{.global}.type [a], b
+//	multimem.st{.weak}{.sem.scope}{.global}.float [a], b  // not in the manual
 //	multimem.st{.weak}{.sem.scope}{.global}.fp8 [a], b
 //	multimem.st{.weak}{.sem.scope}{.global}.vec.part [a], b
 //
 //	.sem = .relaxed .release
 //	.scope = .cta .cluster .gpu .sys
 //	.type = .b32 .b64 .u32 .u64 .s32 .s64 .f16x2 .bf16x2 .f32 .f64
+//	.float = .f16x2 .bf16x2 .f32 .f64
 //	.fp8 = .e4m3x4[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f] .e5m2x4[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f]
 //	.vec = .v2 .v4 .v8
 //	.part = .f16 .f16x2 .bf16 .bf16x2 .f32 .e5m2[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f] .e5m2x2[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f] .e5m2x4[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f] .e4m3[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f] .e4m3x2[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f] .e4m3x4[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f]
@@ -1729,22 +1733,22 @@ func (i *MultimemSt) S64() *MultimemSt {
 	return (*MultimemSt)((*ins)(i).with(".s64"))
 }
 
-// F16x2 adds .f16x2.
+// F16x2 adds .f16x2, one of .f16x2 .bf16x2 .f32 .f64.
 func (i *MultimemSt) F16x2() *MultimemSt {
 	return (*MultimemSt)((*ins)(i).with(".f16x2"))
 }
 
-// BF16x2 adds .bf16x2.
+// BF16x2 adds .bf16x2, one of .f16x2 .bf16x2 .f32 .f64.
 func (i *MultimemSt) BF16x2() *MultimemSt {
 	return (*MultimemSt)((*ins)(i).with(".bf16x2"))
 }
 
-// F32 adds .f32.
+// F32 adds .f32, one of .f16x2 .bf16x2 .f32 .f64.
 func (i *MultimemSt) F32() *MultimemSt {
 	return (*MultimemSt)((*ins)(i).with(".f32"))
 }
 
-// F64 adds .f64.
+// F64 adds .f64, one of .f16x2 .bf16x2 .f32 .f64.
 func (i *MultimemSt) F64() *MultimemSt {
 	return (*MultimemSt)((*ins)(i).with(".f64"))
 }
@@ -1817,7 +1821,8 @@ func (i *MultimemSt) Mod(words ...dsl.Mod) *MultimemSt {
 
 // Do appends the instruction with its operands, as the forms at [PTX.MultimemSt] have them:
 //   - a: address in .global
-//   - b: .type register or constant; or .b32 register or constant; or .part register or constant, vector of .vec
+//   - b: .type register or constant; or .float register or constant, vector of 1; or .b32 register or constant or .b32
+//     register or constant, vector of 1; or .part register or constant, vector of .vec
 func (i *MultimemSt) Do(a, b any) {
 	(*ins)(i).do(a, b)
 }
@@ -2532,7 +2537,7 @@ func (i *Spcompress) Mod(words ...dsl.Mod) *Spcompress {
 //   - indices: .b32 register, vector of m, written
 //   - packed: .b32 register, vector of n, written
 //   - data: .b32 register or constant, vector of dense
-//   - how: .b32 register
+//   - how: .b32 register or .f32 constant
 func (i *Spcompress) Do(indices, packed, data, how any) {
 	(*ins)(i).do(indices, packed, data, how)
 }

@@ -28,14 +28,15 @@ type HarvestConfig struct {
 	Progress   io.Writer // nil for none
 }
 
-// harvestTargets are one target of each kind. A form is tried on the first one that has it; what another
-// target may take is tried there too.
+// harvestTargets are one target of each kind. A form is tried on the first one that has it; what
+// another target may take is tried there too.
 var harvestTargets = []string{
 	"sm_107a", "sm_103a", "sm_100a", "sm_120a", "sm_90a", "sm_110a", "sm_121a", "sm_80", "sm_20",
 }
 
-// A Harvest is what throwing a vocabulary at every form found. Probes of the table are made from the table,
-// so they cannot see what it lacks; these are made from words and operands of all other origins.
+// A Harvest is what throwing a vocabulary at every form found. Probes of the table are made from
+// the table, so they cannot see what it lacks; these are made from words and operands of all other
+// origins.
 type Harvest struct {
 	Words    int // modifiers that the assembler knows
 	Forms    int // seeds
@@ -68,11 +69,15 @@ type harvester struct {
 	tried   map[uint64]bool            // hashes of place and text
 }
 
-// RunHarvest throws words and operand shapes at the forms of set and reports what the assembler accepts and
-// the table lacks.
-func RunHarvest(ctx context.Context, set *isa.Set, tool *ptxas.Tool, c HarvestConfig) (*Harvest, error) {
+// RunHarvest throws words and operand shapes at the forms of set and reports what the assembler
+// accepts and the table lacks.
+func RunHarvest(
+	ctx context.Context, set *isa.Set, tool *ptxas.Tool, c HarvestConfig,
+) (*Harvest, error) {
 	h := &harvester{
-		runner: &Runner{set: set, tool: tool, report: &Report{}, config: Config{Exceptions: c.Exceptions}},
+		runner: &Runner{
+			set: set, tool: tool, report: &Report{}, config: Config{Exceptions: c.Exceptions},
+		},
 		config: c,
 		result: &Harvest{Words: len(c.Words)},
 		live:   map[string]map[string]bool{},
@@ -121,8 +126,8 @@ func (h *harvester) seeds() map[place][]seed {
 	return out
 }
 
-// seed is a legal instruction of a form at the first target that has it: the shortest of a few, because a
-// vector of 128 registers costs the assembler as much as many other probes.
+// seed is a legal instruction of a form at the first target that has it: the shortest of a few,
+// because a vector of 128 registers costs the assembler as much as many other probes.
 func (h *harvester) seed(ins *isa.Instruction, f *isa.Form) (p place, best seed, ok bool) {
 	rng := h.runner.rng(ins, 0)
 	list, _ := combinations(f, 100, rng)
@@ -151,7 +156,9 @@ func (h *harvester) seed(ins *isa.Instruction, f *isa.Form) (p place, best seed,
 }
 
 // judge asks the assembler about trials that the table does not take, and records what it accepts.
-func (h *harvester) judge(ctx context.Context, p place, list []trial) ([]trial, []ptxas.Verdict, error) {
+func (h *harvester) judge(
+	ctx context.Context, p place, list []trial,
+) ([]trial, []ptxas.Verdict, error) {
 	m := h.runner.set.Matcher(p.version, p.target)
 	list = slices.DeleteFunc(list, func(t trial) bool {
 		hash := fnv.New64a()
@@ -183,8 +190,8 @@ func (h *harvester) judge(ctx context.Context, p place, list []trial) ([]trial, 
 	return list, verdicts, nil
 }
 
-// record notes what the assembler accepts and the whole way of a text through parser, form check and table
-// refuses.
+// record notes what the assembler accepts and the whole way of a text through parser, form check
+// and table refuses.
 func (h *harvester) record(p place, list []trial, ask []ptxas.Probe, verdicts []ptxas.Verdict) {
 	var accepted []int
 	var texts []ptxas.Probe
@@ -209,13 +216,15 @@ func (h *harvester) record(p place, list []trial, ask []ptxas.Probe, verdicts []
 			h.result.Excepted++
 		default:
 			h.result.Found = append(h.result.Found, Dispute{
-				What: t.what, Place: p.String(), Text: t.String(), Form: t.seed.form.Template, Ours: r.why, Ptxas: "accepted",
+				What: t.what, Place: p.String(), Text: t.String(),
+				Form: t.seed.form.Template, Ours: r.why, Ptxas: "accepted",
 			})
 		}
 	}
 }
 
-// insert puts each word behind each form's modifiers. What is refused for the word alone is not tried again.
+// insert puts each word behind each form's modifiers. What is refused for the word alone is not
+// tried again.
 func (h *harvester) insert(ctx context.Context, seeds map[place][]seed) error {
 	for _, p := range h.targets {
 		for part := range slices.Chunk(seeds[p], 200) {
@@ -252,7 +261,8 @@ func (h *harvester) keep(ins *isa.Instruction, word string) {
 }
 
 // wordRefused is what the assembler says of a word that an instruction has no use for.
-var wordRefused = regexp.MustCompile(`^(Illegal (.+ )?(modifier|operation)|Unknown modifier|No .+ expected|Not a name|Parsing error)|` +
+var wordRefused = regexp.MustCompile(`^(Illegal (.+ )?(modifier|operation)|Unknown modifier|No .+ expected)|` +
+	`^(Not a name|Parsing error)|` +
 	`(is|are) not allowed|Illegal [a-z]+ modifier`)
 
 // refusesWord reports whether a verdict says that the word does not belong to the instruction.

@@ -56,7 +56,8 @@ func gappySet(t *testing.T) *isa.Set {
 	return spec.Set()
 }
 
-// TestHarvest shows that a harvest finds what a table lacks: words inserted and replaced, and operands of another shape.
+// TestHarvest shows that a harvest finds what a table lacks: words inserted and replaced, and
+// operands of another shape.
 func TestHarvest(t *testing.T) {
 	tool, err := ptxas.Find()
 	if err != nil {
@@ -91,7 +92,8 @@ func TestHarvest(t *testing.T) {
 	}
 }
 
-// TestWords: the words are those of the table and of the list, each once, and long families are thinned.
+// TestWords: the words are those of the table and of the list, each once, and long families are
+// thinned.
 func TestWords(t *testing.T) {
 	words := Words(isa.Standard())
 	if !slices.IsSorted(words) || len(slices.Compact(slices.Clone(words))) != len(words) {
@@ -116,7 +118,8 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestKnownWords: the assembler tells words that it does not know from those that an instruction does not take.
+// TestKnownWords: the assembler tells words that it does not know from those that an instruction
+// does not take.
 func TestKnownWords(t *testing.T) {
 	tool, err := ptxas.Find()
 	if err != nil {

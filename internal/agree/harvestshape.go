@@ -13,15 +13,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// otherTarget and otherOperands are what the assembler says where a word may be legal after all: on another
-// target, or with other operands.
+// otherTarget and otherOperands are what the assembler says where a word may be legal after all:
+// on another target, or with other operands.
 var (
 	otherTarget   = regexp.MustCompile(`target|sm_\d|architecture`)
 	otherOperands = regexp.MustCompile(`[Aa]rgument|[Oo]perand|[Vv]ector`)
 )
 
-// replace puts the words that an instruction does not refuse at each place of its modifiers, and in the stead
-// of each. Where operands or the target are to blame, it tries others.
+// replace puts the words that an instruction does not refuse at each place of its modifiers, and
+// in the stead of each. Where operands or the target are to blame, it tries others.
 func (h *harvester) replace(ctx context.Context, seeds map[place][]seed) error {
 	for _, p := range h.targets {
 		for part := range slices.Chunk(seeds[p], 200) {
@@ -40,7 +40,8 @@ func (h *harvester) replace(ctx context.Context, seeds map[place][]seed) error {
 	return nil
 }
 
-// replacements are the ways to write a word into a seed. The order of modifiers is free but for types.
+// replacements are the ways to write a word into a seed. The order of modifiers is free but for
+// types.
 func replacements(s *seed, word string) []trial {
 	name, mods := len(strings.Split(s.ins.Name, ".")), strings.Split(s.op, ".")
 	var out []trial
@@ -63,7 +64,8 @@ func replacements(s *seed, word string) []trial {
 	return out
 }
 
-// follow judges trials, and again with other operands and on other targets where these were to blame.
+// follow judges trials, and again with other operands and on other targets where these were to
+// blame.
 func (h *harvester) follow(ctx context.Context, p place, list []trial) error {
 	list, verdicts, err := h.judge(ctx, p, list)
 	if err != nil {
@@ -150,8 +152,9 @@ func extras() []thing {
 	}
 }
 
-// variants are an operand in other shapes: a vector of another length, alone or in a vector of one, negated, or a
-// constant; the first one also discarded or with another beside it, which is a syntax error anywhere else.
+// variants are an operand in other shapes: a vector of another length, alone or in a vector of
+// one, negated, or a constant; the first one also discarded or with another beside it, which is a
+// syntax error anywhere else.
 func variants(t thing, first bool) []thing {
 	var out []thing
 	single := func(x thing) {

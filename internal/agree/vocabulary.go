@@ -18,8 +18,9 @@ import (
 //go:embed words.txt
 var storedWords string
 
-// Words are the modifiers of the table and those of the stored list, without their dots. Of a family of words that
-// differ in their numbers alone, such as the shapes of wgmma, a few stand for all.
+// Words are the modifiers of the table and those of the stored list, without their dots. Of a
+// family of words that differ in their numbers alone, such as the shapes of wgmma, a few stand for
+// all.
 func Words(set *isa.Set) []string {
 	var out []string
 	for line := range strings.Lines(storedWords) {
@@ -34,8 +35,8 @@ func Words(set *isa.Set) []string {
 	return thinned(slices.Compact(out))
 }
 
-// mostAlike is how many words that differ in their numbers alone are tried. The shapes of mma are fewer, and each
-// matters; those of wgmma are 150.
+// mostAlike is how many words that differ in their numbers alone are tried. The shapes of mma are
+// fewer, and each matters; those of wgmma are 150.
 const mostAlike = 40
 
 var wordNumber = regexp.MustCompile(`\d+`)
@@ -72,8 +73,9 @@ var (
 	plainWord  = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 )
 
-// ReadVocabulary looks for modifiers among the strings of the assembler's binary, their parts and the concatenations
-// of parts. The assembler tells words that it does not know from those that an instruction does not take.
+// ReadVocabulary looks for modifiers among the strings of the assembler's binary, their parts and
+// the concatenations of parts. The assembler tells words that it does not know from those that an
+// instruction does not take.
 func ReadVocabulary(ctx context.Context, set *isa.Set, tool *ptxas.Tool) (*Vocabulary, error) {
 	binary, err := os.ReadFile(tool.Path)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// harvest throws every word at every form, and prints what the assembler takes and the table lacks. With binary
-// set it looks for words in the assembler's binary first.
+// harvest throws every word at every form, and prints what the assembler takes and the table
+// lacks. With binary set it looks for words in the assembler's binary first.
 func harvest(set *isa.Set, tool *ptxas.Tool, c agree.HarvestConfig, binary bool) error {
 	ctx := context.Background()
 	c.Words = agree.Words(set)
@@ -24,7 +24,7 @@ func harvest(set *isa.Set, tool *ptxas.Tool, c agree.HarvestConfig, binary bool)
 		if err != nil {
 			return err
 		}
-		fmt.Printf("%d strings of the assembler and concatenations; %d words besides those of the table and the list: %s\n",
+		fmt.Printf("%d strings and concatenations; %d words besides the table's and the list's: %s\n",
 			v.Strings, len(v.New), strings.Join(v.New, " "))
 		c.Words = append(c.Words, v.New...)
 	}
@@ -38,7 +38,8 @@ func harvest(set *isa.Set, tool *ptxas.Tool, c agree.HarvestConfig, binary bool)
 	for _, d := range h.Found {
 		fmt.Printf("%s at %s\n\t%s\n\tform %s\n\ttable: %s\n", d.What, d.Place, d.Text, d.Form, d.Ours)
 	}
-	fmt.Printf("%d words on %d forms: %d probes, %d excepted, %d that the table lacks\n", h.Words, h.Forms, h.Probes, h.Excepted, len(h.Found))
+	fmt.Printf("%d words on %d forms: %d probes, %d excepted, %d that the table lacks\n",
+		h.Words, h.Forms, h.Probes, h.Excepted, len(h.Found))
 	if len(h.Found) > 0 {
 		return fmt.Errorf("the assembler accepts %d instructions that the table lacks", len(h.Found))
 	}
