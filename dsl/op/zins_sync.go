@@ -1008,7 +1008,6 @@ func (i *Vote) Do(d, a any, more ...any) {
 //
 //	match.any.sync{.no_membermask_overlap}.type d{|none}, a, mask
 //	match.all.sync{.no_membermask_overlap}.type d{|p}, a, mask
-//	match.all.sync{.no_membermask_overlap}.type none|p, a, mask
 //
 //	.type = .b32 .b64
 //
@@ -1059,12 +1058,12 @@ func (i *Match) Mod(words ...dsl.Mod) *Match {
 
 // Do appends the instruction with its operands, as the forms at [PTX.Match] have them:
 //   - d: 32-bit integer register, written; or 32-bit integer register or _, written
-//   - none: _, written; may be left out; or _, written
+//   - none: _, written; may be left out
 //   - a: .type register or constant
 //   - mask: 32-bit integer register or constant
-//   - p: .pred register or _, written; may be left out; or .pred register, written
-func (i *Match) Do(operands ...any) {
-	(*ins)(i).do(operands...)
+//   - p: .pred register or _, written; may be left out
+func (i *Match) Do(d, a, mask any) {
+	(*ins)(i).do(d, a, mask)
 }
 
 // Activemask begins activemask: the mask of the lanes that run this instruction (PTX ISA 9.1, 9.7.13.11).
