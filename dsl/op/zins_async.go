@@ -15,7 +15,7 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //	cp.async.cg.dst.src{.L2::cache_hint}{.ahead} [to], [from], size, skip{, policy}  // PTX 7.0 on sm_80 or later, and PTX 7.5
 //
 //	.dst = .shared .shared::cta
-//	.ahead = .L2::64B[7.4] .L2::128B[7.4] .L2::256B[7.4]
+//	.ahead = .L2::64B[7.4] .L2::128B[7.4] .L2::256B[7.4] .L1::32B[7.4]
 func (p PTX) CpAsync() *CpAsync {
 	return (*CpAsync)(p.begin(37))
 }
@@ -48,19 +48,24 @@ func (i *CpAsync) L2CacheHint() *CpAsync {
 	return (*CpAsync)((*ins)(i).with(".L2::cache_hint"))
 }
 
-// L2Prefetch64 adds .L2::64B, one of .L2::64B .L2::128B .L2::256B. It needs PTX 7.4.
+// L2Prefetch64 adds .L2::64B, one of .L2::64B .L2::128B .L2::256B .L1::32B. It needs PTX 7.4.
 func (i *CpAsync) L2Prefetch64() *CpAsync {
 	return (*CpAsync)((*ins)(i).with(".L2::64B"))
 }
 
-// L2Prefetch128 adds .L2::128B, one of .L2::64B .L2::128B .L2::256B. It needs PTX 7.4.
+// L2Prefetch128 adds .L2::128B, one of .L2::64B .L2::128B .L2::256B .L1::32B. It needs PTX 7.4.
 func (i *CpAsync) L2Prefetch128() *CpAsync {
 	return (*CpAsync)((*ins)(i).with(".L2::128B"))
 }
 
-// L2Prefetch256 adds .L2::256B, one of .L2::64B .L2::128B .L2::256B. It needs PTX 7.4.
+// L2Prefetch256 adds .L2::256B, one of .L2::64B .L2::128B .L2::256B .L1::32B. It needs PTX 7.4.
 func (i *CpAsync) L2Prefetch256() *CpAsync {
 	return (*CpAsync)((*ins)(i).with(".L2::256B"))
+}
+
+// L1Prefetch32 adds .L1::32B, one of .L2::64B .L2::128B .L2::256B .L1::32B. It needs PTX 7.4.
+func (i *CpAsync) L1Prefetch32() *CpAsync {
+	return (*CpAsync)((*ins)(i).with(".L1::32B"))
 }
 
 // CG adds .cg.

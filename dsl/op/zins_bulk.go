@@ -1192,7 +1192,7 @@ func (i *ApplypriorityAsyncBulkTensor) Do(operands ...any) {
 
 // TensormapReplace begins tensormap.replace: change a field of a tensor map (PTX ISA 9.1, 9.7.9.28).
 //
-//	tensormap.replace.tile.global_address{.space}.b1024.b64 [map], value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
+//	tensormap.replace.tile.global_address{.alloc}{.space}.b1024.b64 [map], value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
 //	tensormap.replace.tile.rank{.space}.b1024.b32 [map], value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
 //	tensormap.replace.tile.field{.space}.b1024.b32 [map], index, value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
 //	tensormap.replace.tile.global_stride{.space}.b1024.b64 [map], index, value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
@@ -1204,6 +1204,7 @@ func (i *ApplypriorityAsyncBulkTensor) Do(operands ...any) {
 //	tensormap.replace.tile.swizzle_atomicity{.space}.b1024.b32 [map], value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family, and PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
 //	tensormap.replace.tile.fill_mode{.space}.b1024.b32 [map], value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
 //
+//	.alloc = .alloc_same[9.5] .alloc_small[9.5] .alloc_large[9.5]
 //	.space = .global .shared::cta
 //	.field = .box_dim .global_dim .element_stride
 //
@@ -1223,6 +1224,21 @@ func (i *TensormapReplace) Tile() *TensormapReplace {
 // GlobalAddress adds .global_address.
 func (i *TensormapReplace) GlobalAddress() *TensormapReplace {
 	return (*TensormapReplace)((*ins)(i).with(".global_address"))
+}
+
+// AllocSame adds .alloc_same, one of .alloc_same .alloc_small .alloc_large. It needs PTX 9.5.
+func (i *TensormapReplace) AllocSame() *TensormapReplace {
+	return (*TensormapReplace)((*ins)(i).with(".alloc_same"))
+}
+
+// AllocSmall adds .alloc_small, one of .alloc_same .alloc_small .alloc_large. It needs PTX 9.5.
+func (i *TensormapReplace) AllocSmall() *TensormapReplace {
+	return (*TensormapReplace)((*ins)(i).with(".alloc_small"))
+}
+
+// AllocLarge adds .alloc_large, one of .alloc_same .alloc_small .alloc_large. It needs PTX 9.5.
+func (i *TensormapReplace) AllocLarge() *TensormapReplace {
+	return (*TensormapReplace)((*ins)(i).with(".alloc_large"))
 }
 
 // Global adds .global, one of .global .shared::cta.
@@ -1400,6 +1416,7 @@ func (i *TensormapCpFenceproxy) Do(to, from, size any) {
 //
 //	multimem.ld_reduce{.weak}{.sem.scope}{.global}.op{.acc::f32}.type d, [a]
 //	multimem.ld_reduce{.weak}{.sem.scope}{.global}.op{.acc::f16}.type d, [a]
+//	multimem.ld_reduce{.weak}{.sem.scope}{.global}.op{.acc::f32}.float d, [a]  // not in the manual
 //	multimem.ld_reduce{.weak}{.sem.scope}{.global}.op{.acc::f32}{.acc::f16}.vec.part d, [a]
 //	multimem.ld_reduce{.weak}{.sem.scope}{.global}.op{.acc::f16}.vec.type d, [a]
 //
@@ -1407,6 +1424,7 @@ func (i *TensormapCpFenceproxy) Do(to, from, size any) {
 //	.scope = .cta .cluster .gpu .sys
 //	.op = .min .max .add .and .or .xor
 //	.type = .b32 .b64 .u32 .u64 .s32 .s64 .f16x2 .bf16x2 .f32 .f64 .e4m3x4[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f] .e5m2x4[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f]
+//	.float = .f16x2 .bf16x2 .f32 .f64
 //	.vec = .v2 .v4 .v8
 //	.part = .f16 .f16x2 .bf16 .bf16x2 .f32 .e5m2[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f] .e5m2x2[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f] .e4m3[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f] .e4m3x2[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f]
 //
@@ -1523,22 +1541,22 @@ func (i *MultimemLdReduce) S64() *MultimemLdReduce {
 	return (*MultimemLdReduce)((*ins)(i).with(".s64"))
 }
 
-// F16x2 adds .f16x2.
+// F16x2 adds .f16x2, one of .f16x2 .bf16x2 .f32 .f64.
 func (i *MultimemLdReduce) F16x2() *MultimemLdReduce {
 	return (*MultimemLdReduce)((*ins)(i).with(".f16x2"))
 }
 
-// BF16x2 adds .bf16x2.
+// BF16x2 adds .bf16x2, one of .f16x2 .bf16x2 .f32 .f64.
 func (i *MultimemLdReduce) BF16x2() *MultimemLdReduce {
 	return (*MultimemLdReduce)((*ins)(i).with(".bf16x2"))
 }
 
-// F32 adds .f32.
+// F32 adds .f32, one of .f16x2 .bf16x2 .f32 .f64.
 func (i *MultimemLdReduce) F32() *MultimemLdReduce {
 	return (*MultimemLdReduce)((*ins)(i).with(".f32"))
 }
 
-// F64 adds .f64.
+// F64 adds .f64, one of .f16x2 .bf16x2 .f32 .f64.
 func (i *MultimemLdReduce) F64() *MultimemLdReduce {
 	return (*MultimemLdReduce)((*ins)(i).with(".f64"))
 }
@@ -1615,8 +1633,8 @@ func (i *MultimemLdReduce) Mod(words ...dsl.Mod) *MultimemLdReduce {
 }
 
 // Do appends the instruction with its operands, as the forms at [PTX.MultimemLdReduce] have them:
-//   - d: .type register, written; or .x32 register, written; or .part register, vector of .vec, written; or .x32
-//     register, vector of .vec, written
+//   - d: .type register, written; or .x32 register or .x32 register, vector of 1, written; or .float register, vector
+//     of 1, written; or .part register, vector of .vec, written; or another, by the form
 //   - a: address in .global
 func (i *MultimemLdReduce) Do(d, a any) {
 	(*ins)(i).do(d, a)
@@ -1625,12 +1643,14 @@ func (i *MultimemLdReduce) Do(d, a any) {
 // MultimemSt begins multimem.st: store to all devices of a multimem address (PTX ISA 9.1, 9.7.9.14).
 //
 //	multimem.st{.weak}{.sem.scope}{.global}.type [a], b
+//	multimem.st{.weak}{.sem.scope}{.global}.float [a], b  // not in the manual
 //	multimem.st{.weak}{.sem.scope}{.global}.fp8 [a], b
 //	multimem.st{.weak}{.sem.scope}{.global}.vec.part [a], b
 //
 //	.sem = .relaxed .release
 //	.scope = .cta .cluster .gpu .sys
 //	.type = .b32 .b64 .u32 .u64 .s32 .s64 .f16x2 .bf16x2 .f32 .f64
+//	.float = .f16x2 .bf16x2 .f32 .f64
 //	.fp8 = .e4m3x4[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f] .e5m2x4[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f]
 //	.vec = .v2 .v4 .v8
 //	.part = .f16 .f16x2 .bf16 .bf16x2 .f32 .e5m2[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f] .e5m2x2[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f] .e5m2x4[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f] .e4m3[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f] .e4m3x2[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f] .e4m3x4[8.6 sm_100a sm_110a sm_120a sm_121a, 8.8 sm_100f sm_110f]
@@ -1713,22 +1733,22 @@ func (i *MultimemSt) S64() *MultimemSt {
 	return (*MultimemSt)((*ins)(i).with(".s64"))
 }
 
-// F16x2 adds .f16x2.
+// F16x2 adds .f16x2, one of .f16x2 .bf16x2 .f32 .f64.
 func (i *MultimemSt) F16x2() *MultimemSt {
 	return (*MultimemSt)((*ins)(i).with(".f16x2"))
 }
 
-// BF16x2 adds .bf16x2.
+// BF16x2 adds .bf16x2, one of .f16x2 .bf16x2 .f32 .f64.
 func (i *MultimemSt) BF16x2() *MultimemSt {
 	return (*MultimemSt)((*ins)(i).with(".bf16x2"))
 }
 
-// F32 adds .f32.
+// F32 adds .f32, one of .f16x2 .bf16x2 .f32 .f64.
 func (i *MultimemSt) F32() *MultimemSt {
 	return (*MultimemSt)((*ins)(i).with(".f32"))
 }
 
-// F64 adds .f64.
+// F64 adds .f64, one of .f16x2 .bf16x2 .f32 .f64.
 func (i *MultimemSt) F64() *MultimemSt {
 	return (*MultimemSt)((*ins)(i).with(".f64"))
 }
@@ -1801,7 +1821,8 @@ func (i *MultimemSt) Mod(words ...dsl.Mod) *MultimemSt {
 
 // Do appends the instruction with its operands, as the forms at [PTX.MultimemSt] have them:
 //   - a: address in .global
-//   - b: .type register or constant; or .b32 register or constant; or .part register or constant, vector of .vec
+//   - b: .type register or constant; or .float register or constant, vector of 1; or .b32 register or constant or .b32
+//     register or constant, vector of 1; or .part register or constant, vector of .vec
 func (i *MultimemSt) Do(a, b any) {
 	(*ins)(i).do(a, b)
 }
@@ -1985,10 +2006,9 @@ func (i *MultimemRed) Do(a, b any) {
 //	multimem.st.async.release.scope{.global}.type [a], b
 //	multimem.st.async.release.scope{.global}.b32 [a], b
 //	multimem.st.async.release.scope{.global}.b16 [a], b
-//	multimem.st.async.release.scope{.global}.b8 [a], b
 //
 //	.scope = .gpu .sys
-//	.type = .u64 .s64 .u32 .s32 .u16 .s16 .b64 .f32 .f64
+//	.type = .u64 .s64 .u32 .s32 .u16 .s16 .b64 .f32 .f64 .b8 .u8 .s8
 //
 // It needs PTX 9.3 on sm_100 or later.
 //
@@ -2075,9 +2095,19 @@ func (i *MultimemStAsync) B16() *MultimemStAsync {
 	return (*MultimemStAsync)((*ins)(i).with(".b16"))
 }
 
-// B8 adds .b8.
+// B8 adds .b8, one of .b8 .u8 .s8.
 func (i *MultimemStAsync) B8() *MultimemStAsync {
 	return (*MultimemStAsync)((*ins)(i).with(".b8"))
+}
+
+// U8 adds .u8, one of .b8 .u8 .s8.
+func (i *MultimemStAsync) U8() *MultimemStAsync {
+	return (*MultimemStAsync)((*ins)(i).with(".u8"))
+}
+
+// S8 adds .s8, one of .b8 .u8 .s8.
+func (i *MultimemStAsync) S8() *MultimemStAsync {
+	return (*MultimemStAsync)((*ins)(i).with(".s8"))
 }
 
 // Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
@@ -2507,7 +2537,7 @@ func (i *Spcompress) Mod(words ...dsl.Mod) *Spcompress {
 //   - indices: .b32 register, vector of m, written
 //   - packed: .b32 register, vector of n, written
 //   - data: .b32 register or constant, vector of dense
-//   - how: .b32 register
+//   - how: .b32 register or .f32 constant
 func (i *Spcompress) Do(indices, packed, data, how any) {
 	(*ins)(i).do(indices, packed, data, how)
 }

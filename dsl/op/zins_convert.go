@@ -50,6 +50,7 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //	cvt.rnd.satfinite{.relu}{.pzo}{.scaled::n1::ue8m0}.ftype.f32 d, a, b{, scale}  // PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
 //	cvt.rnd.satfinite{.relu}{.pzo}{.scaled::n1::ue8m0}.ftype.f16x2 d, a{, scale}  // PTX 9.1 on sm_100f and its family, sm_110f and its family, sm_120f and its family
 //	cvt.rnd.satfinite{.relu}{.pzo}.ftype.bf16x2 d, a  // PTX 9.1 on sm_100f and its family, sm_110f and its family, sm_120f and its family
+//	cvt.rnd.satfinite{.relu}{.pzo}.e2m1x2.bf16x2 d, a  // PTX 9.1 on sm_100f and its family, sm_110f and its family, sm_120f and its family
 //	cvt.rnd.satfinite{.relu}{.pzo}.scaled::n1::ue8m0.ftype.bf16x2 d, a, scale  // PTX 9.4 on sm_107f and its family
 //	cvt.rn{.relu}.f16x2.atype d, a  // PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
 //	cvt.rs{.relu}.satfinite.dtype.f32 d, a, rbits  // PTX 8.7 on sm_100a, or PTX 8.8 on sm_103a, or PTX 9.4 on sm_107a
@@ -61,9 +62,12 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //	cvt.rnd{.satfinite}{.scaled::n1::ue8m0}.ue5m3x2.f16x2 d, a{, scale}  // PTX 9.4 on sm_107f and its family
 //	cvt.rnd{.satfinite}.ue5m3x2.bf16x2 d, a  // PTX 9.4 on sm_107f and its family
 //	cvt.rnd{.satfinite}.scaled::n1::ue8m0.ue5m3x2.bf16x2 d, a, scale  // PTX 9.4 on sm_107f and its family
+//	cvt.rnd{.satfinite}.ue5m3x2.f16x2 d, a, scale  // PTX 9.4 on sm_107f and its family; not in the manual
+//	cvt.rnd{.satfinite}.ue5m3x2.bf16x2 d, a, scale  // PTX 9.4 on sm_107f and its family; not in the manual
 //	cvt.rn.f16x2.ue5m3x2 d, a  // PTX 9.4 on sm_107f and its family
 //	cvt.rn{.satfinite}{.scaled::n2::ue8m0}.bf16x2.ue5m3x2 d, a{, scale}  // PTX 9.4 on sm_107f and its family
 //	cvt.rnd.satfinite{.relu}{.scaled::n2::ue8m0}.s2f6x2.f32 d, a, b{, scale}  // PTX 9.1 on sm_100a, sm_103a, sm_110a, sm_120a, sm_121a, or PTX 9.4 on sm_107a
+//	cvt.rnd.satfinite{.relu}.s2f6x2.f32 d, a, b  // PTX 9.1 on sm_100a, sm_103a, sm_110a, sm_120a, sm_121a, or PTX 9.4 on sm_107a; not in the manual
 //	cvt.rnd.satfinite{.relu}{.scaled::n2::ue8m0}.s2f6x2.bf16x2 d, a{, scale}  // PTX 9.1 on sm_100a, sm_103a, sm_110a, sm_120a, sm_121a, or PTX 9.4 on sm_107a
 //	cvt.rn{.satfinite}{.relu}{.scaled::n2::ue8m0}.bf16x2.s2f6x2 d, a{, scale}  // PTX 9.1 on sm_100a, sm_103a, sm_110a, sm_120a, sm_121a, or PTX 9.4 on sm_107a
 //
@@ -319,7 +323,7 @@ func (i *Cvt) Mod(words ...dsl.Mod) *Cvt {
 //   - b: .f32 register, or wider and of any class; or .f32 register or constant
 //   - rbits: .bf16x2 register
 //   - scale: .ue8m0 register; exactly with .scaled::n1::ue8m0; or .ue8m0 register; or .ue8m0x2 register; exactly with
-//     .scaled::n2::ue8m0
+//     .scaled::n2::ue8m0; or 8-bit integer register or constant; or another, by the form
 func (i *Cvt) Do(d, a any, more ...any) {
 	(*ins)(i).do(append([]any{d, a}, more...)...)
 }

@@ -8,8 +8,8 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 
 // FabricTryGetAsync begins fabric.try_get.async: copy from a fabric handle in the background (PTX ISA 9.3, 9.7.10.5.1).
 //
-//	fabric.try_get.async.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.b128 [to], [endpoint, offset], size, [mbar]
-//	fabric.try_get.async.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.sys}.b128 [to], [endpoint, offset], size, [mbar]  // not in the manual
+//	fabric.try_get.async.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.L2::cache_hint}.relaxed.sys.b128 [to], [endpoint, offset], size, [mbar]{, policy}
+//	fabric.try_get.async.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.L2::cache_hint}{.sys}.b128 [to], [endpoint, offset], size, [mbar]{, policy}  // not in the manual
 //
 // It needs PTX 9.3 on sm_100 or later.
 //
@@ -38,6 +38,11 @@ func (i *FabricTryGetAsync) MbarrierReportFabric() *FabricTryGetAsync {
 	return (*FabricTryGetAsync)((*ins)(i).with(".mbarrier::report::fabric"))
 }
 
+// L2CacheHint adds .L2::cache_hint.
+func (i *FabricTryGetAsync) L2CacheHint() *FabricTryGetAsync {
+	return (*FabricTryGetAsync)((*ins)(i).with(".L2::cache_hint"))
+}
+
 // Relaxed adds .relaxed.
 func (i *FabricTryGetAsync) Relaxed() *FabricTryGetAsync {
 	return (*FabricTryGetAsync)((*ins)(i).with(".relaxed"))
@@ -64,14 +69,15 @@ func (i *FabricTryGetAsync) Mod(words ...dsl.Mod) *FabricTryGetAsync {
 //   - offset: 64-bit integer register
 //   - size: 32-bit integer register or constant
 //   - mbar: address in .shared
+//   - policy: 64-bit integer register or constant; exactly with .L2::cache_hint
 func (i *FabricTryGetAsync) Do(to any, more ...any) {
 	(*ins)(i).do(append([]any{to}, more...)...)
 }
 
 // FabricTryPutAsync begins fabric.try_put.async: copy to a fabric handle in the background (PTX ISA 9.3, 9.7.10.5.2).
 //
-//	fabric.try_put.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}{.cp_mask}.relaxed.sys.b128 [endpoint, offset{, counter}], [from], size, [mbar]{, bytes}
-//	fabric.try_put.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}{.cp_mask}{.sys}.b128 [endpoint, offset{, counter}], [from], size, [mbar]{, bytes}  // not in the manual
+//	fabric.try_put.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}{.cp_mask}{.L2::cache_hint}.relaxed.sys.b128 [endpoint, offset{, counter}], [from], size, [mbar]{, bytes}{, policy}
+//	fabric.try_put.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}{.cp_mask}{.L2::cache_hint}{.sys}.b128 [endpoint, offset{, counter}], [from], size, [mbar]{, bytes}{, policy}  // not in the manual
 //
 // It needs PTX 9.3 on sm_100 or later.
 //
@@ -115,6 +121,11 @@ func (i *FabricTryPutAsync) CpMask() *FabricTryPutAsync {
 	return (*FabricTryPutAsync)((*ins)(i).with(".cp_mask"))
 }
 
+// L2CacheHint adds .L2::cache_hint.
+func (i *FabricTryPutAsync) L2CacheHint() *FabricTryPutAsync {
+	return (*FabricTryPutAsync)((*ins)(i).with(".L2::cache_hint"))
+}
+
 // Relaxed adds .relaxed.
 func (i *FabricTryPutAsync) Relaxed() *FabricTryPutAsync {
 	return (*FabricTryPutAsync)((*ins)(i).with(".relaxed"))
@@ -143,14 +154,15 @@ func (i *FabricTryPutAsync) Mod(words ...dsl.Mod) *FabricTryPutAsync {
 //   - size: 32-bit integer register or constant
 //   - mbar: address in .shared
 //   - bytes: 16-bit integer register or constant; exactly with .cp_mask
+//   - policy: 64-bit integer register or constant; exactly with .L2::cache_hint
 func (i *FabricTryPutAsync) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }
 
 // FabricTryRedAsync begins fabric.try_red.async: reduce at a fabric handle in the background (PTX ISA 9.3, 9.7.10.5.3).
 //
-//	fabric.try_red.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}.relaxed.sys.op.type [endpoint, offset{, counter}], [from], size, [mbar]
-//	fabric.try_red.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}{.sys}.op.type [endpoint, offset{, counter}], [from], size, [mbar]  // not in the manual
+//	fabric.try_red.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}{.L2::cache_hint}.relaxed.sys.op.type [endpoint, offset{, counter}], [from], size, [mbar]{, policy}
+//	fabric.try_red.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.counted::bytes}{.L2::cache_hint}{.sys}.op.type [endpoint, offset{, counter}], [from], size, [mbar]{, policy}  // not in the manual
 //
 //	.op = .and .or .xor .min .max .add
 //	.type = .b32 .b64 .u32 .s32 .u64 .s64 .f16 .bf16 .f32 .f64
@@ -189,6 +201,11 @@ func (i *FabricTryRedAsync) MbarrierReportFabric() *FabricTryRedAsync {
 // CountedBytes adds .counted::bytes.
 func (i *FabricTryRedAsync) CountedBytes() *FabricTryRedAsync {
 	return (*FabricTryRedAsync)((*ins)(i).with(".counted::bytes"))
+}
+
+// L2CacheHint adds .L2::cache_hint.
+func (i *FabricTryRedAsync) L2CacheHint() *FabricTryRedAsync {
+	return (*FabricTryRedAsync)((*ins)(i).with(".L2::cache_hint"))
 }
 
 // Relaxed adds .relaxed.
@@ -293,6 +310,7 @@ func (i *FabricTryRedAsync) Mod(words ...dsl.Mod) *FabricTryRedAsync {
 //   - from: address in .shared
 //   - size: 32-bit integer register or constant
 //   - mbar: address in .shared
+//   - policy: 64-bit integer register or constant; exactly with .L2::cache_hint
 func (i *FabricTryRedAsync) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }

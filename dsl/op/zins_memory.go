@@ -729,6 +729,7 @@ func (i *St) Do(a, b any, more ...any) {
 // Atom begins atom: read, modify and write memory at once (PTX ISA 9.1, 9.7.13.5; PTX ISA 9.4, 9.7.14.5).
 //
 //	atom{.order}{.scope}{.space}.op{.L2::cache_hint}.type d, [a], b{, policy}  // PTX 1.0 on sm_11 or later
+//	atom{.order}{.scope}{.space}.bits.b32 d, [a], b, c  // PTX 1.0 on sm_11 or later; not in the manual
 //	atom{.order}{.scope}{.space}.cas.type d, [a], b, c  // PTX 1.0 on sm_11 or later
 //	atom{.order}{.scope}{.space}.add.noftz{.L2::cache_hint}.type d, [a], b{, policy}  // PTX 1.0 on sm_11 or later
 //	atom{.order}{.scope}{.global}.add{.L2::cache_hint}.vec.f32 d, [a], b{, policy}  // PTX 1.0 on sm_11 or later, and PTX 8.1 on sm_90 or later
@@ -741,6 +742,7 @@ func (i *St) Do(a, b any, more ...any) {
 //	.space = .global .shared[1.2 sm_12+] .shared::cta[7.8 sm_12+] .shared::cluster[7.8 sm_90+]
 //	.op = .and .or .xor .exch .add .inc .dec .min .max
 //	.type = .b32 .b64 .b128 .u32 .u64 .s32 .s64 .f32 .f64 .b16[6.3 sm_70+] .f16[6.3 sm_70+] .f16x2[6.2 sm_60+] .bf16[7.8 sm_90+] .bf16x2[7.8 sm_90+]
+//	.bits = .and .or .xor
 //	.vec = .v2 .v4 .v8
 func (p PTX) Atom() *Atom {
 	return (*Atom)(p.begin(128))
@@ -811,17 +813,17 @@ func (i *Atom) SharedCluster() *Atom {
 	return (*Atom)((*ins)(i).with(".shared::cluster"))
 }
 
-// And adds .and.
+// And adds .and, one of .and .or .xor.
 func (i *Atom) And() *Atom {
 	return (*Atom)((*ins)(i).with(".and"))
 }
 
-// Or adds .or.
+// Or adds .or, one of .and .or .xor.
 func (i *Atom) Or() *Atom {
 	return (*Atom)((*ins)(i).with(".or"))
 }
 
-// Xor adds .xor.
+// Xor adds .xor, one of .and .or .xor.
 func (i *Atom) Xor() *Atom {
 	return (*Atom)((*ins)(i).with(".xor"))
 }
@@ -962,13 +964,13 @@ func (i *Atom) Mod(words ...dsl.Mod) *Atom {
 }
 
 // Do appends the instruction with its operands, as the forms at [PTX.Atom] have them:
-//   - d: .type register or _, written; or .f32 register, vector of .vec or _, written; or .type register, vector of
-//     .vec or _, written; or .f32 register or _, written
+//   - d: .type register or _, written; or .b32 register or _, written; or .f32 register, vector of .vec or _, written;
+//     or .type register, vector of .vec or _, written; or another, by the form
 //   - a: address in the space of .space; or address in .global
-//   - b: .type register or constant; or .f32 register or constant, vector of .vec; or .type register or constant,
-//     vector of .vec; or .f32 register or constant
+//   - b: .type register or constant; or .b32 register or constant; or .f32 register or constant, vector of .vec; or
+//     .type register or constant, vector of .vec; or another, by the form
 //   - policy: 64-bit integer register or constant; exactly with .L2::cache_hint
-//   - c: .type register or constant
+//   - c: .b32 register; or .type register or constant
 func (i *Atom) Do(d, a, b any, more ...any) {
 	(*ins)(i).do(append([]any{d, a, b}, more...)...)
 }

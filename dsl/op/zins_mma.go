@@ -1401,7 +1401,8 @@ func (i *Stmatrix) Mod(words ...dsl.Mod) *Stmatrix {
 // Do appends the instruction with its operands, as the forms at [PTX.Stmatrix] have them:
 //   - p: address in the space of .ss
 //   - r: .x32 register or constant, vector of .num; or .x32 register or constant, vector of 1 or .x32 register or
-//     constant, vector of 2 or .x32 register or constant, vector of 4 or .x32 register
+//     constant, vector of 2 or .x32 register or constant, vector of 4 or .x32 register or .f32 constant or predicate,
+//     may be negated
 func (i *Stmatrix) Do(p, r any) {
 	(*ins)(i).do(p, r)
 }
@@ -1452,7 +1453,7 @@ func (i *Movmatrix) Mod(words ...dsl.Mod) *Movmatrix {
 
 // Do appends the instruction with its operands, as the forms at [PTX.Movmatrix] have them:
 //   - d: .x32 register, written
-//   - a: .x32 register
+//   - a: .x32 register or .f32 constant or predicate, may be negated
 func (i *Movmatrix) Do(d, a any) {
 	(*ins)(i).do(d, a)
 }

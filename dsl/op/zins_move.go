@@ -120,7 +120,7 @@ func (i *Mov) Do(d, a any) {
 // Shfl begins shfl: exchange a value between the lanes of a warp (PTX ISA 9.1, 9.7.9.5 and 9.7.9.6).
 //
 //	shfl.mode.b32 d{|p}, a, b, c  // PTX 3.0 on sm_30 or later, gone from PTX 6.4 on sm_70 or later
-//	shfl.sync.mode.b32 d{|p}, a, b, c, mask  // PTX 6.0 on sm_30 or later
+//	shfl.sync.mode{.no_membermask_overlap}.b32 d{|p}, a, b, c, mask  // PTX 6.0 on sm_30 or later
 //
 //	.mode = .up .down .bfly .idx
 //
@@ -160,6 +160,11 @@ func (i *Shfl) B32() *Shfl {
 // Sync adds .sync.
 func (i *Shfl) Sync() *Shfl {
 	return (*Shfl)((*ins)(i).with(".sync"))
+}
+
+// NoMembermaskOverlap adds .no_membermask_overlap.
+func (i *Shfl) NoMembermaskOverlap() *Shfl {
+	return (*Shfl)((*ins)(i).with(".no_membermask_overlap"))
 }
 
 // Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).

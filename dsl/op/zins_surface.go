@@ -11,7 +11,7 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //	suld.b.geom{.cop}{.vec}.type.clamp d, [a, c]
 //	suld.b.geom{.cop}.type.clamp d, [a, c]  // not in the manual
 //
-//	.geom = .1d .2d .3d[3.0 sm_20+] .a1d[3.0 sm_20+] .a2d[3.0 sm_20+]
+//	.geom = .1d .2d .3d[3.0 sm_20+] .a1d[3.0 sm_20+] .a2d[3.0 sm_20+] .4d[4.3 sm_30+] .5d[3.0 sm_20+]
 //	.cop = .ca .cg .cs .cv
 //	.vec = .v2 .v4
 //	.type = .b8 .b16 .b32 .b64
@@ -25,29 +25,39 @@ func (p PTX) SuldB() *SuldB {
 // SuldB is suld.b with the modifiers that were written so far; [PTX.SuldB] begins it.
 type SuldB ins
 
-// D1 adds .1d, one of .1d .2d .3d .a1d .a2d.
+// D1 adds .1d, one of .1d .2d .3d .a1d .a2d .4d .5d.
 func (i *SuldB) D1() *SuldB {
 	return (*SuldB)((*ins)(i).with(".1d"))
 }
 
-// D2 adds .2d, one of .1d .2d .3d .a1d .a2d.
+// D2 adds .2d, one of .1d .2d .3d .a1d .a2d .4d .5d.
 func (i *SuldB) D2() *SuldB {
 	return (*SuldB)((*ins)(i).with(".2d"))
 }
 
-// D3 adds .3d, one of .1d .2d .3d .a1d .a2d. It needs PTX 3.0 on sm_20 or later.
+// D3 adds .3d, one of .1d .2d .3d .a1d .a2d .4d .5d. It needs PTX 3.0 on sm_20 or later.
 func (i *SuldB) D3() *SuldB {
 	return (*SuldB)((*ins)(i).with(".3d"))
 }
 
-// A1D adds .a1d, one of .1d .2d .3d .a1d .a2d. It needs PTX 3.0 on sm_20 or later.
+// A1D adds .a1d, one of .1d .2d .3d .a1d .a2d .4d .5d. It needs PTX 3.0 on sm_20 or later.
 func (i *SuldB) A1D() *SuldB {
 	return (*SuldB)((*ins)(i).with(".a1d"))
 }
 
-// A2D adds .a2d, one of .1d .2d .3d .a1d .a2d. It needs PTX 3.0 on sm_20 or later.
+// A2D adds .a2d, one of .1d .2d .3d .a1d .a2d .4d .5d. It needs PTX 3.0 on sm_20 or later.
 func (i *SuldB) A2D() *SuldB {
 	return (*SuldB)((*ins)(i).with(".a2d"))
+}
+
+// D4 adds .4d, one of .1d .2d .3d .a1d .a2d .4d .5d. It needs PTX 4.3 on sm_30 or later.
+func (i *SuldB) D4() *SuldB {
+	return (*SuldB)((*ins)(i).with(".4d"))
+}
+
+// D5 adds .5d, one of .1d .2d .3d .a1d .a2d .4d .5d. It needs PTX 3.0 on sm_20 or later.
+func (i *SuldB) D5() *SuldB {
+	return (*SuldB)((*ins)(i).with(".5d"))
 }
 
 // CA adds .ca, one of .ca .cg .cs .cv.
@@ -136,9 +146,9 @@ func (i *SuldB) Do(d any, more ...any) {
 //	sust.b.geom{.cop}.type.clamp [a, c], b  // not in the manual
 //	sust.b.geom{.cop}.vec.type.clamp [a, c], b  // not in the manual
 //
-//	.geom = .1d .2d .3d[3.0 sm_20+] .a1d[3.0 sm_20+] .a2d[3.0 sm_20+]
+//	.geom = .1d .2d .3d[3.0 sm_20+] .a1d[3.0 sm_20+] .a2d[3.0 sm_20+] .4d[4.3 sm_30+] .5d[3.0 sm_20+]
 //	.cop = .wb .cg .cs .wt
-//	.vec = .v2 .v4
+//	.vec = .v2 .v4 .v8
 //	.type = .b8 .b16 .b32 .b64
 //	.clamp = .trap .clamp[2.0] .zero[2.0]
 //
@@ -150,29 +160,39 @@ func (p PTX) SustB() *SustB {
 // SustB is sust.b with the modifiers that were written so far; [PTX.SustB] begins it.
 type SustB ins
 
-// D1 adds .1d, one of .1d .2d .3d .a1d .a2d.
+// D1 adds .1d, one of .1d .2d .3d .a1d .a2d .4d .5d.
 func (i *SustB) D1() *SustB {
 	return (*SustB)((*ins)(i).with(".1d"))
 }
 
-// D2 adds .2d, one of .1d .2d .3d .a1d .a2d.
+// D2 adds .2d, one of .1d .2d .3d .a1d .a2d .4d .5d.
 func (i *SustB) D2() *SustB {
 	return (*SustB)((*ins)(i).with(".2d"))
 }
 
-// D3 adds .3d, one of .1d .2d .3d .a1d .a2d. It needs PTX 3.0 on sm_20 or later.
+// D3 adds .3d, one of .1d .2d .3d .a1d .a2d .4d .5d. It needs PTX 3.0 on sm_20 or later.
 func (i *SustB) D3() *SustB {
 	return (*SustB)((*ins)(i).with(".3d"))
 }
 
-// A1D adds .a1d, one of .1d .2d .3d .a1d .a2d. It needs PTX 3.0 on sm_20 or later.
+// A1D adds .a1d, one of .1d .2d .3d .a1d .a2d .4d .5d. It needs PTX 3.0 on sm_20 or later.
 func (i *SustB) A1D() *SustB {
 	return (*SustB)((*ins)(i).with(".a1d"))
 }
 
-// A2D adds .a2d, one of .1d .2d .3d .a1d .a2d. It needs PTX 3.0 on sm_20 or later.
+// A2D adds .a2d, one of .1d .2d .3d .a1d .a2d .4d .5d. It needs PTX 3.0 on sm_20 or later.
 func (i *SustB) A2D() *SustB {
 	return (*SustB)((*ins)(i).with(".a2d"))
+}
+
+// D4 adds .4d, one of .1d .2d .3d .a1d .a2d .4d .5d. It needs PTX 4.3 on sm_30 or later.
+func (i *SustB) D4() *SustB {
+	return (*SustB)((*ins)(i).with(".4d"))
+}
+
+// D5 adds .5d, one of .1d .2d .3d .a1d .a2d .4d .5d. It needs PTX 3.0 on sm_20 or later.
+func (i *SustB) D5() *SustB {
+	return (*SustB)((*ins)(i).with(".5d"))
 }
 
 // WB adds .wb, one of .wb .cg .cs .wt.
@@ -240,6 +260,11 @@ func (i *SustB) Zero() *SustB {
 	return (*SustB)((*ins)(i).with(".zero"))
 }
 
+// V8 adds .v8, one of .v2 .v4 .v8.
+func (i *SustB) V8() *SustB {
+	return (*SustB)((*ins)(i).with(".v8"))
+}
+
 // Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *SustB) Mod(words ...dsl.Mod) *SustB {
 	return (*SustB)((*ins)(i).also(words))
@@ -261,7 +286,7 @@ func (i *SustB) Do(operands ...any) {
 //	sust.p.geom{.cop}.b32.clamp [a, c], b  // not in the manual
 //	sust.p.geom{.cop}.vec.b32.clamp [a, c], b  // not in the manual
 //
-//	.geom = .1d .2d .3d[3.0 sm_20+] .a1d[4.1 sm_30+] .a2d[4.1 sm_30+]
+//	.geom = .1d .2d .3d[3.0 sm_20+] .a1d[4.1 sm_30+] .a2d[4.1 sm_30+] .4d[4.3 sm_30+] .5d[4.1 sm_30+]
 //	.cop = .wb .cg .cs .wt
 //	.vec = .v2 .v4
 //	.clamp = .trap .clamp .zero
@@ -276,29 +301,39 @@ func (p PTX) SustP() *SustP {
 // SustP is sust.p with the modifiers that were written so far; [PTX.SustP] begins it.
 type SustP ins
 
-// D1 adds .1d, one of .1d .2d .3d .a1d .a2d.
+// D1 adds .1d, one of .1d .2d .3d .a1d .a2d .4d .5d.
 func (i *SustP) D1() *SustP {
 	return (*SustP)((*ins)(i).with(".1d"))
 }
 
-// D2 adds .2d, one of .1d .2d .3d .a1d .a2d.
+// D2 adds .2d, one of .1d .2d .3d .a1d .a2d .4d .5d.
 func (i *SustP) D2() *SustP {
 	return (*SustP)((*ins)(i).with(".2d"))
 }
 
-// D3 adds .3d, one of .1d .2d .3d .a1d .a2d. It needs PTX 3.0 on sm_20 or later.
+// D3 adds .3d, one of .1d .2d .3d .a1d .a2d .4d .5d. It needs PTX 3.0 on sm_20 or later.
 func (i *SustP) D3() *SustP {
 	return (*SustP)((*ins)(i).with(".3d"))
 }
 
-// A1D adds .a1d, one of .1d .2d .3d .a1d .a2d. It needs PTX 4.1 on sm_30 or later.
+// A1D adds .a1d, one of .1d .2d .3d .a1d .a2d .4d .5d. It needs PTX 4.1 on sm_30 or later.
 func (i *SustP) A1D() *SustP {
 	return (*SustP)((*ins)(i).with(".a1d"))
 }
 
-// A2D adds .a2d, one of .1d .2d .3d .a1d .a2d. It needs PTX 4.1 on sm_30 or later.
+// A2D adds .a2d, one of .1d .2d .3d .a1d .a2d .4d .5d. It needs PTX 4.1 on sm_30 or later.
 func (i *SustP) A2D() *SustP {
 	return (*SustP)((*ins)(i).with(".a2d"))
+}
+
+// D4 adds .4d, one of .1d .2d .3d .a1d .a2d .4d .5d. It needs PTX 4.3 on sm_30 or later.
+func (i *SustP) D4() *SustP {
+	return (*SustP)((*ins)(i).with(".4d"))
+}
+
+// D5 adds .5d, one of .1d .2d .3d .a1d .a2d .4d .5d. It needs PTX 4.1 on sm_30 or later.
+func (i *SustP) D5() *SustP {
+	return (*SustP)((*ins)(i).with(".5d"))
 }
 
 // WB adds .wb, one of .wb .cg .cs .wt.
@@ -371,7 +406,7 @@ func (i *SustP) Do(operands ...any) {
 //	sured.b.op.geom.type.clamp [a, c], b
 //
 //	.op = .add .min .max .and .or
-//	.geom = .1d .2d .3d[3.0 sm_20+]
+//	.geom = .1d .2d .3d[3.0 sm_20+] .4d[4.3 sm_30+]
 //	.type = .u32 .u64 .s32 .b32 .s64
 //	.clamp = .trap .clamp .zero
 //
@@ -408,19 +443,24 @@ func (i *SuredB) Or() *SuredB {
 	return (*SuredB)((*ins)(i).with(".or"))
 }
 
-// D1 adds .1d, one of .1d .2d .3d.
+// D1 adds .1d, one of .1d .2d .3d .4d.
 func (i *SuredB) D1() *SuredB {
 	return (*SuredB)((*ins)(i).with(".1d"))
 }
 
-// D2 adds .2d, one of .1d .2d .3d.
+// D2 adds .2d, one of .1d .2d .3d .4d.
 func (i *SuredB) D2() *SuredB {
 	return (*SuredB)((*ins)(i).with(".2d"))
 }
 
-// D3 adds .3d, one of .1d .2d .3d. It needs PTX 3.0 on sm_20 or later.
+// D3 adds .3d, one of .1d .2d .3d .4d. It needs PTX 3.0 on sm_20 or later.
 func (i *SuredB) D3() *SuredB {
 	return (*SuredB)((*ins)(i).with(".3d"))
+}
+
+// D4 adds .4d, one of .1d .2d .3d .4d. It needs PTX 4.3 on sm_30 or later.
+func (i *SuredB) D4() *SuredB {
+	return (*SuredB)((*ins)(i).with(".4d"))
 }
 
 // U32 adds .u32, one of .u32 .u64 .s32 .b32 .s64.
@@ -481,7 +521,7 @@ func (i *SuredB) Do(operands ...any) {
 //	sured.p.op.geom.type.clamp [a, c], b
 //
 //	.op = .add .min .max .and .or
-//	.geom = .1d .2d .3d[3.0 sm_20+]
+//	.geom = .1d .2d .3d[3.0 sm_20+] .4d[4.3 sm_30+]
 //	.type = .b32 .b64[8.1 sm_50+]
 //	.clamp = .trap .clamp .zero
 //
@@ -518,19 +558,24 @@ func (i *SuredP) Or() *SuredP {
 	return (*SuredP)((*ins)(i).with(".or"))
 }
 
-// D1 adds .1d, one of .1d .2d .3d.
+// D1 adds .1d, one of .1d .2d .3d .4d.
 func (i *SuredP) D1() *SuredP {
 	return (*SuredP)((*ins)(i).with(".1d"))
 }
 
-// D2 adds .2d, one of .1d .2d .3d.
+// D2 adds .2d, one of .1d .2d .3d .4d.
 func (i *SuredP) D2() *SuredP {
 	return (*SuredP)((*ins)(i).with(".2d"))
 }
 
-// D3 adds .3d, one of .1d .2d .3d. It needs PTX 3.0 on sm_20 or later.
+// D3 adds .3d, one of .1d .2d .3d .4d. It needs PTX 3.0 on sm_20 or later.
 func (i *SuredP) D3() *SuredP {
 	return (*SuredP)((*ins)(i).with(".3d"))
+}
+
+// D4 adds .4d, one of .1d .2d .3d .4d. It needs PTX 4.3 on sm_30 or later.
+func (i *SuredP) D4() *SuredP {
+	return (*SuredP)((*ins)(i).with(".4d"))
 }
 
 // B32 adds .b32, one of .b32 .b64.

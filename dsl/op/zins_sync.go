@@ -8,7 +8,9 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 
 // Bar begins bar: wait until the threads of the block have come to a barrier (PTX ISA 9.1, 9.7.13.1).
 //
-//	bar.sync bar{, threads}
+//	bar.sync{.members} bar{, threads}
+//
+//	.members = .all[5.1 sm_30+] .any[5.1 sm_30+]
 //
 // In every form, so that it need not be written: .sync.
 func (p PTX) Bar() *Bar {
@@ -21,6 +23,16 @@ type Bar ins
 // Sync adds .sync.
 func (i *Bar) Sync() *Bar {
 	return (*Bar)((*ins)(i).with(".sync"))
+}
+
+// All adds .all, one of .all .any. It needs PTX 5.1 on sm_30 or later.
+func (i *Bar) All() *Bar {
+	return (*Bar)((*ins)(i).with(".all"))
+}
+
+// Any adds .any, one of .all .any. It needs PTX 5.1 on sm_30 or later.
+func (i *Bar) Any() *Bar {
+	return (*Bar)((*ins)(i).with(".any"))
 }
 
 // Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
@@ -38,7 +50,7 @@ func (i *Bar) Do(bar any, more ...any) {
 
 // BarArrive begins bar.arrive: sign in at a barrier and go on (PTX ISA 9.1, 9.7.13.1).
 //
-//	bar.arrive bar, threads
+//	bar.arrive{.any} bar, threads
 //
 // It needs PTX 2.0 on sm_20 or later.
 func (p PTX) BarArrive() *BarArrive {
@@ -47,6 +59,11 @@ func (p PTX) BarArrive() *BarArrive {
 
 // BarArrive is bar.arrive with the modifiers that were written so far; [PTX.BarArrive] begins it.
 type BarArrive ins
+
+// Any adds .any.
+func (i *BarArrive) Any() *BarArrive {
+	return (*BarArrive)((*ins)(i).with(".any"))
+}
 
 // Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *BarArrive) Mod(words ...dsl.Mod) *BarArrive {
@@ -63,8 +80,8 @@ func (i *BarArrive) Do(bar, threads any) {
 
 // BarRed begins bar.red: wait at a barrier and combine a predicate of all threads (PTX ISA 9.1, 9.7.13.1).
 //
-//	bar.red.popc.u32 d, bar{, threads}, c
-//	bar.red.op.pred d, bar{, threads}, c
+//	bar.red{.any}.popc.u32 d, bar{, threads}, c
+//	bar.red{.any}.op.pred d, bar{, threads}, c
 //
 //	.op = .and .or
 //
@@ -75,6 +92,11 @@ func (p PTX) BarRed() *BarRed {
 
 // BarRed is bar.red with the modifiers that were written so far; [PTX.BarRed] begins it.
 type BarRed ins
+
+// Any adds .any.
+func (i *BarRed) Any() *BarRed {
+	return (*BarRed)((*ins)(i).with(".any"))
+}
 
 // Popc adds .popc.
 func (i *BarRed) Popc() *BarRed {
@@ -489,7 +511,7 @@ func (i *BarrierCTARed) Do(d, bar any, more ...any) {
 
 // BarWarp begins bar.warp: wait for the lanes of a mask (PTX ISA 9.1, 9.7.13.2).
 //
-//	bar.warp.sync mask
+//	bar.warp.sync{.no_membermask_overlap} mask
 //
 // It needs PTX 6.0 on sm_30 or later.
 //
@@ -504,6 +526,11 @@ type BarWarp ins
 // Sync adds .sync.
 func (i *BarWarp) Sync() *BarWarp {
 	return (*BarWarp)((*ins)(i).with(".sync"))
+}
+
+// NoMembermaskOverlap adds .no_membermask_overlap.
+func (i *BarWarp) NoMembermaskOverlap() *BarWarp {
+	return (*BarWarp)((*ins)(i).with(".no_membermask_overlap"))
 }
 
 // Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
@@ -758,6 +785,7 @@ func (i *Fence) Do() {
 //	fence.proxy.tensormap::generic.acquire.scope [a], size  // PTX 7.5 on sm_70 or later, and PTX 8.3 on sm_90 or later
 //	fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster  // PTX 7.5 on sm_70 or later, and PTX 8.6 on sm_90 or later
 //	fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster  // PTX 7.5 on sm_70 or later, and PTX 8.6 on sm_90 or later
+//	fence.proxy.async::generic.release.sync_restrict::shared::cluster::read.scope  // PTX 7.5 on sm_70 or later, and PTX 9.4 on sm_90 or later
 //	fence.proxy.fabric.alias.half.sys  // PTX 7.5 on sm_70 or later, and PTX 9.3 on sm_100 or later
 //	fence.proxy.kind.restrict  // PTX 7.5 on sm_70 or later, and PTX 8.0 on sm_90 or later; not in the manual
 //	fence.proxy.async.part.restrict  // PTX 7.5 on sm_70 or later, and PTX 8.0 on sm_90 or later; not in the manual
@@ -769,13 +797,14 @@ func (i *Fence) Do() {
 //	fence.proxy.pair.acq_rel.scope [a], size  // PTX 7.5 on sm_70 or later, and PTX 8.3 on sm_90 or later; not in the manual
 //	fence.proxy.async::generic.where.acquire.sync_restrict::shared::cluster.cluster  // PTX 7.5 on sm_70 or later, and PTX 8.6 on sm_90 or later; not in the manual
 //	fence.proxy.async::generic.where.release.sync_restrict::shared::cta.cluster  // PTX 7.5 on sm_70 or later, and PTX 8.6 on sm_90 or later; not in the manual
+//	fence.proxy.async::generic.where.release.sync_restrict::shared::cluster::read.scope  // PTX 7.5 on sm_70 or later, and PTX 9.4 on sm_90 or later; not in the manual
 //
 //	.kind = .alias .async[8.0 sm_90+]
 //	.part = .global .shared::cta .shared::cluster
 //	.scope = .cta .cluster .gpu .sys
 //	.fabric = .generic::fabric .fabric::generic .fabric::fabric
 //	.half = .acquire .release
-//	.restrict = .sync_restrict::shared::cta[8.6 sm_90+] .sync_restrict::shared::cluster[8.6 sm_90+]
+//	.restrict = .sync_restrict::shared::cta[8.6 sm_90+] .sync_restrict::shared::cluster[8.6 sm_90+] .sync_restrict::shared::cluster::read[9.4 sm_90+]
 //	.where = .global .shared .shared::cta .shared::cluster
 //	.how = .release .acq_rel
 //	.pair = .tensormap::generic .async::generic
@@ -852,15 +881,21 @@ func (i *FenceProxy) AsyncGeneric() *FenceProxy {
 }
 
 // SyncRestrictSharedCluster adds .sync_restrict::shared::cluster, one of .sync_restrict::shared::cta
-// .sync_restrict::shared::cluster.
+// .sync_restrict::shared::cluster .sync_restrict::shared::cluster::read.
 func (i *FenceProxy) SyncRestrictSharedCluster() *FenceProxy {
 	return (*FenceProxy)((*ins)(i).with(".sync_restrict::shared::cluster"))
 }
 
 // SyncRestrictSharedCTA adds .sync_restrict::shared::cta, one of .sync_restrict::shared::cta
-// .sync_restrict::shared::cluster.
+// .sync_restrict::shared::cluster .sync_restrict::shared::cluster::read.
 func (i *FenceProxy) SyncRestrictSharedCTA() *FenceProxy {
 	return (*FenceProxy)((*ins)(i).with(".sync_restrict::shared::cta"))
+}
+
+// SyncRestrictSharedClusterRead adds .sync_restrict::shared::cluster::read, one of .sync_restrict::shared::cta
+// .sync_restrict::shared::cluster .sync_restrict::shared::cluster::read.
+func (i *FenceProxy) SyncRestrictSharedClusterRead() *FenceProxy {
+	return (*FenceProxy)((*ins)(i).with(".sync_restrict::shared::cluster::read"))
 }
 
 // GenericFabric adds .generic::fabric, one of .generic::fabric .fabric::generic .fabric::fabric.
@@ -905,8 +940,8 @@ func (i *FenceProxy) Do(operands ...any) {
 //
 //	vote.mode.pred d, a  // PTX 1.2 on sm_12 or later, gone from PTX 6.4 on sm_70 or later
 //	vote.ballot.b32 d, a  // PTX 2.0 on sm_20 or later, gone from PTX 6.4 on sm_70 or later
-//	vote.sync.mode.pred d, a, mask  // PTX 6.0 on sm_30 or later
-//	vote.sync.ballot.b32 d, a, mask  // PTX 6.0 on sm_30 or later
+//	vote.sync.mode{.no_membermask_overlap}.pred d, a, mask  // PTX 6.0 on sm_30 or later
+//	vote.sync.ballot{.no_membermask_overlap}.b32 d, a, mask  // PTX 6.0 on sm_30 or later
 //
 //	.mode = .all .any .uni
 func (p PTX) Vote() *Vote {
@@ -951,6 +986,11 @@ func (i *Vote) Sync() *Vote {
 	return (*Vote)((*ins)(i).with(".sync"))
 }
 
+// NoMembermaskOverlap adds .no_membermask_overlap.
+func (i *Vote) NoMembermaskOverlap() *Vote {
+	return (*Vote)((*ins)(i).with(".no_membermask_overlap"))
+}
+
 // Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vote) Mod(words ...dsl.Mod) *Vote {
 	return (*Vote)((*ins)(i).also(words))
@@ -966,9 +1006,8 @@ func (i *Vote) Do(d, a any, more ...any) {
 
 // Match begins match: find the lanes that hold the same value (PTX ISA 9.1, 9.7.13.10).
 //
-//	match.any.sync.type d{|none}, a, mask
-//	match.all.sync.type d{|p}, a, mask
-//	match.all.sync.type none|p, a, mask
+//	match.any.sync{.no_membermask_overlap}.type d{|none}, a, mask
+//	match.all.sync{.no_membermask_overlap}.type d{|p}, a, mask
 //
 //	.type = .b32 .b64
 //
@@ -992,6 +1031,11 @@ func (i *Match) Sync() *Match {
 	return (*Match)((*ins)(i).with(".sync"))
 }
 
+// NoMembermaskOverlap adds .no_membermask_overlap.
+func (i *Match) NoMembermaskOverlap() *Match {
+	return (*Match)((*ins)(i).with(".no_membermask_overlap"))
+}
+
 // B32 adds .b32, one of .b32 .b64.
 func (i *Match) B32() *Match {
 	return (*Match)((*ins)(i).with(".b32"))
@@ -1013,13 +1057,13 @@ func (i *Match) Mod(words ...dsl.Mod) *Match {
 }
 
 // Do appends the instruction with its operands, as the forms at [PTX.Match] have them:
-//   - d: 32-bit integer register, written
-//   - none: _, written; may be left out; or _, written
+//   - d: 32-bit integer register, written; or 32-bit integer register or _, written
+//   - none: _, written; may be left out
 //   - a: .type register or constant
 //   - mask: 32-bit integer register or constant
-//   - p: .pred register or _, written; may be left out; or .pred register, written
-func (i *Match) Do(operands ...any) {
-	(*ins)(i).do(operands...)
+//   - p: .pred register or _, written; may be left out
+func (i *Match) Do(d, a, mask any) {
+	(*ins)(i).do(d, a, mask)
 }
 
 // Activemask begins activemask: the mask of the lanes that run this instruction (PTX ISA 9.1, 9.7.13.11).
@@ -1054,9 +1098,9 @@ func (i *Activemask) Do(d any) {
 
 // Redux begins redux: reduce a value over the lanes of a mask (PTX ISA 9.1, 9.7.13.12).
 //
-//	redux.sync.op.type d, a, mask  // PTX 7.0 on sm_80 or later
-//	redux.sync.op.b32 d, a, mask  // PTX 7.0 on sm_80 or later
-//	redux.sync.op{.abs}{.NaN}.f32 d, a, mask  // PTX 7.0 on sm_80 or later, and PTX 8.6 on sm_100a, or PTX 8.8 on sm_100f and its family
+//	redux.sync.op{.no_membermask_overlap}.type d, a, mask  // PTX 7.0 on sm_80 or later
+//	redux.sync.op{.no_membermask_overlap}.b32 d, a, mask  // PTX 7.0 on sm_80 or later
+//	redux.sync.op{.abs}{.NaN}{.no_membermask_overlap}.f32 d, a, mask  // PTX 7.0 on sm_80 or later, and PTX 8.6 on sm_100a, or PTX 8.8 on sm_100f and its family
 //
 //	.op = .add .min .max .and .or .xor
 //	.type = .u32 .s32
@@ -1087,6 +1131,11 @@ func (i *Redux) Min() *Redux {
 // Max adds .max, one of .add .min .max.
 func (i *Redux) Max() *Redux {
 	return (*Redux)((*ins)(i).with(".max"))
+}
+
+// NoMembermaskOverlap adds .no_membermask_overlap.
+func (i *Redux) NoMembermaskOverlap() *Redux {
+	return (*Redux)((*ins)(i).with(".no_membermask_overlap"))
 }
 
 // U32 adds .u32, one of .u32 .s32.
@@ -1331,8 +1380,9 @@ func (i *ClusterlaunchcontrolQueryCancel) Mod(words ...dsl.Mod) *Clusterlaunchco
 
 // Do appends the instruction with its operands, as the forms at [PTX.ClusterlaunchcontrolQueryCancel] have them:
 //   - p: .pred register, written
-//   - answer: .b128 register or constant; or .b128 register or constant or .b128 register or constant, vector of 1 or
-//     .b64 register or constant, vector of 2 or .b32 register or constant, vector of 4
+//   - answer: .b128 register or constant; or .b128 register or constant or .b128 register or constant, vector of 4; or
+//     .b128 register or constant or .b128 register or constant, vector of 1 or .b64 register or constant, vector of 2
+//     or .b32 register or constant, vector of 4
 //   - d: .b32 register, vector of 4, written; or .b32 register, written
 func (i *ClusterlaunchcontrolQueryCancel) Do(operands ...any) {
 	(*ins)(i).do(operands...)

@@ -25,7 +25,7 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //	tex.geom{.uni}.v4.f16.f32 d{|p}, [a{, b}, c]{, e}{, s}{, f}  // PTX 1.5, and PTX 4.2 on sm_53 or later
 //	tex.geom{.uni}.v2.f16x2.f32 d{|p}, [a{, b}, c]{, e}{, s}{, f}  // PTX 1.5, and PTX 4.2 on sm_53 or later
 //
-//	.geom = .1d .2d .3d .a1d[2.3] .a2d[2.3] .2dms[3.2 sm_30+] .a2dms[3.2 sm_30+]
+//	.geom = .1d .2d .3d .a1d[2.3] .5d[2.3] .a2d[2.3] .2dms[3.2 sm_30+] .a2dms[3.2 sm_30+]
 //	.dtype = .u32 .s32
 func (p PTX) Tex() *Tex {
 	return (*Tex)(p.begin(213))
@@ -34,37 +34,42 @@ func (p PTX) Tex() *Tex {
 // Tex is tex with the modifiers that were written so far; [PTX.Tex] begins it.
 type Tex ins
 
-// D1 adds .1d, one of .1d .2d .3d .a1d .a2d .2dms .a2dms.
+// D1 adds .1d, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms.
 func (i *Tex) D1() *Tex {
 	return (*Tex)((*ins)(i).with(".1d"))
 }
 
-// D2 adds .2d, one of .1d .2d .3d .a1d .a2d .2dms .a2dms.
+// D2 adds .2d, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms.
 func (i *Tex) D2() *Tex {
 	return (*Tex)((*ins)(i).with(".2d"))
 }
 
-// D3 adds .3d, one of .1d .2d .3d .a1d .a2d .2dms .a2dms.
+// D3 adds .3d, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms.
 func (i *Tex) D3() *Tex {
 	return (*Tex)((*ins)(i).with(".3d"))
 }
 
-// A1D adds .a1d, one of .1d .2d .3d .a1d .a2d .2dms .a2dms. It needs PTX 2.3.
+// A1D adds .a1d, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms. It needs PTX 2.3.
 func (i *Tex) A1D() *Tex {
 	return (*Tex)((*ins)(i).with(".a1d"))
 }
 
-// A2D adds .a2d, one of .1d .2d .3d .a1d .a2d .2dms .a2dms. It needs PTX 2.3.
+// D5 adds .5d, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms. It needs PTX 2.3.
+func (i *Tex) D5() *Tex {
+	return (*Tex)((*ins)(i).with(".5d"))
+}
+
+// A2D adds .a2d, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms. It needs PTX 2.3.
 func (i *Tex) A2D() *Tex {
 	return (*Tex)((*ins)(i).with(".a2d"))
 }
 
-// D2MS adds .2dms, one of .1d .2d .3d .a1d .a2d .2dms .a2dms. It needs PTX 3.2 on sm_30 or later.
+// D2MS adds .2dms, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms. It needs PTX 3.2 on sm_30 or later.
 func (i *Tex) D2MS() *Tex {
 	return (*Tex)((*ins)(i).with(".2dms"))
 }
 
-// A2DMS adds .a2dms, one of .1d .2d .3d .a1d .a2d .2dms .a2dms. It needs PTX 3.2 on sm_30 or later.
+// A2DMS adds .a2dms, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms. It needs PTX 3.2 on sm_30 or later.
 func (i *Tex) A2DMS() *Tex {
 	return (*Tex)((*ins)(i).with(".a2dms"))
 }
@@ -159,7 +164,7 @@ func (i *Tex) Do(d any, more ...any) {
 //	tex.base.geom{.uni}.v4.f16.f32 d{|p}, [a{, b}, c]{, s}{, f}  // PTX 3.1 on sm_20 or later, and PTX 4.2 on sm_53 or later
 //	tex.base.geom{.uni}.v2.f16x2.f32 d{|p}, [a{, b}, c]{, s}{, f}  // PTX 3.1 on sm_20 or later, and PTX 4.2 on sm_53 or later
 //
-//	.geom = .1d .2d .3d .a1d[2.3] .a2d[2.3] .2dms[3.2 sm_30+] .a2dms[3.2 sm_30+]
+//	.geom = .1d .2d .3d .a1d[2.3] .5d[2.3] .a2d[2.3] .2dms[3.2 sm_30+] .a2dms[3.2 sm_30+]
 //	.dtype = .u32 .s32
 func (p PTX) TexBase() *TexBase {
 	return (*TexBase)(p.begin(214))
@@ -168,37 +173,42 @@ func (p PTX) TexBase() *TexBase {
 // TexBase is tex.base with the modifiers that were written so far; [PTX.TexBase] begins it.
 type TexBase ins
 
-// D1 adds .1d, one of .1d .2d .3d .a1d .a2d .2dms .a2dms.
+// D1 adds .1d, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms.
 func (i *TexBase) D1() *TexBase {
 	return (*TexBase)((*ins)(i).with(".1d"))
 }
 
-// D2 adds .2d, one of .1d .2d .3d .a1d .a2d .2dms .a2dms.
+// D2 adds .2d, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms.
 func (i *TexBase) D2() *TexBase {
 	return (*TexBase)((*ins)(i).with(".2d"))
 }
 
-// D3 adds .3d, one of .1d .2d .3d .a1d .a2d .2dms .a2dms.
+// D3 adds .3d, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms.
 func (i *TexBase) D3() *TexBase {
 	return (*TexBase)((*ins)(i).with(".3d"))
 }
 
-// A1D adds .a1d, one of .1d .2d .3d .a1d .a2d .2dms .a2dms. It needs PTX 2.3.
+// A1D adds .a1d, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms. It needs PTX 2.3.
 func (i *TexBase) A1D() *TexBase {
 	return (*TexBase)((*ins)(i).with(".a1d"))
 }
 
-// A2D adds .a2d, one of .1d .2d .3d .a1d .a2d .2dms .a2dms. It needs PTX 2.3.
+// D5 adds .5d, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms. It needs PTX 2.3.
+func (i *TexBase) D5() *TexBase {
+	return (*TexBase)((*ins)(i).with(".5d"))
+}
+
+// A2D adds .a2d, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms. It needs PTX 2.3.
 func (i *TexBase) A2D() *TexBase {
 	return (*TexBase)((*ins)(i).with(".a2d"))
 }
 
-// D2MS adds .2dms, one of .1d .2d .3d .a1d .a2d .2dms .a2dms. It needs PTX 3.2 on sm_30 or later.
+// D2MS adds .2dms, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms. It needs PTX 3.2 on sm_30 or later.
 func (i *TexBase) D2MS() *TexBase {
 	return (*TexBase)((*ins)(i).with(".2dms"))
 }
 
-// A2DMS adds .a2dms, one of .1d .2d .3d .a1d .a2d .2dms .a2dms. It needs PTX 3.2 on sm_30 or later.
+// A2DMS adds .a2dms, one of .1d .2d .3d .a1d .5d .a2d .2dms .a2dms. It needs PTX 3.2 on sm_30 or later.
 func (i *TexBase) A2DMS() *TexBase {
 	return (*TexBase)((*ins)(i).with(".a2dms"))
 }
@@ -293,7 +303,7 @@ func (i *TexBase) Do(d any, more ...any) {
 //	tex.level.geom{.uni}.v4.f16.f32 d{|p}, [a{, b}, c], lod{, s}{, f}  // PTX 3.1 on sm_20 or later, and PTX 4.2 on sm_53 or later
 //	tex.level.geom{.uni}.v2.f16x2.f32 d{|p}, [a{, b}, c], lod{, s}{, f}  // PTX 3.1 on sm_20 or later, and PTX 4.2 on sm_53 or later
 //
-//	.geom = .1d .2d .3d .a1d[2.3] .a2d[2.3]
+//	.geom = .1d .2d .3d .a1d[2.3] .5d[2.3] .a2d[2.3]
 //	.dtype = .u32 .s32
 func (p PTX) TexLevel() *TexLevel {
 	return (*TexLevel)(p.begin(215))
@@ -302,27 +312,32 @@ func (p PTX) TexLevel() *TexLevel {
 // TexLevel is tex.level with the modifiers that were written so far; [PTX.TexLevel] begins it.
 type TexLevel ins
 
-// D1 adds .1d, one of .1d .2d .3d .a1d .a2d.
+// D1 adds .1d, one of .1d .2d .3d .a1d .5d .a2d.
 func (i *TexLevel) D1() *TexLevel {
 	return (*TexLevel)((*ins)(i).with(".1d"))
 }
 
-// D2 adds .2d, one of .1d .2d .3d .a1d .a2d.
+// D2 adds .2d, one of .1d .2d .3d .a1d .5d .a2d.
 func (i *TexLevel) D2() *TexLevel {
 	return (*TexLevel)((*ins)(i).with(".2d"))
 }
 
-// D3 adds .3d, one of .1d .2d .3d .a1d .a2d.
+// D3 adds .3d, one of .1d .2d .3d .a1d .5d .a2d.
 func (i *TexLevel) D3() *TexLevel {
 	return (*TexLevel)((*ins)(i).with(".3d"))
 }
 
-// A1D adds .a1d, one of .1d .2d .3d .a1d .a2d. It needs PTX 2.3.
+// A1D adds .a1d, one of .1d .2d .3d .a1d .5d .a2d. It needs PTX 2.3.
 func (i *TexLevel) A1D() *TexLevel {
 	return (*TexLevel)((*ins)(i).with(".a1d"))
 }
 
-// A2D adds .a2d, one of .1d .2d .3d .a1d .a2d. It needs PTX 2.3.
+// D5 adds .5d, one of .1d .2d .3d .a1d .5d .a2d. It needs PTX 2.3.
+func (i *TexLevel) D5() *TexLevel {
+	return (*TexLevel)((*ins)(i).with(".5d"))
+}
+
+// A2D adds .a2d, one of .1d .2d .3d .a1d .5d .a2d. It needs PTX 2.3.
 func (i *TexLevel) A2D() *TexLevel {
 	return (*TexLevel)((*ins)(i).with(".a2d"))
 }
@@ -418,7 +433,7 @@ func (i *TexLevel) Do(d any, more ...any) {
 //	tex.grad.geom{.uni}.v4.f16.f32 d{|p}, [a{, b}, c], dx, dy{, s}{, f}  // PTX 3.1 on sm_20 or later, and PTX 4.2 on sm_53 or later
 //	tex.grad.geom{.uni}.v2.f16x2.f32 d{|p}, [a{, b}, c], dx, dy{, s}{, f}  // PTX 3.1 on sm_20 or later, and PTX 4.2 on sm_53 or later
 //
-//	.geom = .1d .2d .3d .a1d[2.3] .a2d[2.3]
+//	.geom = .1d .2d .3d .a1d[2.3] .5d[2.3] .a2d[2.3]
 //	.dtype = .u32 .s32
 func (p PTX) TexGrad() *TexGrad {
 	return (*TexGrad)(p.begin(216))
@@ -427,27 +442,32 @@ func (p PTX) TexGrad() *TexGrad {
 // TexGrad is tex.grad with the modifiers that were written so far; [PTX.TexGrad] begins it.
 type TexGrad ins
 
-// D1 adds .1d, one of .1d .2d .3d .a1d .a2d.
+// D1 adds .1d, one of .1d .2d .3d .a1d .5d .a2d.
 func (i *TexGrad) D1() *TexGrad {
 	return (*TexGrad)((*ins)(i).with(".1d"))
 }
 
-// D2 adds .2d, one of .1d .2d .3d .a1d .a2d.
+// D2 adds .2d, one of .1d .2d .3d .a1d .5d .a2d.
 func (i *TexGrad) D2() *TexGrad {
 	return (*TexGrad)((*ins)(i).with(".2d"))
 }
 
-// D3 adds .3d, one of .1d .2d .3d .a1d .a2d.
+// D3 adds .3d, one of .1d .2d .3d .a1d .5d .a2d.
 func (i *TexGrad) D3() *TexGrad {
 	return (*TexGrad)((*ins)(i).with(".3d"))
 }
 
-// A1D adds .a1d, one of .1d .2d .3d .a1d .a2d. It needs PTX 2.3.
+// A1D adds .a1d, one of .1d .2d .3d .a1d .5d .a2d. It needs PTX 2.3.
 func (i *TexGrad) A1D() *TexGrad {
 	return (*TexGrad)((*ins)(i).with(".a1d"))
 }
 
-// A2D adds .a2d, one of .1d .2d .3d .a1d .a2d. It needs PTX 2.3.
+// D5 adds .5d, one of .1d .2d .3d .a1d .5d .a2d. It needs PTX 2.3.
+func (i *TexGrad) D5() *TexGrad {
+	return (*TexGrad)((*ins)(i).with(".5d"))
+}
+
+// A2D adds .a2d, one of .1d .2d .3d .a1d .5d .a2d. It needs PTX 2.3.
 func (i *TexGrad) A2D() *TexGrad {
 	return (*TexGrad)((*ins)(i).with(".a2d"))
 }
