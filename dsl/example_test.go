@@ -271,7 +271,7 @@ func ExampleModule_Text() {
 		fmt.Println(d.Rule, d.Message)
 	}
 	// Output:
-	// D102 sm_80 has no clusters; they came with sm_90
+	// D102 sm_80 has no clusters, which need sm_90
 	// F402 wgmma.fence needs PTX 8.0 on sm_90a; this file says PTX 9.5, sm_80
 }
 

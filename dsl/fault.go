@@ -34,7 +34,7 @@ func (k *Kernel) Errorf(format string, args ...any) {
 func (k *Kernel) runs(what string, there ...bool) bool {
 	for _, ok := range there {
 		if !ok {
-			k.fault(&ruleOperand, "%s is given a function that is nil", what)
+			k.fault(&ruleOperand, "%s is given a nil function", what)
 			return false
 		}
 	}
@@ -49,7 +49,7 @@ func made(k *Kernel, call string, arguments ...*Kernel) bool {
 	}
 	for _, o := range arguments {
 		if o != nil {
-			o.fault(&ruleValue, "%s that no builder call made", call)
+			o.fault(&ruleValue, "%s is a zero value, not created by a builder call", call)
 			break
 		}
 	}

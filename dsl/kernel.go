@@ -109,16 +109,16 @@ func (m *Module) Kernel(name string, options ...KernelOption) *Kernel {
 func (m *Module) function(name string) *Kernel {
 	pos := m.calls.here()
 	if m.sealed {
-		m.faultAt(pos, &ruleKernel, "%s begins when the module has been built: Build and Text come last", name)
+		m.faultAt(pos, &ruleKernel, "%s is declared after the module was built; call Build and Text last", name)
 	}
 	f := &ir.Func{Name: name, Defined: true, Pos: pos}
 	k := &Kernel{m: m, f: f, names: make(map[string]bool, someNames), starts: make(map[*ir.Var]*ir.Reg), head: &ir.Block{}}
 	switch {
 	case !identifier(name):
-		m.faultAt(pos, &ruleKernel, "%q is no name for a kernel; one starts with a letter and goes on with letters, digits, _ and $", name)
+		m.faultAt(pos, &ruleKernel, "%q is not a valid kernel name, want letters, digits, _ and $, starting with a letter", name)
 		f.Name = m.claim("kernel")
 	case m.names[name]:
-		m.faultAt(pos, &ruleKernel, "%s is taken: two things of a module cannot have one name", name)
+		m.faultAt(pos, &ruleKernel, "%s is already declared in this module", name)
 		f.Name = m.claim(name)
 	default:
 		m.names[name] = true
@@ -184,7 +184,7 @@ func (k *Kernel) Comment(format string, args ...any) {
 func (k *Kernel) Pragma(text string) {
 	k = k.sound()
 	if strings.ContainsAny(text, "\"\n\r") {
-		k.fault(&ruleOperand, "%q is no text for .pragma, which is one line without quotation marks", text)
+		k.fault(&ruleOperand, "%q is not a valid .pragma, want one line without quotation marks", text)
 		return
 	}
 	in := k.room(k.m.calls.here(), ".pragma", 1)
@@ -274,7 +274,7 @@ func (k *Kernel) problem(in *ir.Instr, p *isa.Problem) {
 	}
 	message := p.Message
 	if p.Want != "" && !strings.HasPrefix(p.Want, ".") {
-		message += "; the nearest form is " + p.Want
+		message += "; the closest form is " + p.Want
 	}
 	k.m.faults = append(k.m.faults, diag.Diagnostic{Place: at, From: from, Rule: p.Rule, Severity: severity, Message: message})
 }

@@ -16,7 +16,7 @@ type Label struct {
 func (k *Kernel) NewLabel(name string) *Label {
 	k = k.sound()
 	if !identifier(name) {
-		k.fault(&ruleKernel, "%q is no name for a label", name)
+		k.fault(&ruleKernel, "%q is not a valid label name", name)
 		name = "label"
 	}
 	l := &Label{k: k, block: k.newBlock(name)}
@@ -29,7 +29,7 @@ func (k *Kernel) PlaceLabel(l *Label) {
 	k = k.sound()
 	switch {
 	case l == nil || l.k != k:
-		k.fault(&ruleForeign, "a label of another kernel cannot be placed in %s", k.Name())
+		k.fault(&ruleForeign, "label of another kernel is placed in %s", k.Name())
 	case l.placed:
 		k.fault(&ruleLabel, "label %s is placed twice", l.block.Name())
 	default:
@@ -58,7 +58,7 @@ func (k *Kernel) BranchIf(p Reg[Pred], l *Label) {
 
 func (k *Kernel) mine(l *Label) bool {
 	if l == nil || l.k != k {
-		k.fault(&ruleForeign, "a branch of %s to a label of another kernel", k.Name())
+		k.fault(&ruleForeign, "%s branches to a label of another kernel", k.Name())
 		return false
 	}
 	k.wayOut()

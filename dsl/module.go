@@ -47,7 +47,7 @@ func Version(version string) Option {
 		m = m.sound()
 		v, err := isa.ParseVersion(version)
 		if err != nil || !v.Known() {
-			m.fault(&ruleTarget, "%q is no PTX version that the instruction set knows; the newest is %s", version, isa.Newest())
+			m.fault(&ruleTarget, "%q is not a known PTX version; the newest is %s", version, isa.Newest())
 			return
 		}
 		m.ir.Version = v
@@ -78,7 +78,7 @@ func (m *Module) start(name, target string, options []Option) {
 		if near := diag.Nearest(target, names); near != "" {
 			hint = "; did you mean " + near + "?"
 		}
-		m.fault(&ruleTarget, "%q is no target%s", target, hint)
+		m.fault(&ruleTarget, "%q is not a known target%s", target, hint)
 		t, _ = isa.ParseTarget("sm_100a")
 	}
 	m.ir.Target = t
@@ -182,7 +182,7 @@ func (e *Error) Error() string {
 		b.WriteString(err.Error())
 	}
 	if left := len(e.List) - len(list); left > 0 {
-		b.WriteString(e.Name + ": more findings are left out\n")
+		b.WriteString(e.Name + ": more findings are omitted\n")
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

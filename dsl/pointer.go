@@ -65,11 +65,11 @@ func Pointer[T, A Scalar](address Reg[A], space isa.Space) Array[T] {
 		want = isa.U64
 	case isa.Shared, isa.SharedCTA, isa.SharedCluster, isa.Local:
 	default:
-		k.fault(&ruleMemory, "a pointer into %s; the generic window, global, shared and local memory are expected", space)
+		k.fault(&ruleMemory, "pointer into %s memory, want generic, global, shared or local", space)
 		space, want = isa.Generic, isa.U64
 	}
 	if t := TypeOf[A](); !whole(t) || t.Bits() != want.Bits() {
-		k.fault(&ruleMemory, "a %s as an address in %s, which has %d bits", t, describeSpace(space), want.Bits())
+		k.fault(&ruleMemory, "address of type %s in %s, want %d bits", t, describeSpace(space), want.Bits())
 		return Array[T]{}
 	}
 	x := address.register().kept()
@@ -78,7 +78,7 @@ func Pointer[T, A Scalar](address Reg[A], space isa.Space) Array[T] {
 
 func describeSpace(s isa.Space) string {
 	if s == isa.Generic {
-		return "the generic window"
+		return "the generic address space"
 	}
 	return s.String() + " memory"
 }
@@ -96,13 +96,13 @@ func (a Array[T]) generic(k *Kernel) Reg[U64] {
 	p := fresh[U64](k)
 	switch {
 	case a.at.k == nil:
-		k.fault(&ruleValue, "an array that no builder call made is used")
+		k.fault(&ruleValue, "array is a zero value, not created by a builder call")
 	case a.at.k != k:
-		k.fault(&ruleForeign, "an array of %s is used in %s", a.at.k.Name(), k.Name())
+		k.fault(&ruleForeign, "array of kernel %s is used in %s", a.at.k.Name(), k.Name())
 	case a.at.space == isa.Generic:
 		return a.at.Value64()
 	case a.at.space != isa.Global:
-		k.fault(&ruleFunction, "an array in %s as an argument; functions take pointers to global memory", describeSpace(a.at.space))
+		k.fault(&ruleFunction, "array in %s memory as an argument, want global memory", describeSpace(a.at.space))
 	default:
 		k.ins("cvta.global.u64", p.in(k), a.at.Value64().in(k))
 	}

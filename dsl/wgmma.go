@@ -242,7 +242,7 @@ func EachElement[T Scalar](a *Accumulator, visit func(row, col Reg[U32], x, y Re
 	case TypeOf[T]() != a.typ:
 		k.fault(&ruleShape, "the sums of an accumulator of %s as %s", a.typ, TypeOf[T]())
 		return
-	case !k.runs("EachSum", visit != nil):
+	case !k.runs("EachElement", visit != nil):
 		return
 	}
 	a.holds()

@@ -113,7 +113,7 @@ func TestError(t *testing.T) {
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, want := range []string{"wrong_test.go:", "wrong_kernels_test.go:", "error D204: 400 is no .u8", "called from "} {
+	for _, want := range []string{"wrong_test.go:", "wrong_kernels_test.go:", "error D204: 400 is not a valid .u8", "called from "} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("the error does not say %q:\n%s", want, err)
 		}
