@@ -17,10 +17,21 @@ func (m *Module) fault(r *diag.Rule, format string, args ...any) {
 
 // faultAt records a finding at a position of the module.
 func (m *Module) faultAt(pos ir.Pos, r *diag.Rule, format string, args ...any) {
-	at, from := m.calls.Place(pos)
-	m.faults = append(m.faults, diag.Diagnostic{
-		Place: at, From: from, Rule: r.ID, Severity: r.Severity, Message: fmt.Sprintf(format, args...),
-	})
+	m.record(pos, diag.Diagnostic{Rule: r.ID, Severity: r.Severity, Message: fmt.Sprintf(format, args...)})
+}
+
+// record adds a finding at a position of the module, and the fix if one edit of the call removes it.
+func (m *Module) record(pos ir.Pos, d diag.Diagnostic) {
+	sites := m.calls.sites(pos)
+	for i, s := range sites {
+		if i == 0 {
+			d.Place = s.at
+			d.Fix = s.repair(d)
+		} else {
+			d.From = append(d.From, s.at)
+		}
+	}
+	m.faults = append(m.faults, d)
 }
 
 // Errorf records an error at the line that called the function that calls Errorf. Functions that

@@ -267,7 +267,6 @@ func (k *Kernel) bind(in *ir.Instr) bool {
 
 // problem records what the instruction set finds wrong with in.
 func (k *Kernel) problem(in *ir.Instr, p *isa.Problem) {
-	at, from := k.m.calls.Place(in.Pos)
 	severity := diag.Error
 	if p.Warning {
 		severity = diag.Warning
@@ -276,7 +275,7 @@ func (k *Kernel) problem(in *ir.Instr, p *isa.Problem) {
 	if p.Want != "" && !strings.HasPrefix(p.Want, ".") {
 		message += "; the closest form is " + p.Want
 	}
-	k.m.faults = append(k.m.faults, diag.Diagnostic{Place: at, From: from, Rule: p.Rule, Severity: severity, Message: message})
+	k.m.record(in.Pos, diag.Diagnostic{Rule: p.Rule, Severity: severity, Message: message})
 }
 
 // place makes b the block that instructions go to. A block that nothing was put into yet and that only

@@ -129,6 +129,7 @@ func (m *Module) Build() (*ir.Module, diag.List) {
 	if !m.built {
 		m.built = true
 		m.finish()
+		m.calls.complete(m.faults)
 		m.sealed = true
 	}
 	m.faults = m.faults.Sort() // which leaves out what was said of a line already

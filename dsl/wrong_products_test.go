@@ -104,7 +104,9 @@ var wrongProducts = []wrongKernel{
 		acc := k.TMEM("acc", 128, 64, 2)
 		k.Roles(
 			dsl.OnWarp(0, "multiply", func() {
-				acc.Fill(func(d *dsl.AccumulatorStage) { d.Release() }) // want `D501: Release of an accumulator that is being written; Drain provides one to release`
+				acc.Fill(func(d *dsl.AccumulatorStage) { // want `D501: body of Fill issues no MMA into acc: Drain would read undefined values`
+					d.Release() // want `D501: Release of an accumulator that is being written; Drain provides one to release`
+				})
 			}),
 			dsl.OnWarpgroup(1, "write", func() {
 				acc.Drain(func(d *dsl.AccumulatorStage) {

@@ -71,6 +71,12 @@ func testWrong(t *testing.T, file string, kernels []wrongKernel, wrong bool) (n 
 				t.Errorf("%s: %s: not in the kernel", at, d.Message)
 				continue
 			}
+			if at.EndColumn == 0 && *bless {
+				fmt.Printf("COLUMN %s:%d %s\n", file, at.Line, d.Message)
+			}
+			if d.Fix != nil && *bless {
+				fmt.Printf("FIX %s:%d %s\n", file, at.Line, d.Fix.Message)
+			}
 			got := fmt.Sprintf("%s: %s", d.Rule, d.Message)
 			for _, from := range d.From {
 				if filepath.Base(from.File) == file {

@@ -97,7 +97,7 @@ var wrongValues = []wrongKernel{
 		dsl.Const[dsl.F16x2](k, 0x64006400)               // want `D204: 1\.6777472e\+09 overflows \.f16x2; use math\.Inf\(1\) for infinity, or Bits\[dsl\.F16x2\] for a bit pattern`
 		k.F16(65520)                                      // want `D204: 65520 overflows \.f16; use math\.Inf\(1\) for infinity, or Bits\[dsl\.F16\] for a bit pattern`
 		k.F32(-math.MaxFloat64)                           // want `D204: -1\.7976931348623157e\+308 overflows \.f32; use math\.Inf\(1\) for infinity, or Bits\[dsl\.F32\] for a bit pattern`
-		k.BF16(3.4e38).MulF(1e39)                         // want `D204: 1e\+39 overflows \.bf16; use math\.Inf\(1\) for infinity, or Bits\[dsl\.BF16\] for a bit pattern`
+		k.BF16(3.4e38).MulF(1e39)                         // want `D204: 3\.4e\+38 overflows \.bf16; use math\.Inf\(1\) for infinity, or Bits\[dsl\.BF16\] for a bit pattern`
 		dsl.ConstantVariable[dsl.F16](m, "table", 1, 1e6) // want `D204`
 		k.F16(65504).MaxF(math.Inf(-1))                   // fits, as an infinity does
 	}},
