@@ -41,7 +41,7 @@ func (k *Kernel) AsyncPipeline(name string, stages int, tiles ...Tile) *AsyncPip
 				problem = t.String() + ": rows must be a multiple of 16 bytes"
 			}
 			k.fault(&ruleShape, "tile %d of pipeline %s: %s", i, name, problem)
-			p.tiles[i] = Tile{Type: isa.B32, Rows: 8, Cols: 4}
+			p.tiles[i] = k.standIn(Tile{Type: isa.B32, Rows: 8, Cols: 4})
 			t = p.tiles[i]
 		}
 		a := max(16, t.Align())

@@ -17,6 +17,9 @@ func (m *Module) fault(r *diag.Rule, format string, args ...any) {
 
 // faultAt records a finding at a position of the module.
 func (m *Module) faultAt(pos ir.Pos, r *diag.Rule, format string, args ...any) {
+	if (r == &ruleShape || r == &ruleProtocol) && m.refused.in(args) {
+		return
+	}
 	m.record(pos, diag.Diagnostic{Rule: r.ID, Severity: r.Severity, Message: fmt.Sprintf(format, args...)})
 }
 

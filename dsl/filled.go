@@ -31,7 +31,7 @@ func (k *Kernel) ComputedTile(name string, t Tile) *ComputedTile {
 	k = k.sound()
 	if problem := t.check(); problem != "" {
 		k.fault(&ruleShape, "%s", problem)
-		t = Tile{Type: isa.B32, Rows: 8, Cols: 4}
+		t = k.standIn(Tile{Type: isa.B32, Rows: 8, Cols: 4})
 	}
 	return &ComputedTile{&TensorMap{k: k, name: name, tile: t, box: t.Cols, high: t.Rows, written: true}}
 }

@@ -78,7 +78,7 @@ func rank(d ir.Decl, order map[*ir.Func]int) int {
 
 func (k *Kernel) finish() {
 	for _, l := range k.marks {
-		if !l.placed {
+		if !l.placed && !l.refused {
 			k.m.faultAt(l.block.Labels[0].Pos, &ruleLabel, "label %s is never placed", l.block.Name())
 			k.place(l.block)
 		}

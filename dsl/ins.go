@@ -45,7 +45,9 @@ func (k *Kernel) Ins(op string, operands ...any) {
 		}
 		args = append(args, o)
 	}
-	k.checkWrites(k.ins(op, args...))
+	in := k.ins(op, args...)
+	k.checkWrites(in)
+	k.checkTypes(in, operands)
 }
 
 // checkWrites reports registers that an instruction of the author's writes, and that are values which stay what they are.

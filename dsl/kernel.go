@@ -41,6 +41,7 @@ type Kernel struct {
 	marks      []*Label
 	open       []scope
 	scopeNames []string
+	scopeRoles []string // the role that each scope is in; "" outside of roles
 	loops      []*loop
 	guard      ir.Guard
 	rolled     bool             // the next loop is not unrolled

@@ -7,19 +7,21 @@ import "github.com/ptxdsl/ptxdsl/ir"
 
 // A Label is a branch target, for code that is ported from PTX.
 type Label struct {
-	k      *Kernel
-	block  *ir.Block
-	placed bool
+	k       *Kernel
+	block   *ir.Block
+	placed  bool
+	refused bool // its name is invalid, which is reported
 }
 
 // NewLabel returns a new label. PlaceLabel sets its position.
 func (k *Kernel) NewLabel(name string) *Label {
 	k = k.sound()
-	if !identifier(name) {
+	refused := !identifier(name)
+	if refused {
 		k.fault(&ruleKernel, "%q is not a valid label name", name)
 		name = "label"
 	}
-	l := &Label{k: k, block: k.newBlock(name)}
+	l := &Label{k: k, block: k.newBlock(name), refused: refused}
 	k.marks = append(k.marks, l)
 	return l
 }

@@ -121,7 +121,7 @@ func (a Addr) inner(k *Kernel) (ir.Operand, bool) {
 		k.fault(&ruleValue, "address is in a register that is a zero value, not created by a builder call")
 		return ir.Operand{}, false
 	case !k.reaches(a.scope):
-		k.fault(&ruleScope, "address defined inside %s is used after it; it may be undefined here", k.scopeName(a.scope))
+		k.outOfScope("address", a.scope)
 	}
 	return ir.Operand{Kind: ir.Register, Reg: a.reg, Value: a.off}, true
 }

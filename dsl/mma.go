@@ -160,11 +160,11 @@ func NewWarpTile[C Scalar](k *Kernel, shape MMA, rows, cols int) *WarpTile[C] {
 	w := &WarpTile[C]{k: k, shape: shape, rows: rows, cols: cols}
 	if shape.C != TypeOf[C]() || rows < shape.M || rows%shape.M != 0 || cols < 2*shape.N || cols%(2*shape.N) != 0 {
 		k.fault(&ruleShape, "warp tile of %dx%d %s for %s with %s, want a multiple of %d rows and %d columns", rows, cols, TypeOf[C](), shape, shape.C, shape.M, 2*shape.N)
-		w.rows, w.cols = shape.M, 2*shape.N
+		w.rows, w.cols = k.standInShape(shape.M, 2*shape.N)
 	}
 	if n := w.Registers(); n > mostSums {
 		k.fault(&ruleShape, "warp tile of %dx%d %s needs %d registers per thread, which has 255; use more warps with smaller tiles", rows, cols, shape.C, n)
-		w.rows, w.cols = shape.M, 2*shape.N
+		w.rows, w.cols = k.standInShape(shape.M, 2*shape.N)
 	}
 	w.regs = w.zeros()
 	if w.holds(&w.taken); shape.Split {

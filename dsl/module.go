@@ -20,6 +20,7 @@ type Module struct {
 	binder  *ir.Binder
 	calls   calls
 	faults  diag.List
+	refused standIns
 	names   map[string]bool // of the module
 	lines   bool
 	verify  bool

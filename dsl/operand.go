@@ -92,7 +92,7 @@ func (l loose) operand(k *Kernel) (ir.Operand, bool) {
 		k.foreign("value", l.k)
 		return ir.Operand{}, false
 	case !k.reaches(l.scope):
-		k.fault(&ruleScope, "register declared inside %s is used after it; it may be undefined here", k.scopeName(l.scope))
+		k.outOfScope("register", l.scope)
 	}
 	return ir.Operand{Kind: ir.Register, Reg: l.r}, true
 }

@@ -91,7 +91,7 @@ func (x Reg[T]) operand(k *Kernel) (ir.Operand, bool) {
 		}
 		return ir.Operand{Kind: numeral(TypeOf[T]()), Value: x.bits}, true
 	case !k.reaches(x.scope):
-		k.fault(&ruleScope, "value defined inside %s is used after it; it may be undefined here", k.scopeName(x.scope))
+		k.outOfScope("value", x.scope)
 		return ir.Operand{Kind: ir.Register, Reg: x.r}, true
 	}
 	return ir.Operand{Kind: ir.Register, Reg: x.r}, true

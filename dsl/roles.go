@@ -126,6 +126,11 @@ func label(name string) string {
 	return "role"
 }
 
+// validBudget reports whether the role has a register budget that setmaxnreg takes.
+func (r Role) validBudget() bool {
+	return r.regs >= 24 && r.regs <= 256 && r.regs%8 == 0 && r.first%4 == 0 && r.n%4 == 0
+}
+
 func (k *Kernel) buildRole(r Role, warp Reg[U32], done *ir.Block) {
 	if !k.runs("role "+r.name, r.body != nil) {
 		return
@@ -136,7 +141,7 @@ func (k *Kernel) buildRole(r Role, warp Reg[U32], done *ir.Block) {
 	k.role, k.started = b, nil
 	b.head.Labels[0].Doc = []string{fmt.Sprintf("// role %s: %s", r.name, r.who())}
 	k.place(b.head)
-	if r.regs != 0 {
+	if r.validBudget() {
 		how := "dec"
 		if r.regs > k.launchRegs() {
 			how = "inc"

@@ -97,7 +97,7 @@ func (k *Kernel) tensor(name string, t isa.Type, box []int, rows int, s Swizzle,
 	}
 	if problem != "" {
 		k.fault(&ruleShape, "tensor %s: %s", name, problem)
-		tile = Tile{Type: isa.F32, Rows: 8, Cols: 16}
+		tile = k.standIn(Tile{Type: isa.F32, Rows: 8, Cols: 16})
 	}
 	x := &Tensor{m: k.mapParam(name, tile), box: box}
 	x.m.of, x.m.high, x.m.box = x, tile.Rows, tile.Cols/tile.Slabs()

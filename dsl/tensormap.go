@@ -57,7 +57,8 @@ func (k *Kernel) TensorMap(name string, t isa.Type, box Box, s Swizzle) *TensorM
 	}
 	if problem != "" {
 		k.fault(&ruleShape, "tensor map %s: %s", name, problem)
-		m.tile, m.box = Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: Swizzle128}, 64
+		m.tile = k.standIn(Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: Swizzle128})
+		m.box = 64
 	}
 	p := k.mapParam(name, m.tile)
 	p.high, p.box = p.tile.Rows, m.box

@@ -217,7 +217,7 @@ func (k *Kernel) SharedTile(name string, t Tile) SharedTile {
 	k = k.sound()
 	if problem := t.check(); problem != "" {
 		k.fault(&ruleShape, "%s", problem)
-		t = Tile{Type: isa.B32, Rows: 1, Cols: 4}
+		t = k.standIn(Tile{Type: isa.B32, Rows: 1, Cols: 4})
 	}
 	return SharedTile{Tile: t, at: k.SharedBytes(name, t.Bytes(), t.begins())}
 }
@@ -364,7 +364,7 @@ func (k *Kernel) SharedTiles(name string, t Tile, n int) SharedTile {
 	k = k.sound()
 	if problem := t.check(); problem != "" || n < 1 {
 		k.fault(&ruleShape, "%d tiles of %s %s", n, t, problem)
-		t, n = Tile{Type: isa.B32, Rows: 1, Cols: 4}, 1
+		t, n = k.standIn(Tile{Type: isa.B32, Rows: 1, Cols: 4}), 1
 	}
 	return SharedTile{Tile: t, count: n, at: k.SharedBytes(name, n*t.apart(), t.begins())}
 }

@@ -134,11 +134,13 @@ func (k *Kernel) TMEM(name string, rows, cols, stages int) *TMEM {
 	switch {
 	case k.tmem.pair && rows != 256 || !k.tmem.pair && rows != 64 && rows != 128:
 		k.fault(&ruleShape, "accumulator of %d rows in tensor memory, want 64 or 128, or 256 for a CTA pair (CTAPair)", rows)
+		k.standInShape(rows, cols)
 	case cols < 8 || cols > 256 || cols%8 != 0 || rows >= 128 && cols%16 != 0:
 		k.fault(&ruleShape, "accumulator of %d columns, want a multiple of 16 up to 256", cols)
+		k.standInShape(rows, cols)
 	}
 	if cols < 8 || cols > 256 {
-		t.cols = 16
+		_, t.cols = k.standInShape(rows, 16)
 	}
 	t.taken.parts = make([]bool, t.cols)
 	k.unread = append(k.unread, t.checkTaken)

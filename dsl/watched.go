@@ -190,6 +190,7 @@ func (k *Kernel) checkWatched() {
 	}
 	t := k.newTurn()
 	told := places{calls: &k.m.calls}
+	outside := make(map[string]bool) // lines with an index outside of a tile
 	for i := range k.watching {
 		w := &k.watching[i]
 		if told.has(w.pos) || t.work > mostWork {
@@ -198,11 +199,15 @@ func (k *Kernel) checkWatched() {
 		found := false
 		switch {
 		case w.tile != nil:
-			found = k.checkPlace(t, w)
+			if found = k.checkPlace(t, w); found {
+				outside[k.lineOf(w.pos)] = true
+			}
 		case w.stored != nil:
 			found = k.checkStored(t, w)
 		case w.what != "":
 			found = k.checkTogether(t, w)
+		case w.space == isa.Shared && len(outside) > 0 && outside[k.lineOf(w.pos)]:
+			// The access follows from the index.
 		default:
 			found = k.checkAccess(t, w)
 		}
@@ -219,6 +224,12 @@ func (k *Kernel) checkWatched() {
 	k.checkExtents(t, &told)
 	t.end()
 	k.watching, k.takings, k.touched = nil, nil, nil
+}
+
+// lineOf returns the author's file and line of a position.
+func (k *Kernel) lineOf(pos ir.Pos) string {
+	at, _ := k.m.calls.Place(pos)
+	return at.String()
 }
 
 // checkAccess reports an access of the first thread that cannot make it.

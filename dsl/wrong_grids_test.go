@@ -64,24 +64,24 @@ var wrongGrids = []wrongKernel{
 	{"sm_60", func(_ *dsl.Module, k *dsl.Kernel) { k.Fence(dsl.ScopeCluster) }}, // want `D205: fence of scope "cluster", want ScopeCTA, ScopeGPU, ScopeSys, or from sm_90 on ScopeCluster`
 	// Sums of nothing.
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
-		k.Accumulator(64, 64, isa.F32).Map(func(_ dsl.Cell, x f) f { return x.Exp() }) // want `D201: the sums of an accumulator into which nothing is multiplied; Clear makes them zero`
+		k.Accumulator(64, 64, isa.F32).Map(func(_ dsl.Cell, x f) f { return x.Exp() }) // want `D201: uninitialized accumulator: no MMA writes it, and Clear is not called`
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
 		d := k.Matrix("d", isa.F32).Sized(k.U32(64), k.U32(64))
 		for i := range k.RangeI(0, 4) {
 			acc := k.Accumulator(64, 64, isa.F32)
-			acc.Store(d, i, i) // want `D201: the sums of an accumulator into which nothing is multiplied.* from -2`
+			acc.Store(d, i, i) // want `D201: uninitialized accumulator: no MMA writes it, and Clear is not called from -2`
 		}
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
 		acc := k.Accumulator(64, 64, isa.S32)
 		for range k.RangeI(0, 4) {
-			dsl.EachElement(acc, func(_, _ dsl.Reg[u], _, _ dsl.Reg[dsl.S32]) {}) // want `D201: the sums of an accumulator into which nothing is multiplied.*`
+			dsl.EachElement(acc, func(_, _ dsl.Reg[u], _, _ dsl.Reg[dsl.S32]) {}) // want `D201: uninitialized accumulator: no MMA writes it, and Clear is not called`
 		}
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
 		acc := k.Accumulator(64, 64, isa.F32)
-		acc.RowReduce(func(a, b f) f { return a.Max(b) }) // want `D201: the sums of an accumulator into which nothing is multiplied.*`
+		acc.RowReduce(func(a, b f) f { return a.Max(b) }) // want `D201: uninitialized accumulator: no MMA writes it, and Clear is not called`
 		acc.Clear()
 		acc.ToFragments(isa.Bf16)
 	}},

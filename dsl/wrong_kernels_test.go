@@ -192,10 +192,10 @@ var wrongKernels = []wrongKernel{
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
 		k.SharedTile("t", dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128}).Part(k.U32(0), 5) // want `D401: 64x64 \.bf16 with a swizzle of 128 bytes in 5 parts, want whole groups of eight rows`
 	}},
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Accumulator(64, 128, isa.F32) }},                                    // want `D102: sm_90 has no wgmma, which sm_90a alone has; sm_100a has tcgen05 \(TMEM`
-	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.Accumulator(32, 128, isa.F32) }},                                   // want `D401: an accumulator of 32 rows; wgmma makes 64 at a time, in one warpgroup`
-	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.Accumulator(64, 300, isa.F32) }},                                   // want `D401: an accumulator of 300 columns; a multiple of 8 up to 256 is expected`
-	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.Accumulator(64, 64, isa.Bf16) }},                                   // want `D401: an accumulator of \.bf16; wgmma makes \.f32, \.f16 and \.s32`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Accumulator(64, 128, isa.F32) }},                                    // want `D102: sm_90 has no wgmma, which only sm_90a has; use TMEM on sm_100a, or WarpTile from sm_80 on`
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.Accumulator(32, 128, isa.F32) }},                                   // want `D401: accumulator of 32 rows, want a multiple of 64 up to 256 in one warpgroup`
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.Accumulator(64, 300, isa.F32) }},                                   // want `D401: accumulator of 300 columns, want a multiple of 8 up to 256`
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.Accumulator(64, 64, isa.Bf16) }},                                   // want `D401: accumulator of \.bf16, want \.f32, \.f16 or \.s32`
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.TMEM("acc", 128, 128, 2) }},                                        // want `D102: sm_90a has no tensor memory, which sm_100a and its family have; use Accumulator on sm_90a, or WarpTile from sm_80 on`
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { k.TMEM("acc", 96, 128, 1) }},                                        // want `D401: accumulator of 96 rows in tensor memory, want 64 or 128, or 256 for a CTA pair \(CTAPair\)`
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { k.TMEM("acc", 128, 256, 3) }},                                       // want `D302: 768 columns of tensor memory, want at most 512`

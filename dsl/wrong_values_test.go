@@ -82,7 +82,7 @@ var wrongValues = []wrongKernel{
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
 		x := k.SharedTile("x", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
 		acc, whole := k.Accumulator(64, 64, isa.F32), k.Accumulator(64, 64, isa.S32)
-		acc.MMA(x.RowsFrom(0, 32).Transposed(), x)                       // want `D401: MMA of 32x64 \.f16 .*, transposed and 64x64 .*: rows of one length`
+		acc.MMA(x.RowsFrom(0, 32).Transposed(), x)                       // want `D401: MMA of 32x64 \.f16 with a swizzle of 128 bytes, transposed and 64x64 \.f16 with a swizzle of 128 bytes: the rows must have the same length, a multiple of 16 elements`
 		acc.MMAFragments(nil, x)                                         // want `D201: fragments in MMAFragments are a zero value, not created by a builder call`
 		acc.MMAFragments(acc.ToFragments(isa.Bf16), x)                   // want `D401: MMAFragments of \.bf16 and 64x64 \.f16 with a swizzle of 128 bytes into an accumulator of \.f32, want operands of one 16-bit type`
 		acc.MMAFragments(acc.ToFragments(isa.F16), x.RowsFrom(0, 32))    // want `D401: MMAFragments of 64x64 \.f16 and 32x64 \.f16 with a swizzle of 128 bytes into 64x64: the depths differ, or y has another number of rows than the accumulator columns`
@@ -90,7 +90,7 @@ var wrongValues = []wrongKernel{
 		whole.ToFragments(isa.F16)                                       // want `D401: accumulator of 64x64 \.s32 cannot become an A operand of \.f16, want \.f32 with a multiple of 16 columns, converted to \.f16 or \.bf16`
 		whole.Map(func(_ dsl.Cell, x f32) f32 { return x })              // want `D401: Map of an accumulator of \.s32, want \.f32`
 		acc.Map(nil)                                                     // want `D205: Map is given a nil function`
-		dsl.EachElement(whole, func(_, _ u32, _, _ dsl.Reg[dsl.F32]) {}) // want `D401: the sums of an accumulator of \.s32 as \.f32`
+		dsl.EachElement(whole, func(_, _ u32, _, _ dsl.Reg[dsl.F32]) {}) // want `D401: accumulator of \.s32 is used as \.f32`
 	}},
 	// Numbers that a type does not hold.
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) {
@@ -136,7 +136,7 @@ var wrongValues = []wrongKernel{
 		w.MMAFragments(w.ToFragments(isa.F16), x, k.U32(0))    // want `D201: accumulator in MMAFragments is a zero value, not created by a builder call`
 		w.LoadFragments(x, k.U32(0))                           // want `D201: accumulator in LoadFragments is a zero value, not created by a builder call`
 		w.StoreShared(x, k.U32(0))                             // want `D201: accumulator in StoreShared is a zero value, not created by a builder call`
-		a.MMA(x, x)                                            // want `D201: MMA of sums is a zero value, not created by a builder call`
+		a.MMA(x, x)                                            // want `D201: accumulator in MMA is a zero value, not created by a builder call`
 		a.MMAFragments(a.ToFragments(isa.F16), x)              // want `D201: accumulator in MMAFragments is a zero value, not created by a builder call`
 	}},
 }

@@ -64,30 +64,30 @@ var wrongWays = []wrongKernel{
 	// Registers that may not have been written.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x := dsl.NewReg[dsl.U32](k)
-		dsl.Global[dsl.U32](k, "o").StoreI(0, x) // want `D201: this register of NewReg may be read before anything is written to it; Var begins with a value`
+		dsl.Global[dsl.U32](k, "o").StoreI(0, x) // want `D201: NewReg may be read before it is written; use Var for an initial value`
 		x.Set(k.U32(1))
-		dsl.Global[dsl.U32](k, "p").StoreI(0, dsl.NewReg[dsl.U32](k)) // want `D201: this register of NewReg is read, and nothing writes it; Var begins with a value`
+		dsl.Global[dsl.U32](k, "p").StoreI(0, dsl.NewReg[dsl.U32](k)) // want `D201: read of a NewReg that is never written; use Var for an initial value`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x := dsl.NewReg[dsl.U32](k)
 		k.If(k.TID().X.EQI(0), func() { x.Set(k.U32(1)) })
-		dsl.Global[dsl.U32](k, "o").StoreI(0, x) // want `D201: this register of NewReg may be read`
+		dsl.Global[dsl.U32](k, "o").StoreI(0, x) // want `D201: NewReg may be read before it is written; use Var for an initial value`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x, p := dsl.NewReg[dsl.U32](k), k.TID().X.EQI(0)
 		k.When(p, func() { x.Set(k.U32(1)) })
-		k.Unless(p, func() { dsl.Global[dsl.U32](k, "o").StoreI(0, x) }) // want `D201: this register of NewReg may be read`
+		k.Unless(p, func() { dsl.Global[dsl.U32](k, "o").StoreI(0, x) }) // want `D201: NewReg may be read before it is written; use Var for an initial value`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x := dsl.NewReg[dsl.U32](k)
 		for range k.Range(k.U32(0), k.NCTAID().X) {
-			x.Set(x.AddI(1)) // want `D201: this register of NewReg may be read`
+			x.Set(x.AddI(1)) // want `D201: NewReg may be read before it is written; use Var for an initial value`
 		}
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x := dsl.NewReg[dsl.U32](k)
 		k.Switch(k.TID().X, func() { x.Set(k.U32(1)) }, func() { x.Set(k.U32(2)) })
-		dsl.Global[dsl.U32](k, "o").StoreI(0, x) // want `D201: this register of NewReg may be read`
+		dsl.Global[dsl.U32](k, "o").StoreI(0, x) // want `D201: NewReg may be read before it is written; use Var for an initial value`
 	}},
 	// Values of Go that a kernel cannot follow.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
@@ -145,7 +145,7 @@ var wrongWays = []wrongKernel{
 		k.NamedBarrier(128) // want `D501: more than 15 named barriers in a block, besides barrier 0 of Sync; Ins uses 15 of them`
 	}},
 	// Sums and tiles.
-	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.Accumulator(256, 256, isa.F32) }}, // want `D401: an accumulator of 256x256 \.f32 takes 512 registers of each thread, which has 255`
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.Accumulator(256, 256, isa.F32) }}, // want `D401: accumulator of 256x256 \.f32 needs 512 registers per thread, which has 255; use more warpgroups with smaller accumulators`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 128, 128) // want `D401: warp tile of 128x128 \.f32 needs 512 registers per thread, which has 255; use more warps with smaller tiles`
 	}},
