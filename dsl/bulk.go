@@ -121,6 +121,8 @@ func (a Array[T]) bulk(what string, space isa.Space, other Array[T], otherSpace 
 	case a.at.off%16 != 0 || other.at.off%16 != 0:
 		k.fault(&ruleMemory, "misaligned address in %s, want multiples of 16 bytes", what)
 	default:
+		a.at.aligned(16)
+		other.at.aligned(16)
 		return k, n.MulI(each), true
 	}
 	return k, n, false

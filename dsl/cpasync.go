@@ -301,6 +301,7 @@ func (k *Kernel) copyAsync(to SharedTile, from Addr, pitch Reg[U64], c *clip, mo
 	for _, m := range mods {
 		op += "." + string(m)
 	}
+	from.aligned(16)
 	source := from.Value64().Add(To[U64](unit))
 	line := func(row Reg[U32]) Reg[U64] { return source.Add(To[U64](row).Mul(pitch)) }
 	there, step := line(row), pitch.MulI(int64(lines))

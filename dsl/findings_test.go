@@ -10,6 +10,7 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/internal/ptxas"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
@@ -101,4 +102,50 @@ func sourceLine(t *testing.T, p diag.Place) string {
 		t.Fatal(err)
 	}
 	return strings.Split(string(text), "\n")[p.Line-1]
+}
+
+// TestBias adds a bias to the columns of accumulators: the loads are vectors, one for each pair of
+// columns.
+func TestBias(t *testing.T) {
+	m := dsl.New("m", "sm_90a")
+	k := m.Kernel("warpgroup", dsl.Threads(128))
+	acc := k.Accumulator(64, 256, isa.F32)
+	acc.Clear()
+	acc.AddBias(dsl.Global[dsl.F32](k, "bias"), k.U32(0))
+	n := dsl.Param[dsl.U32](k, "n")
+	acc.Store(k.Matrix("d", isa.Bf16).Sized(n, n), k.U32(0), k.U32(0))
+	k = m.Kernel("warp", dsl.Threads(32))
+	w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Bf16, isa.F32), 32, 64)
+	w.AddBias(dsl.Global[dsl.F32](k, "bias"), k.U32(0))
+	n = dsl.Param[dsl.U32](k, "n")
+	w.Store(k.Matrix("d", isa.Bf16).Sized(n, n), k.U32(0), k.U32(0))
+	text, err := m.Text()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 256 and 64 columns, of which a lane has two of each eight.
+	if got := strings.Count(text, "ld.global.v2.f32"); got != 32+8 {
+		t.Errorf("%d vector loads, want 40:\n%s", got, text)
+	}
+	if n := strings.Count(text, "ld.global.f32"); n != 0 {
+		t.Errorf("%d scalar loads, want none", n)
+	}
+	if got := strings.Count(text, ".align 8 bias"); got != 2 {
+		t.Errorf("%d pointers promise 8 bytes, want 2", got)
+	}
+	assembles(t, text)
+}
+
+func assembles(t *testing.T, text string) {
+	tool, err := ptxas.Find()
+	if err != nil {
+		t.Skip(err)
+	}
+	_, verdict, err := tool.Assemble(t.Context(), text, ptxas.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !verdict.OK() {
+		t.Errorf("ptxas: %s\n%s", verdict, text)
+	}
 }

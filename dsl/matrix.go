@@ -55,7 +55,7 @@ func (m *Matrix) RowsFrom(row Reg[U32]) *Matrix {
 	}
 	part := *m
 	part.at = At(m.at.Value64().Add(To[U64](row).Mul(m.pitch)), 0)
-	part.at.space = m.at.space
+	part.at.space, part.at.root = m.at.space, m.at.root
 	part.rows = m.rows.Sub(row.Min(m.rows))
 	return &part
 }
@@ -68,7 +68,7 @@ func (m *Matrix) At(n Reg[U32]) *Matrix {
 	}
 	part := *m
 	part.at = At(m.at.Value64().Add(To[U64](n).Mul(To[U64](m.rows)).Mul(m.pitch)), 0)
-	part.at.space = m.at.space
+	part.at.space, part.at.root = m.at.space, m.at.root
 	return &part
 }
 
@@ -123,7 +123,9 @@ func (m *Matrix) CopyAsync(to SharedTile, col Reg[U32], mods ...Mod) {
 		k.fault(&ruleShape, "misaligned copy of matrix %s: it starts at column %s and rows have %s columns, want multiples of 16 bytes", m.name, spot(col), spot(m.cols))
 		return
 	}
-	k.copyAsync(to, At(m.at.Value64().Add(To[U64](first)), 0), m.pitch, &clip{m, first}, mods)
+	from := At(m.at.Value64().Add(To[U64](first)), 0)
+	from.root = m.at.root
+	k.copyAsync(to, from, m.pitch, &clip{m, first}, mods)
 }
 
 // A clip is what a copy is clipped by: the rows and bytes of a matrix that are left.
@@ -247,6 +249,7 @@ func (m *Matrix) takes(k *Kernel, t isa.Type) bool {
 	case m.typ != t && !(t == isa.F32 && m.typ.Class() == isa.Half):
 		k.fault(&ruleShape, "accumulator of %s is stored to matrix %s of %s", t, m.name, m.typ)
 	default:
+		m.at.aligned(2 * size(m.typ)) // two elements are stored at once
 		return true
 	}
 	return false

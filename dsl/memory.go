@@ -18,7 +18,8 @@ type Addr struct {
 	off   int64
 	align int // what the base and offset are known to be a multiple of; 0 if nothing is known
 	scope int
-	use   *usage // of a shared variable
+	use   *usage  // of a shared variable
+	root  *ir.Var // the pointer parameter that it was computed from
 }
 
 // At returns the address x plus offset, in the state space that the instruction names. If x is a

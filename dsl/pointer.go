@@ -27,7 +27,7 @@ func (k *Kernel) pointer(name string, t isa.Type) Addr {
 	align := 0
 	if k.f.Kernel {
 		align = 16
-		v.Ptr = &ir.Ptr{Space: isa.Global, Align: align}
+		v.Ptr = &ir.Ptr{Space: isa.Global, Align: int(size(t))}
 	}
 	if k.elements == nil {
 		k.elements = make(map[string]isa.Type)
@@ -36,8 +36,16 @@ func (k *Kernel) pointer(name string, t isa.Type) Addr {
 	was, guard := k.toHead()
 	at := k.loadPointer(k.address(v))
 	k.back(was, guard)
-	at.reg.Name, at.scope, at.align = k.regName(name), 0, align
+	at.reg.Name, at.scope, at.align, at.root = k.regName(name), 0, align, v
 	return at
+}
+
+// aligned notes an access of bytes at a: if it is relative to a pointer parameter, the parameter
+// promises that alignment.
+func (a Addr) aligned(bytes int64) {
+	if a.root != nil && a.root.Ptr != nil {
+		a.root.Ptr.Align = max(a.root.Ptr.Align, int(bytes))
+	}
 }
 
 // loadPointer reads a generic address from parameter memory and makes it one in global memory.

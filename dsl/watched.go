@@ -81,6 +81,7 @@ func (k *Kernel) watch(w watched) {
 //go:noinline
 func (k *Kernel) accesses(a Addr, bytes int64, writes bool, mods []Mod) {
 	a.use.access(k, writes)
+	a.aligned(bytes)
 	if isShared(a.space) && a.k == k && (a.reg != nil || a.v != nil) {
 		k.touches(a, bytes, writes)
 	}
@@ -92,6 +93,7 @@ func (k *Kernel) accesses(a Addr, bytes int64, writes bool, mods []Mod) {
 //go:noinline
 func (k *Kernel) combines(a Addr, bytes int64) {
 	a.use.combine(k)
+	a.aligned(bytes)
 	k.reachesFor(a, bytes, true, nil)
 }
 
