@@ -20,6 +20,7 @@ type Module struct {
 	binder  *ir.Binder
 	calls   calls
 	faults  diag.List
+	refused standIns
 	names   map[string]bool // of the module
 	lines   bool
 	verify  bool
@@ -47,7 +48,7 @@ func Version(version string) Option {
 		m = m.sound()
 		v, err := isa.ParseVersion(version)
 		if err != nil || !v.Known() {
-			m.fault(&ruleTarget, "%q is no PTX version that the instruction set knows; the newest is %s", version, isa.Newest())
+			m.fault(&ruleTarget, "%q is not a known PTX version; the newest is %s", version, isa.Newest())
 			return
 		}
 		m.ir.Version = v
@@ -78,7 +79,7 @@ func (m *Module) start(name, target string, options []Option) {
 		if near := diag.Nearest(target, names); near != "" {
 			hint = "; did you mean " + near + "?"
 		}
-		m.fault(&ruleTarget, "%q is no target%s", target, hint)
+		m.fault(&ruleTarget, "%q is not a known target%s", target, hint)
 		t, _ = isa.ParseTarget("sm_100a")
 	}
 	m.ir.Target = t
@@ -129,6 +130,7 @@ func (m *Module) Build() (*ir.Module, diag.List) {
 	if !m.built {
 		m.built = true
 		m.finish()
+		m.calls.complete(m.faults)
 		m.sealed = true
 	}
 	m.faults = m.faults.Sort() // which leaves out what was said of a line already
@@ -182,7 +184,7 @@ func (e *Error) Error() string {
 		b.WriteString(err.Error())
 	}
 	if left := len(e.List) - len(list); left > 0 {
-		b.WriteString(e.Name + ": more findings are left out\n")
+		b.WriteString(e.Name + ": more findings are omitted\n")
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

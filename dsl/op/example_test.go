@@ -44,7 +44,7 @@ func Example() {
 	// .address_size 64
 	//
 	// .visible .entry wait(
-	// 	.param .u64 .ptr .global .align 16 out
+	// 	.param .u64 .ptr .global .align 4 out
 	// )
 	// .reqntid 32, 1, 1
 	// {
