@@ -24,6 +24,7 @@ type Case struct {
 	Immediate int // truth table of lop3, or sparsity selector
 	Op        *eval.Op
 	MMA       *tensorcore.MMA
+	Group     *tensorcore.Product
 }
 
 // skipped are instructions that are pure but no arithmetic of a lane, or whose results the manual
@@ -50,7 +51,8 @@ func Cases(version isa.Version, target isa.Target, sm int) ([]Case, error) {
 		for i := range ins.Forms {
 			form := &ins.Forms[i]
 			pure := slices.Contains(form.Effects, "pure") && !slices.Contains(skipped, head)
-			if !pure && ins.Name != "mma" {
+			group := strings.HasPrefix(ins.Name, "wgmma.mma_async")
+			if !pure && !group && ins.Name != "mma" {
 				continue
 			}
 			for slots := range spellings(form) {
@@ -58,9 +60,16 @@ func Cases(version isa.Version, target isa.Target, sm int) ([]Case, error) {
 					continue
 				}
 				opcode := set.Opcode(ins, slots)
-				if pure {
+				var err error
+				switch {
+				case pure:
 					scalarCases(opcode, ins.Family, add)
-				} else if err := productCases(opcode, sm, add); err != nil {
+				case group:
+					err = groupCases(opcode, sm, add)
+				default:
+					err = productCases(opcode, sm, add)
+				}
+				if err != nil {
 					return nil, err
 				}
 			}

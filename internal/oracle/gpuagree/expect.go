@@ -15,8 +15,12 @@ import (
 // Expect computes the result columns of a case, one after the other.
 func (c *Case) Expect(in *Inputs) []uint64 {
 	out := make([]uint64, c.results()*Rows)
-	if c.MMA != nil {
+	switch {
+	case c.MMA != nil:
 		c.expectProduct(in, out)
+		return out
+	case c.Group != nil:
+		c.expectGroup(in, out)
 		return out
 	}
 	var frame eval.Frame
@@ -82,7 +86,7 @@ func (c *Case) expectProduct(in *Inputs, out []uint64) {
 
 // clean cuts results to the width of their types, as registers may be wider.
 func (c *Case) clean(out []uint64) {
-	if c.MMA != nil {
+	if c.Op == nil {
 		return
 	}
 	for i, t := range c.Op.Out {

@@ -174,10 +174,15 @@ func (in *Inputs) metadata(m *tensorcore.MMA) int {
 	if m.ElementA() == tensorcore.TF32 {
 		codes, name = []uint64{4, 14}, "metadata tf32"
 	}
-	return in.column(name, func(r *rand.Rand, _ int) (x uint64) {
+	return in.column(name, metadataWord(codes))
+}
+
+// metadataWord returns random metadata: eight times four bits.
+func metadataWord(codes []uint64) func(r *rand.Rand, row int) uint64 {
+	return func(r *rand.Rand, _ int) (x uint64) {
 		for range 8 {
 			x = x<<4 | codes[r.IntN(len(codes))]
 		}
 		return x
-	})
+	}
 }

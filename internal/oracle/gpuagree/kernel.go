@@ -66,8 +66,11 @@ func (k *kernel) storePredicate(i int, p string) {
 
 // results returns the number of result columns of a case.
 func (c *Case) results() int {
-	if c.MMA != nil {
+	switch {
+	case c.MMA != nil:
 		return c.MMA.RegsD
+	case c.Group != nil:
+		return c.groupRegisters()
 	}
 	return len(c.Op.Out) + c.predicates()
 }
@@ -84,9 +87,12 @@ func (c *Case) predicates() int {
 // Kernel returns the text of the kernel of a case.
 func (c *Case) Kernel(name string, in *Inputs) string {
 	k := &kernel{}
-	if c.MMA != nil {
+	switch {
+	case c.MMA != nil:
 		c.product(k, in)
-	} else {
+	case c.Group != nil:
+		c.warpgroup(k, in)
+	default:
 		c.scalar(k, in)
 	}
 	return fmt.Sprintf(`.visible .entry %s(.param .u64 %s_in, .param .u64 %s_out)

@@ -17,6 +17,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
+// mostResults is the number of result columns that a case may have.
+const mostResults = 32
+
 // A Record is what a GPU computed.
 type Record struct {
 	Device  string
@@ -132,13 +135,13 @@ func runModule(dev *runtime.Device, m PlanModule, cubin []byte, s *Setting, in *
 	if err != nil {
 		return nil, err
 	}
-	out, err := runtime.Alloc[uint64](dev, 8*Rows)
+	out, err := runtime.Alloc[uint64](dev, mostResults*Rows)
 	if err != nil {
 		return nil, err
 	}
 	defer out.Close()
 	var results []Result
-	words := make([]uint64, 8*Rows)
+	words := make([]uint64, mostResults*Rows)
 	for i, id := range m.Cases {
 		c := s.byID[id]
 		if c == nil {
@@ -154,7 +157,11 @@ func runModule(dev *runtime.Device, m PlanModule, cubin []byte, s *Setting, in *
 		if err := k.Launch(runtime.Grid(1).Block(Rows), in, out); err != nil {
 			return nil, fmt.Errorf("%s: %w", id, err)
 		}
-		if err := out.Read(words); err != nil {
+		some, err := out.Slice(0, c.results()*Rows)
+		if err != nil {
+			return nil, err
+		}
+		if err := some.Read(words[:some.Len()]); err != nil {
 			return nil, fmt.Errorf("%s: %w", id, err)
 		}
 		r, err := c.result(words, s.Inputs)
