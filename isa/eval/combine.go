@@ -95,7 +95,9 @@ func combineFloats(s *spec, op string, f *Format) func(old, a, b uint64) uint64 
 		}
 		fin := finisher{format: f, ftz: f == F32 && !s.has("noftz")}
 		from := decoder(f)
-		return func(old, a, _ uint64) uint64 { return fin.odd(addOdd(from(fin.in(old)), from(fin.in(a)))) }
+		return func(old, a, _ uint64) uint64 {
+			return fin.odd(addOdd(from(fin.in(old)), from(fin.in(a))))
+		}
 	case "min", "max":
 		pick, abs := extreme(f, op == "max", s.has("NaN")), s.has("abs")
 		return func(old, a, _ uint64) uint64 {

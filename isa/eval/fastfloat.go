@@ -11,8 +11,11 @@ import (
 
 // fastFloat has loops for add, sub, mul and fma of f32 to nearest.
 func fastFloat(s *spec) *Op {
-	if s.typ(0) != isa.F32 || s.rounding() != Nearest || s.has("sat") || s.has("ftz") {
+	if s.typ(0) != isa.F32 || s.rounding() != Nearest || s.has("sat") {
 		return nil
+	}
+	if s.has("ftz") {
+		return flushedFloat(s.head)
 	}
 	switch s.head {
 	case "add":
@@ -84,4 +87,67 @@ func fmaSingle(a, b, c uint64) uint64 {
 		return singleNaN
 	}
 	return uint64(math.Float32bits(r))
+}
+
+// flush replaces a subnormal f32 by a zero of its sign.
+func flush(b uint32) uint32 {
+	if b&0x7f80_0000 == 0 {
+		return b & 0x8000_0000
+	}
+	return b
+}
+
+// flushed reads an f32 with subnormal numbers flushed.
+func flushed(a uint64) float32 { return math.Float32frombits(flush(uint32(a))) }
+
+// flushedCode returns the code of a result with subnormal numbers flushed.
+func flushedCode(r float32) uint64 {
+	if r != r {
+		return singleNaN
+	}
+	return uint64(flush(math.Float32bits(r)))
+}
+
+// flushedFloat is fastFloat with .ftz.
+func flushedFloat(head string) *Op {
+	switch head {
+	case "add":
+		lane := func(a, b uint64) uint64 { return flushedCode(flushed(a) + flushed(b)) }
+		return two(isa.F32, isa.F32, lane, func(d, a, b *Vector) {
+			for l := range d {
+				d[l] = flushedCode(flushed(a[l]) + flushed(b[l]))
+			}
+		})
+	case "sub":
+		lane := func(a, b uint64) uint64 { return flushedCode(flushed(a) - flushed(b)) }
+		return two(isa.F32, isa.F32, lane, func(d, a, b *Vector) {
+			for l := range d {
+				d[l] = flushedCode(flushed(a[l]) - flushed(b[l]))
+			}
+		})
+	case "mul":
+		lane := func(a, b uint64) uint64 { return flushedCode(flushed(a) * flushed(b)) }
+		return two(isa.F32, isa.F32, lane, func(d, a, b *Vector) {
+			for l := range d {
+				d[l] = flushedCode(flushed(a[l]) * flushed(b[l]))
+			}
+		})
+	case "fma", "mad":
+		return three(isa.F32, isa.F32, fmaFlushed, func(d, a, b, c *Vector) {
+			for l := range d {
+				d[l] = fmaFlushed(a[l], b[l], c[l])
+			}
+		})
+	}
+	return nil
+}
+
+func fmaFlushed(a, b, c uint64) uint64 {
+	x, y, z := float64(flushed(a)), float64(flushed(b)), float64(flushed(c))
+	r := float64(x*y) + z
+	bits := math.Float64bits(r)
+	if bits&(1<<29-1) == 1<<28 || bits>>52&2047 < 1023-125 || r != r {
+		return flushedCode(float32(fmaOdd(x, y, z)))
+	}
+	return uint64(math.Float32bits(float32(r)))
 }

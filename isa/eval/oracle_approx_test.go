@@ -188,7 +188,8 @@ func approxAnswer(q *question) answer {
 			}
 			return value1(f.round(exactNumber{}, "rn", false))
 		}
-		return q.near(f, exp2Exact(x.rat), map[string]float64{"f32": 22, "f16": 9.9, "bf16": 7}[name], 0)
+		bound := map[string]float64{"f32": 22, "f16": 9.9, "bf16": 7}[name]
+		return q.near(f, exp2Exact(x.rat), bound, 0)
 	case "lg2":
 		return q.near(f, log2Exact(x.rat), 0, 22)
 	case "sin", "cos":

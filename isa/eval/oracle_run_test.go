@@ -171,7 +171,8 @@ func TestOracle(t *testing.T) {
 		}
 		opcodes++
 	}
-	t.Logf("%d opcodes, %d inputs, %d wrong opcodes; not answered: %v", opcodes, cases, wrong, unanswered)
+	t.Logf("%d opcodes, %d inputs, %d wrong opcodes; not answered: %v",
+		opcodes, cases, wrong, unanswered)
 	if opcodes < 2000 {
 		t.Errorf("only %d opcodes were compared", opcodes)
 	}

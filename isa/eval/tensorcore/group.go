@@ -101,10 +101,14 @@ func (p *Product) Metadata(row, chunk, selector int) Place {
 }
 
 // SetA gives an element of A by its code.
-func (p *Product) SetA(row, i int, code uint64, negate bool) { p.set(&p.a, p.A, row, i, code, negate) }
+func (p *Product) SetA(row, i int, code uint64, negate bool) {
+	p.set(&p.a, p.A, row, i, code, negate)
+}
 
 // SetB gives an element of B by its code.
-func (p *Product) SetB(col, k int, code uint64, negate bool) { p.set(&p.b, p.B, col, k, code, negate) }
+func (p *Product) SetB(col, k int, code uint64, negate bool) {
+	p.set(&p.b, p.B, col, k, code, negate)
+}
 
 func (p *Product) set(to *panel, e *Element, row, i int, code uint64, negate bool) {
 	to.set(e, row, i, code)

@@ -108,7 +108,8 @@ func tryGroup(r *rand.Rand, p *Product, ca, cb matrixCase, blackwell bool) error
 			for k := range p.K {
 				code := exactCode(r, e)
 				all[i] = append(all[i], e.Decode(code))
-				at := swizzled(start+canonical(c.across, c.swizzle, e.Bits, i, k, c.leading, c.stride), c.swizzle)
+				at := start + canonical(c.across, c.swizzle, e.Bits, i, k, c.leading, c.stride)
+				at = swizzled(at, c.swizzle)
 				for j := range e.Bits / 8 {
 					memory[at+j] = byte(code >> (8 * j))
 				}
@@ -152,7 +153,8 @@ func tryGroup(r *rand.Rand, p *Product, ca, cb matrixCase, blackwell bool) error
 			for k := range p.K {
 				want += sign * a[row][k] * b[col][k]
 			}
-			if got := p.D.Decode(p.Element(row, col, c)); got != want && !(p.D == S32 && (want >= 1<<31 || want < -1<<31)) {
+			wraps := p.D == S32 && (want >= 1<<31 || want < -1<<31)
+			if got := p.D.Decode(p.Element(row, col, c)); got != want && !wraps {
 				return fmt.Errorf("row %d, column %d: %v, want %v", row, col, got, want)
 			}
 		}
@@ -272,7 +274,8 @@ func TestScaledProduct(t *testing.T) {
 
 // TestPaths places every element of D once.
 func TestPaths(t *testing.T) {
-	for path, m := range map[Path]int{PathA: 256, PathB: 128, PathC: 128, PathD: 128, PathE: 64, PathF: 64, PathG: 32} {
+	for path, m := range map[Path]int{PathA: 256, PathB: 128, PathC: 128, PathD: 128, PathE: 64,
+		PathF: 64, PathG: 32} {
 		seen := map[[2]int]bool{}
 		rows, n := path.Rows(m), 64
 		for row := range rows {
