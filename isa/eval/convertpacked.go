@@ -235,7 +235,7 @@ func (f *Format) dithered(v value, random uint64, count int) value {
 
 // pack is cvt.pack: two saturated integers below the low bits of a third operand.
 func pack(s *spec) *Op {
-	if !s.has("pack") {
+	if !s.has("pack") || len(s.types) < 2 || len(s.types) > 3 || s.types[0].Bits() > 16 {
 		return nil
 	}
 	t := s.types[0]

@@ -247,6 +247,9 @@ func floatArithmetic(s *spec) *Op {
 	}
 	fin := s.finisher(F32)
 	f := arithmetic(s.head, fin.how)
+	if f == nil {
+		return nil
+	}
 	lane := func(a, b, c uint64) uint64 {
 		return fin.odd(f(single(fin.in(a)), single(fin.in(b)), single(fin.in(c))))
 	}
