@@ -11,9 +11,12 @@ import (
 // BenchmarkWarp runs operations that kernels run most, 32 lanes at a time.
 func BenchmarkWarp(b *testing.B) {
 	for _, opcode := range []string{
-		"add.s32", "mad.lo.s32", "mad.wide.s32", "shl.b32", "and.b32", "lop3.b32", "setp.lt.s32", "selp.b32",
-		"add.f32", "mul.f32", "fma.rn.f32", "fma.rn.ftz.f32", "add.ftz.f32", "max.f32", "setp.gt.f32",
-		"fma.rn.bf16x2", "fma.rn.f16x2", "add.f64", "fma.rn.f64", "fma.rn.f32x2", "cvt.rn.bf16x2.f32",
+		"add.s32", "mad.lo.s32", "mad.wide.s32", "shl.b32", "and.b32", "lop3.b32", "setp.lt.s32",
+		"selp.b32",
+		"add.f32", "mul.f32", "fma.rn.f32", "fma.rn.ftz.f32", "add.ftz.f32", "max.f32",
+		"setp.gt.f32",
+		"fma.rn.bf16x2", "fma.rn.f16x2", "add.f64", "fma.rn.f64", "fma.rn.f32x2",
+		"cvt.rn.bf16x2.f32",
 		"cvt.rn.f16.f32", "cvt.f32.f16", "cvt.f32.bf16", "cvt.rn.satfinite.e4m3x2.f32", "ex2.approx.ftz.f32",
 		"rcp.approx.ftz.f32", "rsqrt.approx.ftz.f32", "prmt.b32", "cvt.u64.u32", "shf.l.wrap.b32",
 	} {

@@ -144,7 +144,10 @@ func convertScaled(s *spec, d, a isa.Type) *Op {
 
 // plainPair converts two elements without a scale factor, nil for s2f6 and scale factors.
 func plainPair(s *spec, d, a isa.Type, to, from codec) *Op {
-	if to.format == nil || from.format == nil || s.has("scaled::n1::ue8m0") || s.has("scaled::n2::ue8m0") {
+	if to.format == nil || from.format == nil {
+		return nil
+	}
+	if s.one("scaled::n1::ue8m0", "scaled::n2::ue8m0") != "" {
 		return nil
 	}
 	wide, narrow := elementBits(d), elementBits(a)
@@ -157,7 +160,9 @@ func plainPair(s *spec, d, a isa.Type, to, from codec) *Op {
 	}
 	if a != isa.F32 {
 		m := uint64(1)<<narrow - 1
-		return unary(d, a, func(x uint64) uint64 { return one(read(x&m)) | one(read(x>>narrow&m))<<wide })
+		return unary(d, a, func(x uint64) uint64 {
+			return one(read(x&m)) | one(read(x>>narrow&m))<<wide
+		})
 	}
 	op := binary(d, a, a, func(x, y uint64) uint64 { return one(single(y)) | one(single(x))<<wide })
 	if d == isa.Bf16x2 && len(s.words) == 3 && to.limit.how == Nearest {

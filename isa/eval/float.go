@@ -168,7 +168,8 @@ func encodeFloat(f *Format, x float64, how Rounding) uint64 {
 	return f.Encode(x, how)
 }
 
-// nearest is Encode to nearest for numbers that do not overflow, of signed formats of up to 19 bits.
+// nearest is Encode to nearest for numbers that do not overflow, of signed formats of up to 10 bits
+// of fraction.
 func (f *Format) nearest(x float64) (code uint64, ok bool) {
 	if f.mantissa > 10 || f.unsigned {
 		return 0, false

@@ -29,11 +29,12 @@ type Case struct {
 
 // skipped are instructions that are pure but no arithmetic of a lane, or whose results the manual
 // leaves to the machine.
-var skipped = []string{"mov", "isspacep", "cvta", "mapa", "getctarank", "movmatrix", "istypep", "txq",
-	"suq", "createpolicy", "spcompress", "spdecompress", "mbarrier", "clusterlaunchcontrol"}
+var skipped = []string{"mov", "isspacep", "cvta", "mapa", "getctarank", "movmatrix", "istypep",
+	"txq", "suq", "createpolicy", "spcompress", "spdecompress", "mbarrier", "clusterlaunchcontrol"}
 
 // tables are the truth tables of lop3 that are tried.
-var tables = []int{0x00, 0x1a, 0x3c, 0x40, 0x6a, 0x80, 0x96, 0xc9, 0xca, 0xd8, 0xe8, 0xf8, 0xfe, 0xff}
+var tables = []int{0x00, 0x1a, 0x3c, 0x40, 0x6a, 0x80, 0x96, 0xc9, 0xca, 0xd8, 0xe8, 0xf8, 0xfe,
+	0xff}
 
 // Cases lists the cases of a target and a PTX version, in a fixed order.
 func Cases(version isa.Version, target isa.Target, sm int) ([]Case, error) {
@@ -126,7 +127,8 @@ func scalarCases(opcode, family string, add func(Case)) {
 		return
 	}
 	for _, t := range tables {
-		add(Case{ID: fmt.Sprintf("%s %#x", opcode, t), Opcode: opcode, Family: family, Immediate: t, Op: op})
+		id := fmt.Sprintf("%s %#x", opcode, t)
+		add(Case{ID: id, Opcode: opcode, Family: family, Immediate: t, Op: op})
 	}
 }
 
@@ -140,7 +142,8 @@ func productCases(opcode string, sm int, add func(Case)) error {
 		return nil
 	}
 	for s := range m.Selectors() {
-		add(Case{ID: fmt.Sprintf("%s %d", opcode, s), Opcode: opcode, Family: "mma.sp", Immediate: s, MMA: m})
+		id := fmt.Sprintf("%s %d", opcode, s)
+		add(Case{ID: id, Opcode: opcode, Family: "mma.sp", Immediate: s, MMA: m})
 	}
 	return nil
 }

@@ -150,7 +150,8 @@ func (c *Case) near(f *eval.Format, x, y float64) bool {
 	case "lg2":
 		return gap <= 0x1p-22 || gap <= 0x1p-22*math.Abs(y)
 	}
-	relative := map[*eval.Format]float64{eval.F32: 0x1p-21, eval.F16: 0x1p-9, eval.BF16: 0x1p-7, eval.F64: 0x1p-19}[f]
+	relative := map[*eval.Format]float64{eval.F32: 0x1p-21, eval.F16: 0x1p-9, eval.BF16: 0x1p-7,
+		eval.F64: 0x1p-19}[f]
 	if head == "tanh" && f == eval.F32 {
 		relative = 0x1p-10
 	}

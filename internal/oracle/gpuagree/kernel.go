@@ -17,7 +17,9 @@ type kernel struct {
 	regs strings.Builder
 }
 
-func (k *kernel) line(format string, args ...any) { fmt.Fprintf(&k.text, "\t"+format+"\n", args...) }
+func (k *kernel) line(format string, args ...any) {
+	fmt.Fprintf(&k.text, "\t"+format+"\n", args...)
+}
 
 func (k *kernel) register(class, name string) string {
 	fmt.Fprintf(&k.regs, "\t.reg .%s %s;\n", class, name)
@@ -78,7 +80,8 @@ func (c *Case) results() int {
 // predicates returns the number of predicate results that the instruction can write: setp of one
 // half has no second one.
 func (c *Case) predicates() int {
-	if strings.HasPrefix(c.Opcode, "setp") && (strings.HasSuffix(c.Opcode, ".f16") || strings.HasSuffix(c.Opcode, ".bf16")) {
+	half := strings.HasSuffix(c.Opcode, ".f16") || strings.HasSuffix(c.Opcode, ".bf16")
+	if half && strings.HasPrefix(c.Opcode, "setp") {
 		return 1
 	}
 	return c.Op.POut
@@ -191,7 +194,9 @@ func (c *Case) product(k *kernel, in *Inputs) {
 		}
 		return "{" + strings.Join(names, ", ") + "}"
 	}
-	d := list("d", m.RegsD, func(i int) string { return k.register(width(m.ElementD().Bits), fmt.Sprintf("%%d%d", i)) })
+	d := list("d", m.RegsD, func(i int) string {
+		return k.register(width(m.ElementD().Bits), fmt.Sprintf("%%d%d", i))
+	})
 	operands := []string{d}
 	for _, f := range c.fragments(in) {
 		operands = append(operands, list(f.name, len(f.columns), func(i int) string {

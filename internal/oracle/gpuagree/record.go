@@ -114,7 +114,8 @@ func Run(folder, device string, log func(string)) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	record := &Record{Device: fmt.Sprintf("%+v", dev.Info()), Target: plan.Target, Version: plan.Version}
+	info := fmt.Sprintf("%+v", dev.Info())
+	record := &Record{Device: info, Target: plan.Target, Version: plan.Version}
 	for _, m := range plan.Modules {
 		cubin, err := os.ReadFile(filepath.Join(folder, m.Cubin))
 		if err != nil {
@@ -130,7 +131,8 @@ func Run(folder, device string, log func(string)) (*Record, error) {
 	return record, nil
 }
 
-func runModule(dev *runtime.Device, m PlanModule, cubin []byte, s *Setting, in *runtime.Buffer[uint64]) ([]Result, error) {
+func runModule(dev *runtime.Device, m PlanModule, cubin []byte, s *Setting,
+	in *runtime.Buffer[uint64]) ([]Result, error) {
 	module, err := dev.LoadCubin(m.Cubin, cubin)
 	if err != nil {
 		return nil, err
@@ -145,7 +147,7 @@ func runModule(dev *runtime.Device, m PlanModule, cubin []byte, s *Setting, in *
 	for i, id := range m.Cases {
 		c := s.byID[id]
 		if c == nil {
-			return nil, fmt.Errorf("case %s is not known: the folder was made by another version", id)
+			return nil, fmt.Errorf("%s is not known: the folder was made by another version", id)
 		}
 		k, err := module.Kernel(fmt.Sprintf("k%d", i))
 		if err != nil {

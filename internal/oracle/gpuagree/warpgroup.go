@@ -30,7 +30,8 @@ func groupCases(opcode string, sm int, add func(Case)) error {
 		selectors = 2
 	}
 	for s := range selectors {
-		add(Case{ID: fmt.Sprintf("%s %d", opcode, s), Opcode: opcode, Family: "wgmma", Immediate: s, Group: p})
+		id := fmt.Sprintf("%s %d", opcode, s)
+		add(Case{ID: id, Opcode: opcode, Family: "wgmma", Immediate: s, Group: p})
 	}
 	return nil
 }
@@ -85,7 +86,8 @@ func (c *Case) warpgroup(k *kernel, in *Inputs) {
 	ua, ub := units(p.DepthA(), p.A), units(p.K, p.B)
 	bytes := 2048 * (1 + ub/2)
 	fmt.Fprintf(&k.regs, "\t.shared .align 128 .b8 tiles[%d];\n", 8*bytes)
-	fmt.Fprintf(&k.regs, "\t.reg .b32 %%t, %%g, %%tile, %%x;\n\t.reg .b64 %%da, %%db, %%w0, %%w1;\n\t.reg .pred %%one;\n")
+	fmt.Fprintf(&k.regs, "\t.reg .b32 %%t, %%g, %%tile, %%x;\n")
+	fmt.Fprintf(&k.regs, "\t.reg .b64 %%da, %%db, %%w0, %%w1;\n\t.reg .pred %%one;\n")
 	k.line("and.b32 %%t, %%thread, 127;")
 	k.line("shr.u32 %%g, %%thread, 7;")
 	k.line("mov.u32 %%tile, tiles;")
@@ -153,7 +155,9 @@ func (c *Case) expectGroup(in *Inputs, out []uint64) {
 			}
 		}
 		p.Begin(p.M, p.N)
-		matrix := func(n int) tensorcore.Matrix { return tensorcore.Matrix{Leading: 128, Stride: uint32(n * 128)} }
+		matrix := func(n int) tensorcore.Matrix {
+			return tensorcore.Matrix{Leading: 128, Stride: uint32(n * 128)}
+		}
 		_ = p.LoadA(matrix(ua), false, false, 0, p.M, read(ta)) // the reader never fails
 		_ = p.LoadB(matrix(ub), false, false, 0, p.N, read(tb))
 		for row := 0; p.Sparse && row < p.M; row++ {
