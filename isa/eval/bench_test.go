@@ -17,7 +17,8 @@ func BenchmarkWarp(b *testing.B) {
 		"setp.gt.f32",
 		"fma.rn.bf16x2", "fma.rn.f16x2", "add.f64", "fma.rn.f64", "fma.rn.f32x2",
 		"cvt.rn.bf16x2.f32",
-		"cvt.rn.f16.f32", "cvt.f32.f16", "cvt.f32.bf16", "cvt.rn.satfinite.e4m3x2.f32", "ex2.approx.ftz.f32",
+		"cvt.rn.f16.f32", "cvt.f32.f16", "cvt.f32.bf16", "cvt.rn.satfinite.e4m3x2.f32",
+		"ex2.approx.ftz.f32",
 		"rcp.approx.ftz.f32", "rsqrt.approx.ftz.f32", "prmt.b32", "cvt.u64.u32", "shf.l.wrap.b32",
 	} {
 		b.Run(opcode, func(b *testing.B) {

@@ -33,6 +33,9 @@ func CombineOf(op string, t isa.Type, modifiers ...string) (Combine, error) {
 }
 
 func combineElement(s *spec, op string, t isa.Type) func(old, a, b uint64) uint64 {
+	if (op == "inc" || op == "dec") && t != isa.U32 {
+		return nil
+	}
 	switch op {
 	case "exch":
 		return func(_, a, _ uint64) uint64 { return a }
@@ -110,13 +113,28 @@ func combineFloats(s *spec, op string, f *Format) func(old, a, b uint64) uint64 
 	return nil
 }
 
-// Redux reduces the lanes of a mask, as redux.sync does.
+// ReduxOf returns redux.sync: the reduction of the lanes of a mask. Of min and max a single lane,
+// too, gives its magnitude where "abs" says so, and the canonical NaN.
+func ReduxOf(op string, t isa.Type, modifiers ...string) (func(x *Vector, lanes uint32) uint64, error) {
+	f, err := CombineOf(op, t, modifiers...)
+	if err != nil {
+		return nil, err
+	}
+	if op != "min" && op != "max" {
+		return func(x *Vector, lanes uint32) uint64 { return Redux(f, x, lanes) }, nil
+	}
+	return func(x *Vector, lanes uint32) uint64 {
+		r := Redux(f, x, lanes)
+		return f(r, r, 0)
+	}, nil
+}
+
+// Redux reduces the lanes of a mask. A single lane gives its own value.
 func Redux(f Combine, x *Vector, lanes uint32) (r uint64) {
-	first := true
-	for ; lanes != 0; lanes &= lanes - 1 {
+	for first := true; lanes != 0; lanes &= lanes - 1 {
 		l := bits.TrailingZeros32(lanes)
 		if first {
-			r, first = f(x[l], x[l], 0), false
+			r, first = x[l], false
 			continue
 		}
 		r = f(r, x[l], 0)

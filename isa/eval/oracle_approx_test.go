@@ -227,7 +227,8 @@ func (q *question) edge(f oracleFormat, x exactNumber) (uint64, bool) {
 		return sign | inf, true
 	case (q.head == "sqrt" || q.head == "rsqrt" || q.head == "lg2") && x.neg && !x.zero():
 		return f.nan, true
-	case q.head == "sqrt" && infinite, q.head == "lg2" && infinite, q.head == "ex2" && infinite && !x.neg:
+	case q.head == "sqrt" && infinite, q.head == "lg2" && infinite,
+		q.head == "ex2" && infinite && !x.neg:
 		return inf, true
 	case q.head == "rsqrt" && infinite, q.head == "ex2" && infinite:
 		return 0, true

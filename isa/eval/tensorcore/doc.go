@@ -20,6 +20,6 @@
 //	Blackwell            25                one
 //	packed e2m1, scaled  35                groups of 16 products are added exactly, then scaled
 //
-// Where the table has 13 bits, f32 results keep 13 bits of fraction too. Double precision is a chain
-// of fused multiply-adds, integers are exact. The architecture Exact adds in float64 instead.
+// Where the table has 13 bits, f32 results keep 13 bits of fraction too. Double precision is a
+// chain of fused multiply-adds, integers are exact. The architecture Exact adds in float64 instead.
 package tensorcore

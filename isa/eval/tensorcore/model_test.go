@@ -23,7 +23,8 @@ func significand(x float64, least int) (*big.Float, int) {
 	return new(big.Float).SetMantExp(big.NewFloat(x), -e), e
 }
 
-var leastExponent = map[*Element]int{F16: -14, BF16: -126, TF32: -126, E4M3: -6, E5M2: -14, F32: -126}
+var leastExponent = map[*Element]int{
+	F16: -14, BF16: -126, TF32: -126, E4M3: -6, E5M2: -14, F32: -126}
 
 // published computes one fused sum with numbers of any size: each term is shifted to the largest
 // exponent and truncated to so many fractional bits.
