@@ -17,7 +17,8 @@ type Combine func(old, a, b uint64) uint64
 
 // CombineOf returns the function of an operation such as "add" on a type, for atom, red,
 // multimem, redux and bulk reductions. Modifiers are "noftz", "NaN" and "abs". Sums of f32
-// flush subnormal numbers unless "noftz" is given, those of other types keep them.
+// flush subnormal numbers unless "noftz" is given, as atom does in global memory; give it for
+// shared memory, where atom keeps them. Sums of other types keep them.
 func CombineOf(op string, t isa.Type, modifiers ...string) (Combine, error) {
 	s := &spec{text: op, head: op, words: modifiers, types: []isa.Type{t}}
 	element, n := lanesOf(t)
