@@ -242,3 +242,12 @@ func WgmmaD(half bool, row, col int) (warp int, p Place) {
 func (p *Product) WgmmaA(row, i int) (warp int, at Place) {
 	return row / 16, Layout{width: p.A.Bits, rows: 16}.A(row%16, i)
 }
+
+// ScaleInput divides an accumulator by a power of two, as the operand scale-input-d says.
+func (p *Product) ScaleInput(c uint64, n int) uint64 {
+	if p.D.Integer || n == 0 {
+		return c
+	}
+	x, _ := p.D.decode(c)
+	return round(p.D, x*power(int32(-n)))
+}
