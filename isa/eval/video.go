@@ -247,17 +247,25 @@ func selection(name, standard string) []int {
 	return list
 }
 
-// videoPacked is the instructions on two halves or four bytes.
-func videoPacked(s *spec, p Parts, letter string, highest byte) *Op {
-	n := int(s.head[len(s.head)-1] - '0')
+// packedSelectors reports whether the selectors of an instruction on n elements are valid.
+func packedSelectors(p Parts, letter string, n int, highest byte) bool {
 	for i, name := range p.Select {
 		top := highest
 		if i == 0 {
 			top = '0' + byte(n) - 1 // the result has one register
 		}
 		if !selector(name, letter, n, map[byte]byte{letter[0]: top}) {
-			return nil
+			return false
 		}
+	}
+	return true
+}
+
+// videoPacked is the instructions on two halves or four bytes.
+func videoPacked(s *spec, p Parts, letter string, highest byte) *Op {
+	n := int(s.head[len(s.head)-1] - '0')
+	if !packedSelectors(p, letter, n, highest) {
+		return nil
 	}
 	t := s.types
 	if strings.HasPrefix(s.head, "vset") && len(t) == 2 {

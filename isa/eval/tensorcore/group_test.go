@@ -134,11 +134,18 @@ func tryGroup(r *rand.Rand, p *Product, ca, cb matrixCase, blackwell bool) error
 	if err != nil {
 		return err
 	}
+	return compareGroup(r, p, a, b, func() error {
+		if err := p.LoadA(ma, ca.across, false, 0, p.M, read); err != nil {
+			return err
+		}
+		return p.LoadB(mb, cb.across, true, 0, p.N, read)
+	})
+}
+
+// compareGroup loads a product, with B negated, and compares it with plain sums.
+func compareGroup(r *rand.Rand, p *Product, a, b [][]float64, load func() error) error {
 	p.Begin(p.M, p.N)
-	if err := p.LoadA(ma, ca.across, false, 0, p.M, read); err != nil {
-		return err
-	}
-	if err := p.LoadB(mb, cb.across, true, 0, p.N, read); err != nil {
+	if err := load(); err != nil {
 		return err
 	}
 	p.Ready()
@@ -212,50 +219,7 @@ func TestScaledProduct(t *testing.T) {
 		const rows, columns = 16, 8
 		p.Begin(rows, columns)
 		a, b := make([][]float64, rows), make([][]float64, columns)
-		for row := range a {
-			a[row] = make([]float64, p.K)
-			factors := make([]float64, p.Factors)
-			for i := range factors {
-				code := exactCode(r, p.Scale)
-				factors[i] = p.Scale.Decode(code)
-				p.SetScaleA(row, i, code)
-			}
-			var places []int
-			for chunk := 0; p.Sparse && chunk < p.Chunks(); chunk++ {
-				first := r.IntN(3)
-				second := first + 1 + r.IntN(3-first)
-				p.SetPlaces(chunk, uint64(first|second<<2))
-				size := p.K / p.Chunks() / 4
-				for _, at := range []int{first, second} {
-					for j := range size {
-						places = append(places, (chunk*4+at)*size+j)
-					}
-				}
-			}
-			for i := range p.DepthA() {
-				k := i
-				if p.Sparse {
-					k = places[i]
-				}
-				code := exactCode(r, p.A)
-				a[row][k] = p.A.Decode(code) * factors[k*p.Factors/p.K]
-				p.SetA(row, i, code, false)
-			}
-		}
-		for col := range b {
-			b[col] = make([]float64, p.K)
-			factors := make([]float64, p.Factors)
-			for i := range factors {
-				code := exactCode(r, p.Scale)
-				factors[i] = p.Scale.Decode(code)
-				p.SetScaleB(col, i, code)
-			}
-			for k := range p.K {
-				code := exactCode(r, p.B)
-				b[col][k] = p.B.Decode(code) * factors[k*p.Factors/p.K]
-				p.SetB(col, k, code, false)
-			}
-		}
+		fillScaled(r, p, a, b)
 		p.Ready()
 		for row := range a {
 			for col := range b {
@@ -268,6 +232,54 @@ func TestScaledProduct(t *testing.T) {
 					t.Fatalf("%s: row %d, column %d: %v, want %v", test.kind, row, col, got, want)
 				}
 			}
+		}
+	}
+}
+
+// fillScaled gives a product random operands and scale factors.
+func fillScaled(r *rand.Rand, p *Product, a, b [][]float64) {
+	for row := range a {
+		a[row] = make([]float64, p.K)
+		factors := make([]float64, p.Factors)
+		for i := range factors {
+			code := exactCode(r, p.Scale)
+			factors[i] = p.Scale.Decode(code)
+			p.SetScaleA(row, i, code)
+		}
+		var places []int
+		for chunk := 0; p.Sparse && chunk < p.Chunks(); chunk++ {
+			first := r.IntN(3)
+			second := first + 1 + r.IntN(3-first)
+			p.SetPlaces(chunk, uint64(first|second<<2))
+			size := p.K / p.Chunks() / 4
+			for _, at := range []int{first, second} {
+				for j := range size {
+					places = append(places, (chunk*4+at)*size+j)
+				}
+			}
+		}
+		for i := range p.DepthA() {
+			k := i
+			if p.Sparse {
+				k = places[i]
+			}
+			code := exactCode(r, p.A)
+			a[row][k] = p.A.Decode(code) * factors[k*p.Factors/p.K]
+			p.SetA(row, i, code, false)
+		}
+	}
+	for col := range b {
+		b[col] = make([]float64, p.K)
+		factors := make([]float64, p.Factors)
+		for i := range factors {
+			code := exactCode(r, p.Scale)
+			factors[i] = p.Scale.Decode(code)
+			p.SetScaleB(col, i, code)
+		}
+		for k := range p.K {
+			code := exactCode(r, p.B)
+			b[col][k] = p.B.Decode(code) * factors[k*p.Factors/p.K]
+			p.SetB(col, k, code, false)
 		}
 	}
 }
