@@ -193,6 +193,14 @@ func convertFloats(s *spec, d, a isa.Type) *Op {
 			}
 		}
 	}
+	if from == F32 && to == F16 && len(s.words) == 3 {
+		op.Warp = func(f *Frame) {
+			d, a := f.Out[0], f.In[0]
+			for l := range d {
+				d[l] = limit.number(single(a[l]))
+			}
+		}
+	}
 	if to == F32 && (from == F16 || from == BF16) && !fin.ftz && !fin.sat && !fin.relu && !whole {
 		op.Warp = widenHalves(from)
 	}
