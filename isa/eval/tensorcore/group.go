@@ -169,7 +169,7 @@ func (p *Product) loadAcross(to *panel, e *Element, m Matrix, negate bool, first
 // perUnit returns the number of elements in 16 bytes. Elements of four and six bits of mixed kinds
 // come in sixteens, the rest of the 16 bytes is empty.
 func (p *Product) perUnit(e *Element) int {
-	if e.Bits < 8 && !p.Packed {
+	if (e.Bits == 4 || e.Bits == 6) && !p.Packed {
 		return 16
 	}
 	return 128 / e.Bits
