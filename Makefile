@@ -145,6 +145,12 @@ bench:
 gpu-test:
 	CGO_ENABLED=0 go build -o bin/gputest ./internal/gputest/cmd/gputest
 
+# The arithmetic of isa/eval against a GPU: kernels in build/gpuagree and bin/gpuagree, which runs them where there is one.
+.PHONY: gpu-agree
+gpu-agree: tools
+	CGO_ENABLED=0 go build -o bin/gpuagree ./internal/oracle/gpuagree/cmd/gpuagree
+	bin/gpuagree generate -in build/gpuagree
+
 .PHONY: gpu-bench
 gpu-bench:
 	CGO_ENABLED=0 go build -o bin/gpubench ./bench/cmd/gpubench
