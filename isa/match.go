@@ -80,9 +80,9 @@ type Want struct {
 // Never is the presence of an operand that the modifiers rule out.
 const Never = PresentWhen + 1
 
-// A WantKind is a Kind with nothing left open.
+// A WantKind is an OperandKind with nothing left open.
 type WantKind struct {
-	*Kind
+	*OperandKind
 	Settled Type
 	Len     int // of a brace vector; -1 for a single thing
 	In      Space
