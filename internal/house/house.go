@@ -28,6 +28,7 @@ func Rooms() []Room {
 	return []Room{
 		{"diag", "", ""},
 		{"isa", "diag internal/slab", ""},
+		{"isa/eval", "isa", ""},
 		{"ptx", "diag isa internal/slab internal/layout", participle},
 		{"form", "diag isa ptx", ""},
 		{"ir", "diag isa", ""},
