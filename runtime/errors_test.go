@@ -179,7 +179,8 @@ func TestUse(t *testing.T) {
 		{second(runtime.Variable[uint32](m, "nothing")), nil, "named symbol not found"},
 		{second(runtime.Open("gpu")), argument, `"gpu" is no device`},
 		{second(runtime.Open("cuda:x")), argument, `"cuda:x" is no device`},
-		{second(runtime.Open("emu:sm_90a")), runtime.ErrAbsent, "no emulator yet"},
+		{second(runtime.Open("emu:")), argument, `"emu:" is not an emulated device`},
+		{second(runtime.Open("emu:sm_1")), argument, `"sm_1" is not a PTX target`},
 	} {
 		refused(t, test.err, test.kind, test.words)
 	}

@@ -1,0 +1,74 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package emu
+
+import (
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// An entry says how instructions of a kind are decoded.
+type entry struct {
+	make func(*decoder) (step, error)
+	// whole says that a fragment runs the instruction with all its lanes: those that a guard keeps off
+	// go around it.
+	whole bool
+}
+
+// newEntries returns how each kind is decoded that is more than arithmetic on registers: those are left
+// to the evaluator.
+func newEntries() map[isa.Kind]entry {
+	return map[isa.Kind]entry{
+		isa.KindMov:  {make: move},
+		isa.KindLd:   {make: load},
+		isa.KindLdu:  {make: load},
+		isa.KindSt:   {make: store},
+		isa.KindAtom: {make: atomically},
+		isa.KindRed:  {make: atomically},
+
+		isa.KindBra:    {make: branch},
+		isa.KindBrxIdx: {make: branchIndexed, whole: true},
+		isa.KindCall:   {make: call, whole: true},
+		isa.KindRet:    {make: leave},
+		isa.KindExit:   {make: exit},
+		isa.KindTrap:   {make: trap},
+		isa.KindBrkpt:  {make: nothing},
+
+		isa.KindBarrierSync:   {make: barrierStep, whole: true},
+		isa.KindBarrierArrive: {make: barrierStep, whole: true},
+		isa.KindBarrierRed:    {make: barrierStep, whole: true},
+		isa.KindBarWarpSync:   {make: warpSync, whole: true},
+		isa.KindShfl:          {make: shfl, whole: true},
+		isa.KindVote:          {make: vote, whole: true},
+		isa.KindMatch:         {make: match, whole: true},
+		isa.KindRedux:         {make: redux, whole: true},
+		isa.KindElect:         {make: elect, whole: true},
+		isa.KindActivemask:    {make: activemask},
+		isa.KindFence:         {make: fence},
+		isa.KindFenceProxy:    {make: fence},
+
+		isa.KindCvta:       {make: toGeneric},
+		isa.KindCvtaTo:     {make: fromGeneric},
+		isa.KindIsspacep:   {make: inSpace},
+		isa.KindMapa:       {make: mapa},
+		isa.KindGetctarank: {make: rankOf},
+
+		isa.KindNanosleep:              {make: nanosleep},
+		isa.KindPmevent:                {make: nothing},
+		isa.KindPrefetch:               {make: nothing},
+		isa.KindPrefetchu:              {make: nothing},
+		isa.KindApplypriority:          {make: nothing},
+		isa.KindGriddepcontrol:         {make: nothing},
+		isa.KindSetmaxnregInc:          {make: nothing},
+		isa.KindSetmaxnregDec:          {make: nothing},
+		isa.KindCreatepolicyCvt:        {make: policy},
+		isa.KindCreatepolicyFractional: {make: policy},
+		isa.KindCreatepolicyRange:      {make: policy},
+		isa.KindAlloca:                 {make: alloca},
+		isa.KindStacksave:              {make: stackSave},
+		isa.KindStackrestore:           {make: stackRestore},
+
+		isa.KindBarrierClusterArrive: {make: clusterArrive, whole: true},
+		isa.KindBarrierClusterWait:   {make: clusterWait, whole: true},
+	}
+}
