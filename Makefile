@@ -66,6 +66,11 @@ race:
 agree: tools
 	go run ./internal/agree/cmd/agree -report docs/agree.md
 
+# Every spelling of scalar and packed arithmetic, with a thousand inputs each, against rational numbers.
+.PHONY: eval-oracle
+eval-oracle:
+	EVAL_ORACLE=1000 go test -count 1 -timeout 2h -run TestOracle -v ./isa/eval
+
 # Spoils whole modules in one place each, and compares the verdicts.
 .PHONY: wild
 wild: tools
@@ -131,6 +136,12 @@ bench:
 .PHONY: gpu-test
 gpu-test:
 	CGO_ENABLED=0 go build -o bin/gputest ./internal/gputest/cmd/gputest
+
+# The arithmetic of isa/eval against a GPU: kernels in build/gpuagree and bin/gpuagree, which runs them where there is one.
+.PHONY: gpu-agree
+gpu-agree: tools
+	CGO_ENABLED=0 go build -o bin/gpuagree ./internal/oracle/gpuagree/cmd/gpuagree
+	bin/gpuagree generate -in build/gpuagree
 
 .PHONY: gpu-bench
 gpu-bench:

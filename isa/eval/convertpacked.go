@@ -140,7 +140,7 @@ func convertScaled(s *spec, d, a isa.Type) *Op {
 func convertStochastic(s *spec, d isa.Type) *Op {
 	element, n := lanesOf(d)
 	c := codecOf(s, d)
-	c.limit.how = Zero
+	c.limit.how = Nearest // exact, unless it is too large
 	in := make([]isa.Type, n, n+1)
 	for i := range in {
 		in[i] = isa.F32

@@ -136,10 +136,13 @@ func videoFunction(s *spec) func(a, b int64) int64 {
 		if wrap {
 			n = uint64(b) & 31
 		}
-		if left {
-			return a << n
+		switch {
+		case !left:
+			return a >> n
+		case a>>31 > 0 && n == 32:
+			return 1 << 62 // as large, with the same low bits
 		}
-		return a >> n
+		return a << n
 	}
 }
 
