@@ -59,7 +59,8 @@ func (w *warp) start(threads int) {
 	g := w.block.grid
 	w.live = uint32(1<<threads - 1)
 	w.ready, w.waiting, w.carry, w.yield = w.ready[:0], w.waiting[:0], 0, false
-	w.arrivals = 0
+	w.arrivals, w.copies, w.bulk = 0, nil, nil
+	w.copyGroups, w.bulkGroups = groupCount{}, groupCount{}
 	clear(w.recent[:])
 	x, y := uint64(g.launch.Block[0]), uint64(g.launch.Block[1])
 	for l := range eval.Lanes {

@@ -154,6 +154,7 @@ func (c *cluster) poll(timeout bool) (woke bool) {
 		for i := len(w.waiting) - 1; i >= 0; i-- {
 			f := w.waiting[i]
 			if f.group.met != nil && f.group.met() || timeout && f.state == waitsPhase {
+				f.expired = timeout
 				w.wake(f)
 				woke = true
 			}

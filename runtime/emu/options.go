@@ -21,6 +21,8 @@ type Options struct {
 	// Seed chooses the order in which warps have their turns. A kernel without races computes the same
 	// with all of them.
 	Seed uint64
+	// Completion says when asynchronous operations take effect.
+	Completion Completion
 	// Workers is how many blocks run at once; with 0, as many as there are processors.
 	Workers int
 	// Unchecked accepts reads of memory that was never written.

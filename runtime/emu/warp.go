@@ -8,6 +8,7 @@ import (
 	"math/bits"
 
 	"github.com/ptxdsl/ptxdsl/isa/eval"
+	"github.com/ptxdsl/ptxdsl/isa/eval/tensorcore"
 )
 
 // A warp is 32 lanes. Lanes that diverge form fragments, which take turns.
@@ -37,20 +38,25 @@ type warp struct {
 	address eval.Vector
 	recent  [16]*region // by the address of the instruction
 
-	root     *frame   // of the kernel
-	spare    []*frame // of calls that have returned
-	arrivals int      // at the barrier of the cluster
+	root                   *frame       // of the kernel
+	spare                  []*frame     // of calls that have returned
+	copies, bulk           []*operation // in flight
+	copyGroups, bulkGroups groupCount
+	matrix                 *tensorcore.Frame
+	result                 [8]eval.Vector
+	arrivals               int // at the barrier of the cluster
 }
 
 // A fragment is lanes of a warp that are at one place.
 type fragment struct {
-	mask  uint32
-	pc    int
-	frame *frame
-	joins *join // innermost first
-	state waitState
-	since int64 // the block's count of instructions when it began to wait
-	group wait  // of the collective that it waits at
+	mask    uint32
+	pc      int
+	frame   *frame
+	joins   *join // innermost first
+	state   waitState
+	since   int64 // the block's count of instructions when it began to wait
+	group   wait  // of the collective that it waits at
+	expired bool  // it has waited for as long as it may
 }
 
 // A frame is a call of a function. Fragments of one call share it: their lanes are different.
