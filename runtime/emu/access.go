@@ -180,7 +180,7 @@ func (w *warp) checked(mask uint32, q *demand) bool {
 	if q.write && r.fixed {
 		return w.denied(bits.TrailingZeros32(mask), "kernels cannot write "+r.name)
 	}
-	if q.write || !q.read || r.init == nil || !w.block.grid.checks {
+	if q.write || !q.read || !w.mustBeWritten(r) {
 		return true
 	}
 	for m := mask; m != 0; m &= m - 1 {
@@ -191,6 +191,12 @@ func (w *warp) checked(mask uint32, q *demand) bool {
 		}
 	}
 	return true
+}
+
+// mustBeWritten reports whether reads of what was never written are looked for in a region.
+func (w *warp) mustBeWritten(r *region) bool {
+	g := w.block.grid
+	return r.init != nil && g.checks && (g.strict || r.base != sharedWindow)
 }
 
 // allSet reports whether all bytes are set.
@@ -224,7 +230,7 @@ func (w *warp) scattered(mask uint32, q *demand) bool {
 		if q.write && r.fixed {
 			return w.denied(l, "kernels cannot write "+r.name)
 		}
-		if q.read && !q.write && w.block.grid.checks && r.init != nil && !allSet(r.init[off:off+q.size]) {
+		if q.read && !q.write && w.mustBeWritten(r) && !allSet(r.init[off:off+q.size]) {
 			return w.denied(l, fmt.Sprintf("read of memory that was never written: %d bytes", q.size))
 		}
 		w.where.each[l], w.where.at[l] = r, off

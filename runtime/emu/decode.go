@@ -219,6 +219,12 @@ func (d *decoder) decode() (run step, err error) {
 		return nil, fmt.Errorf("it is not in the instruction set")
 	}
 	if e := d.image.module.entries[d.in.Form.Form.Kind]; e.make != nil {
+		op := d.operation()
+		for _, m := range e.without {
+			if op.Has(m) {
+				return nil, fmt.Errorf("%s: %s is not emulated yet", d.in.Op, m)
+			}
+		}
 		return e.make(d)
 	}
 	op, err := eval.Of(d.in.Form.Opcode)

@@ -22,6 +22,7 @@ type grid struct {
 	number uint64 // %gridid
 	began  uint64 // the clock when it began
 	checks bool   // of what was never written
+	strict bool   // of shared memory too
 	alone  bool   // one worker runs the grid: atomics need no locks
 
 	mutex   sync.Mutex

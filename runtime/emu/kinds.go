@@ -13,6 +13,8 @@ type entry struct {
 	// whole says that a fragment runs the instruction with all its lanes: those that a guard keeps off
 	// go around it.
 	whole bool
+	// without are modifiers with which an instruction is not emulated yet.
+	without []isa.Mod
 }
 
 // newEntries returns how each kind is decoded that is more than arithmetic on registers: those are left
@@ -76,10 +78,10 @@ func newEntries() map[isa.Kind]entry {
 		isa.KindMbarrierArriveDropExpectTx: {make: mbarrierArrive},
 		isa.KindMbarrierExpectTx:           {make: mbarrierArrive},
 		isa.KindMbarrierCompleteTx:         {make: mbarrierArrive},
-		isa.KindMbarrierTestWait:           {make: mbarrierWait, whole: true},
-		isa.KindMbarrierTestWaitParity:     {make: mbarrierWait, whole: true},
-		isa.KindMbarrierTryWait:            {make: mbarrierWait, whole: true},
-		isa.KindMbarrierTryWaitParity:      {make: mbarrierWait, whole: true},
+		isa.KindMbarrierTestWait:           {make: mbarrierWait, whole: true, without: []isa.Mod{isa.ModPhaseTypePrimary}},
+		isa.KindMbarrierTestWaitParity:     {make: mbarrierWait, whole: true, without: []isa.Mod{isa.ModPhaseTypePrimary}},
+		isa.KindMbarrierTryWait:            {make: mbarrierWait, whole: true, without: []isa.Mod{isa.ModPhaseTypePrimary}},
+		isa.KindMbarrierTryWaitParity:      {make: mbarrierWait, whole: true, without: []isa.Mod{isa.ModPhaseTypePrimary}},
 		isa.KindMbarrierPendingCount:       {make: mbarrierPending},
 		isa.KindCpAsync:                    {make: cpAsync},
 		isa.KindCpAsyncCommitGroup:         {make: commitGroup},
@@ -90,15 +92,23 @@ func newEntries() map[isa.Kind]entry {
 		isa.KindCpReduceAsyncBulk:          {make: bulkCopy},
 		isa.KindCpAsyncBulkCommitGroup:     {make: commitGroup},
 		isa.KindCpAsyncBulkWaitGroup:       {make: waitGroup},
-		isa.KindCpAsyncBulkTensor:          {make: tensorCopy},
-		isa.KindCpReduceAsyncBulkTensor:    {make: tensorCopy},
+		isa.KindCpAsyncBulkTensor:          {make: tensorCopy, without: tensorModes()},
+		isa.KindCpReduceAsyncBulkTensor:    {make: tensorCopy, without: tensorModes()},
 		isa.KindCpAsyncBulkPrefetch:        {make: nothing},
 		isa.KindCpAsyncBulkPrefetchTensor:  {make: nothing},
 		isa.KindMma:                        {make: mma, whole: true},
-		isa.KindLdmatrix:                   {make: ldmatrix, whole: true},
-		isa.KindStmatrix:                   {make: stmatrix, whole: true},
+		isa.KindLdmatrix:                   {make: ldmatrix, whole: true, without: []isa.Mod{isa.ModM16N16, isa.ModM8N16, isa.ModM16N8}},
+		isa.KindStmatrix:                   {make: stmatrix, whole: true, without: []isa.Mod{isa.ModM16N16, isa.ModM8N16, isa.ModM16N8}},
 		isa.KindMovmatrix:                  {make: movmatrix, whole: true},
 		isa.KindBarrierClusterArrive:       {make: clusterArrive, whole: true},
 		isa.KindBarrierClusterWait:         {make: clusterWait, whole: true},
+	}
+}
+
+// tensorModes are the modes of tensor copies that are not emulated yet.
+func tensorModes() []isa.Mod {
+	return []isa.Mod{
+		isa.ModIm2col, isa.ModIm2colW, isa.ModIm2colW128, isa.ModTileGather4, isa.ModTileScatter4, isa.ModCTAGroup1, isa.ModCTAGroup2,
+		isa.ModOverrideGlobalAddress,
 	}
 }

@@ -287,13 +287,10 @@ func atomically(d *decoder) (step, error) {
 
 // initialized checks that what an atomic operation reads was written.
 func (w *warp) initialized(mask uint32, q *demand) bool {
-	if !w.block.grid.checks {
-		return true
-	}
 	for m := mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
 		r, at := w.where.of(l), w.where.at[l]
-		if r.init != nil && !allSet(r.init[at:at+q.size]) {
+		if w.mustBeWritten(r) && !allSet(r.init[at:at+q.size]) {
 			return w.denied(l, fmt.Sprintf("atomic operation on memory that was never written: %d bytes", q.size))
 		}
 	}

@@ -27,6 +27,9 @@ type Options struct {
 	Workers int
 	// Unchecked accepts reads of memory that was never written.
 	Unchecked bool
+	// Strict reports such reads in shared memory too. Kernels that fetch ahead read a stage that was
+	// never filled and do not use it, which is no mistake.
+	Strict bool
 	// Memory is the bytes of global memory; with 0, 16 GiB.
 	Memory int64
 	// Number tells devices apart that are open at once, from 0 to 255: their memory has different

@@ -15,11 +15,6 @@ import (
 // tensorCopy decodes cp.async.bulk.tensor and cp.reduce.async.bulk.tensor in tile mode.
 func tensorCopy(d *decoder) (step, error) {
 	op := d.operation()
-	for _, m := range []isa.Mod{isa.ModIm2col, isa.ModTileGather4, isa.ModTileScatter4, isa.ModCTAGroup2, isa.ModCTAGroup1, isa.ModOverrideGlobalAddress} {
-		if op.Has(m) {
-			return nil, fmt.Errorf("%s: %s is not emulated yet", d.in.Op, m)
-		}
-	}
 	t := &tensorStep{o: bulkOperands{told: op.Has(isa.ModMbarrierCompleteTxBytes)}}
 	t.loads = op.From == isa.Global
 	mapArg, sharedArg := 0, 1
