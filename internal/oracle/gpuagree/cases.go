@@ -24,15 +24,17 @@ type Case struct {
 	Immediate int // truth table of lop3, or sparsity selector
 	Op        *eval.Op
 	MMA       *tensorcore.MMA
+	Group     *tensorcore.Product
 }
 
 // skipped are instructions that are pure but no arithmetic of a lane, or whose results the manual
 // leaves to the machine.
-var skipped = []string{"mov", "isspacep", "cvta", "mapa", "getctarank", "movmatrix", "istypep", "txq",
-	"suq", "createpolicy", "spcompress", "spdecompress", "mbarrier", "clusterlaunchcontrol"}
+var skipped = []string{"mov", "isspacep", "cvta", "mapa", "getctarank", "movmatrix", "istypep",
+	"txq", "suq", "createpolicy", "spcompress", "spdecompress", "mbarrier", "clusterlaunchcontrol"}
 
 // tables are the truth tables of lop3 that are tried.
-var tables = []int{0x00, 0x1a, 0x3c, 0x40, 0x6a, 0x80, 0x96, 0xc9, 0xca, 0xd8, 0xe8, 0xf8, 0xfe, 0xff}
+var tables = []int{0x00, 0x1a, 0x3c, 0x40, 0x6a, 0x80, 0x96, 0xc9, 0xca, 0xd8, 0xe8, 0xf8, 0xfe,
+	0xff}
 
 // Cases lists the cases of a target and a PTX version, in a fixed order.
 func Cases(version isa.Version, target isa.Target, sm int) ([]Case, error) {
@@ -50,7 +52,8 @@ func Cases(version isa.Version, target isa.Target, sm int) ([]Case, error) {
 		for i := range ins.Forms {
 			form := &ins.Forms[i]
 			pure := slices.Contains(form.Effects, "pure") && !slices.Contains(skipped, head)
-			if !pure && ins.Name != "mma" {
+			group := strings.HasPrefix(ins.Name, "wgmma.mma_async")
+			if !pure && !group && ins.Name != "mma" {
 				continue
 			}
 			for slots := range spellings(form) {
@@ -58,9 +61,16 @@ func Cases(version isa.Version, target isa.Target, sm int) ([]Case, error) {
 					continue
 				}
 				opcode := set.Opcode(ins, slots)
-				if pure {
+				var err error
+				switch {
+				case pure:
 					scalarCases(opcode, ins.Family, add)
-				} else if err := productCases(opcode, sm, add); err != nil {
+				case group:
+					err = groupCases(opcode, sm, add)
+				default:
+					err = productCases(opcode, sm, add)
+				}
+				if err != nil {
 					return nil, err
 				}
 			}
@@ -117,7 +127,8 @@ func scalarCases(opcode, family string, add func(Case)) {
 		return
 	}
 	for _, t := range tables {
-		add(Case{ID: fmt.Sprintf("%s %#x", opcode, t), Opcode: opcode, Family: family, Immediate: t, Op: op})
+		id := fmt.Sprintf("%s %#x", opcode, t)
+		add(Case{ID: id, Opcode: opcode, Family: family, Immediate: t, Op: op})
 	}
 }
 
@@ -131,7 +142,8 @@ func productCases(opcode string, sm int, add func(Case)) error {
 		return nil
 	}
 	for s := range m.Selectors() {
-		add(Case{ID: fmt.Sprintf("%s %d", opcode, s), Opcode: opcode, Family: "mma.sp", Immediate: s, MMA: m})
+		id := fmt.Sprintf("%s %d", opcode, s)
+		add(Case{ID: id, Opcode: opcode, Family: "mma.sp", Immediate: s, MMA: m})
 	}
 	return nil
 }

@@ -15,8 +15,12 @@ import (
 // Expect computes the result columns of a case, one after the other.
 func (c *Case) Expect(in *Inputs) []uint64 {
 	out := make([]uint64, c.results()*Rows)
-	if c.MMA != nil {
+	switch {
+	case c.MMA != nil:
 		c.expectProduct(in, out)
+		return out
+	case c.Group != nil:
+		c.expectGroup(in, out)
 		return out
 	}
 	var frame eval.Frame
@@ -82,7 +86,7 @@ func (c *Case) expectProduct(in *Inputs, out []uint64) {
 
 // clean cuts results to the width of their types, as registers may be wider.
 func (c *Case) clean(out []uint64) {
-	if c.MMA != nil {
+	if c.Op == nil {
 		return
 	}
 	for i, t := range c.Op.Out {
@@ -146,7 +150,8 @@ func (c *Case) near(f *eval.Format, x, y float64) bool {
 	case "lg2":
 		return gap <= 0x1p-22 || gap <= 0x1p-22*math.Abs(y)
 	}
-	relative := map[*eval.Format]float64{eval.F32: 0x1p-21, eval.F16: 0x1p-9, eval.BF16: 0x1p-7, eval.F64: 0x1p-19}[f]
+	relative := map[*eval.Format]float64{eval.F32: 0x1p-21, eval.F16: 0x1p-9, eval.BF16: 0x1p-7,
+		eval.F64: 0x1p-19}[f]
 	if head == "tanh" && f == eval.F32 {
 		relative = 0x1p-10
 	}

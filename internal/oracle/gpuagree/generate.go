@@ -66,7 +66,8 @@ func NewSetting(version, target string) (*Setting, error) {
 
 // Generate assembles the kernels of all cases into a folder. It returns the cases that the
 // assembler refuses, with its words.
-func Generate(ctx context.Context, tool *ptxas.Tool, folder, version, target string, log func(string)) (*Plan, map[string]string, error) {
+func Generate(ctx context.Context, tool *ptxas.Tool, folder, version, target string,
+	log func(string)) (*Plan, map[string]string, error) {
 	s, err := NewSetting(version, target)
 	if err != nil {
 		return nil, nil, err
@@ -97,7 +98,8 @@ func Generate(ctx context.Context, tool *ptxas.Tool, folder, version, target str
 }
 
 // assemble makes a cubin of cases and drops those that ptxas refuses.
-func assemble(ctx context.Context, tool *ptxas.Tool, s *Setting, cases []Case, version, target string, refused map[string]string) ([]byte, []string, error) {
+func assemble(ctx context.Context, tool *ptxas.Tool, s *Setting, cases []Case,
+	version, target string, refused map[string]string) ([]byte, []string, error) {
 	for {
 		var text strings.Builder
 		fmt.Fprintf(&text, ".version %s\n.target %s\n.address_size 64\n", version, target)
@@ -112,7 +114,8 @@ func assemble(ctx context.Context, tool *ptxas.Tool, s *Setting, cases []Case, v
 			text.WriteString(c.Kernel(fmt.Sprintf("k%d", len(kept)), s.Inputs))
 			kept, ids = append(kept, c.ID), append(ids, c.ID)
 		}
-		cubin, verdict, err := tool.Assemble(ctx, text.String(), ptxas.Options{Target: target, Flags: []string{"-O1"}})
+		options := ptxas.Options{Target: target, Flags: []string{"-O1"}}
+		cubin, verdict, err := tool.Assemble(ctx, text.String(), options)
 		if err != nil {
 			return nil, nil, err
 		}

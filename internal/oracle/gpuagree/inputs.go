@@ -79,7 +79,8 @@ func (in *Inputs) scalar(c *Case, i int) int {
 
 // predicate returns the column of predicate i.
 func (in *Inputs) predicate(i int) int {
-	return in.column("predicate"+string(rune('a'+i)), func(r *rand.Rand, _ int) uint64 { return r.Uint64() & 1 })
+	name := "predicate" + string(rune('a'+i))
+	return in.column(name, func(r *rand.Rand, _ int) uint64 { return r.Uint64() & 1 })
 }
 
 // packed returns random bits of a type, with the edges of its elements among them.
@@ -122,8 +123,8 @@ func floatBits(r *rand.Rand, f *eval.Format) uint64 {
 	switch r.IntN(7) {
 	case 0:
 		inf := f.Encode(math.Inf(1), eval.Nearest)
-		edges := []uint64{0, 1, 2, f.Encode(math.NaN(), eval.Nearest), inf, inf - 1, inf + 1, magnitude, one, one + 1,
-			one - 1, f.Smallest(), f.Smallest() - 1, f.Smallest() + 1}
+		edges := []uint64{0, 1, 2, f.Encode(math.NaN(), eval.Nearest), inf, inf - 1, inf + 1, magnitude,
+			one, one + 1, one - 1, f.Smallest(), f.Smallest() - 1, f.Smallest() + 1}
 		return sign | edges[r.IntN(len(edges))]&magnitude
 	case 1, 2: // near one
 		return sign | f.Encode(math.Exp2(r.Float64()*8-4), eval.Nearest)&magnitude
@@ -136,7 +137,8 @@ func floatBits(r *rand.Rand, f *eval.Format) uint64 {
 }
 
 // fragment returns the column of register i of an operand of a product.
-func (in *Inputs) fragment(operand string, e *tensorcore.Element, layout tensorcore.Layout, i int) int {
+func (in *Inputs) fragment(operand string, e *tensorcore.Element, layout tensorcore.Layout,
+	i int) int {
 	name := operand + " " + e.Name + layout.Container() + string(rune('0'+i))
 	return in.column(name, func(r *rand.Rand, row int) uint64 {
 		return layout.Fill(func() uint64 { return elementBits(r, e, row) }, e)
@@ -161,7 +163,8 @@ func elementBits(r *rand.Rand, e *tensorcore.Element, row int) uint64 {
 	if r.IntN(64) == 0 {
 		return floatBits(r, f)
 	}
-	span := map[*tensorcore.Element]float64{tensorcore.F16: 10, tensorcore.E5M2: 10, tensorcore.E4M3: 5}[e]
+	span := map[*tensorcore.Element]float64{
+		tensorcore.F16: 10, tensorcore.E5M2: 10, tensorcore.E4M3: 5}[e]
 	if span == 0 {
 		span = 60
 	}
@@ -174,10 +177,15 @@ func (in *Inputs) metadata(m *tensorcore.MMA) int {
 	if m.ElementA() == tensorcore.TF32 {
 		codes, name = []uint64{4, 14}, "metadata tf32"
 	}
-	return in.column(name, func(r *rand.Rand, _ int) (x uint64) {
+	return in.column(name, metadataWord(codes))
+}
+
+// metadataWord returns random metadata: eight times four bits.
+func metadataWord(codes []uint64) func(r *rand.Rand, row int) uint64 {
+	return func(r *rand.Rand, _ int) (x uint64) {
 		for range 8 {
 			x = x<<4 | codes[r.IntN(len(codes))]
 		}
 		return x
-	})
+	}
 }

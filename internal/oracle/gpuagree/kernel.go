@@ -17,7 +17,9 @@ type kernel struct {
 	regs strings.Builder
 }
 
-func (k *kernel) line(format string, args ...any) { fmt.Fprintf(&k.text, "\t"+format+"\n", args...) }
+func (k *kernel) line(format string, args ...any) {
+	fmt.Fprintf(&k.text, "\t"+format+"\n", args...)
+}
 
 func (k *kernel) register(class, name string) string {
 	fmt.Fprintf(&k.regs, "\t.reg .%s %s;\n", class, name)
@@ -66,8 +68,11 @@ func (k *kernel) storePredicate(i int, p string) {
 
 // results returns the number of result columns of a case.
 func (c *Case) results() int {
-	if c.MMA != nil {
+	switch {
+	case c.MMA != nil:
 		return c.MMA.RegsD
+	case c.Group != nil:
+		return c.groupRegisters()
 	}
 	return len(c.Op.Out) + c.predicates()
 }
@@ -75,7 +80,8 @@ func (c *Case) results() int {
 // predicates returns the number of predicate results that the instruction can write: setp of one
 // half has no second one.
 func (c *Case) predicates() int {
-	if strings.HasPrefix(c.Opcode, "setp") && (strings.HasSuffix(c.Opcode, ".f16") || strings.HasSuffix(c.Opcode, ".bf16")) {
+	half := strings.HasSuffix(c.Opcode, ".f16") || strings.HasSuffix(c.Opcode, ".bf16")
+	if half && strings.HasPrefix(c.Opcode, "setp") {
 		return 1
 	}
 	return c.Op.POut
@@ -84,9 +90,12 @@ func (c *Case) predicates() int {
 // Kernel returns the text of the kernel of a case.
 func (c *Case) Kernel(name string, in *Inputs) string {
 	k := &kernel{}
-	if c.MMA != nil {
+	switch {
+	case c.MMA != nil:
 		c.product(k, in)
-	} else {
+	case c.Group != nil:
+		c.warpgroup(k, in)
+	default:
 		c.scalar(k, in)
 	}
 	return fmt.Sprintf(`.visible .entry %s(.param .u64 %s_in, .param .u64 %s_out)
@@ -185,7 +194,9 @@ func (c *Case) product(k *kernel, in *Inputs) {
 		}
 		return "{" + strings.Join(names, ", ") + "}"
 	}
-	d := list("d", m.RegsD, func(i int) string { return k.register(width(m.ElementD().Bits), fmt.Sprintf("%%d%d", i)) })
+	d := list("d", m.RegsD, func(i int) string {
+		return k.register(width(m.ElementD().Bits), fmt.Sprintf("%%d%d", i))
+	})
 	operands := []string{d}
 	for _, f := range c.fragments(in) {
 		operands = append(operands, list(f.name, len(f.columns), func(i int) string {

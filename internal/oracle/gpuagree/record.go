@@ -17,6 +17,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
+// mostResults is the number of result columns that a case may have.
+const mostResults = 32
+
 // A Record is what a GPU computed.
 type Record struct {
 	Device  string
@@ -111,7 +114,8 @@ func Run(folder, device string, log func(string)) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	record := &Record{Device: fmt.Sprintf("%+v", dev.Info()), Target: plan.Target, Version: plan.Version}
+	info := fmt.Sprintf("%+v", dev.Info())
+	record := &Record{Device: info, Target: plan.Target, Version: plan.Version}
 	for _, m := range plan.Modules {
 		cubin, err := os.ReadFile(filepath.Join(folder, m.Cubin))
 		if err != nil {
@@ -127,22 +131,23 @@ func Run(folder, device string, log func(string)) (*Record, error) {
 	return record, nil
 }
 
-func runModule(dev *runtime.Device, m PlanModule, cubin []byte, s *Setting, in *runtime.Buffer[uint64]) ([]Result, error) {
+func runModule(dev *runtime.Device, m PlanModule, cubin []byte, s *Setting,
+	in *runtime.Buffer[uint64]) ([]Result, error) {
 	module, err := dev.LoadCubin(m.Cubin, cubin)
 	if err != nil {
 		return nil, err
 	}
-	out, err := runtime.Alloc[uint64](dev, 8*Rows)
+	out, err := runtime.Alloc[uint64](dev, mostResults*Rows)
 	if err != nil {
 		return nil, err
 	}
 	defer out.Close()
 	var results []Result
-	words := make([]uint64, 8*Rows)
+	words := make([]uint64, mostResults*Rows)
 	for i, id := range m.Cases {
 		c := s.byID[id]
 		if c == nil {
-			return nil, fmt.Errorf("case %s is not known: the folder was made by another version", id)
+			return nil, fmt.Errorf("%s is not known: the folder was made by another version", id)
 		}
 		k, err := module.Kernel(fmt.Sprintf("k%d", i))
 		if err != nil {
@@ -154,7 +159,11 @@ func runModule(dev *runtime.Device, m PlanModule, cubin []byte, s *Setting, in *
 		if err := k.Launch(runtime.Grid(1).Block(Rows), in, out); err != nil {
 			return nil, fmt.Errorf("%s: %w", id, err)
 		}
-		if err := out.Read(words); err != nil {
+		some, err := out.Slice(0, c.results()*Rows)
+		if err != nil {
+			return nil, err
+		}
+		if err := some.Read(words[:some.Len()]); err != nil {
 			return nil, fmt.Errorf("%s: %w", id, err)
 		}
 		r, err := c.result(words, s.Inputs)
