@@ -27,6 +27,9 @@ type T struct {
 	Work int
 }
 
+// SmallWork is a bound on sizes with which an emulated device is done in seconds.
+const SmallWork = 300_000
+
 // Within returns the sizes of list whose work does not exceed t.Work, all of them where there is no bound.
 func Within[S any](t *T, work func(S) int, list ...S) []S {
 	if t.Work == 0 {

@@ -100,6 +100,7 @@ type Info struct {
 	Cooperative  bool
 	TensorMaps   bool
 	PeerCapable  bool
+	Emulated     bool // by this program, which is slower than hardware by far
 	MaxParameter int // bytes of kernel parameters
 }
 

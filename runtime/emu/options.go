@@ -66,7 +66,7 @@ func infoOf(o Options) (device.Info, error) {
 		Memory: o.Memory, L2: 50 << 20, SMs: limits.multiprocessors, WarpSize: 32, Clock: 1_000_000, MemoryClock: 1_000_000, MemoryBits: 64,
 		MaxGrid: [3]int{1<<31 - 1, 65535, 65535}, MaxBlock: [3]int{1024, 1024, 64}, MaxThreads: 1024, Threads: limits.warps * 32, Blocks: limits.blocks,
 		Registers: 65536, Shared: 48 << 10, SharedOptIn: limits.shared - 1<<10, SharedPerSM: limits.shared,
-		Clusters: n >= 90, Cooperative: true, TensorMaps: n >= 90, PeerCapable: true, MaxParameter: 4096,
+		Clusters: n >= 90, Cooperative: true, TensorMaps: n >= 90, PeerCapable: true, Emulated: true, MaxParameter: 4096,
 	}
 	if n >= 70 {
 		info.MaxParameter = 32764
