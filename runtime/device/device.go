@@ -101,7 +101,7 @@ type Info struct {
 	TensorMaps   bool
 	PeerCapable  bool
 	Emulated     bool // by this program, which is slower than hardware by far
-	MaxParameter int // bytes of kernel parameters
+	MaxParameter int  // bytes of kernel parameters
 }
 
 // StreamOptions say what a stream is like.

@@ -15,6 +15,50 @@ import (
 var builtins = map[string]func(d *decoder, results, in []argument) (step, error){
 	"vprintf":      vprintf,
 	"__assertfail": assertFail,
+	"malloc":       deviceMalloc,
+	"free":         deviceFree,
+}
+
+// deviceMalloc decodes a call of malloc: each lane gets an allocation of its own.
+func deviceMalloc(d *decoder, results, in []argument) (step, error) {
+	if len(in) != 1 || len(results) != 1 {
+		return nil, fmt.Errorf("malloc takes 1 argument and returns 1")
+	}
+	return func(w *warp, mask uint32) action {
+		f := w.cur.frame
+		values := w.arguments(mask, f, in)
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m)
+			n := values[0][0][l]
+			values[0][0][l] = 0 // where there is no memory
+			if n > 0 && n < 1<<40 {
+				if r, ok := w.block.grid.device.memory.allocate("", int64(n)); ok {
+					values[0][0][l] = r.base
+				}
+			}
+		}
+		w.deliver(mask, f, results[0].regs, results[0].at, 8, &values[0])
+		w.cur.pc++
+		return moved
+	}, nil
+}
+
+// deviceFree decodes a call of free.
+func deviceFree(d *decoder, _, in []argument) (step, error) {
+	if len(in) != 1 {
+		return nil, fmt.Errorf("free takes 1 argument")
+	}
+	return func(w *warp, mask uint32) action {
+		values := w.arguments(mask, w.cur.frame, in)
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m)
+			if p := values[0][0][l]; p != 0 && !w.block.grid.device.memory.free(p) {
+				return w.fault(l, w.near(p), "free of 0x%x, which is not the address of an allocation", p)
+			}
+		}
+		w.cur.pc++
+		return moved
+	}, nil
 }
 
 // vprintf decodes a call of vprintf: a format and the operands, both in memory.

@@ -51,7 +51,7 @@ func branchIndexed(d *decoder) (step, error) {
 	if !ok || len(list.Blocks) == 0 {
 		return nil, fmt.Errorf("it has no list of targets")
 	}
-	index, meet := d.reads()[0], d.meeting()
+	index, meet := d.flatten(nil, &d.in.Args[0])[0], d.meeting()
 	to := make([]int, len(list.Blocks))
 	d.fixes = append(d.fixes, func() {
 		for i, b := range list.Blocks {

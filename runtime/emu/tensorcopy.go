@@ -217,7 +217,9 @@ func (c *boxCopy) row(inside bool, at, off, n uint64) string {
 	for i := uint64(0); i < n; i += width {
 		x := c.start[0] + int64(i/width*m.steps[0])
 		place := c.at + off + i
-		place = m.swizzled(place)
+		if place = m.swizzled(place); place+width > uint64(len(c.shared.data)) {
+			return fmt.Sprintf("tensor copy out of bounds: shared address 0x%x, with a swizzle of %d bytes", place, m.swizzle)
+		}
 		if !inside || x < 0 || uint64(x) >= m.sizes[0] {
 			if c.loads {
 				put(c.shared.data[place:], width, m.outside())
