@@ -17,7 +17,7 @@ func TestEmulated(t *testing.T) {
 	emulated := map[string]string{
 		"01_vecadd": "emu:sm_90a", "02_saxpy": "emu:sm_90a", "03_transpose": "emu:sm_90a", "04_reduce": "emu:sm_90a",
 		"05_scan": "emu:sm_90a", "06_histogram": "emu:sm_90a", "07_softmax": "emu:sm_90a", "08_rmsnorm": "emu:sm_90a",
-		"09_matmul_simt": "emu:sm_90a", "10_matmul_ladder": "emu:sm_90a", "11_clusters": "emu:sm_90a", "13_matmul_multistage": "emu:sm_80",
+		"09_matmul_simt": "emu:sm_90a", "10_matmul_ladder": "emu:sm_90a", "11_clusters": "emu:sm_90a", "12_matmul_splitk": "emu:sm_90a", "13_matmul_multistage": "emu:sm_80", "15_matmul_hopper": "emu:sm_90a",
 	}
 	ran := 0
 	for _, c := range exampleChecks() {

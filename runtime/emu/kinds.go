@@ -20,7 +20,7 @@ type entry struct {
 // newEntries returns how each kind is decoded that is more than arithmetic on registers: those are left
 // to the evaluator.
 func newEntries() map[isa.Kind]entry {
-	return map[isa.Kind]entry{
+	kinds := map[isa.Kind]entry{
 		isa.KindMov:  {make: move},
 		isa.KindLd:   {make: load},
 		isa.KindLdu:  {make: load},
@@ -103,6 +103,8 @@ func newEntries() map[isa.Kind]entry {
 		isa.KindBarrierClusterArrive:       {make: clusterArrive, whole: true},
 		isa.KindBarrierClusterWait:         {make: clusterWait, whole: true},
 	}
+	wgmmaKinds(kinds)
+	return kinds
 }
 
 // tensorModes are the modes of tensor copies that are not emulated yet.

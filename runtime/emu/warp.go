@@ -43,6 +43,7 @@ type warp struct {
 	copies, bulk           []*operation // in flight
 	copyGroups, bulkGroups groupCount
 	matrix                 *tensorcore.Frame
+	products               map[*tensorcore.Product]*tensorcore.Product
 	result                 [8]eval.Vector
 	arrivals               int // at the barrier of the cluster
 }
