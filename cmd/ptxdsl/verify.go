@@ -32,21 +32,32 @@ types, functions and calls, directives. Where they are right it follows the ways
 that threads can take through each kernel and checks what they do to memory and
 to one another: barriers, copies in the background, fences and proxies, barrier
 objects, wgmma and tcgen05, clusters, register pools. Nothing runs. An error of
-this kind shows the way on which a rule is broken; a review is legal under a
-condition that could not be decided; what was not looked at is said in the last
-line. A clean file is passed in silence; -v says what its verdict rests on.
+this kind shows the path on which a rule is broken. It occurs for every value
+that was tried under which its instructions execute. A review needs particular
+values, which it names, or a condition that could not be decided.
+
+The last line has the verdict: error, review, incomplete or clean. A file is
+incomplete if something was not checked; the line says what. It also lists the
+classes of hazards that were checked, and what the verdict assumes: the block
+size if no directive fixes it, the iterations of loops that were followed, and
+the values that were tried for parameters. Clean holds under these assumptions
+only. A larger -effort follows more paths; it does not lift the assumptions.
+The line is left out for a file that is clean without assumptions, unless
+standard output is a terminal or -v is set.
 
 A comment // ptxdsl:ignore RULE REASON before or behind an instruction suppresses
 findings of one rule there.
 
-Exit codes: 0 no errors, 1 errors found, 2 a file could not be read, or there
-was none.`,
+Exit codes: 0 no errors, 1 errors found (with -strict also reviews), 2 a file
+could not be read, or there was none.`,
 		examples: `
     ptxdsl verify a.ptx             one file
     ptxdsl verify -e kernels        every finding in a folder
     ptxdsl verify -json . | jq .    one object a finding, one finding a line
     ptxdsl verify -rules=F4 a.ptx   only what concerns versions and targets
     ptxdsl verify -rules=form a.ptx only forms
+    ptxdsl verify -strict a.ptx     exit with 1 on reviews too
+    ptxdsl verify -error=M7,B8 .    report reviews of M7 and B8 as errors
     ptxdsl verify -fix a.ptx        make the fixes that leave no choice
     ptxdsl verify -effort=16 a.ptx  a module of many large kernels, however long it takes
     ptxdsl explain F201             what a rule means, with PTX wrong and right`,
@@ -61,7 +72,9 @@ type verifyFlags struct {
 	json, sarif, all, fix, say, mum bool
 	whole                           bool
 	effort                          int
-	selected                        map[string]bool // by id; nil for all
+	strict                          bool
+	errors                          string
+	selected, promoted              map[string]bool // by id; nil for all, and for none
 }
 
 func runVerify(c *call) int {
@@ -69,11 +82,13 @@ func runVerify(c *call) int {
 	c.flags.BoolVar(&f.all, "e", false, "report all findings, not the first ten of a file")
 	c.flags.IntVar(&f.effort, "effort", 1, "do up to `n` times the usual work where that is not enough")
 	c.flags.BoolVar(&f.fix, "fix", false, "make the fixes that leave no choice, and report what remains;\na guess (did you mean ...) is never made")
+	c.flags.StringVar(&f.errors, "error", "", "report reviews of these rules as errors: `list` as for -rules")
 	c.flags.StringVar(&f.format, "format", "text", "`kind` of report: text, json, sarif or github")
 	c.flags.BoolVar(&f.json, "json", false, "the same as -format=json: one object a finding, one finding a line")
 	c.flags.BoolVar(&f.mum, "q", false, "print no report, only set the exit code")
 	c.flags.StringVar(&f.rules, "rules", "", "check only these rules: `list` of ids (F203), beginnings of ids (F2)\nand layers (form, proxies), with commas between")
 	c.flags.BoolVar(&f.sarif, "sarif", false, "the same as -format=sarif: a SARIF 2.1.0 log")
+	c.flags.BoolVar(&f.strict, "strict", false, "exit with 1 if there are reviews")
 	c.flags.BoolVar(&f.say, "v", false, "name clean files too, with what was checked")
 	c.flags.BoolVar(&f.whole, "whole", false, "the module is not linked with others: what it calls must be in it")
 	if code, ok := c.parse(); !ok {
@@ -91,7 +106,10 @@ func runVerify(c *call) int {
 		return c.misuse("-format=%s: no such kind%s (text, json, sarif, github)", f.format, didYouMean("", diag.Nearest(f.format, kinds)))
 	}
 	var err error
-	if f.selected, err = selectRules(f.rules, rules()); err != nil {
+	if f.selected, err = selectRules("-rules", f.rules, rules()); err != nil {
+		return c.misuse("%v", err)
+	}
+	if f.promoted, err = selectRules("-error", f.errors, rules()); err != nil {
 		return c.misuse("%v", err)
 	}
 	if f.effort < 1 || f.effort > verify.MostEffort {
@@ -134,6 +152,11 @@ func (f *verifyFlags) check(name, text string) (diag.List, *verify.Report) {
 	l, r := examine(name, text, form.Options{Whole: f.whole}, verify.Options{Rules: f.selected, Effort: f.effort})
 	if f.selected != nil {
 		l = slices.DeleteFunc(l, func(d diag.Diagnostic) bool { return !f.selected[d.Rule] })
+	}
+	for i := range l {
+		if l[i].Severity == diag.Review && f.promoted[l[i].Rule] {
+			l[i].Severity = diag.Error
+		}
 	}
 	return l, r
 }
@@ -186,7 +209,7 @@ func (r *report) add(v verified) {
 		fmt.Fprintln(r.c.stderr, v.err)
 		return
 	}
-	if v.findings.Errors() > 0 {
+	if v.findings.Errors() > 0 || r.f.strict && overall(&v) == verify.Review {
 		r.code = max(r.code, exitFindings)
 	}
 	if r.f.mum {
@@ -210,7 +233,7 @@ func (r *report) add(v verified) {
 			shown = slices.DeleteFunc(slices.Clone(shown), func(d diag.Diagnostic) bool { return d.Severity == diag.Note })
 		}
 		r.c.findings(r.c.stdout, v.in.name, v.text, shown, r.f.all)
-		if len(v.findings) > 0 || v.fixed > 0 || r.f.say || partial(v.report) {
+		if r.f.say || r.c.stdout.terminal() || !silent(&v) {
 			fmt.Fprintln(r.c.stdout, verdict(&v, r.f.selected != nil))
 		}
 	}

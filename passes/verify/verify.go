@@ -26,10 +26,12 @@ import (
 
 // An Analyzer looks for one kind of hazard. It is a static value.
 type Analyzer struct {
-	Name  string // also the layer of its rules
-	Doc   string // what it reports, and what it cannot detect
-	Rules diag.Rules
-	Tells []string // rules of other analyzers that it can report too
+	Name string // also the layer of its rules
+	Doc  string // what it reports, and what it cannot detect
+	// Covers names the class of hazards in the last line of verify.
+	Covers string
+	Rules  diag.Rules
+	Tells  []string // rules of other analyzers that it can report too
 	// Requires lists kinds of instructions; a kernel without any of them is skipped.
 	Requires []trace.Kind
 	// Flow says that the analyzer uses only the control flow and runs even without traces.
@@ -60,7 +62,10 @@ type Result struct {
 	Missed  []string // why it is incomplete: what was not followed
 	// Unchecked lists what no analyzer decides of the kernel, which makes it incomplete too.
 	Unchecked []string
-	Turns     int // iterations followed, if not all were; else 0
+	// Checked lists the classes of hazards that the kernel has instructions for and that were
+	// checked, as Analyzer.Covers names them.
+	Checked []string
+	Turns   int // iterations followed, if not all were; else 0
 	// Threads is the assumed block size, the largest that .maxntid allows; 0 if the kernel
 	// declares its block size. Guessed says that the size was inferred from arrays in shared
 	// memory.
@@ -68,6 +73,8 @@ type Result struct {
 	Guessed bool
 	// Cases is the number of parameters that small constants were substituted for; else 0.
 	Cases int
+	// Tried lists the values that were substituted for each of them, as "n = 0 to 7, 9".
+	Tried []string
 }
 
 // A Report is the result of checking a module.
@@ -107,6 +114,8 @@ type sheet struct {
 	list      []*Finding
 	missed    []string
 	unchecked []string
+	checked   []string
+	tried     []string
 	turns     int
 	threads   int
 	guessed   bool
@@ -297,7 +306,8 @@ func Run(m *ir.Module, list []*Analyzer, opt Options) *Report {
 
 // add takes what was found in one kernel into the report.
 func (r *Report) add(m *ir.Module, f *ir.Func, s *sheet, opt Options, notes *notes) {
-	result := Result{Kernel: f.Name, Missed: s.missed, Unchecked: s.unchecked, Turns: s.turns, Threads: s.threads, Guessed: s.guessed, Cases: s.cases}
+	result := Result{Kernel: f.Name, Missed: s.missed, Unchecked: s.unchecked,
+		Checked: s.checked, Turns: s.turns, Threads: s.threads, Guessed: s.guessed, Cases: s.cases, Tried: s.tried}
 	if len(s.missed)+len(s.unchecked) > 0 {
 		result.Verdict = Incomplete
 	}

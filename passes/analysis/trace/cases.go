@@ -40,7 +40,7 @@ func (p *program) cases(l Limits) bool {
 			break
 		}
 		order = append(order, found...)
-		p.k.Traces, p.k.Missed, p.k.Loops = nil, slices.Clone(p.missed), false
+		p.k.Traces, p.k.Missed, p.k.Loops, p.k.Tried = nil, slices.Clone(p.missed), false, nil
 		p.choices(l, order, chosen, last == rounds-1)
 		p.k.Cases = len(order)
 	}
@@ -49,6 +49,7 @@ func (p *program) cases(l Limits) bool {
 	}
 	if len(p.k.Missed) > len(before.Missed) || len(p.k.Traces) == 0 {
 		p.k.Traces, p.k.Missed, p.k.Loops, p.k.Cases = before.Traces, before.Missed, before.Loops, 0
+		p.k.Tried = nil
 		if p.k.Within(1) == 0 {
 			p.miss(crowded)
 		}
@@ -97,6 +98,7 @@ func (p *program) choices(l Limits, order []*value.Atom, scales map[*value.Atom]
 			return
 		}
 	}
+	p.k.Tried = p.tried(order, all)
 	if whole < enough && dropped != nil {
 		p.k.Missed = dropped
 		return

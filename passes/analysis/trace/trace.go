@@ -97,6 +97,8 @@ type Kernel struct {
 	Callers map[*ir.Instr]*Caller
 	// Cases is for how many parameters and the like numbers were put in, several one after the other.
 	Cases int
+	// Tried lists, of each of them, the values that were followed to the end, as "n = 0 to 7, 9".
+	Tried []string
 	// Most says that blocks are taken to be as large as .maxntid allows, since nothing lays their size down.
 	Most bool
 	// Guessed says that neither does .maxntid, and that they are taken to be as large as arrays in shared memory have room for.

@@ -4,6 +4,7 @@
 package trace
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -55,4 +56,48 @@ func (p *program) leaf(a *value.Atom) string {
 		name += "+" + strconv.FormatInt(at.K, 10)
 	}
 	return "[" + name + "]"
+}
+
+// tried lists the values of each leaf in the attempts that were followed to the end.
+func (p *program) tried(order []*value.Atom, all []attempt) []string {
+	var list []string
+	for _, a := range order {
+		name := p.leaf(a)
+		if name == "" {
+			name = "a value in memory"
+		}
+		var values []int64
+		for i := range all {
+			if all[i].whole {
+				values = append(values, all[i].known[a])
+			}
+		}
+		if text := name + " = " + ranges(values); !slices.Contains(list, text) {
+			list = append(list, text)
+		}
+	}
+	return list
+}
+
+// ranges formats a set of numbers as "0 to 7, 9".
+func ranges(list []int64) string {
+	slices.Sort(list)
+	list = slices.Compact(list)
+	var words []string
+	for i := 0; i < len(list); {
+		j := i
+		for j+1 < len(list) && list[j+1] == list[j]+1 {
+			j++
+		}
+		word := strconv.FormatInt(list[i], 10)
+		switch {
+		case j == i+1:
+			word += ", " + strconv.FormatInt(list[j], 10)
+		case j > i:
+			word += " to " + strconv.FormatInt(list[j], 10)
+		}
+		words = append(words, word)
+		i = j + 1
+	}
+	return strings.Join(words, ", ")
 }

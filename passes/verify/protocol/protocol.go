@@ -18,7 +18,8 @@ import (
 // Analyzer returns the analyzer.
 func Analyzer() *verify.Analyzer {
 	return &verify.Analyzer{
-		Name: "protocol",
+		Name:   "protocol",
+		Covers: "races and deadlocks between warps",
 		Doc: `Protocol simulates the warps of one block together, each along a trace, for every combination of
 traces that do not contradict one another. Blocks of a cluster are assumed to behave alike. A tensor copy
 is assumed to deliver its share of the expected bytes.`,
