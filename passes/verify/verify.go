@@ -144,6 +144,7 @@ type Finding struct {
 	in     *ir.Instr
 	sheet  *sheet
 	plain  string // the message without a count of others
+	with   string // the end of the message that names values which were tried
 	joined bool   // another finding tells of it
 }
 
@@ -227,9 +228,42 @@ func (f *Finding) On(t *trace.Trace, upto int) *Finding {
 		f.Also(c.In, "on this path, the branch %s", word)
 	}
 	if t.Facts.With != "" {
-		f.Message += ", where " + t.Facts.With
+		f.with = ", where " + t.Facts.With
+		f.Message += f.with
 	}
 	return f
+}
+
+// Instr returns the instruction that the finding is about, nil for the kernel as a whole.
+func (f *Finding) Instr() *ir.Instr { return f.in }
+
+// ForAllValues makes f an error: it occurs for all values that were tried, so that its message
+// does not name those of one path.
+func (f *Finding) ForAllValues() {
+	f.Severity = diag.Error
+	f.Message = strings.TrimSuffix(f.Message, f.with)
+}
+
+// OnlyWith makes f a review that names the values that the path of t needs.
+func (f *Finding) OnlyWith(t *trace.Trace) {
+	f.Severity = diag.Review
+	if few := t.Facts.Few(); f.with == "" && few != "" {
+		f.Message += ", where " + few
+	}
+}
+
+// Reports returns how many findings were reported for the kernel so far.
+func (p *Pass) Reports() int { return len(p.sheet.list) }
+
+// ErrorsSince returns the errors among the findings after the first n.
+func (p *Pass) ErrorsSince(n int) []*Finding {
+	var list []*Finding
+	for _, f := range p.sheet.list[n:] {
+		if f.Severity == diag.Error {
+			list = append(list, f)
+		}
+	}
+	return list
 }
 
 // Missed records that some part of the kernel was not checked, and why; the verdict is then

@@ -69,6 +69,7 @@ const few = 5
 // round; in the last one none is.
 func (p *program) choices(l Limits, order []*value.Atom, scales map[*value.Atom]int64, last bool) {
 	const enough, tries = 6, 3
+	p.scales = scales
 	whole, left, below := 0, p.k.Within(l.Steps), int64(math.MaxInt64)
 	var dropped []string
 	var all []attempt
@@ -370,6 +371,9 @@ func (w *walk) start() {
 	facts.With = w.with
 	for a, n := range w.known {
 		facts.empty = facts.empty || n == 0 && a.Op != "register" // the first block has work too
+		if n <= w.scales[a] && a.Op != "register" {
+			facts.few = w.with
+		}
 	}
 	w.work = []*state{{facts: facts, regs: newTable[*value.Value](len(w.kept)), threads: w.pool.All()}}
 	w.run()

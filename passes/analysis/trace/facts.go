@@ -5,6 +5,7 @@ package trace
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
@@ -17,6 +18,7 @@ type Facts struct {
 	pool    *value.Pool
 	turn    int  // which of several choices of numbers
 	empty   bool // one of them is zero
+	few     string // one of them that is at most one, in words
 	decided decisions
 	ranges  []bounds
 }
@@ -159,6 +161,29 @@ func (f *Facts) Empty() bool {
 		}
 	}
 	return false
+}
+
+// Few says which kernel input is at most one on a path, in words; "" if none is. A loop over it
+// runs at most once.
+func (f *Facts) Few() string {
+	if f.few != "" {
+		return f.few
+	}
+	for _, r := range f.ranges {
+		a := r.of.Single()
+		if a == nil || r.high > 1 || r.high < -wide || !given(a) || a.Op == "register" {
+			continue
+		}
+		name := leafName(a, "")
+		if name == "" {
+			name = "a value in memory"
+		}
+		if r.low == r.high {
+			return name + " is " + strconv.FormatInt(r.high, 10)
+		}
+		return name + " is at most " + strconv.FormatInt(r.high, 10)
+	}
+	return ""
 }
 
 // Agree reports whether two ways can be taken at the same time by threads of one block: nothing that is

@@ -43,6 +43,7 @@ type program struct {
 	params map[*ir.Var]bool
 	missed []string // before anything was followed
 	round  int      // how often it was followed
+	scales scales   // of what values are substituted for; see choices
 }
 
 // A region is what a branch may run before its ways meet at end.

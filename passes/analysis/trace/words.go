@@ -40,8 +40,13 @@ func (p *program) text(order []*value.Atom, known map[*value.Atom]int64) string 
 
 // leaf names what the kernel is told: a parameter, a register, or a place in memory that a parameter points to; "" where it has no name.
 func (p *program) leaf(a *value.Atom) string {
+	return leafName(a, p.k.Func.Name+"_") // as compilers name them
+}
+
+// leafName is leaf, without a prefix that all parameters have.
+func leafName(a *value.Atom, prefix string) string {
 	if a.Op != "load" {
-		return strings.TrimPrefix(strings.TrimSuffix(a.Name, "+0"), p.k.Func.Name+"_") // as compilers name them
+		return strings.TrimPrefix(strings.TrimSuffix(a.Name, "+0"), prefix)
 	}
 	if len(a.Args) != 1 || len(a.Args[0].Terms) != 1 {
 		return ""
@@ -51,7 +56,7 @@ func (p *program) leaf(a *value.Atom) string {
 	if to.Factor != 1 || to.Atom.Op != "parameter" {
 		return ""
 	}
-	name := p.leaf(to.Atom)
+	name := leafName(to.Atom, prefix)
 	if at.K != 0 {
 		name += "+" + strconv.FormatInt(at.K, 10)
 	}
