@@ -89,6 +89,11 @@ func follow(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options) *sheet {
 		s.missed = append(s.missed, fmt.Sprintf("%s in line %d, which no thread reaches on the "+
 			"analyzed paths", k.Unseen.Head(), at.Line))
 	}
+	if k.Untaken != nil {
+		at, _ := m.At(k.Untaken.Pos)
+		s.missed = append(s.missed, fmt.Sprintf("iterations in which the branch in line %d goes the "+
+			"other way (it never does in those that were followed)", at.Line))
+	}
 	if k.Loops {
 		s.turns = k.Turns
 	}

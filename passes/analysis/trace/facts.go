@@ -16,8 +16,8 @@ type Facts struct {
 	With string
 
 	pool    *value.Pool
-	turn    int  // which of several choices of numbers
-	empty   bool // one of them is zero
+	turn    int    // which of several choices of numbers
+	empty   bool   // one of them is zero
 	few     string // one of them that is at most one, in words
 	decided decisions
 	ranges  []bounds

@@ -108,6 +108,10 @@ type Kernel struct {
 	// or with work in the background.
 	Unseen *ir.Instr
 
+	// Untaken is a branch in a loop that goes the same way in all iterations that were followed, while
+	// not all were, and on which synchronization depends; nil if there is none.
+	Untaken *ir.Instr
+
 	// Spent is what was spent of Limits.Work, which analyzers that do much work add to.
 	Spent int
 
