@@ -60,7 +60,8 @@ func run(p *verify.Pass) {
 	for i, s := range list {
 		m := newMachine(p, s, &work)
 		m.most = min(m.most, worth)
-		m.plain, m.engines, m.lapses = i == 0 || len(out.races) > 0, near, found
+		m.plain = i == 0 || len(out.races) > 0 || short(s)
+		m.engines, m.lapses = near, found
 		m.outcomes = out
 		reported := p.Reports()
 		m.units(s)
