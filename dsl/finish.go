@@ -33,7 +33,7 @@ func (m *Module) finish() {
 	for _, k := range m.kernels {
 		k.tellBoxes()
 	}
-	if m.verify {
+	if !m.skipHazards {
 		m.faults = append(m.faults, suite.Run(m.ir, verify.Options{}).Findings...)
 	}
 }

@@ -76,9 +76,9 @@ type Judged interface {
 }
 
 // Clean wants nothing to be found wrong with m: no errors, and none of the warnings and reviews that Text and Check say nothing of. Notes, such as what
-// dsl.Verify could not follow, are logged.
+// the hazard analyzers could not follow, are logged.
 //
-//	m := dsl.New("saxpy", "sm_90", dsl.Verify())
+//	m := dsl.New("saxpy", "sm_90")
 //	Saxpy(m)
 //	golden.Clean(t, m)
 //	golden.Check(t, m)

@@ -49,7 +49,7 @@ func (w twin) function() string {
 
 // findings builds the twin for a target.
 func (w twin) findings(target string, good bool) diag.List {
-	m := dsl.New("zoo", target, dsl.Verify())
+	m := dsl.New("zoo", target)
 	w.build(m.Kernel("k", w.options...), good)
 	_, list := m.Build()
 	return list
