@@ -223,11 +223,21 @@ type Pattern struct {
 // counts as zero.
 func (p *Pool) Pattern(v *Value, s Set) *Pattern {
 	if v.K != 0 {
-		v = p.sum(v.Width, 0, v.Terms)
+		if v.bare == nil {
+			v.bare = p.sum(v.Width, 0, v.Terms)
+		}
+		v = v.bare
+	}
+	for _, list := range v.patterns {
+		if list.Threads == s {
+			return list
+		}
 	}
 	key := points{v, s}
-	if list, ok := p.points[key]; ok {
-		return list
+	if len(v.patterns) == mostPatterns {
+		if list, ok := p.points[key]; ok {
+			return list
+		}
 	}
 	own := Value{Width: 64}
 	for _, t := range v.Terms {
@@ -243,9 +253,17 @@ func (p *Pool) Pattern(v *Value, s Set) *Pattern {
 	})
 	slices.Sort(list.At)
 	list.At = slices.Compact(list.At)
-	p.points[key] = list
+	if len(v.patterns) < mostPatterns {
+		v.patterns = append(v.patterns, list)
+	} else {
+		p.points[key] = list
+	}
 	return list
 }
+
+// mostPatterns is the number of patterns that a value keeps itself, where they are found faster than in
+// the map of the pool.
+const mostPatterns = 16
 
 // In is what the value is in thread t.
 func (l *Pattern) In(t int) int64 { return l.pool.At(l.of, t) }

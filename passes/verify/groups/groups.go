@@ -6,6 +6,8 @@
 package groups
 
 import (
+	"sync"
+
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
@@ -44,8 +46,9 @@ type flight struct {
 }
 
 func run(p *verify.Pass) {
-	boxes(p)
-	before(p)
+	writers := sync.OnceValue(func() map[*ir.Reg][]*ir.Instr { return written(p.Func) })
+	boxes(p, writers)
+	before(p, writers)
 	unread(p)
 	for _, t := range p.Traces {
 		small(p, t)
@@ -186,6 +189,9 @@ func prune(list []*flight) []*flight {
 
 // read holds a read against the copies under way.
 func read(p *verify.Pass, t *trace.Trace, i int, list []*flight) []*flight {
+	if len(list) == 0 {
+		return list
+	}
 	e := &t.Events[i]
 	var regions []memory.Region
 	if e.Kind == trace.Load || e.Kind == trace.Store || e.Kind == trace.Atomic {
@@ -320,6 +326,9 @@ func bulk(p *verify.Pass, t *trace.Trace) {
 				o.fenced = o.fenced || !e.In.Mod("cta")
 			}
 		case trace.Store, trace.Atomic, trace.Clear, trace.Copy, trace.BulkLoad:
+			if len(list) == 0 {
+				continue
+			}
 			if e.In.Mod("global") && e.Kind != trace.Copy && e.Kind != trace.BulkLoad {
 				for _, o := range list {
 					if flags(e, o.fenced) {

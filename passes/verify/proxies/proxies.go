@@ -60,10 +60,10 @@ type plain struct {
 }
 
 func run(p *verify.Pass) {
-	engines := engineRegions(p)
+	engines, each := engineRegions(p)
 	there := &judged{p: p}
-	for _, t := range p.Traces {
-		follow(p, t, engines, there)
+	for n, t := range p.Traces {
+		follow(p, t, engines, each[n], there)
 		requests(p, t)
 		if p.Needs(trace.MapEdit, trace.MapCopy) {
 			maps(p, t)
@@ -72,8 +72,8 @@ func run(p *verify.Pass) {
 }
 
 // follow holds the plain accesses of one trace against the engines on it and, where it arrives somewhere,
-// those of other threads.
-func follow(p *verify.Pass, t *trace.Trace, engines []engine, there *judged) {
+// those of other threads. Own are the engines on it in their order.
+func follow(p *verify.Pass, t *trace.Trace, engines []engine, own []*engine, there *judged) {
 	var list []*plain
 	loads := filled(engines)
 	engines = slices.DeleteFunc(slices.Clone(engines), func(g engine) bool { return g.by.And(t.Threads) != (value.Set{}) })
@@ -103,8 +103,9 @@ func follow(p *verify.Pass, t *trace.Trace, engines []engine, there *judged) {
 			}
 			pass(e, list)
 		default:
-			if g := engineOf(p, e); g != nil {
-				meet(p, t, i, g, list)
+			if len(own) > 0 && own[0].e == e {
+				meet(p, t, i, own[0], list)
+				own = own[1:]
 			}
 		}
 	}
