@@ -108,7 +108,12 @@ func (p *Pass) Access(e *trace.Event) (memory.Region, bool) {
 		}
 		return p.Region(e, 0, n)
 	}
-	r, ok := p.Region(e, 0, memory.Bytes(e.In))
+	size, known := p.sheet.sizes[e.In]
+	if !known {
+		size = memory.Bytes(e.In)
+		p.sheet.sizes[e.In] = size
+	}
+	r, ok := p.Region(e, 0, size)
 	return r, ok && r.Shared()
 }
 

@@ -73,7 +73,7 @@ func again(m *ir.Module, kernels []*ir.Func, list []*Analyzer, opt Options, work
 // follow holds one kernel against the analyzers.
 func follow(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options) *sheet {
 	k := trace.Follow(m, f, opt.Limits)
-	s := &sheet{module: m, effort: opt.Effort, missed: k.Missed, foreign: make(memory.ForeignCache), boxes: boxes(f)}
+	s := &sheet{module: m, effort: opt.Effort, missed: k.Missed, foreign: make(memory.ForeignCache), sizes: make(map[*ir.Instr]int64), boxes: boxes(f)}
 	for _, a := range list {
 		if (a.Flow || len(k.Traces) > 0) && (len(a.Requires) == 0 || k.Needs(a.Requires...)) {
 			a.Run(&Pass{Kernel: k, Analyzer: a, sheet: s})

@@ -113,6 +113,7 @@ type sheet struct {
 	cases     int
 	spent     int                 // steps
 	boxes     map[*ir.Var]int64   // see Pass.Copied
+	sizes     map[*ir.Instr]int64 // see Pass.Access
 	rooms     map[*ir.Instr]int64 // see Pass.Room
 	extents   map[*ir.Instr]int64 // see Pass.Extent
 	places    byValue[place]      // see Pass.At

@@ -228,10 +228,12 @@ func (p *Pool) Pattern(v *Value, s Set) *Pattern {
 		}
 		v = v.bare
 	}
-	for _, list := range v.patterns {
-		if list.Threads == s {
+	// Warps are asked for in turn, or one set of threads again and again.
+	for range v.patterns {
+		if list := v.patterns[v.latest]; list.Threads == s {
 			return list
 		}
+		v.latest = (v.latest + 1) % len(v.patterns)
 	}
 	key := points{v, s}
 	if len(v.patterns) == mostPatterns {

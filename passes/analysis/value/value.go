@@ -37,6 +37,7 @@ type Value struct {
 	bare  *Value // without its constant, once asked for
 	// patterns holds a few patterns of the value; see Pool.Pattern.
 	patterns []*Pattern
+	latest   int    // the one that was asked for last
 	next     *Value // with the same hash
 }
 

@@ -7,7 +7,6 @@
 package proxies
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
@@ -62,8 +61,15 @@ type plain struct {
 func run(p *verify.Pass) {
 	engines, each := engineRegions(p)
 	there := &judged{p: p}
+	loads := filled(engines)
 	for n, t := range p.Traces {
-		follow(p, t, engines, each[n], there)
+		var others []*engine
+		for i := range engines {
+			if engines[i].by.And(t.Threads) == (value.Set{}) {
+				others = append(others, &engines[i])
+			}
+		}
+		follow(p, t, others, each[n], loads, there)
 		requests(p, t)
 		if p.Needs(trace.MapEdit, trace.MapCopy) {
 			maps(p, t)
@@ -72,11 +78,9 @@ func run(p *verify.Pass) {
 }
 
 // follow holds the plain accesses of one trace against the engines on it and, where it arrives somewhere,
-// those of other threads. Own are the engines on it in their order.
-func follow(p *verify.Pass, t *trace.Trace, engines []engine, own []*engine, there *judged) {
+// those of other threads, engines. Own are the engines on it in their order.
+func follow(p *verify.Pass, t *trace.Trace, engines, own []*engine, loads []memory.Region, there *judged) {
 	var list []*plain
-	loads := filled(engines)
-	engines = slices.DeleteFunc(slices.Clone(engines), func(g engine) bool { return g.by.And(t.Threads) != (value.Set{}) })
 	waited := false
 	for i := range t.Events {
 		e := &t.Events[i]
@@ -302,7 +306,7 @@ func op(in *ir.Instr) string {
 
 // handOver is an arrival: what was written or read plainly before it must be fenced if an engine of
 // another class of threads works on it.
-func handOver(p *verify.Pass, t *trace.Trace, i int, list []*plain, engines []engine, loads []memory.Region, there *judged) {
+func handOver(p *verify.Pass, t *trace.Trace, i int, list []*plain, engines []*engine, loads []memory.Region, there *judged) {
 	e := &t.Events[i]
 	if len(engines) == 0 {
 		return
@@ -315,7 +319,7 @@ func handOver(p *verify.Pass, t *trace.Trace, i int, list []*plain, engines []en
 			continue // copies fill it before anybody reads it
 		}
 		for n := range engines {
-			g := &engines[n]
+			g := engines[n]
 			if !touches(a, g) || there.has(t, i, a, g) {
 				continue
 			}
