@@ -8,7 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// A Source finds the text of a file that findings speak of; ok is false where there is none.
+// A Source returns the text of a file that findings refer to; ok is false if it is not
+// available.
 type Source func(file string) (text string, ok bool)
 
 // Texts returns a Source over files that are already in memory.
@@ -19,15 +20,15 @@ func Texts(files map[string]string) Source {
 	}
 }
 
-// Line returns line n of text, counted from 1, without its line end; ok is false beyond the
-// last.
+// Line returns line n of text, counted from 1, without its line end; ok is false after the
+// last line.
 func Line(text string, n int) (line string, ok bool) {
 	r := reader{text: text}
 	return r.line(n)
 }
 
-// Offset returns the byte offset of a line and column in text; ok is false where text has no
-// such place. The place just after the last byte of a line, and of the text, exists.
+// Offset returns the byte offset of a line and column in text; ok is false if the place does
+// not exist. The places just after a line and just after the text exist.
 func Offset(text string, line, column int) (offset int, ok bool) {
 	r := reader{text: text}
 	return r.offset(line, column)

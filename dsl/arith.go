@@ -58,7 +58,7 @@ func (x Reg[T]) RemI(n int64) Reg[T] { return x.Rem(like(x, n)) }
 // CeilDiv returns x / n rounded up, for a positive n.
 func (x Reg[T]) CeilDiv(n int64) Reg[T] {
 	if n < 1 && x.k != nil {
-		x.k.fault(&ruleConstant, "CeilDiv by %d; a positive number is expected", n)
+		x.k.fault(&ruleConstant, "CeilDiv by %d, want a positive number", n)
 		n = 1
 	}
 	return x.AddI(n - 1).DivI(n)
@@ -217,7 +217,7 @@ func shiftBy[T Scalar](x Reg[T], n int64) Reg[U32] {
 		return Reg[U32]{}
 	}
 	if n < 0 || n >= int64(x.Type().Bits()) {
-		x.k.fault(&ruleConstant, "a shift by %d; 0 to %d is expected", n, x.Type().Bits()-1)
+		x.k.fault(&ruleConstant, "shift by %d, want 0 to %d", n, x.Type().Bits()-1)
 		n = 0
 	}
 	return Const[U32](x.k, n)
@@ -297,17 +297,17 @@ func (k *Kernel) computes(head string, t isa.Type) bool {
 	how := ""
 	switch {
 	case t == isa.Tf32:
-		how = "Bits[dsl.F32] makes it a number that"
+		how = "use Bits[dsl.F32] first"
 	case integer(t) && t.Bits() == 8 || t == isa.B8:
-		how = "To[dsl.U32], or To[dsl.S32] of a signed one, makes it a number that"
+		how = "convert with To[dsl.U32], or To[dsl.S32] if it is signed, first"
 	case t.Class() == isa.Packed && packed(t) == 1:
-		how = "To[dsl.F32] makes it a number that"
+		how = "convert with To[dsl.F32] first"
 	case t.Class() == isa.Packed:
-		how = "To[dsl.F16x2] of a pair makes it numbers that"
+		how = "convert pairs with To[dsl.F16x2] first"
 	default:
 		return true
 	}
-	k.fault(&ruleOperand, "%s of a %s, which is stored, moved and converted; %s the machine computes with", head, t, how)
+	k.fault(&ruleOperand, "no %s for %s, which can only be stored, moved and converted; %s", head, t, how)
 	return false
 }
 

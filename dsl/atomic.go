@@ -72,15 +72,15 @@ func (a Array[T]) ReduceVec(how Mod, i Reg[U32], x []Reg[T], mods ...Mod) {
 func (a Array[T]) vectorAtomic(head string, how Mod, i Reg[U32], x []Reg[T], mods []Mod, out ...ir.Operand) {
 	k, t := a.at.k, TypeOf[T]()
 	if n := len(x); n < 2 || n > 8 || n&(n-1) != 0 || int64(n)*size(t) > 16 {
-		k.fault(&ruleMemory, "%s of a vector of %d times %s; 2, 4 or 8 of at most 16 bytes are expected", head, n, t)
+		k.fault(&ruleMemory, "%s of a vector of %d x %s, want 2, 4 or 8 elements and at most 16 bytes", head, n, t)
 		return
 	}
 	if !k.m.Has(90) {
-		instead := "one after the other"
+		instead := "use one atomic per element"
 		if t == isa.F16 || t == isa.Bf16 {
-			instead = fmt.Sprintf("pairs are combined too, as one number of dsl.As[dsl.%sx2]", strings.ToUpper(t.String()[1:]))
+			instead = fmt.Sprintf("use pairs: dsl.As[dsl.%sx2]", strings.ToUpper(t.String()[1:]))
 		}
-		k.fault(&ruleLacks, "%s combines no vectors, which came with sm_90; %s", k.m.Target(), instead)
+		k.fault(&ruleLacks, "%s has no vector atomics, which need sm_90; %s", k.m.Target(), instead)
 		return
 	}
 	if t.Class() == isa.Half && (how == "min" || how == "max") {
@@ -128,53 +128,53 @@ func (a Array[T]) combines(call string, how Mod) bool {
 	var wrong string
 	switch {
 	case a.at.space == isa.Local || a.at.space == isa.Const || a.at.space == isa.Param:
-		k.fault(&ruleMemory, "%s %q in %s memory; atomics are for global and shared memory", call, string(how), a.at.space)
+		k.fault(&ruleMemory, "%s %q in %s memory, want global or shared memory", call, string(how), a.at.space)
 		return false
 	case !slices.Contains(atomics(call), how):
-		wrong = "expected one of " + strings.Join(spelled(atomics(call)), ", ")
+		wrong = "want one of " + strings.Join(spelled(atomics(call)), ", ")
 		switch how {
 		case "sub":
-			wrong += "; to subtract, add what Neg makes of the number"
+			wrong += "; to subtract, add the Neg of the value"
 		case "cas":
-			wrong += "; CompareAndSwap does that"
+			wrong += "; use CompareAndSwap"
 		case "exch":
-			wrong += "; Atomic does that"
+			wrong += "; use Atomic"
 		}
 	case how == "cas" || how == "exch":
 		if width == 32 || width == 64 || width == 128 || width == 16 && how == "cas" {
 			return true
 		}
-		wrong = "memory swaps 32, 64 and 128 bits"
+		wrong = "want 32, 64 or 128 bits"
 		if how == "cas" {
-			wrong = "memory compares 16, 32, 64 and 128 bits"
+			wrong = "want 16, 32, 64 or 128 bits"
 		}
 	case width != 32 && width != 64 && !(how == "add" && t.Class() == isa.Half):
-		wrong = "memory combines numbers of 32 and 64 bits"
+		wrong = "want a type of 32 or 64 bits"
 		if how == "add" {
-			wrong += ", F16 and BF16"
+			wrong += ", or F16 or BF16"
 		}
 	case bitwise:
 		if integer(t) || t == isa.B32 || t == isa.B64 {
 			return true
 		}
-		wrong = fmt.Sprintf("bits belong to integers; dsl.As[dsl.U%d] is the same memory as such", width)
+		wrong = fmt.Sprintf("want an integer type; reinterpret the array with dsl.As[dsl.U%d]", width)
 	case how == "add":
 		if whole || t == isa.F32 || t == isa.F64 || t.Class() == isa.Half && t != isa.Tf32 {
 			return true
 		}
-		wrong = "numbers are added; dsl.As is the same memory as numbers of another type"
+		wrong = "want an integer or floating-point type; reinterpret the array with dsl.As"
 	case how == "inc" || how == "dec":
 		if t == isa.U32 {
 			return true
 		}
-		wrong = "a U32 counts up to a bound; Atomic \"add\" counts without"
+		wrong = "want U32, since it counts up to a bound; use \"add\" to count without one"
 	default: // min, max
 		if whole {
 			return true
 		}
-		wrong = "integers of 32 and 64 bits are compared; for floats there is a loop with CompareAndSwap, or, where none is negative, dsl.As of U32 or U64, which are ordered alike"
+		wrong = "want an integer of 32 or 64 bits; for floats use a loop with CompareAndSwap, or dsl.As of U32 or U64 if no element is negative"
 	}
-	k.fault(&ruleOperand, "%s %q of a %s: %s", call, string(how), t, wrong)
+	k.fault(&ruleOperand, "%s %q of %s: %s", call, string(how), t, wrong)
 	return false
 }
 

@@ -45,7 +45,7 @@ func (k *Kernel) Barrier(name string, count int) Barrier { return k.Barriers(nam
 func (k *Kernel) Barriers(name string, n, count int) Barrier {
 	k = k.sound()
 	if count < 1 || count > 1<<20-1 {
-		k.fault(&ruleProtocol, "barrier %s waits for %d arrivals; 1 to %d are possible", name, count, 1<<20-1)
+		k.fault(&ruleProtocol, "mbarrier %s expects %d arrivals, want 1 to %d", name, count, 1<<20-1)
 		count = 1
 	}
 	b := k.barriers(name, n, count)
@@ -55,10 +55,10 @@ func (k *Kernel) Barriers(name string, n, count int) Barrier {
 
 func (k *Kernel) barriers(name string, n, count int) Barrier {
 	if !k.m.Has(80) {
-		k.fault(&ruleLacks, "%s has no barrier objects; they came with sm_80, and Sync and NamedBarrier work everywhere", k.m.Target())
+		k.fault(&ruleLacks, "%s has no mbarriers, which need sm_80; use Sync or NamedBarrier", k.m.Target())
 	}
 	if n < 1 {
-		k.fault(&ruleProtocol, "%d barriers %s; a positive number is expected", n, name)
+		k.fault(&ruleProtocol, "array of %d mbarriers %s, want a positive number", n, name)
 		n = 1
 	}
 	s := &k.setup
@@ -102,7 +102,7 @@ func (b Barrier) At(n Reg[U32]) Barrier {
 // AtI returns mbarrier n of an array.
 func (b Barrier) AtI(n int) Barrier {
 	if b.at.k != nil && (n < 0 || n >= b.spec.n) {
-		b.at.k.fault(&ruleProtocol, "barrier %d of %s, which has %d", n, b.spec.name, b.spec.n)
+		b.at.k.fault(&ruleProtocol, "mbarrier index %d is out of bounds: array %s has %d", n, b.spec.name, b.spec.n)
 		n = 0
 	}
 	b.at = b.at.Plus(int64(8 * n))
@@ -129,7 +129,7 @@ func (b Barrier) ArriveAfterMMA() {
 	b.reached()
 	if k := b.at.k; k != nil {
 		if k.tmem.base == nil {
-			k.fault(&ruleProtocol, "ArriveProducts in a kernel that multiplies nothing into tensor memory; wgmma is waited for (Accumulator.Wait)")
+			k.fault(&ruleProtocol, "ArriveAfterMMA in a kernel without tcgen05 MMAs; for wgmma use Accumulator.Wait")
 			return
 		}
 		k.When(k.Leader(), func() { k.commit(b, false) })
@@ -142,7 +142,7 @@ func (b Barrier) ArriveExpect(bytes Reg[U32]) {
 	b.reached()
 	if k := b.at.k; k != nil {
 		if bytes.IsConstant() && bytes.bits >= 1<<20 {
-			k.fault(&ruleProtocol, "a phase expects %d bytes; a barrier counts up to %d", bytes.bits, 1<<20-1)
+			k.fault(&ruleProtocol, "mbarrier phase expects %d bytes, more than the maximum transaction count of %d", bytes.bits, 1<<20-1)
 		}
 		k.ins("mbarrier.arrive.expect_tx.shared::cta.b64", ir.Operand{Kind: ir.Sink}, b.at.in(k), bytes.in(k))
 	}
@@ -161,7 +161,7 @@ func (b Barrier) arriveAt(rank Reg[U32], order string) {
 	}
 	b.reached()
 	if k.clusterSize() == 1 {
-		k.fault(&ruleProtocol, "a barrier of another block, in a kernel without Cluster; Arrive is for the block's own")
+		k.fault(&ruleProtocol, "ArriveAt in a kernel without Cluster; for the block's own mbarrier use Arrive")
 	}
 	k.checkRank(rank)
 	far := fresh[U32](k)
@@ -192,7 +192,7 @@ func (b Barrier) awaited() {
 // (ArriveAt): it acquires at cluster scope (sm_90).
 func (b Barrier) WaitCluster(parity Reg[U32]) {
 	if k := b.at.k; k != nil && !k.m.Has(90) {
-		k.fault(&ruleLacks, "%s has no clusters; they came with sm_90, and Wait is for the threads of a block", k.m.Target())
+		k.fault(&ruleLacks, "%s has no clusters, which need sm_90; for arrivals of this block use Wait", k.m.Target())
 		return
 	}
 	b.awaited()
@@ -205,7 +205,7 @@ func (b Barrier) wait(parity Reg[U32], order string) {
 		return
 	}
 	if k.guard.Reg != nil {
-		k.fault(&ruleOperand, "a wait inside When, which guards single instructions; use If")
+		k.fault(&ruleOperand, "wait inside When, which predicates single instructions; use If")
 	}
 	again := k.newBlock("wait")
 	k.place(again)
@@ -273,18 +273,18 @@ func (k *Kernel) NamedBarrier(threads int) NamedBarrier {
 	k = k.sound()
 	if k.nextBarrier() > 15 {
 		if n := len(k.numbered); n == 0 {
-			k.fault(&ruleProtocol, "a block has 15 named barriers besides the one of Sync; this is the 16th")
+			k.fault(&ruleProtocol, "more than 15 named barriers in a block, besides barrier 0 of Sync")
 		} else {
-			k.fault(&ruleProtocol, "a block has 15 named barriers besides the one of Sync, of which %d are numbered by hand; this is the 16th", n)
+			k.fault(&ruleProtocol, "more than 15 named barriers in a block, besides barrier 0 of Sync; Ins uses %d of them", n)
 		}
 		k.named = 15
 	}
 	if threads < 32 || threads%32 != 0 || threads > 1024 {
-		k.fault(&ruleProtocol, "a barrier of %d threads; whole warps are expected", threads)
+		k.fault(&ruleProtocol, "named barrier for %d threads, want a multiple of 32", threads)
 		threads = 32
 	}
 	if n := k.BlockThreads(); n != 0 && threads > n {
-		k.fault(&ruleProtocol, "a barrier of %d threads, in a block of %d", threads, n)
+		k.fault(&ruleProtocol, "named barrier for %d threads in a block of %d", threads, n)
 	}
 	return NamedBarrier{k: k, id: k.named, threads: threads}
 }

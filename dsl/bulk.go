@@ -21,7 +21,7 @@ func (a Array[T]) BulkLoad(to Array[T], n Reg[U32], full Barrier, mask ...Reg[U1
 		return
 	}
 	if full.paired() {
-		k.fault(&ruleProtocol, "a bulk copy into a stage that both blocks of a pair fill; it cannot tell the even block, and a pipeline that is PerBlock can take it")
+		k.fault(&ruleProtocol, "bulk copy into a stage that both blocks of a CTA pair fill: it cannot signal the even block; use a pipeline with PerBlock")
 		return
 	}
 	op := "cp.async.bulk." + k.copySpace(mask, full) + ".global.mbarrier::complete_tx::bytes"
@@ -57,7 +57,7 @@ func (a Array[T]) BulkReduce(how Mod, from Array[T], n Reg[U32]) {
 	t := TypeOf[T]()
 	switch {
 	case floating(t) && (how == "and" || how == "or" || how == "xor"):
-		k.fault(&ruleOperand, "BulkReduce %q of a %s: bits belong to integers; dsl.As[dsl.U%d] is the same memory as such", how, t, t.Bits())
+		k.fault(&ruleOperand, "BulkReduce %q of %s, want an integer type; reinterpret the array with dsl.As[dsl.U%d]", how, t, t.Bits())
 		return
 	case how == "and" || how == "or" || how == "xor":
 		t = bits(t.Bits())
@@ -94,7 +94,7 @@ func (a Array[T]) BulkPrefetch(n Reg[U32]) {
 // known reports whether the barrier is one.
 func (k *Kernel) known(b Barrier) bool {
 	if b.at.k == nil {
-		k.fault(&ruleValue, "a bulk copy that tells a barrier that no builder call made")
+		k.fault(&ruleValue, "mbarrier of the bulk copy is a zero value, not created by a builder call")
 		return false
 	}
 	return true
@@ -109,18 +109,20 @@ func (a Array[T]) bulk(what string, space isa.Space, other Array[T], otherSpace 
 	switch each := size(TypeOf[T]()); {
 	case k == nil:
 	case a.at.k == nil || other.at.k == nil || n.k == nil:
-		k.fault(&ruleValue, "%s of an array or a number that no builder call made", what)
+		k.fault(&ruleValue, "array or value in %s", what)
 	case !k.m.Has(90):
-		k.fault(&ruleLacks, "%s has no bulk copies, which came with sm_90; LoadVec and StoreVec, and CopyAsync of tiles, work before it", k.m.Target())
+		k.fault(&ruleLacks, "%s has no bulk copies, which need sm_90; use LoadVec and StoreVec, or CopyAsync of tiles", k.m.Target())
 	case a.at.space != space || other.at.space != otherSpace:
-		k.fault(&ruleMemory, "%s of memory in %s and %s; %s and %s are expected", what, a.at.space, other.at.space, space, otherSpace)
+		k.fault(&ruleMemory, "%s from %s to %s memory, want %s to %s", what, a.at.space, other.at.space, space, otherSpace)
 	case n.IsConstant() && (n.bits < 1 || n.bits*each%16 != 0):
-		k.fault(&ruleMemory, "%s of %d times %s; a multiple of 16 bytes is expected", what, n.bits, TypeOf[T]())
+		k.fault(&ruleMemory, "%s of %d x %s, want a multiple of 16 bytes", what, n.bits, TypeOf[T]())
 	case n.IsConstant() && (a.short(n.bits) || other.short(n.bits)):
-		k.fault(&ruleMemory, "%s of %d numbers; one of the variables has fewer", what, n.bits)
+		k.fault(&ruleMemory, "%s of %d elements is out of bounds: one of the variables is smaller", what, n.bits)
 	case a.at.off%16 != 0 || other.at.off%16 != 0:
-		k.fault(&ruleMemory, "%s between addresses of which one is no multiple of 16", what)
+		k.fault(&ruleMemory, "misaligned address in %s, want multiples of 16 bytes", what)
 	default:
+		a.at.aligned(16)
+		other.at.aligned(16)
 		return k, n.MulI(each), true
 	}
 	return k, n, false
@@ -142,9 +144,9 @@ type Chunk[T Scalar] struct {
 // ChunkOf divides an array into chunks of n elements. The length of the array must be a multiple of
 // n.
 func ChunkOf[T Scalar](a Array[T], n int) *Chunk[T] {
-	c := &Chunk[T]{a: a, n: n, feed: &TensorMap{k: a.at.k, name: "a chunk", tile: Tile{Type: memory(TypeOf[T]()), Rows: 1, Cols: n}}}
+	c := &Chunk[T]{a: a, n: n, feed: &TensorMap{k: a.at.k, name: "array of the chunk", tile: Tile{Type: memory(TypeOf[T]()), Rows: 1, Cols: n}}}
 	if k := a.at.k; k != nil && (n < 1 || int64(n)*size(TypeOf[T]())%16 != 0 || a.at.space != isa.Global) {
-		k.fault(&ruleShape, "chunks of %d times %s in %s; a multiple of 16 bytes of global memory is expected", n, TypeOf[T](), a.at.space)
+		k.fault(&ruleShape, "chunk of %d x %s in %s memory, want a multiple of 16 bytes of global memory", n, TypeOf[T](), a.at.space)
 		c.n, c.feed.tile.Cols = 16, 16
 	}
 	return c

@@ -15,7 +15,7 @@ import (
 func CallParam[T Scalar](k *Kernel, name string) Addr {
 	k = k.sound()
 	if !identifier(name) {
-		k.fault(&ruleKernel, "%q is no name for an argument", name)
+		k.fault(&ruleKernel, "%q is not a valid argument name", name)
 		name = "arg"
 	}
 	return Addr{k: k, space: isa.Param, v: k.slot(name, TypeOf[T]())}
@@ -28,7 +28,7 @@ func Group(parts ...any) Operand { return group(parts) }
 type group []any
 
 func (g group) operand(k *Kernel) (ir.Operand, bool) {
-	list, ok := k.parts("a list", g)
+	list, ok := k.parts("list", g)
 	return k.list(ir.Group, list), ok
 }
 
@@ -42,7 +42,7 @@ func (k *Kernel) BranchTargets(labels ...*Label) Operand {
 		}
 	}
 	if len(list.Blocks) == 0 {
-		k.fault(&ruleOperand, "a list of no labels")
+		k.fault(&ruleOperand, "empty list of labels")
 	}
 	return k.declare(list)
 }
@@ -54,7 +54,7 @@ func (k *Kernel) CallTargets(functions ...*Func) Operand {
 	for _, f := range functions {
 		switch {
 		case !f.made():
-			k.fault(&ruleFunction, "a call of no function")
+			k.fault(&ruleFunction, "call of a zero Func")
 		case f.m != k.m:
 			k.alien(f.m, "%s is a function of another module", f.Name())
 		default:
@@ -63,7 +63,7 @@ func (k *Kernel) CallTargets(functions ...*Func) Operand {
 		}
 	}
 	if len(list.Funcs) == 0 {
-		k.fault(&ruleOperand, "a list of no functions")
+		k.fault(&ruleOperand, "empty list of functions")
 	}
 	return k.declare(list)
 }
@@ -80,7 +80,7 @@ func (k *Kernel) Prototype(result isa.Type, arguments ...isa.Type) Operand {
 	}
 	for _, t := range arguments {
 		if t.Bits() == 0 {
-			k.fault(&ruleOperand, "an argument of a prototype has no type")
+			k.fault(&ruleOperand, "prototype argument has no type")
 			continue
 		}
 		list.Proto.Params = append(list.Proto.Params, &ir.Var{Name: "_", Space: isa.Param, Type: memory(t), Pos: list.Pos})
@@ -109,7 +109,7 @@ type listed struct {
 
 func (l listed) operand(k *Kernel) (ir.Operand, bool) {
 	if l.k != k {
-		k.foreign("a list", l.k)
+		k.foreign("list", l.k)
 		return ir.Operand{}, false
 	}
 	return k.naming(ir.List, l.list, 0), true
@@ -119,7 +119,7 @@ func (l listed) operand(k *Kernel) (ir.Operand, bool) {
 func (k *Kernel) function(f *Func) (ir.Operand, bool) {
 	switch {
 	case !f.made():
-		k.fault(&ruleFunction, "a call of no function")
+		k.fault(&ruleFunction, "call of a zero Func")
 		return ir.Operand{}, true
 	case f.m != k.m:
 		k.alien(f.m, "%s is a function of another module", f.Name())

@@ -14,11 +14,11 @@ func (a Addr) InBlock(rank Reg[U32]) Addr {
 		return a
 	}
 	if a.space != isa.Shared && a.space != isa.SharedCTA {
-		k.fault(&ruleMemory, "In of an address in %s; blocks of a cluster reach each other's shared memory", a.space)
+		k.fault(&ruleMemory, "InBlock of an address in %s memory, want shared memory", a.space)
 		return a
 	}
 	if k.clusterSize() == 1 {
-		k.fault(&ruleProtocol, "shared memory of another block, in a kernel without Cluster")
+		k.fault(&ruleProtocol, "InBlock in a kernel without Cluster")
 	}
 	k.checkRank(rank)
 	far := fresh[U32](k)
@@ -29,7 +29,7 @@ func (a Addr) InBlock(rank Reg[U32]) Addr {
 // checkRank reports a rank known while building that no block of the cluster has.
 func (k *Kernel) checkRank(rank Reg[U32]) {
 	if n := k.clusterSize(); n > 1 && rank.IsConstant() && rank.bits >= int64(n) {
-		k.fault(&ruleProtocol, "the block of rank %d, in a cluster of %d", rank.bits, n)
+		k.fault(&ruleProtocol, "block rank %d is out of bounds: the cluster has %d blocks", rank.bits, n)
 	}
 }
 

@@ -73,7 +73,7 @@ func comparison[T Scalar](how Mod, x, y Reg[T]) Reg[Pred] {
 		return Reg[Pred]{k: k, r: d.r, bits: d.bits, scope: d.scope}
 	}
 	switch {
-	case !k.computes("a comparison", t):
+	case !k.computes("comparison", t):
 		return fresh[Pred](k)
 	case t == isa.Bf16 && !k.m.Has(90):
 		return comparison(how, To[F32](x), To[F32](y)) // which holds all of them

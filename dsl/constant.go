@@ -80,7 +80,7 @@ func Const[T Scalar](k *Kernel, n int64) Reg[T] {
 	}
 	c, ok := wholeConstant(t, n)
 	if !ok {
-		k.fault(&ruleConstant, "%d is no %s", n, t)
+		k.fault(&ruleConstant, "%d is not a valid %s", n, t)
 	}
 	return k0[T](k, c)
 }
@@ -94,9 +94,9 @@ func ConstF[T Scalar](k *Kernel, v float64) Reg[T] {
 	switch {
 	case ok:
 	case c.kind == ir.Int && !floating(t):
-		k.fault(&ruleConstant, "%v is no %s", v, t)
+		k.fault(&ruleConstant, "%v is not a valid %s", v, t)
 	default:
-		k.fault(&ruleConstant, "%v is beyond the largest number of %s; infinity is math.Inf(1), and Bits[dsl.%s] takes the bits of a number as they are", v, t, goName(*new(T)))
+		k.fault(&ruleConstant, "%v overflows %s; use math.Inf(1) for infinity, or Bits[dsl.%s] for a bit pattern", v, t, goName(*new(T)))
 	}
 	return k0[T](k, c)
 }

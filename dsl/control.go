@@ -39,7 +39,7 @@ func (k *Kernel) branchIf(p Reg[Pred], not bool, to *ir.Block) {
 	o := p.in(k)
 	was := k.guard
 	if was.Reg != nil {
-		k.fault(&ruleOperand, "a branch inside When, which guards single instructions; use If")
+		k.fault(&ruleOperand, "branch inside When, which predicates single instructions; use If")
 	}
 	if r := o.Reg; r != nil {
 		k.guard = ir.Guard{Reg: r, Not: not}
@@ -74,7 +74,7 @@ func (k *Kernel) If(p Reg[Pred], then func(), otherwise ...func()) {
 		k.under(p, true, func() { k.inside("an else", otherwise[0]) })
 	}
 	if len(otherwise) > 1 {
-		k.fault(&ruleOperand, "If takes one function for the other case, found %d", len(otherwise))
+		k.fault(&ruleOperand, "If takes one function for the else branch, got %d", len(otherwise))
 	}
 	k.place(end)
 }
@@ -86,7 +86,7 @@ func (k *Kernel) When(p Reg[Pred], body func()) {
 	p = p.register()
 	o := p.in(k)
 	if k.guard.Reg != nil {
-		k.fault(&ruleOperand, "When inside When: one predicate guards an instruction; join them with And")
+		k.fault(&ruleOperand, "When inside When: an instruction has one predicate; combine them with And")
 	}
 	was := k.guard
 	k.guard = ir.Guard{Reg: o.Reg}
@@ -100,7 +100,7 @@ func (k *Kernel) Unless(p Reg[Pred], body func()) {
 	p = p.register()
 	o := p.in(k)
 	if k.guard.Reg != nil {
-		k.fault(&ruleOperand, "Unless inside When: one predicate guards an instruction; join them with And")
+		k.fault(&ruleOperand, "Unless inside When: an instruction has one predicate; combine them with And")
 	}
 	was := k.guard
 	k.guard = ir.Guard{Reg: o.Reg, Not: true}
@@ -127,7 +127,7 @@ func (k *Kernel) RangeStep(lo, hi, step Reg[U32]) iter.Seq[Reg[U32]] { return Ra
 func (k *Kernel) NoUnroll(loop iter.Seq[Reg[U32]]) iter.Seq[Reg[U32]] {
 	k = k.sound()
 	return func(yield func(Reg[U32]) bool) {
-		if !k.runs("Rolled", loop != nil) {
+		if !k.runs("NoUnroll", loop != nil) {
 			return
 		}
 		k.rolled = true
@@ -153,10 +153,10 @@ func RangeOf[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
 			return
 		}
 		if step.IsConstant() && (step.bits == 0 || step.bits < 0 && TypeOf[T]().Class() == isa.Signed) {
-			k.fault(&ruleLoop, "a loop in steps of %d; a positive number is expected, since it counts up", step.bits)
+			k.fault(&ruleLoop, "loop step is %d, want a positive number", step.bits)
 		}
 		if hi.IsConstant() && hi.bits == 0 && !lo.IsConstant() && TypeOf[T]().Class() == isa.Unsigned {
-			k.doubt(k.m.calls.here(), "a loop that counts up to 0 has no turn, wherever it begins: the first number is where it begins, the second what it does not reach")
+			k.doubt(k.m.calls.here(), "loop never runs: it counts up to 0; the first argument is the start, the second the exclusive end")
 		}
 		i, hi, step := duplicate(lo), hi.kept(), step.kept()
 		top, l := k.newBlock("loop"), k.newLoop()
@@ -176,7 +176,7 @@ func RangeOf[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
 		k.amid(condition{p: empty.r, not: true, loop: true}, empty.r == nil, true, func() {
 			k.m.calls.run(func() {
 				if !yield(turn) {
-					k.fault(&ruleLoop, "a Go break or return left the body of this loop, which is built once; use k.Break or k.BreakIf")
+					k.fault(&ruleLoop, "Go break or return out of a kernel loop, whose body is built once; use k.Break or k.BreakIf")
 				}
 			})
 		})
@@ -229,7 +229,7 @@ func (k *Kernel) Loop(body func()) {
 
 func (k *Kernel) newLoop() *loop {
 	if k.guard.Reg != nil {
-		k.fault(&ruleOperand, "a loop inside When, which guards single instructions; use If")
+		k.fault(&ruleOperand, "loop inside When, which predicates single instructions; use If")
 	}
 	l := &loop{end: k.newBlock("done"), depth: len(k.open), outs: k.outs}
 	k.loops = append(k.loops, l)
@@ -251,7 +251,7 @@ func (k *Kernel) closeLoop(l *loop, again func()) {
 // innermost is the loop that Break and Continue speak of.
 func (k *Kernel) innermost(what string) *loop {
 	if len(k.loops) == 0 {
-		k.fault(&ruleLoop, "%s outside of any loop of the kernel", what)
+		k.fault(&ruleLoop, "%s outside of a loop of the kernel", what)
 		return nil
 	}
 	return k.loops[len(k.loops)-1]

@@ -24,7 +24,7 @@ func To[D, S Scalar](x Reg[S], mods ...Mod) Reg[D] {
 		return Reg[D]{k: k, r: x.r, bits: x.bits, scope: x.scope}
 	}
 	if plainBits(from) && floating(to) || floating(from) && plainBits(to) {
-		k.fault(&ruleOperand, "a %s as a number of type %s: bits of nothing in particular are no number; Bits takes them as they are, and To[dsl.U%d] converts the number that they are as an integer",
+		k.fault(&ruleOperand, "cannot convert untyped bits %s to %s; reinterpret them with Bits, or convert the integer with To[dsl.U%d] first",
 			from, to, max(8, min(from.Bits(), to.Bits())))
 		return fresh[D](k)
 	}
@@ -163,7 +163,7 @@ func Unpack[D, S Scalar](x Reg[S]) (lo, hi Reg[D]) {
 	}
 	lo, hi = fresh[D](k), fresh[D](k)
 	if from, to := x.Type(), TypeOf[D](); from.Bits() != 2*to.Bits() {
-		k.fault(&ruleOperand, "a %s has no two halves of type %s", from, to)
+		k.fault(&ruleOperand, "%s does not consist of two halves of type %s", from, to)
 		return lo, hi
 	}
 	k.ins(k.op("mov", bits(x.Type().Bits())), k.vector(lo.in(k), hi.in(k)), x.register().in(k))
@@ -178,7 +178,7 @@ func Bits[D, S Scalar](x Reg[S]) Reg[D] {
 	}
 	from, to := TypeOf[S](), TypeOf[D]()
 	if from.Bits() != to.Bits() || from == isa.Predicate || to == isa.Predicate {
-		k.fault(&ruleOperand, "the bits of a %s are no %s: %d bits against %d", from, to, from.Bits(), to.Bits())
+		k.fault(&ruleOperand, "cannot reinterpret %s as %s: %d bits and %d bits", from, to, from.Bits(), to.Bits())
 		return fresh[D](k)
 	}
 	x = x.register()
@@ -285,6 +285,6 @@ func Widen[T Scalar](x Reg[T]) (lo, hi Reg[F32]) {
 	case isa.Ue8m0x2:
 		return Widen(To[BF16x2](x))
 	}
-	k.fault(&ruleOperand, "a %s is no pair of small numbers: .f16x2, .bf16x2, or one of 8, 6 or 4 bits is expected", TypeOf[T]())
+	k.fault(&ruleOperand, "cannot widen %s, want .f16x2, .bf16x2, or a pair of 8, 6 or 4 bits", TypeOf[T]())
 	return k.F32(0), k.F32(0)
 }

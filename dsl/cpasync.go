@@ -28,20 +28,20 @@ func (k *Kernel) AsyncPipeline(name string, stages int, tiles ...Tile) *AsyncPip
 	k = k.sound()
 	p := &AsyncPipeline{k: k, name: name, stages: stages, tiles: tiles}
 	if !k.m.Has(80) {
-		k.fault(&ruleLacks, "%s has no cp.async; it came with sm_80", k.m.Target())
+		k.fault(&ruleLacks, "%s has no cp.async, which needs sm_80", k.m.Target())
 	}
 	if stages < 2 || stages > 16 {
-		k.fault(&ruleProtocol, "pipeline %s has %d stages; 2 to 16 are expected: one is computed on while others are filled", name, stages)
+		k.fault(&ruleProtocol, "pipeline %s has %d stages, want 2 to 16", name, stages)
 		p.stages = 2
 	}
 	align := 16
 	for i, t := range tiles {
 		if problem := t.check(); problem != "" || t.RowBytes()%16 != 0 {
 			if problem == "" {
-				problem = t.String() + ": rows of a multiple of 16 bytes are expected"
+				problem = t.String() + ": rows must be a multiple of 16 bytes"
 			}
 			k.fault(&ruleShape, "tile %d of pipeline %s: %s", i, name, problem)
-			p.tiles[i] = Tile{Type: isa.B32, Rows: 8, Cols: 4}
+			p.tiles[i] = k.standIn(Tile{Type: isa.B32, Rows: 8, Cols: 4})
 			t = p.tiles[i]
 		}
 		a := max(16, t.Align())
@@ -69,7 +69,7 @@ func (s AsyncStage) Tile(n int) SharedTile {
 		return SharedTile{}
 	}
 	if n < 0 || n >= len(s.p.tiles) {
-		s.p.k.fault(&ruleProtocol, "tile %d of pipeline %s, which has %d", n, s.p.name, len(s.p.tiles))
+		s.p.k.fault(&ruleProtocol, "tile index %d is out of bounds: pipeline %s has %d", n, s.p.name, len(s.p.tiles))
 		if n = 0; len(s.p.tiles) == 0 {
 			return SharedTile{}
 		}
@@ -93,7 +93,7 @@ func (p *AsyncPipeline) at(n Reg[U32]) AsyncStage {
 // computes on it. All threads of the block must take part. When Run ends no copy is in flight, and
 // all threads may write shared memory.
 func (p *AsyncPipeline) Run(steps Reg[U32], load, use func(step Reg[U32], s AsyncStage)) {
-	if p == nil || !made(p.k, "Run of a pipeline", steps.k) {
+	if p == nil || !made(p.k, "pipeline in Run", steps.k) {
 		return
 	}
 	k := p.k
@@ -118,7 +118,7 @@ func (p *AsyncPipeline) Run(steps Reg[U32], load, use func(step Reg[U32], s Asyn
 //
 //	ab.Multiply(steps, load, func(s dsl.AsyncStage) dsl.MMAStep { return w.MMAStep(s.Tile(0), fromA, s.Tile(1), fromB) })
 func (p *AsyncPipeline) Multiply(steps Reg[U32], load func(step Reg[U32], s AsyncStage), product func(s AsyncStage) MMAStep) {
-	if p == nil || !made(p.k, "Multiply of a pipeline", steps.k) {
+	if p == nil || !made(p.k, "pipeline in Multiply", steps.k) {
 		return
 	}
 	k := p.k
@@ -133,14 +133,14 @@ func (p *AsyncPipeline) Multiply(steps Reg[U32], load func(step Reg[U32], s Asyn
 	case now.told:
 		return
 	case now.k != k:
-		k.fault(&ruleValue, "Multiply of a product that no builder call of this kernel made")
+		k.fault(&ruleValue, "MMAStep in Multiply is a zero value, or belongs to another kernel")
 		return
 	}
 	again := func() MMAStep {
 		if p := product(r.stage()); p.sums == now.sums && p.steps == now.steps {
 			return p
 		}
-		k.fault(&ruleProtocol, "Multiply is given one product and then another; all stages are multiplied into the same sums, in as many steps")
+		k.fault(&ruleProtocol, "Multiply is given different MMA steps; all stages must be accumulated into the same accumulator with the same shape")
 		return now
 	}
 	first := now.kept()
@@ -204,7 +204,7 @@ type unloaded struct {
 // checkLoads reports loads that leave a tile as it is.
 func (k *Kernel) checkLoads() {
 	for _, u := range k.unloaded {
-		k.m.faultAt(u.pos, &ruleProtocol, "what loads pipeline %s does nothing to tile %d of a stage, %s: what is read there would be what was there before", u.p.name, u.tile, u.p.tiles[u.tile])
+		k.m.faultAt(u.pos, &ruleProtocol, "load function of pipeline %s does not write tile %d of the stage, %s: the MMA would read stale data", u.p.name, u.tile, u.p.tiles[u.tile])
 	}
 }
 
@@ -274,13 +274,13 @@ func (k *Kernel) copyAsync(to SharedTile, from Addr, pitch Reg[U64], c *clip, mo
 	units := to.RowBytes() / 16
 	switch {
 	case to.at.k == nil || from.k == nil:
-		k.fault(&ruleValue, "a copy of a tile that no builder call made")
+		k.fault(&ruleValue, "tile in CopyAsync is a zero value, not created by a builder call")
 		return
 	case threads == 0:
-		k.fault(&ruleShape, "CopyAsync shares the work among the threads of a block: Threads tells how many there are")
+		k.fault(&ruleShape, "CopyAsync needs the block size; declare it with Threads")
 		return
 	case units == 0 || threads%units != 0 || to.Rows%(threads/units) != 0 && threads/units%to.Rows != 0:
-		k.fault(&ruleShape, "%s copied by %d threads: %d units of 16 bytes a row and %d rows do not come out even", to.Tile, threads, units, to.Rows)
+		k.fault(&ruleShape, "CopyAsync of %s by %d threads: %d units of 16 bytes per row and %d rows do not divide evenly among the threads", to.Tile, threads, units, to.Rows)
 		return
 	}
 	k.copiesBehind()
@@ -301,6 +301,7 @@ func (k *Kernel) copyAsync(to SharedTile, from Addr, pitch Reg[U64], c *clip, mo
 	for _, m := range mods {
 		op += "." + string(m)
 	}
+	from.aligned(16)
 	source := from.Value64().Add(To[U64](unit))
 	line := func(row Reg[U32]) Reg[U64] { return source.Add(To[U64](row).Mul(pitch)) }
 	there, step := line(row), pitch.MulI(int64(lines))
@@ -337,7 +338,7 @@ func (k *Kernel) copyAsync(to SharedTile, from Addr, pitch Reg[U64], c *clip, mo
 func (k *Kernel) CommitCopies() {
 	k = k.sound()
 	if k.loading != "" {
-		k.fault(&ruleProtocol, "CommitCopies in what loads pipeline %s, which makes a group of each stage: with more of them it would wait for the wrong ones", k.loading)
+		k.fault(&ruleProtocol, "CommitCopies in the load function of pipeline %s, which commits a group for each stage: it would wait for the wrong groups", k.loading)
 	}
 	k.ins("cp.async.commit_group")
 }

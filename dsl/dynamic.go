@@ -28,10 +28,10 @@ type DynamicSchedule struct {
 func (k *Kernel) DynamicSchedule(rows, cols Reg[U32], group int) *DynamicSchedule {
 	k = k.sound()
 	if !k.m.Has(100) {
-		k.fault(&ruleLacks, "%s cannot take over blocks that have not started; that came with sm_100, and Persistent deals tiles everywhere", k.m.Target())
+		k.fault(&ruleLacks, "%s has no cluster launch control, which needs sm_100; use Persistent", k.m.Target())
 	}
 	if group < 1 {
-		k.fault(&ruleProtocol, "groups of %d rows of tiles; a positive number is expected", group)
+		k.fault(&ruleProtocol, "schedule groups %d rows of tiles, want a positive number", group)
 		group = 1
 	}
 	const stages = 2 // one answer is worked on while the next is asked for
@@ -47,7 +47,7 @@ func (d *DynamicSchedule) RunScheduler() {
 	}
 	k := d.k
 	if k.role == nil {
-		k.fault(&ruleProtocol, "Deal outside of a role; one warp does nothing else")
+		k.fault(&ruleProtocol, "RunScheduler outside of a role; one warp must do nothing else")
 		return
 	}
 	k.role.single = true
@@ -101,7 +101,7 @@ func (d *DynamicSchedule) Each() iter.Seq[TileCoord] {
 		size := int64(k.clusterSize())
 		rows := d.rows
 		if high, wide := k.clusterTiles(); wide > 1 {
-			k.fault(&ruleProtocol, "the hardware deals tiles to clusters of %d x %d blocks; a single dimension is expected here, and Persistent deals to others", high, wide)
+			k.fault(&ruleProtocol, "DynamicSchedule in a cluster of %d x %d blocks, want one dimension; use Persistent", high, wide)
 		}
 		if size > 1 {
 			rows = rows.CeilDiv(size)
@@ -114,7 +114,7 @@ func (d *DynamicSchedule) Each() iter.Seq[TileCoord] {
 				at.Row = at.Row.MadI(size, k.ClusterRank())
 			}
 			if !yield(at) {
-				k.fault(&ruleLoop, "a Go break or return left the body of Each, which is built once")
+				k.fault(&ruleLoop, "Go break or return out of Each, whose body is built once")
 			}
 			full, empty := d.barriers(state)
 			full.Wait(state.parity)

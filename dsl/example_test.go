@@ -30,8 +30,8 @@ func Example() {
 	// .address_size 64
 	//
 	// .visible .entry vecadd(
-	// 	.param .u64 .ptr .global .align 16 a,
-	// 	.param .u64 .ptr .global .align 16 b,
+	// 	.param .u64 .ptr .global .align 4 a,
+	// 	.param .u64 .ptr .global .align 4 b,
 	// 	.param .u32 n
 	// )
 	// .reqntid 256, 1, 1
@@ -83,7 +83,7 @@ func ExampleKernel_Range() {
 	// .address_size 64
 	//
 	// .visible .entry sum(
-	// 	.param .u64 .ptr .global .align 16 x,
+	// 	.param .u64 .ptr .global .align 4 x,
 	// 	.param .u32 n
 	// )
 	// {
@@ -131,7 +131,7 @@ func ExampleKernel_Ins() {
 	// .address_size 64
 	//
 	// .visible .entry clock(
-	// 	.param .u64 .ptr .global .align 16 out
+	// 	.param .u64 .ptr .global .align 8 out
 	// )
 	// {
 	// 	.reg .b64 %rd<2>;
@@ -180,7 +180,7 @@ func ExampleFunc() {
 	// }
 	//
 	// .visible .entry apply(
-	// 	.param .u64 .ptr .global .align 16 p
+	// 	.param .u64 .ptr .global .align 4 p
 	// )
 	// {
 	// 	.reg .b32 %r<1>;
@@ -271,8 +271,8 @@ func ExampleModule_Text() {
 		fmt.Println(d.Rule, d.Message)
 	}
 	// Output:
-	// D102 sm_80 has no clusters; they came with sm_90
-	// F402 wgmma.fence needs PTX 8.0 on sm_90a; this file says PTX 9.5, sm_80
+	// D102 sm_80 has no clusters, which need sm_90
+	// F402 wgmma.fence requires PTX 8.0 on sm_90a, but the module is for PTX 9.5 and sm_80
 }
 
 // Each thread learns where its numbers go when those that are zero are left out: how many are kept before it.

@@ -28,11 +28,11 @@ func (k *Kernel) TMEMOperand(name string, t isa.Type, cols, stages int) *TMEMOpe
 	f.full.spec.count = 0 // threads arrive
 	f.pair = k.tmem.pair
 	if t != isa.F16 && t != isa.Bf16 && t != isa.E4m3 && t != isa.E5m2 {
-		k.fault(&ruleShape, "factor %s of %s; .f16, .bf16, .e4m3 or .e5m2 is expected", name, t)
+		k.fault(&ruleShape, "TMEMOperand %s of type %s, want .f16, .bf16, .e4m3 or .e5m2", name, t)
 		f.tile.Type = isa.Bf16
 	}
 	if cols < 16 || cols > 512 || f.tile.RowBytes()%32 != 0 {
-		k.fault(&ruleShape, "factor %s of %d columns; whole steps of 32 bytes are expected", name, cols)
+		k.fault(&ruleShape, "TMEMOperand %s has %d columns, want rows of a multiple of 32 bytes", name, cols)
 		f.tile.Cols = 32
 	}
 	f.first = k.columns(f.columns() * f.stages)
@@ -85,7 +85,7 @@ func (f *TMEMOperand) Fill(body func(*TMEMOperandStage)) {
 	body(s)
 	if from := slices.Index(s.put, false); from >= 0 {
 		n := slices.Index(append(s.put[from:], true), true)
-		k.fault(&ruleProtocol, "the body of Fill puts nothing into columns %d to %d of factor %s: what is multiplied there would be what was there before", from, from+n-1, f.name)
+		k.fault(&ruleProtocol, "Fill does not write columns %d to %d of TMEMOperand %s: the MMA would read stale data", from, from+n-1, f.name)
 	}
 	k.ins("tcgen05.wait::st.sync.aligned")
 	k.ins("tcgen05.fence::before_thread_sync")
@@ -130,7 +130,7 @@ func (s *TMEMOperandStage) Store(col int, x []Reg[F32]) {
 	k := s.kernel()
 	if k == nil {
 		if len(x) > 0 && x[0].k != nil {
-			x[0].k.fault(&ruleValue, "Put into a factor that no builder call made")
+			x[0].k.fault(&ruleValue, "TMEMOperand in Store is a zero value, not created by a builder call")
 		}
 		return
 	}
@@ -139,11 +139,11 @@ func (s *TMEMOperandStage) Store(col int, x []Reg[F32]) {
 	switch {
 	case !s.fills:
 		s.put = nil
-		k.fault(&ruleProtocol, "Put into factor %s while products read it; Fill gives one to write", s.t.name)
+		k.fault(&ruleProtocol, "Store into TMEMOperand %s while MMAs read it; Fill provides one to write", s.t.name)
 		return
 	case col < 0 || col%each != 0 || len(x)%each != 0 || n < 1 || n > 128 || n&(n-1) != 0 || col+len(x) > s.t.tile.Cols:
 		s.put = nil // what is not written has a reason that is told
-		k.fault(&ruleShape, "columns %d to %d of a factor with %d of %s; a power of two of registers with %d each is expected", col, col+len(x)-1, s.t.tile.Cols, s.t.tile.Type, each)
+		k.fault(&ruleShape, "columns %d to %d of a TMEMOperand with %d columns of %s, want a power-of-two number of registers with %d elements each", col, col+len(x)-1, s.t.tile.Cols, s.t.tile.Type, each)
 		return
 	}
 	for i := range x {
@@ -187,6 +187,6 @@ func (k *Kernel) quarter() Reg[U32] { return k.WarpIndex().AndI(3).ShlI(21) }
 // quarters reports a role whose warps do not reach all quarters of tensor memory.
 func (k *Kernel) quarters(what string) {
 	if r := k.role; r != nil && (r.n%4 != 0 || r.first%4 != 0) {
-		k.fault(&ruleRole, "role %s %s tensor memory and is %s; whole groups of four warps are expected, because a warp reaches only its quarter of the rows", r.name, what, r.who())
+		k.fault(&ruleRole, "role %s %s tensor memory and consists of %s, want whole warpgroups, since a warp can access only a quarter of the rows", r.name, what, r.who())
 	}
 }

@@ -31,7 +31,7 @@ func (k *Kernel) ComputedTile(name string, t Tile) *ComputedTile {
 	k = k.sound()
 	if problem := t.check(); problem != "" {
 		k.fault(&ruleShape, "%s", problem)
-		t = Tile{Type: isa.B32, Rows: 8, Cols: 4}
+		t = k.standIn(Tile{Type: isa.B32, Rows: 8, Cols: 4})
 	}
 	return &ComputedTile{&TensorMap{k: k, name: name, tile: t, box: t.Cols, high: t.Rows, written: true}}
 }
@@ -47,7 +47,7 @@ type filling struct {
 func (s *Stage) checkFillings() {
 	for _, f := range s.uses {
 		if !f.written && f.named == f.known {
-			s.p.k.m.faultAt(f.pos, &ruleProtocol, "nothing in the body of Produce writes tile %s of pipeline %s: the stage would have what was there before", f.m.name, s.p.name)
+			s.p.k.m.faultAt(f.pos, &ruleProtocol, "body of Produce does not write tile %s of pipeline %s: consumers would read stale data", f.m.name, s.p.name)
 		}
 	}
 }
@@ -73,10 +73,10 @@ func (w *ComputedTile) Feed() Feed {
 // Consume did.
 func (w *ComputedTile) Tile(s *Stage) SharedTile {
 	switch {
-	case !made(w.kernel(), "In of a tile", s.kernel()):
+	case !made(w.kernel(), "stage of the computed tile", s.kernel()):
 		return SharedTile{}
 	case s.kernel() == nil:
-		w.m.k.fault(&ruleValue, "tile %s in a stage that no builder call made", w.m.name)
+		w.m.k.fault(&ruleValue, "stage of computed tile %s is a zero value, not created by a builder call", w.m.name)
 		return SharedTile{}
 	}
 	t := s.Tile(w.m)
@@ -94,7 +94,7 @@ func (w *ComputedTile) Tile(s *Stage) SharedTile {
 func (p *Pipeline) write(n Reg[U32], yield func(*Stage) bool) {
 	k := p.k
 	if p.pair {
-		k.fault(&ruleProtocol, "pipeline %s is written by the threads of one block, and filled by both of a pair; PerBlock makes it each block's own", p.name)
+		k.fault(&ruleProtocol, "pipeline %s is written by threads, but shared by a CTA pair; use PerBlock", p.name)
 	}
 	state := p.state(1)
 	for i := range k.Range(k.U32(0), n) {
@@ -117,7 +117,7 @@ func (p *Pipeline) write(n Reg[U32], yield func(*Stage) bool) {
 func (p *Pipeline) filled(s *Stage, yield func(*Stage) bool) bool {
 	k := p.k
 	if !yield(s) {
-		k.fault(&ruleLoop, "a Go break or return left the body of Produce, which is built once")
+		k.fault(&ruleLoop, "Go break or return out of Produce, whose body is built once")
 		return false
 	}
 	what := "load"
@@ -126,7 +126,7 @@ func (p *Pipeline) filled(s *Stage, yield func(*Stage) bool) bool {
 	}
 	for j, done := range s.loaded {
 		if !done {
-			k.fault(&ruleProtocol, "the body of Produce does not %s %s: the stage would never be full", what, p.feeds[j].from.name)
+			k.fault(&ruleProtocol, "body of Produce does not %s %s: the stage would never become full", what, p.feeds[j].from.name)
 		}
 	}
 	return true
@@ -142,21 +142,21 @@ func (a Array[T]) CopyAsync(to Array[T], n int, where ...Reg[Pred]) {
 
 func (a Addr) copyAsync(to Addr, bytes int64, where []Reg[Pred]) {
 	k := a.k
-	if !made(k, "CopyAsync of an array", to.k) {
+	if !made(k, "array in CopyAsync", to.k) {
 		return
 	}
 	switch {
 	case !k.m.Has(80):
-		k.fault(&ruleLacks, "%s has no cp.async; it came with sm_80", k.m.Target())
+		k.fault(&ruleLacks, "%s has no cp.async, which needs sm_80", k.m.Target())
 		return
 	case to.k == nil:
-		k.fault(&ruleValue, "a copy into an array that no builder call made")
+		k.fault(&ruleValue, "destination of CopyAsync is a zero value, not created by a builder call")
 		return
 	case a.space != isa.Global || !isShared(to.space):
-		k.fault(&ruleMemory, "a copy in the background from %s to %s; from global to shared memory is expected", describeSpace(a.space), describeSpace(to.space))
+		k.fault(&ruleMemory, "CopyAsync from %s to %s memory, want global to shared", describeSpace(a.space), describeSpace(to.space))
 		return
 	case bytes != 4 && bytes != 8 && bytes != 16:
-		k.fault(&ruleMemory, "a copy in the background of %d bytes; 4, 8 or 16 are expected", bytes)
+		k.fault(&ruleMemory, "CopyAsync of %d bytes, want 4, 8 or 16", bytes)
 		return
 	}
 	k.copiesBehind()

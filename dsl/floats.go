@@ -40,7 +40,7 @@ func FloatParam(k *Kernel, name string, t isa.Type) Floats {
 	case isa.Bf16:
 		return halves(k, t, Global[BF16x2](k, name))
 	}
-	k.fault(&ruleOperand, "FloatParam of %s; .f32, .f16 or .bf16 is expected", t)
+	k.fault(&ruleOperand, "FloatParam of %s, want .f32, .f16 or .bf16", t)
 	return Floats{k: k, typ: isa.F32}
 }
 
@@ -68,7 +68,7 @@ func (f Floats) Store(i Reg[U32], v []Reg[F32], mods ...Mod) {
 	switch {
 	case f.store == nil:
 	case len(v) != f.Width():
-		f.k.fault(&ruleShape, "Store of %d numbers; %d of %s fill 16 bytes", len(v), f.Width(), f.typ)
+		f.k.fault(&ruleShape, "Store of %d values, want %d of %s for 16 bytes", len(v), f.Width(), f.typ)
 	default:
 		f.store(i, v, mods)
 	}

@@ -26,16 +26,16 @@ func (x *Tensor) Scatter(from SharedTile, first int, rows [4]Reg[U32], col Reg[U
 // four reports what keeps four rows of a tile from being gathered or scattered.
 func (x *Tensor) four(what string, t SharedTile, first int) bool {
 	k := x.kernel()
-	if !made(k, "a copy of a tensor", t.at.k) {
+	if !made(k, "tensor in the copy", t.at.k) {
 		return false
 	}
 	want := x.m.tile
 	want.Rows = t.Rows
 	switch {
 	case !x.rows:
-		k.fault(&ruleShape, "tensor %s is copied in boxes; Rows makes one whose rows are gathered", x.m.name)
+		k.fault(&ruleShape, "tensor %s is copied in boxes; declare it with RowTensor to gather rows", x.m.name)
 	case t.at.k == nil || t.Tile != want || first < 0 || first%4 != 0 || first+4 > t.Rows:
-		k.fault(&ruleShape, "four rows from %d on of tensor %s are %s %s; rows of %d %s, from a multiple of 4 on, are expected", first, x.m.name, what, t.Tile, want.Cols, want.Type)
+		k.fault(&ruleShape, "rows from row %d of tensor %s are %s %s, want a tile of %d columns of %s and a multiple of 4 as the first row", first, x.m.name, what, t.Tile, want.Cols, want.Type)
 	default:
 		return true
 	}
@@ -51,13 +51,13 @@ func (x *Tensor) GatherFeed(n int) Feed {
 	case k == nil:
 		return Feed{}
 	case !x.rows:
-		k.fault(&ruleShape, "tensor %s is copied in boxes; Rows makes one whose rows are gathered", x.m.name)
+		k.fault(&ruleShape, "tensor %s is copied in boxes; declare it with RowTensor to gather rows", x.m.name)
 		return Feed{from: x.m}
 	case n < 4 || n > 128 || n%4 != 0:
-		k.fault(&ruleShape, "tiles of %d gathered rows; a multiple of 4 up to 128 is expected: a lane gathers four", n)
+		k.fault(&ruleShape, "feed of %d gathered rows, want a multiple of 4 up to 128", n)
 		n = 4
 	case x.many != nil && x.many.tile.Rows != n:
-		k.fault(&ruleShape, "tensor %s feeds tiles of %d gathered rows, and %d before", x.m.name, n, x.many.tile.Rows)
+		k.fault(&ruleShape, "tensor %s already has a feed of %[3]d gathered rows, got %[2]d", x.m.name, n, x.many.tile.Rows)
 	}
 	if x.many == nil {
 		many := *x.m
@@ -75,14 +75,14 @@ func (x *Tensor) GatherStage(s *Stage, rows [4]Reg[U32], col Reg[U32]) {
 	}
 	k := x.m.k
 	if x.many == nil {
-		k.fault(&ruleProtocol, "tensor %s is in no pipeline whose stages hold its gathered rows; FeedRows makes a feed of them", x.m.name)
+		k.fault(&ruleProtocol, "tensor %s is in no pipeline with gathered rows; use GatherFeed", x.m.name)
 		return
 	}
 	to, ok := s.fill(x.many)
 	if !ok || !k.known(s.Full()) {
 		return
 	}
-	k.lanes("FillRows")
+	k.lanes("GatherStage")
 	lane, signal := k.Lane(), s.Full()
 	at := to.at.add(lane.MulI(int64(4 * to.Pitch())))
 	from, group := k.signal(signal)

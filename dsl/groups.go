@@ -34,14 +34,14 @@ type GroupTile struct{ Group, FirstRow, EndRow, TileCol Reg[U32] }
 func (k *Kernel) PersistentGroups(starts Array[U32], groups Reg[U32], height int, cols Reg[U32], together int) *GroupSchedule {
 	k = k.sound()
 	if height < 1 || together < 1 {
-		k.fault(&ruleProtocol, "tiles of %d rows in groups of %d; positive numbers are expected", height, together)
+		k.fault(&ruleProtocol, "group tiles of %d rows in groups of %d, want positive numbers", height, together)
 		height, together = max(1, height), max(1, together)
 	}
 	if n := k.clusterSize(); n > 1 {
-		k.fault(&ruleProtocol, "tiles of groups are dealt to blocks, one by one, and not to clusters of %d", n)
+		k.fault(&ruleProtocol, "PersistentGroups in a cluster of %d blocks, want no cluster", n)
 	}
 	if starts.at.k == nil {
-		k.fault(&ruleValue, "the rows where groups start are in an array that no builder call made")
+		k.fault(&ruleValue, "starts array of PersistentGroups is a zero value, not created by a builder call")
 		return nil
 	}
 	return &GroupSchedule{k: k, starts: starts, groups: groups, height: height, cols: cols, together: together}
@@ -79,7 +79,7 @@ func (s *GroupSchedule) Each() iter.Seq[GroupTile] {
 			in = in.Sub(upto.ShuffleFrom(lane).Sub(rows.Mul(s.cols)))
 			at := grouped(in, rows, s.cols, s.together)
 			if !yield(GroupTile{Group: next.SubI(32).Add(lane), FirstRow: at.Row.MadI(int64(s.height), first), EndRow: last, TileCol: at.Col}) {
-				k.fault(&ruleLoop, "a Go break or return left the body of Each, which is built once")
+				k.fault(&ruleLoop, "Go break or return out of Each, whose body is built once")
 			}
 		})
 		k.closeLoop(l, func() {

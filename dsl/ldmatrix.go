@@ -16,9 +16,9 @@ func (t SharedTile) LoadMatrices(row, unit Reg[U32], mods ...Mod) (list [4]Reg[B
 	if k == nil {
 		return list
 	}
-	k.together("Matrices", false)
+	k.together("LoadMatrices", false)
 	if unit.IsConstant() && (unit.bits < 0 || unit.bits*16 >= int64(t.RowBytes())) {
-		k.fault(&ruleShape, "unit %d of a row of %s, which has %d units of 16 bytes", unit.bits, t.Tile, t.RowBytes()/16)
+		k.fault(&ruleShape, "unit %d is out of bounds: a row of %s has %d units of 16 bytes", unit.bits, t.Tile, t.RowBytes()/16)
 		return list
 	}
 	t.takes(row, 1, t.Rows, "row")
@@ -36,11 +36,11 @@ func (t SharedTile) StoreMatrices(row, unit Reg[U32], fragments [4]Reg[B32], mod
 	k := t.at.k
 	if k == nil {
 		if f := fragments[0]; f.k != nil {
-			f.k.fault(&ruleValue, "PutMatrices into a tile that no builder call made")
+			f.k.fault(&ruleValue, "tile in StoreMatrices is a zero value, not created by a builder call")
 		}
 		return
 	}
-	k.lanes("PutMatrices")
+	k.lanes("StoreMatrices")
 	regs := make([]ir.Operand, len(fragments))
 	for i, f := range fragments {
 		regs[i] = f.register().in(k)

@@ -29,7 +29,7 @@ func (k *Kernel) Matrix(name string, t isa.Type) *Matrix {
 	element := t
 	switch {
 	case t.Bits() < 1 || t.Bits() > 64 || t == isa.Predicate || 8%t.Bits() != 0 && t.Bits()%8 != 0:
-		k.fault(&ruleOperand, "a matrix of %s; numbers of 1, 2, 4, 8, 16, 32 or 64 bits are expected", t)
+		k.fault(&ruleOperand, "matrix of %s, want elements of 1, 2, 4, 8, 16, 32 or 64 bits", t)
 		t, element = isa.F32, isa.F32
 	case t.Bits() < 8:
 		element = isa.B8
@@ -50,12 +50,12 @@ func (m *Matrix) Sized(rows, cols Reg[U32]) *Matrix {
 
 // RowsFrom returns the part of the matrix that starts at a row.
 func (m *Matrix) RowsFrom(row Reg[U32]) *Matrix {
-	if !m.known("From") {
+	if !m.known("RowsFrom") {
 		return m
 	}
 	part := *m
 	part.at = At(m.at.Value64().Add(To[U64](row).Mul(m.pitch)), 0)
-	part.at.space = m.at.space
+	part.at.space, part.at.root = m.at.space, m.at.root
 	part.rows = m.rows.Sub(row.Min(m.rows))
 	return &part
 }
@@ -63,12 +63,12 @@ func (m *Matrix) RowsFrom(row Reg[U32]) *Matrix {
 // At returns the n-th of several contiguous matrices of the same size, such as those of a batch or
 // of attention heads.
 func (m *Matrix) At(n Reg[U32]) *Matrix {
-	if !m.known("Nth") {
+	if !m.known("At") {
 		return m
 	}
 	part := *m
 	part.at = At(m.at.Value64().Add(To[U64](n).Mul(To[U64](m.rows)).Mul(m.pitch)), 0)
-	part.at.space = m.at.space
+	part.at.space, part.at.root = m.at.space, m.at.root
 	return &part
 }
 
@@ -97,7 +97,7 @@ func (m *Matrix) known(what string) bool {
 		return false
 	}
 	if m.rows.k == nil || m.cols.k == nil {
-		m.k.fault(&ruleShape, "%s of matrix %s, whose size nobody said; Sized does", what, m.name)
+		m.k.fault(&ruleShape, "%s of matrix %s, which has no size; use Sized", what, m.name)
 		return false
 	}
 	return true
@@ -108,7 +108,7 @@ func (m *Matrix) known(what string) bool {
 func (m *Matrix) CopyAsync(to SharedTile, col Reg[U32], mods ...Mod) {
 	if !m.known("CopyAsync") {
 		if k := to.at.k; k != nil && (m == nil || m.k == nil) {
-			k.fault(&ruleValue, "a copy from a matrix that no builder call made")
+			k.fault(&ruleValue, "matrix in CopyAsync is a zero value, not created by a builder call")
 		}
 		return
 	}
@@ -120,10 +120,12 @@ func (m *Matrix) CopyAsync(to SharedTile, col Reg[U32], mods ...Mod) {
 	k.together("CopyAsync", true)
 	first := m.bytes(col)
 	if n := int64(m.typ.Bits()); col.IsConstant() && col.bits*n%128 != 0 || m.cols.IsConstant() && m.cols.bits*n%128 != 0 {
-		k.fault(&ruleShape, "matrix %s is copied from column %s on, with rows of %s columns: both are expected to be whole units of 16 bytes", m.name, spot(col), spot(m.cols))
+		k.fault(&ruleShape, "misaligned copy of matrix %s: it starts at column %s and rows have %s columns, want multiples of 16 bytes", m.name, spot(col), spot(m.cols))
 		return
 	}
-	k.copyAsync(to, At(m.at.Value64().Add(To[U64](first)), 0), m.pitch, &clip{m, first}, mods)
+	from := At(m.at.Value64().Add(To[U64](first)), 0)
+	from.root = m.at.root
+	k.copyAsync(to, from, m.pitch, &clip{m, first}, mods)
 }
 
 // A clip is what a copy is clipped by: the rows and bytes of a matrix that are left.
@@ -152,7 +154,7 @@ func (c *clip) row(row Reg[U32]) Reg[U32] { return row.Min(c.m.rows.MaxI(1).SubI
 // Store writes the accumulator to a matrix, with its first element at row and col. F32 elements are
 // rounded to half precision if the matrix has that type.
 func (w *WarpTile[C]) Store(d *Matrix, row, col Reg[U32]) {
-	if !made(w.kernel(), "Store of sums", d.kernel()) || !d.takes(w.k, w.shape.C) {
+	if !made(w.kernel(), "accumulator in Store", d.kernel()) || !d.takes(w.k, w.shape.C) {
 		return
 	}
 	if !d.even(col) {
@@ -182,7 +184,7 @@ func (w *WarpTile[C]) Store(d *Matrix, row, col Reg[U32]) {
 // Store writes the accumulator to a matrix, clipped at its edges, as [WarpTile.Store] does.
 // [Output.Store] is faster if a tensor map takes whole tiles.
 func (a *Accumulator) Store(d *Matrix, row, col Reg[U32]) {
-	if !made(a.kernel(), "Store of sums", d.kernel()) || !d.takes(a.k, a.typ) {
+	if !made(a.kernel(), "accumulator in Store", d.kernel()) || !d.takes(a.k, a.typ) {
 		return
 	}
 	a.holds()
@@ -211,11 +213,11 @@ func (a *Accumulator) Store(d *Matrix, row, col Reg[U32]) {
 // Elements are rounded to half precision if the matrix has that type. [Output.StoreRows] is faster
 // if a tensor map takes whole tiles.
 func (m *Matrix) StoreRow(row, col Reg[U32], x []Reg[F32]) {
-	if !made(m.kernel(), "StoreRow of a matrix", row.k, col.k) || !m.takes(m.k, isa.F32) {
+	if !made(m.kernel(), "matrix in StoreRow", row.k, col.k) || !m.takes(m.k, isa.F32) {
 		return
 	}
 	if len(x)%2 != 0 {
-		m.k.fault(&ruleShape, "%d neighbours of a row of matrix %s; an even number is expected", len(x), m.name)
+		m.k.fault(&ruleShape, "%d elements of a row of matrix %s, want an even number", len(x), m.name)
 		return
 	}
 	if !m.even(col) {
@@ -242,11 +244,12 @@ func (m *Matrix) kernel() *Kernel {
 func (m *Matrix) takes(k *Kernel, t isa.Type) bool {
 	switch {
 	case m.kernel() == nil:
-		k.fault(&ruleValue, "sums are stored to a matrix that no builder call made")
+		k.fault(&ruleValue, "matrix in Store is a zero value, not created by a builder call")
 	case !m.known("Store"):
 	case m.typ != t && !(t == isa.F32 && m.typ.Class() == isa.Half):
-		k.fault(&ruleShape, "sums of %s are stored to matrix %s of %s", t, m.name, m.typ)
+		k.fault(&ruleShape, "accumulator of %s is stored to matrix %s of %s", t, m.name, m.typ)
 	default:
+		m.at.aligned(2 * size(m.typ)) // two elements are stored at once
 		return true
 	}
 	return false
@@ -255,7 +258,7 @@ func (m *Matrix) takes(k *Kernel, t isa.Type) bool {
 // even reports whether numbers can be stored two at a time from a column on, as far as that is known.
 func (m *Matrix) even(col Reg[U32]) bool {
 	if col.IsConstant() && col.bits%2 != 0 || m.cols.IsConstant() && m.cols.bits%2 != 0 {
-		m.k.fault(&ruleShape, "matrix %s is stored to from column %s on, with rows of %s columns: even numbers are expected, since two neighbours are written at once", m.name, spot(col), spot(m.cols))
+		m.k.fault(&ruleShape, "misaligned store to matrix %s: it starts at column %s and rows have %s columns, want even numbers, since two elements are stored at once", m.name, spot(col), spot(m.cols))
 		return false
 	}
 	return true

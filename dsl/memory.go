@@ -18,7 +18,8 @@ type Addr struct {
 	off   int64
 	align int // what the base and offset are known to be a multiple of; 0 if nothing is known
 	scope int
-	use   *usage // of a shared variable
+	use   *usage  // of a shared variable
+	root  *ir.Var // the pointer parameter that it was computed from
 }
 
 // At returns the address x plus offset, in the state space that the instruction names. If x is a
@@ -43,7 +44,7 @@ func (a Addr) Space() isa.Space { return a.space }
 // Value returns a in a 32-bit register, for addresses in shared and local memory.
 func (a Addr) Value() Reg[U32] {
 	if a.k != nil && (a.space == isa.Global || a.space == isa.Generic) {
-		a.k.fault(&ruleMemory, "the Value of an address in %s, which has 64 bits; Value64", describeSpace(a.space))
+		a.k.fault(&ruleMemory, "Value of an address in %s memory, which has 64 bits; use Value64", describeSpace(a.space))
 		return a.k.U32(0)
 	}
 	return addressValue[U32](a)
@@ -110,18 +111,18 @@ func (a Addr) inner(k *Kernel) (ir.Operand, bool) {
 	a.use.name()
 	switch {
 	case a.k == nil:
-		k.fault(&ruleValue, "an address that no builder call made is used")
+		k.fault(&ruleValue, "address is a zero value, not created by a builder call")
 		return ir.Operand{}, false
 	case a.k != k:
-		k.foreign("an address", a.k)
+		k.foreign("address", a.k)
 		return ir.Operand{}, false
 	case a.v != nil:
 		return k.naming(ir.Variable, a.v, a.off), true
 	case a.reg == nil:
-		k.fault(&ruleValue, "an address is used whose register no builder call made")
+		k.fault(&ruleValue, "address is in a register that is a zero value, not created by a builder call")
 		return ir.Operand{}, false
 	case !k.reaches(a.scope):
-		k.fault(&ruleScope, "this address is computed inside %s, which is over: here it may not have been computed", k.scopeName(a.scope))
+		k.outOfScope("address", a.scope)
 	}
 	return ir.Operand{Kind: ir.Register, Reg: a.reg, Value: a.off}, true
 }
@@ -180,7 +181,7 @@ func (k *Kernel) regName(name string) string {
 // stores reports a type that memory does not hold.
 func (k *Kernel) stores(name string, t isa.Type) {
 	if t == isa.Predicate {
-		k.fault(&ruleMemory, "%s of predicates, which memory does not hold; a U8 or U32 does (Select, To), and NeI(0) makes a predicate of it", name)
+		k.fault(&ruleMemory, "%s of predicates, which cannot be stored in memory; store a U8 or U32 (Select, To) and convert back with NEI(0)", name)
 	}
 }
 
@@ -188,12 +189,12 @@ func (k *Kernel) stores(name string, t isa.Type) {
 func (k *Kernel) param(name string, t isa.Type, bytes int64) *ir.Var {
 	switch {
 	case !identifier(name):
-		k.fault(&ruleKernel, "%q is no name for a parameter", name)
+		k.fault(&ruleKernel, "%q is not a valid parameter name", name)
 		name = unique("param", k.names)
 	case bytes > 0 && !k.f.Kernel:
-		k.fault(&ruleFunction, "parameter %s of %s, a device function, which takes values and pointers; structs and tensor maps belong to kernels", name, k.Name())
+		k.fault(&ruleFunction, "parameter %s of device function %s must be a value or a pointer; structs and tensor maps are for kernels", name, k.Name())
 	case k.names[name]:
-		k.fault(&ruleKernel, "%s is taken: two parameters or variables of %s cannot have one name", name, k.Name())
+		k.fault(&ruleKernel, "%s is already a parameter or variable of %s", name, k.Name())
 		name = unique(name, k.names)
 	}
 	k.names[name] = true
@@ -282,7 +283,7 @@ func (a Array[T]) At64(i Reg[U64]) Array[T] {
 	n := size(TypeOf[T]())
 	base := Reg[U64]{k: k, r: a.at.reg, scope: a.at.scope}
 	if a.at.space != isa.Global && a.at.space != isa.Generic {
-		k.fault(&ruleMemory, "an index of 64 bits into memory with addresses of 32")
+		k.fault(&ruleMemory, "64-bit index into memory with 32-bit addresses")
 		return a
 	}
 	if i.k != k {
@@ -306,7 +307,7 @@ func (a Array[T]) AtI(n int64) Array[T] {
 			total *= int64(d)
 		}
 		if n < 0 || n >= total {
-			a.at.k.fault(&ruleMemory, "element %d of an array of %d", n, total)
+			a.at.k.fault(&ruleMemory, "index %d is out of bounds: the array has %d elements", n, total)
 			return a
 		}
 	}
@@ -330,7 +331,7 @@ func (a Array[T]) Index(at ...Reg[U32]) Reg[U32] {
 	}
 	for d, x := range at {
 		if x.IsConstant() && (x.bits < 0 || x.bits >= int64(a.dims[d])) {
-			k.fault(&ruleMemory, "index %d along dimension %d, which has %d", x.bits, d, a.dims[d])
+			k.fault(&ruleMemory, "index %d is out of bounds: dimension %d has %d elements", x.bits, d, a.dims[d])
 			return at[0]
 		}
 	}
@@ -370,12 +371,12 @@ func (a Array[T]) StoreFirst(x Reg[T], mods ...Mod) {
 	k := a.at.k
 	if k == nil {
 		if x.k != nil {
-			x.k.fault(&ruleValue, "a store to an array that no builder call made")
+			x.k.fault(&ruleValue, "array in Store is a zero value, not created by a builder call")
 		}
 		return
 	}
 	if a.at.space == isa.Const || a.at.space == isa.Param {
-		k.fault(&ruleMemory, "a store to %s memory, which a kernel only reads", a.at.space)
+		k.fault(&ruleMemory, "store to %s memory, which is read-only", a.at.space)
 		return
 	}
 	if floating(TypeOf[T]()) && TypeOf[T]().Class() == isa.Half {

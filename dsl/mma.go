@@ -104,7 +104,7 @@ func (s MMA) takes(t Tile, of isa.Type) bool {
 // differ says what keeps tiles from being factors of the shape.
 func (s MMA) differ() string {
 	if s.small() {
-		return "numbers of " + s.A.String() + " and " + s.B.String() + " are expected, those of 4 bits padded (Box.Padded)"
+		return "want elements of " + s.A.String() + " and " + s.B.String() + ", with those of 4 bits padded (Box.Padded)"
 	}
 	return "the element types differ"
 }
@@ -154,17 +154,17 @@ type WarpTile[C Scalar] struct {
 func NewWarpTile[C Scalar](k *Kernel, shape MMA, rows, cols int) *WarpTile[C] {
 	k = k.sound()
 	if shape.M < 1 || shape.N < 1 || shape.K < 1 {
-		k.fault(&ruleShape, "a warp's tile of %dx%d for an MMA of %s; MMAFor gives shapes", rows, cols, shape)
+		k.fault(&ruleShape, "warp tile of %dx%d for MMA shape %s; use a shape from MMAFor", rows, cols, shape)
 		shape = MMA{M: 16, N: 8, K: 16, A: isa.F16, B: isa.F16, C: TypeOf[C]()}
 	}
 	w := &WarpTile[C]{k: k, shape: shape, rows: rows, cols: cols}
 	if shape.C != TypeOf[C]() || rows < shape.M || rows%shape.M != 0 || cols < 2*shape.N || cols%(2*shape.N) != 0 {
-		k.fault(&ruleShape, "a warp's tile of %dx%d %s for %s with %s; a multiple of %d rows and %d columns is expected", rows, cols, TypeOf[C](), shape, shape.C, shape.M, 2*shape.N)
-		w.rows, w.cols = shape.M, 2*shape.N
+		k.fault(&ruleShape, "warp tile of %dx%d %s for %s with %s, want a multiple of %d rows and %d columns", rows, cols, TypeOf[C](), shape, shape.C, shape.M, 2*shape.N)
+		w.rows, w.cols = k.standInShape(shape.M, 2*shape.N)
 	}
 	if n := w.Registers(); n > mostSums {
-		k.fault(&ruleShape, "a warp's tile of %dx%d %s takes %d registers of each thread, which has 255; more warps have a smaller one each", rows, cols, shape.C, n)
-		w.rows, w.cols = shape.M, 2*shape.N
+		k.fault(&ruleShape, "warp tile of %dx%d %s needs %d registers per thread, which has 255; use more warps with smaller tiles", rows, cols, shape.C, n)
+		w.rows, w.cols = k.standInShape(shape.M, 2*shape.N)
 	}
 	w.regs = w.zeros()
 	if w.holds(&w.taken); shape.Split {
@@ -228,7 +228,7 @@ func (w *WarpTile[C]) Registers() int {
 // MMA adds the product of rows of x, starting at fromX, and the transpose of rows of y, starting at
 // fromY, over the whole depth of the tiles. Either may be Transposed.
 func (w *WarpTile[C]) MMA(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32]) {
-	if made(w.kernel(), "MMA of sums", x.at.k, y.at.k) {
+	if made(w.kernel(), "accumulator in MMA", x.at.k, y.at.k) {
 		w.MMAStep(x, fromX, y, fromY).MMA()
 	}
 }
@@ -240,17 +240,17 @@ func (w *WarpTile[C]) multiplies(x, y SharedTile) bool {
 	cols, deep := y.sides()
 	switch {
 	case x.at.k == nil || y.at.k == nil:
-		k.fault(&ruleValue, "MMA of a tile that no builder call made")
+		k.fault(&ruleValue, "tile in MMA is a zero value, not created by a builder call")
 	case x.at.k != k || y.at.k != k:
-		k.fault(&ruleForeign, "tiles of %s and %s are multiplied into sums of %s", x.at.k.Name(), y.at.k.Name(), k.Name())
+		k.fault(&ruleForeign, "MMA of %s and %s into an accumulator of %s", x.at.k.Name(), y.at.k.Name(), k.Name())
 	case s.Sparse:
-		k.fault(&ruleShape, "MMA with %s, which leaves zeros out; MMASparse is told where they are", s)
+		k.fault(&ruleShape, "MMA with %s, a sparse shape; use SparseMMA", s)
 	case !s.takes(x.Tile, s.A) || !s.takes(y.Tile, s.B):
 		k.fault(&ruleShape, "MMA of %s and %s with %s of %s and %s: %s", x.Tile, y.Tile, s, s.A, s.B, s.differ())
 	case depth != deep || depth%s.K != 0 || rows < w.rows || cols < w.cols:
-		k.fault(&ruleShape, "MMA of %s and %s into %dx%d: rows of one length, a multiple of %d elements, and at least so many rows are expected", x, y, w.rows, w.cols, s.K)
+		k.fault(&ruleShape, "MMA of %s and %s into %dx%d: rows must have the same length, a multiple of %d elements, and there must be enough of them", x, y, w.rows, w.cols, s.K)
 	case s.A == isa.F64 && (x.Slabs() > 1 || y.Slabs() > 1):
-		k.fault(&ruleShape, "MMA of %s and %s: tiles of .f64 no wider than their swizzle are expected", x.Tile, y.Tile)
+		k.fault(&ruleShape, "MMA of %s and %s: tiles of .f64 must not be wider than their swizzle", x.Tile, y.Tile)
 	default:
 		return x.turns() && y.turns()
 	}
@@ -270,7 +270,7 @@ func alike(t, as isa.Type) bool {
 func within(k *Kernel, t SharedTile, from Reg[U32], n int) bool {
 	rows, _ := t.sides()
 	if from.k == k && from.IsConstant() && from.bits+int64(n) > int64(rows) {
-		k.fault(&ruleShape, "%d rows from row %d on, of %s, which has %d", n, from.bits, t, rows)
+		k.fault(&ruleShape, "%d rows from row %d are out of bounds: %s has %d", n, from.bits, t, rows)
 		return false
 	}
 	t.takes(from, n, rows, "rows")

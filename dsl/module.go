@@ -16,12 +16,13 @@ import (
 // A Module is a set of kernels and device functions for one target, and becomes one PTX file. A
 // module must be built by one goroutine; different modules can be built concurrently.
 type Module struct {
-	ir     *ir.Module
-	binder *ir.Binder
-	calls  calls
-	faults diag.List
-	names  map[string]bool // of the module
-	lines  bool
+	ir      *ir.Module
+	binder  *ir.Binder
+	calls   calls
+	faults  diag.List
+	refused standIns
+	names   map[string]bool // of the module
+	lines   bool
 	// skipHazards leaves out the analyzers of passes/verify.
 	skipHazards bool
 	kernels     []*Kernel
@@ -49,7 +50,7 @@ func Version(version string) Option {
 		m = m.sound()
 		v, err := isa.ParseVersion(version)
 		if err != nil || !v.Known() {
-			m.fault(&ruleTarget, "%q is no PTX version that the instruction set knows; the newest is %s", version, isa.Newest())
+			m.fault(&ruleTarget, "%q is not a known PTX version; the newest is %s", version, isa.Newest())
 			return
 		}
 		m.ir.Version = v
@@ -80,7 +81,7 @@ func (m *Module) start(name, target string, options []Option) {
 		if near := diag.Nearest(target, names); near != "" {
 			hint = "; did you mean " + near + "?"
 		}
-		m.fault(&ruleTarget, "%q is no target%s", target, hint)
+		m.fault(&ruleTarget, "%q is not a known target%s", target, hint)
 		t, _ = isa.ParseTarget("sm_100a")
 	}
 	m.ir.Target = t
@@ -132,6 +133,7 @@ func (m *Module) Build() (*ir.Module, diag.List) {
 	if !m.built {
 		m.built = true
 		m.finish()
+		m.calls.complete(m.faults)
 		m.sealed = true
 	}
 	m.faults = m.faults.Sort() // which leaves out what was said of a line already
@@ -185,7 +187,7 @@ func (e *Error) Error() string {
 		b.WriteString(err.Error())
 	}
 	if left := len(e.List) - len(list); left > 0 {
-		b.WriteString(e.Name + ": more findings are left out\n")
+		b.WriteString(e.Name + ": more findings are omitted\n")
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -17,7 +17,7 @@ func Bracket(parts ...any) Operand { return bracket(parts) }
 type bracket []any
 
 func (b bracket) operand(k *Kernel) (ir.Operand, bool) {
-	list, ok := k.parts("a bracket", b)
+	list, ok := k.parts("bracket", b)
 	return k.list(ir.Address, list), ok
 }
 
@@ -29,7 +29,7 @@ func (k *Kernel) parts(of string, values []any) ([]ir.Operand, bool) {
 		if a, address := x.(Addr); address {
 			list[i], ok = a.inner(k)
 		} else if list[i], ok = k.any(x); !ok {
-			k.fault(&ruleOperand, "part %d of %s is a Go %T, which is no operand", i+1, of, x)
+			k.fault(&ruleOperand, "part %d of %s has the Go type %T, which is not an operand", i+1, of, x)
 		}
 		all = all && ok
 	}
@@ -89,10 +89,10 @@ type loose struct {
 func (l loose) operand(k *Kernel) (ir.Operand, bool) {
 	switch {
 	case l.k != k:
-		k.foreign("a value", l.k)
+		k.foreign("value", l.k)
 		return ir.Operand{}, false
 	case !k.reaches(l.scope):
-		k.fault(&ruleScope, "this register is made inside %s, which is over: here it may not have been written", k.scopeName(l.scope))
+		k.outOfScope("register", l.scope)
 	}
 	return ir.Operand{Kind: ir.Register, Reg: l.r}, true
 }

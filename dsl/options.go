@@ -16,13 +16,13 @@ type KernelOption func(*Kernel)
 func Threads(x int, yz ...int) KernelOption {
 	return func(k *Kernel) {
 		k = k.sound()
-		if !k.once(".reqntid", "the block's threads (Threads, WarpCount, Warpgroups)") {
+		if !k.once(".reqntid", "block size (Threads, WarpCount, Warpgroups)") {
 			return
 		}
 		n := [3]int{x, 1, 1}
 		copy(n[1:], yz)
 		if len(yz) > 2 || !fits(n, 1024) || n[2] > 64 {
-			k.fault(&ruleKernel, "a block of %v threads cannot be launched: a block has 1 to 1024 threads, at most 64 in z", n)
+			k.fault(&ruleKernel, "block of %v threads cannot be launched, want 1 to 1024 threads and at most 64 in z", n)
 			n = [3]int{128, 1, 1}
 		}
 		k.threads = n
@@ -64,7 +64,7 @@ func MaxThreads(x int) KernelOption {
 		switch {
 		case !k.once(".maxntid", "MaxThreads"):
 		case x < 1 || x > 1024:
-			k.fault(&ruleKernel, "at most %d threads: a block has 1 to 1024", x)
+			k.fault(&ruleKernel, "MaxThreads(%d), want 1 to 1024", x)
 		default:
 			k.most = x
 			k.attr(".maxntid", fmt.Sprintf("%d, 1, 1", x))
@@ -80,7 +80,7 @@ func MinBlocks(n int) KernelOption {
 		switch {
 		case !k.once(".minnctapersm", "MinBlocks"):
 		case n < 1 || n > 32:
-			k.fault(&ruleKernel, "%d blocks on a multiprocessor: 1 to 32 fit", n)
+			k.fault(&ruleKernel, "MinBlocks(%d), want 1 to 32", n)
 		default:
 			k.blocks = n
 			k.attr(".minnctapersm", fmt.Sprint(n))
@@ -95,7 +95,7 @@ func MaxRegs(n int) KernelOption {
 		switch {
 		case !k.once(".maxnreg", "MaxRegs"):
 		case n < 16 || n > 255:
-			k.fault(&ruleKernel, "at most %d registers: a thread has 16 to 255", n)
+			k.fault(&ruleKernel, "MaxRegs(%d), want 16 to 255", n)
 		default:
 			k.attr(".maxnreg", fmt.Sprint(n))
 		}
@@ -111,12 +111,12 @@ func Cluster(x int, yz ...int) KernelOption {
 		copy(c[1:], yz)
 		switch {
 		case !k.m.Has(90):
-			k.fault(&ruleLacks, "%s has no clusters; they came with sm_90", k.m.Target())
+			k.fault(&ruleLacks, "%s has no clusters, which need sm_90", k.m.Target())
 			return
 		case !k.once(".reqnctapercluster", "Cluster"):
 			return
 		case len(yz) > 2 || !fits(c, 16):
-			k.fault(&ruleKernel, "a cluster of %v blocks cannot be launched: a cluster has at most 16 blocks, and more than 8 only where the launch allows it", c)
+			k.fault(&ruleKernel, "cluster of %v blocks cannot be launched, want at most 16, and at most 8 unless the launch allows more", c)
 			return
 		}
 		k.cluster = c
@@ -132,7 +132,7 @@ func (k *Kernel) attr(name, text string) {
 // once reports whether an option was not given before.
 func (k *Kernel) once(directive, what string) bool {
 	if a := k.f.Attr(directive); a != nil {
-		k.fault(&ruleKernel, "%s is said twice: %s %s is there already", what, directive, a.Text)
+		k.fault(&ruleKernel, "%s is set twice: %s %s is already set", what, directive, a.Text)
 		return false
 	}
 	return true
@@ -143,7 +143,7 @@ func (k *Kernel) checkOptions() {
 	most, target := k.most, k.m.ir.Target.Info()
 	if n := k.BlockThreads(); n != 0 {
 		if most != 0 {
-			k.fault(&ruleKernel, "MaxThreads(%d) beside %d threads that every launch has: the assembler takes .maxntid or .reqntid", most, n)
+			k.fault(&ruleKernel, "MaxThreads(%d) and a fixed block size of %d threads: ptxas takes .maxntid or .reqntid, not both", most, n)
 		}
 		most = n
 	}
@@ -151,11 +151,11 @@ func (k *Kernel) checkOptions() {
 	switch {
 	case k.blocks == 0:
 	case most == 0:
-		k.fault(&ruleKernel, "MinBlocks(%d) without Threads or MaxThreads: the assembler ignores it", k.blocks)
+		k.fault(&ruleKernel, "MinBlocks(%d) without Threads or MaxThreads is ignored by ptxas", k.blocks)
 	case k.blocks*most > resident:
-		k.fault(&ruleKernel, "%d blocks of %d threads on a multiprocessor; %s runs %d threads there, at most %d of them", k.blocks, most, k.m.Target(), resident, resident/most)
+		k.fault(&ruleKernel, "%d blocks of %d threads do not fit a multiprocessor: %s has %d threads, at most %d of these blocks", k.blocks, most, k.m.Target(), resident, resident/most)
 	case k.blocks > blocks:
-		k.fault(&ruleKernel, "%d blocks on a multiprocessor; %s runs %d", k.blocks, k.m.Target(), blocks)
+		k.fault(&ruleKernel, "%d blocks do not fit a multiprocessor: %s has at most %d", k.blocks, k.m.Target(), blocks)
 	}
 }
 

@@ -56,7 +56,7 @@ func (k *Kernel) Pipeline(name string, stages int, feeds ...Feed) *Pipeline {
 	p.pair = k.tmem.pair
 	p.full.spec.pair = p.pair
 	if len(feeds) == 0 {
-		k.fault(&ruleProtocol, "pipeline %s carries nothing; give it the Feed of a tensor map", name)
+		k.fault(&ruleProtocol, "pipeline %s has no inputs; pass the Feed of a tensor map", name)
 	}
 	p.written = len(feeds) > 0 && feeds[0].from != nil && feeds[0].from.written
 	if p.written {
@@ -65,11 +65,11 @@ func (k *Kernel) Pipeline(name string, stages int, feeds ...Feed) *Pipeline {
 	align := 128
 	for _, f := range feeds {
 		if f.from == nil {
-			k.fault(&ruleValue, "pipeline %s carries tiles of a tensor map that no builder call made", name)
+			k.fault(&ruleValue, "feed of pipeline %s is a zero value, not created by a builder call", name)
 			continue
 		}
 		if f.from.written != p.written {
-			k.fault(&ruleProtocol, "pipeline %s carries tiles that threads write (Written) and tiles that copies bring, which come at different times; a pipeline for each is expected", name)
+			k.fault(&ruleProtocol, "pipeline %s mixes computed tiles and copied tiles; use one pipeline for each", name)
 			continue
 		}
 		p.feeds = append(p.feeds, f)
@@ -170,7 +170,7 @@ func (s *Stage) Tile(m *TensorMap) SharedTile {
 	}
 	i := p.feed(m)
 	if i < 0 {
-		p.k.fault(&ruleProtocol, "pipeline %s carries no tiles of %s", p.name, m.Name())
+		p.k.fault(&ruleProtocol, "pipeline %s has no feed of %s", p.name, m.Name())
 		return SharedTile{Tile: m.Tile(), at: p.store}
 	}
 	t := SharedTile{Tile: m.tile, at: s.base.Plus(int64(p.offsets[i])), stage: s, halved: m.halves > 0}
@@ -210,7 +210,7 @@ func (p *Pipeline) feed(m *TensorMap) int {
 // If the pipeline has a ComputedTile, all warps of the role execute the loop.
 func (p *Pipeline) Produce(n Reg[U32]) iter.Seq[*Stage] {
 	return func(yield func(*Stage) bool) {
-		if p == nil || !made(p.k, "Produce of a pipeline", n.k) {
+		if p == nil || !made(p.k, "pipeline in Produce", n.k) {
 			return
 		}
 		k := p.k
@@ -284,18 +284,18 @@ func (s *Stage) Load(m *TensorMap, tile TileCoord) {
 // fill is where a tile of m goes in the stage, unless it cannot be loaded here.
 func (s *Stage) fill(m *TensorMap) (to SharedTile, ok bool) {
 	k := s.kernel()
-	if !made(k, "Load of a stage", m.kernel()) {
+	if !made(k, "stage in Load", m.kernel()) {
 		return to, false
 	}
 	p := s.p
 	i := p.feed(m)
 	switch {
 	case !s.loads:
-		k.fault(&ruleProtocol, "a load in the body of Consume; Produce fills stages")
+		k.fault(&ruleProtocol, "Load in the body of Consume; stages are filled in Produce")
 	case i < 0:
-		k.fault(&ruleProtocol, "pipeline %s carries no tiles of %s", p.name, m.Name())
+		k.fault(&ruleProtocol, "pipeline %s has no feed of %s", p.name, m.Name())
 	case s.loaded[i]:
-		k.fault(&ruleProtocol, "%s is loaded twice in one stage: its bytes were expected once", m.name)
+		k.fault(&ruleProtocol, "%s is loaded twice into one stage, whose mbarrier expects its bytes once", m.name)
 	default:
 		s.loaded[i] = true
 		return s.Tile(m), true
@@ -307,7 +307,7 @@ func (s *Stage) fill(m *TensorMap) (to SharedTile, ok bool) {
 // and frees the stage when the MMAs that the body started are complete.
 func (p *Pipeline) Consume(n Reg[U32]) iter.Seq[*Stage] {
 	return func(yield func(*Stage) bool) {
-		if p == nil || !made(p.k, "Consume of a pipeline", n.k) {
+		if p == nil || !made(p.k, "pipeline in Consume", n.k) {
 			return
 		}
 		k := p.k
@@ -315,7 +315,7 @@ func (p *Pipeline) Consume(n Reg[U32]) iter.Seq[*Stage] {
 		for i := range k.Range(k.U32(0), n) {
 			s := p.take(i, state)
 			if !yield(s) {
-				k.fault(&ruleLoop, "a Go break or return left the body of Consume, which is built once")
+				k.fault(&ruleLoop, "Go break or return out of Consume, whose body is built once")
 				break
 			}
 			s.release()

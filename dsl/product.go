@@ -69,7 +69,7 @@ func (k *Kernel) fill(cell, registers []ir.Operand) {
 
 // MMAStep returns what MMA computes, for AsyncPipeline.Multiply.
 func (w *WarpTile[C]) MMAStep(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32]) MMAStep {
-	if !made(w.kernel(), "Product of sums", x.at.k, y.at.k) {
+	if !made(w.kernel(), "accumulator in MMAStep", x.at.k, y.at.k) {
 		return MMAStep{}
 	}
 	if !w.unscaled() || !w.multiplies(x, y) || !within(w.k, x, fromX, w.rows) || !within(w.k, y, fromY, w.cols) {
@@ -121,7 +121,7 @@ func (w *WarpTile[C]) product(steps int) MMAStep {
 //		return w.MMAStepFunc(s.Tile(0), fromA, func(step int) [][]dsl.Reg[dsl.B32] { return dequantized(s.Tile(1), step) })
 //	})
 func (w *WarpTile[C]) MMAStepFunc(x SharedTile, fromX Reg[U32], right func(step int) [][]Reg[B32]) MMAStep {
-	if !made(w.kernel(), "ProductWith of sums", x.at.k) || !w.k.runs("ProductWith", right != nil) {
+	if !made(w.kernel(), "accumulator in MMAStepFunc", x.at.k) || !w.k.runs("MMAStepFunc", right != nil) {
 		return MMAStep{told: true}
 	}
 	k, s := w.k, w.shape
@@ -129,16 +129,16 @@ func (w *WarpTile[C]) MMAStepFunc(x SharedTile, fromX Reg[U32], right func(step 
 	none := MMAStep{told: true}
 	switch {
 	case x.at.k == nil:
-		k.fault(&ruleValue, "ProductWith of a tile that no builder call made")
+		k.fault(&ruleValue, "tile in MMAStepFunc is a zero value, not created by a builder call")
 		return none
 	case x.at.k != k:
-		k.fault(&ruleForeign, "a tile of %s is multiplied into sums of %s", x.at.k.Name(), k.Name())
+		k.fault(&ruleForeign, "tile of %s for an MMA into an accumulator of %s", x.at.k.Name(), k.Name())
 		return none
 	case s.Sparse || s.Split || s.scaled() || s.A == isa.F64:
-		k.fault(&ruleShape, "ProductWith of %s %s, whose fragments are read in a way of its own; Product reads both factors", s, s.A)
+		k.fault(&ruleShape, "MMAStepFunc with %s of %s, whose fragments have another layout; use MMAStep", s, s.A)
 		return none
 	case !s.takes(x.Tile, s.A) || depth%s.K != 0 || rows < w.rows:
-		k.fault(&ruleShape, "ProductWith of %s into %dx%d with %s of %s: at least so many rows of a multiple of %d elements are expected", x, w.rows, w.cols, s, s.A, s.K)
+		k.fault(&ruleShape, "MMAStepFunc of %s into %dx%d with %s of %s: too few rows, or a depth that is not a multiple of %d", x, w.rows, w.cols, s, s.A, s.K)
 		return none
 	case !x.turns():
 		return none
@@ -165,7 +165,7 @@ func (w *WarpTile[C]) given(here ir.Pos, fragments [][]Reg[B32], into [][]ir.Ope
 		wrong = wrong || len(f) != each
 	}
 	if wrong {
-		k.m.faultAt(here, &ruleShape, "the right factor of a step is %s; %d times %d registers are expected, for each %d of %d columns", inWords(fragments), len(into), each, w.shape.N, w.cols)
+		k.m.faultAt(here, &ruleShape, "step of the B operand has %s, want %d lists of %d registers, for each %d of %d columns", inWords(fragments), len(into), each, w.shape.N, w.cols)
 		fragments = slices.Repeat([][]Reg[B32]{slices.Repeat([]Reg[B32]{Const[B32](k, 0)}, each)}, len(into))
 	}
 	for i, f := range fragments {
@@ -187,7 +187,7 @@ func inWords(fragments [][]Reg[B32]) string {
 			return fmt.Sprintf("lists of %d and of %d registers", len(fragments[0]), len(f))
 		}
 	}
-	return fmt.Sprintf("%d times %d registers", len(fragments), len(fragments[0]))
+	return fmt.Sprintf("%d lists of %d registers", len(fragments), len(fragments[0]))
 }
 
 // MMA executes all MMAs of the step, for loops that are written by hand.

@@ -16,7 +16,7 @@ import (
 // pipeline they are complete; inside the loop, code that reads or modifies the accumulator must
 // call Wait.
 func (a *Accumulator) Wait() {
-	if !made(a.kernel(), "Wait of sums") {
+	if !made(a.kernel(), "accumulator in Wait") {
 		return
 	}
 	a.k.CommitMMA()
@@ -88,7 +88,7 @@ func (k *Kernel) CommitMMA() { k.sound().ins("wgmma.commit_group.sync.aligned") 
 func (k *Kernel) WaitMMA(pending int) {
 	k = k.sound()
 	if pending < 0 || pending > 7 {
-		k.fault(&ruleProtocol, "%d groups of products under way; 0 to 7 are expected", pending)
+		k.fault(&ruleProtocol, "WaitMMA(%d), want 0 to 7 groups in flight", pending)
 		pending = 0
 	}
 	k.ins("wgmma.wait_group.sync.aligned", number(int64(pending)))
@@ -105,7 +105,7 @@ func (a *Accumulator) LocalRows() int {
 
 // Row returns the row of the accumulator for one of the thread's LocalRows.
 func (a *Accumulator) Row(line int) Reg[U32] {
-	if !made(a.kernel(), "Row of sums") || !a.k.among(line, a.LocalRows()) {
+	if !made(a.kernel(), "accumulator in Row") || !a.k.among(line, a.LocalRows()) {
 		return Reg[U32]{}
 	}
 	return Cell{lane: a.k.Lane(), warp: a.k.WarpIndex(), row: 64*(line/2) + 8*(line%2)}.Row()
@@ -114,7 +114,7 @@ func (a *Accumulator) Row(line int) Reg[U32] {
 // visit goes over the sums of the thread, two neighbours at a time: register i and the next one of a part.
 func (a *Accumulator) visit(what string, do func(c Cell, regs []*ir.Reg)) {
 	if a.typ != isa.F32 {
-		a.k.fault(&ruleShape, "%s of an accumulator of %s; sums of .f32 are expected", what, a.typ)
+		a.k.fault(&ruleShape, "%s of an accumulator of %s, want .f32", what, a.typ)
 		return
 	}
 	a.holds()
@@ -133,7 +133,7 @@ func (a *Accumulator) sum(r *ir.Reg) Reg[F32] { return Reg[F32]{k: a.k, r: r, sc
 // Map replaces each element with the result of f, as [WarpTile.Map] does. It requires an F32
 // accumulator.
 func (a *Accumulator) Map(f func(c Cell, x Reg[F32]) Reg[F32]) {
-	if !made(a.kernel(), "Map of sums") {
+	if !made(a.kernel(), "accumulator in Map") {
 		return
 	}
 	if !a.k.runs("Map", f != nil) {
@@ -151,7 +151,7 @@ func (a *Accumulator) Map(f func(c Cell, x Reg[F32]) Reg[F32]) {
 
 // RowReduce combines the elements of each row, as [WarpTile.RowReduce] does.
 func (a *Accumulator) RowReduce(combine func(x, y Reg[F32]) Reg[F32]) []Reg[F32] {
-	if !made(a.kernel(), "RowReduce of sums") {
+	if !made(a.kernel(), "accumulator in RowReduce") {
 		return nil
 	}
 	all := make([]Reg[F32], a.LocalRows())
@@ -169,7 +169,7 @@ func (a *Accumulator) RowReduce(combine func(x, y Reg[F32]) Reg[F32]) []Reg[F32]
 
 // QuadReduce combines x of the four threads that share a row, as [WarpTile.QuadReduce] does.
 func (a *Accumulator) QuadReduce(x Reg[F32], combine func(x, y Reg[F32]) Reg[F32]) Reg[F32] {
-	if !made(a.kernel(), "AcrossRow of sums", x.k) || !a.k.runs("AcrossRow", combine != nil) {
+	if !made(a.kernel(), "accumulator in QuadReduce", x.k) || !a.k.runs("QuadReduce", combine != nil) {
 		return x
 	}
 	return acrossRow(x, combine)
@@ -177,13 +177,13 @@ func (a *Accumulator) QuadReduce(x Reg[F32], combine func(x, y Reg[F32]) Reg[F32
 
 // ToFragments returns the elements, converted to a 16-bit type, as the A operand of another MMA.
 func (a *Accumulator) ToFragments(t isa.Type) *Fragments {
-	if !made(a.kernel(), "As of sums") {
+	if !made(a.kernel(), "accumulator in ToFragments") {
 		return &Fragments{}
 	}
 	k := a.k
 	f := &Fragments{k: k, typ: t, rows: 64 * a.parts, cols: a.cols, each: 16}
 	if t != isa.F16 && t != isa.Bf16 || a.typ != isa.F32 || a.cols%16 != 0 {
-		k.fault(&ruleShape, "sums of 64x%d %s as a left factor of %s; a multiple of 16 columns of .f32 becomes .f16 or .bf16", a.cols, a.typ, t)
+		k.fault(&ruleShape, "accumulator of 64x%d %s cannot become an A operand of %s, want .f32 with a multiple of 16 columns, converted to .f16 or .bf16", a.cols, a.typ, t)
 		return f
 	}
 	a.holds()
@@ -208,28 +208,28 @@ func (a *Accumulator) ToFragments(t isa.Type) *Fragments {
 // which may be Transposed, are the columns of the accumulator. The fragments must not change until
 // the MMA is complete.
 func (a *Accumulator) MMAFragments(x *Fragments, y SharedTile) {
-	if !made(a.kernel(), "MMALeft of sums", y.at.k) {
+	if !made(a.kernel(), "accumulator in MMAFragments", y.at.k) {
 		return
 	}
 	k := a.k
-	k.lanes("MMALeft")
+	k.lanes("MMAFragments")
 	a.empty = false
 	rows, depth := y.sides()
 	switch {
 	case x == nil || x.k == nil || y.at.k == nil:
-		k.fault(&ruleValue, "MMALeft of a factor that no builder call made")
+		k.fault(&ruleValue, "fragments in MMAFragments are a zero value, not created by a builder call")
 		return
 	case x.k != k:
-		k.fault(&ruleForeign, "fragments of %s are used in %s", x.k.Name(), k.Name())
+		k.fault(&ruleForeign, "fragments of kernel %s are used in %s", x.k.Name(), k.Name())
 		return
 	case x.each != 16 || x.typ != y.Type || a.typ == isa.S32:
-		k.fault(&ruleShape, "MMALeft of %s and %s into sums of %s: numbers of one type of 16 bits are expected", x.typ, y.Tile, a.typ)
+		k.fault(&ruleShape, "MMAFragments of %s and %s into an accumulator of %s, want operands of one 16-bit type", x.typ, y.Tile, a.typ)
 		return
 	case x.rows != a.rows || rows != a.cols || depth != x.cols:
-		k.fault(&ruleShape, "MMALeft of %dx%d %s and %s into %dx%d: rows of one length, and as many as the accumulator has columns are expected", x.rows, x.cols, x.typ, y, a.rows, a.cols)
+		k.fault(&ruleShape, "MMAFragments of %dx%d %s and %s into %dx%d: the depths differ, or y has another number of rows than the accumulator columns", x.rows, x.cols, x.typ, y, a.rows, a.cols)
 		return
 	case y.stage == nil:
-		k.fault(&ruleProtocol, "MMALeft of a tile that belongs to no stage of a pipeline: nothing would wait for it")
+		k.fault(&ruleProtocol, "MMAFragments with a tile that belongs to no pipeline stage: nothing waits for it before the tile is overwritten")
 	case len(x.regs) == 0:
 		return
 	}

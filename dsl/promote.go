@@ -10,7 +10,7 @@ import (
 
 // Clear sets every element to zero.
 func (w *WarpTile[C]) Clear() {
-	if !made(w.kernel(), "Clear of sums") {
+	if !made(w.kernel(), "accumulator in Clear") {
 		return
 	}
 	w.taken++
@@ -26,7 +26,7 @@ func (w *WarpTile[C]) Clear() {
 // Clear sets every element to zero. It is needed before Promote only; the first MMA overwrites the
 // accumulator by itself.
 func (a *Accumulator) Clear() {
-	if !made(a.kernel(), "Clear of sums") {
+	if !made(a.kernel(), "accumulator in Clear") {
 		return
 	}
 	a.empty = false
@@ -47,16 +47,16 @@ func (a *Accumulator) Clear() {
 //		return dsl.To[dsl.F32](x).FMA(scales[c.LocalRow], sum)
 //	})
 func Promote[C, D Scalar](total *WarpTile[C], part *WarpTile[D], f func(c Cell, sum Reg[C], x Reg[D]) Reg[C]) {
-	if !made(total.kernel(), "Promote of sums", part.kernel()) || !made(part.kernel(), "Promote of sums", total.kernel()) || !total.k.runs("Promote", f != nil) {
+	if !made(total.kernel(), "accumulator in Promote", part.kernel()) || !made(part.kernel(), "accumulator in Promote", total.kernel()) || !total.k.runs("Promote", f != nil) {
 		return
 	}
 	k := total.k
 	switch {
 	case part.k != k:
-		k.fault(&ruleForeign, "sums of %s are promoted into those of %s", part.k.Name(), k.Name())
+		k.fault(&ruleForeign, "accumulator of kernel %s is promoted into one of %s", part.k.Name(), k.Name())
 		return
 	case total.rows != part.rows || total.cols != part.cols || total.shape.M != part.shape.M || total.shape.N != part.shape.N:
-		k.fault(&ruleShape, "sums of %dx%d with %s are promoted into %dx%d with %s; the same rows and columns of each lane are expected", part.rows, part.cols, part.shape, total.rows, total.cols, total.shape)
+		k.fault(&ruleShape, "accumulator of %dx%d with %s is promoted into %dx%d with %s, want the same shape and layout", part.rows, part.cols, part.shape, total.rows, total.cols, total.shape)
 		return
 	}
 	pairs := part.pairs()
@@ -72,25 +72,25 @@ func Promote[C, D Scalar](total *WarpTile[C], part *WarpTile[D], f func(c Cell, 
 // PromoteAccumulator is Promote for wgmma accumulators: total has elements of F32, part of type T.
 // The MMAs into part must be complete; see [Accumulator.Wait].
 func PromoteAccumulator[T Scalar](total, part *Accumulator, f func(c Cell, sum Reg[F32], x Reg[T]) Reg[F32]) {
-	if !made(total.kernel(), "PromoteSums of sums", part.kernel()) || !made(part.kernel(), "PromoteSums of sums", total.kernel()) || !total.k.runs("PromoteSums", f != nil) {
+	if !made(total.kernel(), "accumulator in PromoteAccumulator", part.kernel()) || !made(part.kernel(), "accumulator in PromoteAccumulator", total.kernel()) || !total.k.runs("PromoteAccumulator", f != nil) {
 		return
 	}
 	k := total.k
 	switch {
 	case part.k != k:
-		k.fault(&ruleForeign, "sums of %s are promoted into those of %s", part.k.Name(), k.Name())
+		k.fault(&ruleForeign, "accumulator of kernel %s is promoted into one of %s", part.k.Name(), k.Name())
 		return
 	case part.typ != TypeOf[T]() || part.typ == isa.F16:
-		k.fault(&ruleShape, "sums of %s are promoted as %s; their own type is expected, .f32 or .s32", part.typ, TypeOf[T]())
+		k.fault(&ruleShape, "accumulator of %s is promoted as %s, want its element type, .f32 or .s32", part.typ, TypeOf[T]())
 		return
 	case total.rows != part.rows || total.cols != part.cols:
-		k.fault(&ruleShape, "sums of %dx%d are promoted into %dx%d; the same rows and columns are expected", part.rows, part.cols, total.rows, total.cols)
+		k.fault(&ruleShape, "accumulator of %dx%d is promoted into %dx%d, want the same shape", part.rows, part.cols, total.rows, total.cols)
 		return
 	}
 	if total.typ == isa.F32 {
 		part.holds()
 	}
-	total.visit("PromoteSums", func(c Cell, regs []*ir.Reg) {
+	total.visit("PromoteAccumulator", func(c Cell, regs []*ir.Reg) {
 		from := part.regs[c.LocalRow/2][c.col/8*4+c.LocalRow%2*2:]
 		for i, r := range regs {
 			at, sum := c, total.sum(r)

@@ -7,16 +7,16 @@ package dsl
 // a multiple of eight, from where the TMA can store or reduce it. The tile must have the
 // accumulator's element type and columns.
 func (w *WarpTile[C]) StoreShared(to SharedTile, from Reg[U32]) {
-	if !made(w.kernel(), "Put of sums", to.at.k) {
+	if !made(w.kernel(), "accumulator in StoreShared", to.at.k) {
 		return
 	}
 	k, s := w.k, w.shape
 	switch {
 	case to.at.k == nil:
-		k.fault(&ruleValue, "Put into a tile that no builder call made")
+		k.fault(&ruleValue, "tile in StoreShared is a zero value, not created by a builder call")
 		return
 	case to.Type != s.C || to.Cols != w.cols || to.Rows < w.rows:
-		k.fault(&ruleShape, "sums of %dx%d %s are put into %s", w.rows, w.cols, s.C, to.Tile)
+		k.fault(&ruleShape, "accumulator of %dx%d %s does not match the shared tile %s", w.rows, w.cols, s.C, to.Tile)
 		return
 	}
 	if !within(k, to, from, w.rows) {

@@ -23,7 +23,7 @@ type ScaleOutput struct {
 func (k *Kernel) ScaleOutput(name string, b BlockScale) *ScaleOutput {
 	k = k.sound()
 	if b.Type != isa.Ue8m0 && b.Type != isa.Ue4m3 || b.Vector != 16 && b.Vector != 32 {
-		k.fault(&ruleShape, "scale factors that are %s; .ue8m0 or .ue4m3 for 16 or 32 numbers is expected", b)
+		k.fault(&ruleShape, "scale factors of %s, want .ue8m0 or .ue4m3 for 16 or 32 elements", b)
 		b = NVFP4
 	}
 	return &ScaleOutput{BlockScale: b, k: k, name: name, at: Global[U32](k, name)}
@@ -31,7 +31,7 @@ func (k *Kernel) ScaleOutput(name string, b BlockScale) *ScaleOutput {
 
 // Sized sets the number of rows and columns of the matrix.
 func (s *ScaleOutput) Sized(rows, cols Reg[U32]) *ScaleOutput {
-	if s == nil || !made(s.k, "Sized of scale factors", rows.k, cols.k) {
+	if s == nil || !made(s.k, "scale output in Sized", rows.k, cols.k) {
 		return s
 	}
 	sized := *s
@@ -57,21 +57,21 @@ func largest(t isa.Type) float64 {
 // multiple of four blocks, or two blocks.
 func (o *Output) StoreScaled(to *ScaleOutput, row, col Reg[U32], elements func(col, n int) []Reg[F32]) {
 	k := o.kernel()
-	if !made(k, "StoreScaled of an output", row.k, col.k) || !k.runs("StoreScaled", elements != nil) {
+	if !made(k, "output in StoreScaled", row.k, col.k) || !k.runs("StoreScaled", elements != nil) {
 		return
 	}
 	t := o.to.tile
 	switch {
 	case to == nil || to.k == nil:
-		k.fault(&ruleValue, "StoreScaled with scale factors that no builder call made")
+		k.fault(&ruleValue, "scale output in StoreScaled is a zero value, not created by a builder call")
 		return
-	case !made(k, "StoreScaled of an output", to.k):
+	case !made(k, "output in StoreScaled", to.k):
 		return
 	case to.rows.k == nil:
-		k.fault(&ruleShape, "scale factors %s of a matrix whose size nobody said; Sized does", to.name)
+		k.fault(&ruleShape, "scale output %s has no size; use Sized", to.name)
 		return
 	case t.Type != isa.E4m3 && t.Type != isa.E5m2 && t.Type != isa.E2m1 || t.Cols%(4*to.Vector) != 0 && t.Cols != 2*to.Vector:
-		k.fault(&ruleShape, "an output of %s with a %s; .e4m3, .e5m2 or .e2m1 and a multiple of %d columns, or %d, are expected", t, to.BlockScale, 4*to.Vector, 2*to.Vector)
+		k.fault(&ruleShape, "output tile %s with %s, want .e4m3, .e5m2 or .e2m1 and a multiple of %d columns, or %d", t, to.BlockScale, 4*to.Vector, 2*to.Vector)
 		return
 	}
 	line := k.Thread().AndI(127)

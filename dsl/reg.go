@@ -41,7 +41,7 @@ func (x Reg[T]) Named(name string) Reg[T] {
 		return x
 	}
 	if !identifier(name) {
-		x.k.fault(&ruleKernel, "%q is no name for a register", name)
+		x.k.fault(&ruleKernel, "%q is not a valid register name", name)
 		return x
 	}
 	if _, special := isa.SpecialRegister("%" + name); special {
@@ -80,18 +80,18 @@ func NewReg[T Scalar](k *Kernel) Reg[T] {
 func (x Reg[T]) operand(k *Kernel) (ir.Operand, bool) {
 	switch {
 	case x.k == nil:
-		k.fault(&ruleValue, "a %s value that no builder call made is used", TypeOf[T]())
+		k.fault(&ruleValue, "use of a zero Reg of type %s, not created by a builder call", TypeOf[T]())
 		return ir.Operand{}, false
 	case x.k != k:
-		k.foreign("a value", x.k)
+		k.foreign("value", x.k)
 		return ir.Operand{}, false
 	case x.r == nil:
 		if !k.reaches(x.scope) {
-			k.fault(&ruleScope, "this constant is made inside %s, which is over: it is the same whether that ran or not; Var before it and Set inside make what changes", k.scopeName(x.scope))
+			k.fault(&ruleScope, "constant defined inside %s is used after it, and does not depend on whether that code ran; declare a variable with Var before it and assign with Set inside", k.scopeName(x.scope))
 		}
 		return ir.Operand{Kind: numeral(TypeOf[T]()), Value: x.bits}, true
 	case !k.reaches(x.scope):
-		k.fault(&ruleScope, "this value is computed inside %s, which is over: here it may not have been computed", k.scopeName(x.scope))
+		k.outOfScope("value", x.scope)
 		return ir.Operand{Kind: ir.Register, Reg: x.r}, true
 	}
 	return ir.Operand{Kind: ir.Register, Reg: x.r}, true
@@ -115,7 +115,7 @@ func (k *Kernel) arg(x Operand) ir.Operand {
 
 // missing is what stands for an operand that is nil.
 func (k *Kernel) missing() ir.Operand {
-	k.fault(&ruleOperand, "an operand is nil")
+	k.fault(&ruleOperand, "operand is nil")
 	return ir.Operand{}
 }
 
@@ -179,26 +179,26 @@ func (x Reg[T]) Set(y Reg[T]) {
 	k := x.k
 	if k == nil {
 		if y.k != nil {
-			y.k.fault(&ruleValue, "Set of a %s value that no builder call made; begin with Var", TypeOf[T]())
+			y.k.fault(&ruleValue, "Set of a zero Reg of type %s; declare a variable with Var", TypeOf[T]())
 		}
 		return
 	}
 	if x.r == nil {
-		k.fault(&ruleValue, "Set of a constant; begin with Var")
+		k.fault(&ruleValue, "Set of a constant; declare a variable with Var")
 		return
 	}
 	for i := range k.specials {
 		if s := &k.specials[i]; s.r == x.r {
-			k.fault(&ruleValue, "Set of %s, which is read once for the whole kernel; begin with Var", s.name)
+			k.fault(&ruleValue, "Set of %s, which is read once per kernel; declare a variable with Var", s.name)
 			return
 		}
 	}
 	if what := k.asked(x.r); what != "" {
-		k.fault(&ruleValue, "Set of %s, which is worked out once for all who ask; begin with Var", what)
+		k.fault(&ruleValue, "Set of %s, which is computed once per kernel; declare a variable with Var", what)
 		return
 	}
 	if !x.r.Varies {
-		k.fault(&ruleValue, "Set of a value that is no variable, which stays what it is; begin with Var")
+		k.fault(&ruleValue, "Set of a value that is not a variable; declare one with Var")
 		return
 	}
 	x.r.Set = true

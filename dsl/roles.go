@@ -77,7 +77,7 @@ type role struct {
 func (k *Kernel) Roles(roles ...Role) {
 	k = k.sound()
 	if k.role != nil {
-		k.fault(&ruleRole, "roles inside role %s", k.role.name)
+		k.fault(&ruleRole, "nested roles inside role %s", k.role.name)
 		return
 	}
 	k.checkRoles(roles)
@@ -126,6 +126,11 @@ func label(name string) string {
 	return "role"
 }
 
+// validBudget reports whether the role has a register budget that setmaxnreg takes.
+func (r Role) validBudget() bool {
+	return r.regs >= 24 && r.regs <= 256 && r.regs%8 == 0 && r.first%4 == 0 && r.n%4 == 0
+}
+
 func (k *Kernel) buildRole(r Role, warp Reg[U32], done *ir.Block) {
 	if !k.runs("role "+r.name, r.body != nil) {
 		return
@@ -136,7 +141,7 @@ func (k *Kernel) buildRole(r Role, warp Reg[U32], done *ir.Block) {
 	k.role, k.started = b, nil
 	b.head.Labels[0].Doc = []string{fmt.Sprintf("// role %s: %s", r.name, r.who())}
 	k.place(b.head)
-	if r.regs != 0 {
+	if r.validBudget() {
 		how := "dec"
 		if r.regs > k.launchRegs() {
 			how = "inc"
@@ -246,19 +251,19 @@ func (k *Kernel) launchRegs() int {
 func (k *Kernel) checkRoles(roles []Role) {
 	warps := k.BlockThreads() / 32
 	if warps == 0 {
-		k.fault(&ruleRole, "a kernel with roles says how many threads it has: Threads, or Warpgroups")
+		k.fault(&ruleRole, "Roles needs the block size; declare it with Threads or Warpgroups")
 		return
 	}
 	owner := make([]string, warps)
 	budget, told := 0, 0
 	for _, r := range roles {
 		if r.first < 0 || r.n < 1 || r.first+r.n > warps {
-			k.fault(&ruleRole, "role %s is %s; the block has %d warps", r.name, r.who(), warps)
+			k.fault(&ruleRole, "role %s has %s, but the block has %d warps", r.name, r.who(), warps)
 			continue
 		}
 		for w := r.first; w < r.first+r.n; w++ {
 			if owner[w] != "" {
-				k.fault(&ruleRole, "warp %d is in the roles %s and %s", w, owner[w], r.name)
+				k.fault(&ruleRole, "warp %d is in two roles, %s and %s", w, owner[w], r.name)
 				break
 			}
 			owner[w] = r.name
@@ -267,10 +272,10 @@ func (k *Kernel) checkRoles(roles []Role) {
 			told++
 			budget += 32 * r.n * r.regs
 			if r.regs < 24 || r.regs > 256 || r.regs%8 != 0 {
-				k.fault(&ruleRole, "role %s has a budget of %d registers; a multiple of 8 from 24 to 256 is expected", r.name, r.regs)
+				k.fault(&ruleRole, "role %s has a budget of %d registers, want a multiple of 8 from 24 to 256", r.name, r.regs)
 			}
 			if r.first%4 != 0 || r.n%4 != 0 {
-				k.fault(&ruleRole, "role %s has a register budget and is %s; budgets are for whole groups of four warps", r.name, r.who())
+				k.fault(&ruleRole, "role %s has a register budget and consists of %s, want whole warpgroups", r.name, r.who())
 			}
 		}
 	}
@@ -278,9 +283,9 @@ func (k *Kernel) checkRoles(roles []Role) {
 		return
 	}
 	if told < len(roles) {
-		k.fault(&ruleRole, "%d of %d roles have a register budget; all or none must", told, len(roles))
+		k.fault(&ruleRole, "%d of %d roles have a register budget, want all or none", told, len(roles))
 	}
 	if pool := 32 * warps * k.launchRegs(); budget > pool {
-		k.fault(&ruleRole, "the roles ask for %d registers; the launch gives %d: %d threads with %d each", budget, pool, 32*warps, k.launchRegs())
+		k.fault(&ruleRole, "register budgets of the roles need %d registers, but the launch has %d: %d threads with %d each", budget, pool, 32*warps, k.launchRegs())
 	}
 }

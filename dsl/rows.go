@@ -19,17 +19,17 @@ func (o *Output) StoreRows(row, col Reg[U32], elements func(col, n int) []Reg[F3
 // storeRows is StoreRows of so many numbers at a time.
 func (o *Output) storeRows(row, col Reg[U32], chunk int, elements func(col, n int) []Reg[F32], given bool) {
 	k := o.kernel()
-	if !made(k, "StoreRows of an output", row.k) || !k.runs("StoreRows", given) {
+	if !made(k, "output in StoreRows", row.k) || !k.runs("StoreRows", given) {
 		return
 	}
 	o.stores()
 	t := o.to.tile
 	switch {
 	case t.Rows != 128 || o.groups != 1:
-		k.fault(&ruleShape, "128 rows do not fit an output of %s for %d warpgroups", t, o.groups)
+		k.fault(&ruleShape, "128 rows do not match the output tile %s for %d warpgroups", t, o.groups)
 		return
 	case !storable(t.Type) || t.Padded || t.Swizzle == NoSwizzle || t.Cols%chunk != 0:
-		k.fault(&ruleShape, "an output of %s; .f32, .bf16, .f16, .e4m3, .e5m2 or .e2m1 with a swizzle and a multiple of %d columns are expected", t, chunk)
+		k.fault(&ruleShape, "output tile %s, want .f32, .bf16, .f16, .e4m3, .e5m2 or .e2m1 with a swizzle and a multiple of %d columns", t, chunk)
 		return
 	}
 	k.storesSums(o.to, Addr{}, row, col, 128, t.Cols, 128)
@@ -44,7 +44,7 @@ func (o *Output) storeRows(row, col Reg[U32], chunk int, elements func(col, n in
 	for c := 0; c < t.Cols; c += chunk {
 		x := elements(c, chunk)
 		if len(x) != chunk {
-			k.fault(&ruleShape, "%d numbers of a row where %d are asked for", len(x), chunk)
+			k.fault(&ruleShape, "function of StoreRows returns %d elements, want %d", len(x), chunk)
 			return
 		}
 		put(c, x)
@@ -104,12 +104,12 @@ func (t SharedTile) rowWriter(line Reg[U32]) func(col int, x []Reg[F32]) {
 func (t SharedTile) LoadRow(row Reg[U32], col, n int) []Reg[F32] {
 	k := t.at.k
 	none := make([]Reg[F32], max(n, 0))
-	if !made(k, "LoadRow of a tile", row.k) {
+	if !made(k, "tile in LoadRow", row.k) {
 		return none
 	}
 	bits := t.Type.Bits()
 	if t.Type != isa.F32 && t.Type != isa.Bf16 && t.Type != isa.F16 || t.Swizzle == NoSwizzle || col < 0 || n < 1 || col*bits%128 != 0 || n*bits%128 != 0 || col+n > t.Cols {
-		k.fault(&ruleShape, "columns %d to %d of a row of %s; whole units of 16 bytes of .f32, .bf16 or .f16 with a swizzle are expected", col, col+n-1, t.Tile)
+		k.fault(&ruleShape, "columns %d to %d of a row of %s, want whole units of 16 bytes of .f32, .bf16 or .f16 with a swizzle", col, col+n-1, t.Tile)
 		return none
 	}
 	t.open()

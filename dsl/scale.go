@@ -50,7 +50,7 @@ func (k *Kernel) ScaleMap(name string, b BlockScale, rows, cols int) *TensorMap 
 	k = k.sound()
 	atoms := cols / (4 * max(1, b.Vector))
 	if rows%128 != 0 && rows != 64 && rows != 192 || rows < 1 || b.Vector < 1 || cols%(4*b.Vector) != 0 || atoms > 4 {
-		k.fault(&ruleShape, "scale factors for %dx%d with one for %d numbers; a multiple of 128 rows, or 64 or 192, and a multiple of %d columns, at most %d, are expected", rows, cols, b.Vector, 4*b.Vector, 16*b.Vector)
+		k.fault(&ruleShape, "scale factors for %dx%d with one per %d elements, want a multiple of 128 rows, or 64 or 192, and a multiple of %d columns, at most %d", rows, cols, b.Vector, 4*b.Vector, 16*b.Vector)
 		rows, atoms = 128, 1
 	}
 	m := k.TensorMap(name, isa.U64, Box{Rows: (rows + 127) / 128, Cols: 64 * atoms}, NoSwizzle)
@@ -65,9 +65,9 @@ func (k *Kernel) ScaleMap(name string, b BlockScale, rows, cols int) *TensorMap 
 func (t SharedTile) ScaleHalf(n Reg[U32]) SharedTile {
 	k := t.at.k
 	switch {
-	case !made(k, "Half of a tile", n.k):
+	case !made(k, "tile in ScaleHalf", n.k):
 	case !t.halved:
-		k.fault(&ruleShape, "Half of %s; scale factors of a ScaleMap for 64 or 192 rows are expected", t)
+		k.fault(&ruleShape, "ScaleHalf of %s, want scale factors of a ScaleMap with 64 or 192 rows", t)
 	default:
 		t.half = n.AndI(1).ShlI(1) // 64 rows of an atom are two columns
 	}
@@ -138,18 +138,18 @@ type scales struct {
 // scaled multiplies, and where there are places x is sparse: it has half of the columns of y.
 func (a *AccumulatorStage) scaled(p tensorProduct) {
 	k, s := a.kernel(), p.scales
-	if !made(k, "ScaledMMA of sums", p.x.at.k, p.y.at.k, s.x.at.k, s.y.at.k) {
+	if !made(k, "accumulator in ScaledMMA", p.x.at.k, p.y.at.k, s.x.at.k, s.y.at.k) {
 		return
 	}
 	a.multiplied = true
 	defer p.readStages()
 	kind, ok := scaledKind(p.x.Tile, p.y.Tile, s.BlockScale, p.places != nil)
 	if !ok {
-		k.fault(&ruleShape, "block-scaled MMA of %s and %s with a %s for %d numbers: tcgen05 has no kind for it; with numbers of 6 and 8 bits, those of 4 are padded", p.x.Tile, p.y.Tile, s.Type, s.Vector)
+		k.fault(&ruleShape, "block-scaled MMA of %s and %s with a %s per %d elements: tcgen05 has no such kind; with elements of 6 and 8 bits, those of 4 must be padded", p.x.Tile, p.y.Tile, s.Type, s.Vector)
 		return
 	}
 	if a.t.half {
-		k.fault(&ruleShape, "block-scaled MMA into sums of .f16 (Half); those of block-scaled products are .f32")
+		k.fault(&ruleShape, "block-scaled MMA into an accumulator of .f16 (F16Accumulators), want .f32")
 		return
 	}
 	p.kind = kind
@@ -196,23 +196,23 @@ func (a *AccumulatorStage) fitsScales(s *scales, depth int) bool {
 		rows := []int{1, a.t.scaleRows()}[i]
 		switch {
 		case f.at.k == nil || f.Type != isa.U64 || f.Cols != 64*depth/(4*s.Vector) || f.Rows != rows:
-			k.fault(&ruleShape, "scale factors %s for tiles %d deep; a ScaleMap of %d rows and that depth is expected", f.Tile, depth, 128*rows)
+			k.fault(&ruleShape, "scale factors %s for tiles of depth %d, want a ScaleMap of %d rows and that depth", f.Tile, depth, 128*rows)
 			return false
 		case f.halved && (i == 0 || f.half.k == nil || a.t.cols%128 == 0):
-			k.fault(&ruleShape, "scale factors for %d columns of sums; those for 64 and 192 are of a ScaleMap for as many rows, and Half says which tile they are of", a.t.cols)
+			k.fault(&ruleShape, "scale factors for %d columns of the accumulator, want a ScaleMap with 64 or 192 rows and ScaleHalf", a.t.cols)
 			return false
 		case f.stage == nil:
-			k.fault(&ruleProtocol, "scale factors that belong to no stage of a pipeline: nothing would wait for them")
+			k.fault(&ruleProtocol, "scale factors that belong to no pipeline stage: nothing waits for the MMA before they are overwritten")
 			return false
 		}
 	}
 	switch {
 	case a.t.scaled == 0:
-		k.fault(&ruleProtocol, "no tensor memory for scale factors; say Scales when the accumulators are made")
+		k.fault(&ruleProtocol, "no tensor memory for scale factors; call Scales when the accumulators are declared")
 	case a.t.scaled != depth/(4*s.Vector):
-		k.fault(&ruleProtocol, "tensor memory for scale factors of tiles %d deep, and tiles %d deep; say so where Scales takes it", 4*s.Vector*a.t.scaled, depth)
+		k.fault(&ruleProtocol, "tensor memory is reserved for scale factors of depth %d, but the tiles have depth %d; pass that depth to Scales", 4*s.Vector*a.t.scaled, depth)
 	case a.t.rows < 128:
-		k.fault(&ruleShape, "block-scaled MMA into an accumulator of %d rows; 128 are expected, or 256 for a pair of blocks", a.t.rows)
+		k.fault(&ruleShape, "block-scaled MMA into an accumulator of %d rows, want 128, or 256 for a CTA pair", a.t.rows)
 	default:
 		return true
 	}

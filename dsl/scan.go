@@ -51,14 +51,14 @@ func BlockScan[T Scalar](x Reg[T], name string, combine func(a, b Reg[T]) Reg[T]
 // BlockExclusiveScan returns the exclusive scan of x over the threads of the block, which is first
 // in thread 0, and the total.
 func BlockExclusiveScan[T Scalar](x, first Reg[T], name string, combine func(a, b Reg[T]) Reg[T]) (scan, all Reg[T]) {
-	if x.k != nil && !x.k.runs("BlockScanBefore", combine != nil) {
+	if x.k != nil && !x.k.runs("BlockExclusiveScan", combine != nil) {
 		return x, x
 	}
 	if x.k != nil {
-		if _, ok := x.k.wholeWarps("BlockScanBefore"); !ok {
+		if _, ok := x.k.wholeWarps("BlockExclusiveScan"); !ok {
 			return x, x
 		}
-		x.k.together("BlockScanBefore", true)
+		x.k.together("BlockExclusiveScan", true)
 	}
 	upTo := x.WarpScan(combine)
 	before, all := scanWarps(upTo, name, combine)
@@ -105,9 +105,9 @@ func (k *Kernel) wholeWarps(what string) (warps int, ok bool) {
 	warps = k.BlockThreads() / 32
 	switch {
 	case warps == 0 || k.BlockThreads()%32 != 0:
-		k.fault(&ruleShape, "%s needs a block of whole warps, told by Threads; this one has %v threads", what, k.threads)
+		k.fault(&ruleShape, "%s needs a block of whole warps, declared with Threads; this one has %v threads", what, k.threads)
 	case k.role != nil:
-		k.fault(&ruleRole, "%s in role %s: it waits for all threads of the block, and a role has some of them", what, k.role.name)
+		k.fault(&ruleRole, "deadlock: %s in role %s waits for all threads of the block", what, k.role.name)
 	default:
 		return warps, true
 	}

@@ -32,7 +32,7 @@ func TileAt(row, col Reg[U32]) TileCoord { return TileCoord{Row: row, Col: col} 
 func (k *Kernel) Persistent(rows, cols Reg[U32], group int) *Schedule {
 	k = k.sound()
 	if group < 1 {
-		k.fault(&ruleProtocol, "groups of %d rows of tiles; a positive number is expected", group)
+		k.fault(&ruleProtocol, "schedule groups %d rows of tiles, want a positive number", group)
 		group = 1
 	}
 	k.schedules++
@@ -59,7 +59,7 @@ func (s *Schedule) Each() iter.Seq[TileCoord] {
 		for id := range k.RangeStep(first, total, step) {
 			tile, on := k.dealt(k.inCluster(grouped(id, rows, cols, s.group))), false
 			if k.m.calls.run(func() { on = yield(tile) }); !on {
-				k.fault(&ruleLoop, "a Go break or return left the body of Each, which is built once")
+				k.fault(&ruleLoop, "Go break or return out of Each, whose body is built once")
 				return
 			}
 		}
@@ -69,7 +69,7 @@ func (s *Schedule) Each() iter.Seq[TileCoord] {
 // clusterTiles is how many rows and columns of tiles the blocks of a cluster work on.
 func (k *Kernel) clusterTiles() (high, wide int64) {
 	if k.cluster[2] > 1 {
-		k.fault(&ruleProtocol, "tiles are dealt to clusters of %d x %d x %d blocks; two dimensions are expected", k.cluster[0], k.cluster[1], k.cluster[2])
+		k.fault(&ruleProtocol, "schedule in a cluster of %d x %d x %d blocks, want at most two dimensions", k.cluster[0], k.cluster[1], k.cluster[2])
 	}
 	return int64(max(1, k.cluster[0])), int64(max(1, k.cluster[1]))
 }
@@ -95,7 +95,7 @@ func (k *Kernel) inCluster(at TileCoord) TileCoord {
 func (k *Kernel) BlockTile(rows, cols Reg[U32], group int) TileCoord {
 	k = k.sound()
 	if group < 1 {
-		k.fault(&ruleProtocol, "groups of %d rows of tiles; a positive number is expected", group)
+		k.fault(&ruleProtocol, "schedule groups %d rows of tiles, want a positive number", group)
 		group = 1
 	}
 	k.schedules++

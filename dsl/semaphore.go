@@ -22,10 +22,10 @@ func (k *Kernel) Semaphore(counters Array[U32], i Reg[U32]) Semaphore {
 	k = k.sound()
 	switch {
 	case counters.at.k == nil:
-		k.fault(&ruleValue, "a semaphore in an array that no builder call made")
+		k.fault(&ruleValue, "array of the semaphore is a zero value, not created by a builder call")
 		return Semaphore{}
 	case counters.at.space != isa.Global && counters.at.space != isa.Generic:
-		k.fault(&ruleMemory, "a semaphore in %s memory, which other blocks do not see; Barrier is for the threads of a block", counters.at.space)
+		k.fault(&ruleMemory, "semaphore in %s memory, which other blocks cannot access; for the threads of a block use Barrier", counters.at.space)
 	}
 	return Semaphore{counters.At(i), counters.at.reg}
 }
@@ -43,7 +43,7 @@ func (k *Kernel) checkSemaphores() {
 		return
 	}
 	for _, w := range alone {
-		k.doubt(w.pos, "nothing in this kernel arrives at the semaphore: blocks of one launch wait for one another, and unless another launch counts it up meanwhile, this waits for ever")
+		k.doubt(w.pos, "deadlock: no thread of this kernel arrives at the semaphore, so the wait never returns unless another launch increments it")
 	}
 }
 
@@ -81,11 +81,11 @@ func (s Semaphore) Arrive() {
 // indices, or any block of a grid that fits on the device at once.
 func (s Semaphore) Wait(n Reg[U32]) {
 	k := s.at.at.k
-	if !made(k, "Wait of a semaphore", n.k) {
+	if !made(k, "semaphore in Wait", n.k) {
 		return
 	}
 	if k.guard.Reg != nil {
-		k.fault(&ruleOperand, "a wait inside When, which guards single instructions; use If")
+		k.fault(&ruleOperand, "wait inside When, which predicates single instructions; use If")
 	}
 	if !n.IsConstant() || n.bits > 0 {
 		k.waits = append(k.waits, waiting{s.of, k.m.calls.here()})
@@ -112,7 +112,7 @@ func (k *Kernel) Fence(scope Mod) {
 	old, ok := map[Mod]string{ScopeCTA: "cta", ScopeCluster: "", ScopeGPU: "gl", ScopeSys: "sys"}[scope]
 	switch {
 	case !ok || old == "" && !k.m.Has(70):
-		k.fault(&ruleOperand, "a fence for %q; InCTA, InGPU, InSystem, and from sm_90 on InCluster are expected", string(scope))
+		k.fault(&ruleOperand, "fence of scope %q, want ScopeCTA, ScopeGPU, ScopeSys, or from sm_90 on ScopeCluster", string(scope))
 	case k.m.Has(70):
 		k.ins("fence.acq_rel." + string(scope))
 	default:

@@ -183,9 +183,9 @@ func (p *Pipeline) share(f Feed) {
 	bytes := t.Cols / n * t.Type.Bits() / 8 // of a part of a row
 	switch {
 	case f.share == sameHalf && !k.tmem.pair:
-		k.fault(&ruleProtocol, "halves of %s are shared, which pairs of blocks have (Pair); MulticastCol shares whole tiles", m.name)
+		k.fault(&ruleProtocol, "MulticastHalf of %s without CTAPair; MulticastCol shares whole tiles", m.name)
 	case f.share != unshared && f.share != everyone && k.cluster[2] > 1:
-		k.fault(&ruleProtocol, "%s is shared along rows and columns in a cluster of %d x %d x %d blocks; two dimensions are expected", m.name, k.cluster[0], k.cluster[1], k.cluster[2])
+		k.fault(&ruleProtocol, "%s is shared along rows and columns in a cluster of %d x %d x %d blocks, want at most two dimensions", m.name, k.cluster[0], k.cluster[1], k.cluster[2])
 	case n == 1:
 		return
 	case t.Rows%(8*n) == 0:
@@ -194,7 +194,7 @@ func (p *Pipeline) share(f Feed) {
 		m.high, m.box = 1, min(256, t.Cols/n)
 		m.columns = true
 	default:
-		k.fault(&ruleShape, "%d rows of %s cannot be split over a cluster of %d in groups of eight", t.Rows, m.name, n)
+		k.fault(&ruleShape, "%d rows of %s cannot be split among a cluster of %d blocks in groups of eight", t.Rows, m.name, n)
 	}
 	p.far = true
 }

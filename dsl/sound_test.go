@@ -106,23 +106,23 @@ func TestStrayFindings(t *testing.T) {
 		name, want string
 		build      func(m *dsl.Module, k *dsl.Kernel) *dsl.Module // the one that tells
 	}{
-		{"module", "D101 a Module that dsl.New did not make", func(*dsl.Module, *dsl.Kernel) *dsl.Module {
+		{"module", "D101 Module is a zero value without a target", func(*dsl.Module, *dsl.Kernel) *dsl.Module {
 			m := new(dsl.Module)
 			k := m.Kernel("k", dsl.Threads(32))
 			dsl.Global[dsl.F32](k, "x").Store(k.TID().X, k.F32(1))
 			return m
 		}},
-		{"kernel", "D103 a Kernel that no Module made", func(*dsl.Module, *dsl.Kernel) *dsl.Module {
+		{"kernel", "D103 Kernel is a zero value", func(*dsl.Module, *dsl.Kernel) *dsl.Module {
 			k := new(dsl.Kernel)
 			dsl.Global[dsl.F32](k, "x").Store(k.TID().X, k.F32(1))
 			return k.Module()
 		}},
-		{"condition", "D203 a value of k is used in a Kernel that no Module made", func(m *dsl.Module, k *dsl.Kernel) *dsl.Module {
+		{"condition", "D203 value of kernel k is used in a zero Kernel", func(m *dsl.Module, k *dsl.Kernel) *dsl.Module {
 			var nothing *dsl.Kernel
 			nothing.If(k.Lane().LTI(3), func() {})
 			return m
 		}},
-		{"address", "D203 an address of k is used in a Kernel that no Module made", func(m *dsl.Module, k *dsl.Kernel) *dsl.Module {
+		{"address", "D203 address of kernel k is used in a zero Kernel", func(m *dsl.Module, k *dsl.Kernel) *dsl.Module {
 			new(dsl.Kernel).Ins("st.global.u32", dsl.Global[dsl.U32](k, "x").Addr(), 1)
 			return m
 		}},
@@ -130,11 +130,11 @@ func TestStrayFindings(t *testing.T) {
 			dsl.GlobalVariable[dsl.U32](m, "v", 1).In(nil)
 			return m
 		}},
-		{"function", "D303 a call of no function", func(m *dsl.Module, k *dsl.Kernel) *dsl.Module {
+		{"function", "D303 call of a zero Func", func(m *dsl.Module, k *dsl.Kernel) *dsl.Module {
 			k.Call(new(dsl.Func))
 			return m
 		}},
-		{"result", "D303 Give of a function that no module made", func(m *dsl.Module, k *dsl.Kernel) *dsl.Module {
+		{"result", "D303 ReturnValue in a zero Func", func(m *dsl.Module, k *dsl.Kernel) *dsl.Module {
 			dsl.ReturnValue(nil, k.F32(1))
 			return m
 		}},

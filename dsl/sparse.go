@@ -35,14 +35,14 @@ func (s MMA) units(numbers int) int { return numbers * s.wide(s.A) / s.unit() }
 // holds the sparsity metadata: for every four elements the indices of the two stored ones, two bits
 // each, the first in the lowest bits.
 func (w *WarpTile[C]) SparseMMA(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32]) {
-	if made(w.kernel(), "MMASparse of sums", x.at.k, meta.at.k) {
+	if made(w.kernel(), "accumulator in SparseMMA", x.at.k, meta.at.k) {
 		w.SparseMMAStep(x, fromX, meta, y, fromY).MMA()
 	}
 }
 
 // SparseMMAStep returns what SparseMMA computes, for AsyncPipeline.Multiply.
 func (w *WarpTile[C]) SparseMMAStep(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32]) MMAStep {
-	if !made(w.kernel(), "SparseProduct of sums", x.at.k, meta.at.k) {
+	if !made(w.kernel(), "accumulator in SparseMMAStep", x.at.k, meta.at.k) {
 		return MMAStep{}
 	}
 	if !w.unscaled() || !w.sparse(x, meta, y) {
@@ -103,28 +103,28 @@ func (w *WarpTile[C]) spread(x SharedTile, fromX Reg[U32], meta SharedTile, y []
 func (w *WarpTile[C]) sparse(x, meta SharedTile, y []SharedTile) bool {
 	k, s := w.k, w.shape
 	if x.at.k == nil || meta.at.k == nil || len(y) == 0 {
-		k.fault(&ruleValue, "MMASparse of a tile that no builder call made")
+		k.fault(&ruleValue, "tile in SparseMMA is a zero value, not created by a builder call")
 		return false
 	}
 	cols := 0
 	for _, t := range y {
 		if t.at.k == nil || t.Tile != y[0].Tile {
-			k.fault(&ruleShape, "MMASparse of tiles %s and %s side by side; tiles of one shape are expected", y[0].Tile, t.Tile)
+			k.fault(&ruleShape, "SparseMMA of tiles %s and %s side by side, want tiles of the same shape", y[0].Tile, t.Tile)
 			return false
 		}
 		cols += t.Cols
 	}
 	switch {
 	case s.Split || s.A.Bits() != 4 && s.A.Bits() != 6 && s.A.Bits() != 8 && s.A.Bits() != 16 && s.A != isa.Tf32:
-		k.fault(&ruleShape, "MMASparse of %s, of which the tensor cores leave no zeros out; .tf32 and types of 4, 8 and 16 bits are expected", s)
+		k.fault(&ruleShape, "SparseMMA of %s, want .tf32 or a type of 4, 8 or 16 bits", s)
 	case !s.Sparse:
-		k.fault(&ruleShape, "MMASparse with %s of %s, which takes no zeros; SparseMMAFor gives a shape that does", s, s.A)
+		k.fault(&ruleShape, "SparseMMA with %s of %s, a dense shape; use a shape from SparseMMAFor", s, s.A)
 	case !s.takes(x.Tile, s.A) || !s.takes(y[0].Tile, s.B):
-		k.fault(&ruleShape, "MMASparse of %s and %s with %s of %s: %s", x.Tile, y[0].Tile, s, s.A, s.differ())
+		k.fault(&ruleShape, "SparseMMA of %s and %s with %s of %s: %s", x.Tile, y[0].Tile, s, s.A, s.differ())
 	case cols != 2*x.Cols || y[0].RowBytes()%64 != 0 || s.units(cols)%64 != 0 || x.Rows < w.rows || y[0].Rows < w.cols:
-		k.fault(&ruleShape, "MMASparse of %s and %d tiles of %s into %dx%d: half as many columns as those together, whose rows have a multiple of 64 bytes, and at least so many rows are expected", x.Tile, len(y), y[0].Tile, w.rows, w.cols)
+		k.fault(&ruleShape, "SparseMMA of %s and %d tiles of %s into %dx%d: x must have half as many columns as the tiles of y together, rows of a multiple of 64 bytes, and there must be enough rows", x.Tile, len(y), y[0].Tile, w.rows, w.cols)
 	case meta.RowBytes() != s.units(cols)/8 || meta.Rows != x.Rows || meta.Swizzle != NoSwizzle:
-		k.fault(&ruleShape, "MMASparse told by %s where the zeros are; %d rows of %d bytes without a swizzle are expected", meta.Tile, x.Rows, s.units(cols)/8)
+		k.fault(&ruleShape, "SparseMMA: metadata tile %s has the wrong shape, want %d rows of %d bytes without a swizzle", meta.Tile, x.Rows, s.units(cols)/8)
 	default:
 		return true
 	}

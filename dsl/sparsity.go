@@ -62,9 +62,9 @@ func (k *Kernel) SparsityMap(name string, a *TensorMap) *TensorMap {
 	atoms := 1
 	switch {
 	case a == nil || a.k == nil:
-		k.fault(&ruleValue, "a sparsity map %s of a tensor map that no builder call made", name)
+		k.fault(&ruleValue, "tensor map of sparsity map %s is a zero value, not created by a builder call", name)
 	case a.tile.Rows != placeRows || a.tile.placeAtoms() < 1 || a.tile.RowBytes()%(a.tile.told()*placeBytes) != 0:
-		k.fault(&ruleShape, "a sparsity map %s for tiles of %s; %d rows of a multiple of %d bytes are expected", name, a.tile, placeRows, a.tile.told()*placeBytes)
+		k.fault(&ruleShape, "sparsity map %s for tiles of %s, want %d rows of a multiple of %d bytes", name, a.tile, placeRows, a.tile.told()*placeBytes)
 	default:
 		atoms = a.tile.placeAtoms()
 	}
@@ -78,7 +78,7 @@ func (t *TMEM) Sparsity(a *TensorMap) *TMEM {
 		return t
 	}
 	if a == nil || a.k == nil {
-		t.k.fault(&ruleValue, "tensor memory for the zeros of a tensor map that no builder call made")
+		t.k.fault(&ruleValue, "tensor map in Sparsity is a zero value, not created by a builder call")
 		return t
 	}
 	t.placed = placeBytes / 4 * a.tile.placeAtoms()
@@ -108,13 +108,13 @@ func (a *AccumulatorStage) fitsPlaces(x, places SharedTile) bool {
 	atoms := x.placeAtoms()
 	switch {
 	case x.turned:
-		k.fault(&ruleShape, "sparse MMA of %s; the first factor lies as it is read", x)
+		k.fault(&ruleShape, "sparse MMA with %s as A operand, which cannot be transposed", x)
 	case places.at.k == nil || places.Type != isa.U64 || places.Rows != 1 || places.Cols != placeRows*placeBytes/8*atoms:
-		k.fault(&ruleShape, "the zeros of %s are told by %s; a tile of its SparsityMap is expected", x.Tile, places.Tile)
+		k.fault(&ruleShape, "sparsity metadata of %s is %s, want a tile of its SparsityMap", x.Tile, places.Tile)
 	case places.stage == nil:
-		k.fault(&ruleProtocol, "the zeros of %s are told by a tile that belongs to no stage of a pipeline: nothing would wait for it", x.Tile)
+		k.fault(&ruleProtocol, "sparsity metadata of %s belongs to no pipeline stage: nothing waits for the MMA before it is overwritten", x.Tile)
 	case a.t.placed != placeBytes/4*atoms:
-		k.fault(&ruleProtocol, "%d columns of tensor memory tell the zeros of %s, which takes %d; say Sparsity when the accumulators are made", a.t.placed, x.Tile, placeBytes/4*atoms)
+		k.fault(&ruleProtocol, "%d columns of tensor memory for the sparsity metadata of %s, want %d; call Sparsity when the accumulators are declared", a.t.placed, x.Tile, placeBytes/4*atoms)
 	default:
 		return true
 	}

@@ -49,14 +49,14 @@ func (k *Kernel) StreamK(rows, cols, steps Reg[U32], together, groups int, parti
 	k = k.sound()
 	s := &StreamSchedule{k: k, rows: rows, cols: cols, steps: steps, together: together, partials: partials, flags: flags, groups: groups}
 	if together < 1 || groups < 1 || groups > 4 {
-		k.fault(&ruleProtocol, "tiles in groups of %d rows for %d warpgroups; a positive number and 1 to 4 are expected", together, groups)
+		k.fault(&ruleProtocol, "StreamK with groups of %d rows of tiles and %d warpgroups, want a positive number and 1 to 4", together, groups)
 		s.together, s.groups = 1, 1
 	}
 	if n := k.clusterSize(); n > 1 {
-		k.fault(&ruleProtocol, "steps are dealt to blocks, one by one, and not to clusters of %d", n)
+		k.fault(&ruleProtocol, "StreamK in a cluster of %d blocks, want no cluster", n)
 	}
 	if partials.at.k == nil || flags.at.k == nil {
-		k.fault(&ruleValue, "the parts of shared sums are left in arrays that no builder call made")
+		k.fault(&ruleValue, "arrays of StreamK are a zero value, not created by a builder call")
 		return nil
 	}
 	s.barrier = k.barrierRow(s.groups, 128)[0]
@@ -99,7 +99,7 @@ func (s *StreamSchedule) Each() iter.Seq[StreamTile] {
 			at.Set(Select(sharing, begin.Add(from), at))
 			id.Set(Select(sharing, id, id.Add(k.NCTAID().X)))
 			if !yield(t) {
-				k.fault(&ruleLoop, "a Go break or return left the body of Each, which is built once")
+				k.fault(&ruleLoop, "Go break or return out of Each, whose body is built once")
 			}
 		})
 		k.closeLoop(l, func() { k.branch(top) })
@@ -113,15 +113,15 @@ func (s *StreamSchedule) Each() iter.Seq[StreamTile] {
 func (t StreamTile) Fixup(acc *Accumulator, group Reg[U32], store func()) {
 	s := t.s
 	if s == nil || s.k == nil {
-		made(nil, "Join of a tile", acc.kernel(), group.k)
+		made(nil, "tile in Fixup", acc.kernel(), group.k)
 		return
 	}
 	k := s.k
 	switch {
 	case acc.kernel() == nil:
-		k.fault(&ruleValue, "Join of sums that no builder call made")
+		k.fault(&ruleValue, "accumulator in Fixup is a zero value, not created by a builder call")
 		return
-	case !k.runs("Join", store != nil):
+	case !k.runs("Fixup", store != nil):
 		return
 	}
 	size, first := int64(acc.rows*acc.cols), k.Thread().AndI(127).EQI(0)
@@ -164,12 +164,12 @@ func (t StreamTile) Fixup(acc *Accumulator, group Reg[U32], store func()) {
 // SavePartial writes the accumulator of a warpgroup to memory in an internal order, in which
 // AddPartial reads it: rows*cols elements, aligned to 16 bytes. It requires an F32 accumulator.
 func (a *Accumulator) SavePartial(to Array[F32]) {
-	a.saved("Save", to, func(to Array[F32], sums []Reg[F32]) { to.StoreFirstVec(sums) })
+	a.saved("SavePartial", to, func(to Array[F32], sums []Reg[F32]) { to.StoreFirstVec(sums) })
 }
 
 // AddPartial adds elements that SavePartial wrote, from an accumulator of the same shape.
 func (a *Accumulator) AddPartial(from Array[F32]) {
-	a.saved("AddSaved", from, func(from Array[F32], sums []Reg[F32]) {
+	a.saved("AddPartial", from, func(from Array[F32], sums []Reg[F32]) {
 		for i, x := range from.LoadFirstVec(len(sums)) {
 			assign(sums[i], sums[i].Add(x))
 		}
@@ -184,10 +184,10 @@ func (a *Accumulator) saved(what string, at Array[F32], do func(at Array[F32], s
 	k := a.k
 	switch {
 	case at.at.k == nil:
-		k.fault(&ruleValue, "%s of sums at an address that no builder call made", what)
+		k.fault(&ruleValue, "address in %s is a zero value, not created by a builder call", what)
 		return
 	case a.typ != isa.F32:
-		k.fault(&ruleShape, "%s of an accumulator of %s; sums of .f32 are expected", what, a.typ)
+		k.fault(&ruleShape, "%s of an accumulator of %s, want .f32", what, a.typ)
 		return
 	}
 	a.holds()

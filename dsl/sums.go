@@ -8,11 +8,11 @@ import "github.com/ptxdsl/ptxdsl/isa"
 // Origin returns the first row and column of a warp's tile within the tile of the block, whose
 // warps are arranged with the given number across.
 func (w *WarpTile[C]) Origin(warp Reg[U32], across int) (row, col Reg[U32]) {
-	if !made(w.kernel(), "Place of sums", warp.k) {
+	if !made(w.kernel(), "accumulator in Origin", warp.k) {
 		return Reg[U32]{}, Reg[U32]{}
 	}
 	if across < 1 {
-		w.k.fault(&ruleShape, "%d warps across; a positive number is expected", across)
+		w.k.fault(&ruleShape, "%d warps across, want a positive number", across)
 		across = 1
 	}
 	return warp.DivI(int64(across)).MulI(int64(w.rows)), warp.RemI(int64(across)).MulI(int64(w.cols))
@@ -33,7 +33,7 @@ func (w *WarpTile[C]) pair(cell []Reg[C], n int) (x, y Reg[C]) {
 // col of the warp's tile, y in the next column. The values are the accumulator registers
 // themselves, which later MMAs modify; use Var to copy one.
 func (w *WarpTile[C]) Each(visit func(row, col Reg[U32], x, y Reg[C])) {
-	if !made(w.kernel(), "Each of sums") {
+	if !made(w.kernel(), "accumulator in Each") {
 		return
 	}
 	k, s := w.k, w.shape
@@ -91,7 +91,7 @@ func (w *WarpTile[C]) LocalRows() int {
 // Row returns the row of the tile for one of the lane's LocalRows. Use it to load values per row
 // once, before Map.
 func (w *WarpTile[C]) Row(line int) Reg[U32] {
-	if !made(w.kernel(), "Row of sums") || !w.k.among(line, w.LocalRows()) {
+	if !made(w.kernel(), "accumulator in Row") || !w.k.among(line, w.LocalRows()) {
 		return Reg[U32]{}
 	}
 	return Cell{lane: w.k.Lane(), row: line/w.pairs()*w.shape.M + line%w.pairs()*8}.Row()
@@ -100,7 +100,7 @@ func (w *WarpTile[C]) Row(line int) Reg[U32] {
 // among reports whether there is a line of a number.
 func (k *Kernel) among(line, lines int) bool {
 	if line < 0 || line >= lines {
-		k.fault(&ruleShape, "line %d of sums that have %d", line, lines)
+		k.fault(&ruleShape, "local row %d is out of bounds: a lane has %d", line, lines)
 		return false
 	}
 	return true
@@ -122,7 +122,7 @@ func (w *WarpTile[C]) visit(do func(c Cell, cell []Reg[C], n int)) {
 // Each lane visits its own elements. The argument of f is the accumulator register itself, which
 // holds the result after Map; use Var to keep its old value. For a bias per column use AddBias.
 func (w *WarpTile[C]) Map(f func(c Cell, x Reg[C]) Reg[C]) {
-	if !made(w.kernel(), "Map of sums") {
+	if !made(w.kernel(), "accumulator in Map") {
 		return
 	}
 	k := w.k
@@ -150,7 +150,7 @@ func (w *WarpTile[C]) put(cell []Reg[C], n int, x, y Reg[C]) {
 // RowReduce combines the elements of each row. It returns one value for each of the LocalRows, the
 // same in all four lanes of the row.
 func (w *WarpTile[C]) RowReduce(combine func(a, b Reg[C]) Reg[C]) []Reg[C] {
-	if !made(w.kernel(), "RowReduce of sums") {
+	if !made(w.kernel(), "accumulator in RowReduce") {
 		return nil
 	}
 	all := make([]Reg[C], w.LocalRows())
@@ -170,10 +170,10 @@ func (w *WarpTile[C]) RowReduce(combine func(a, b Reg[C]) Reg[C]) []Reg[C] {
 // QuadReduce combines x over the quad of lanes that share a row, and returns the result in all
 // four.
 func (w *WarpTile[C]) QuadReduce(x Reg[C], combine func(a, b Reg[C]) Reg[C]) Reg[C] {
-	if !made(w.kernel(), "AcrossRow of sums", x.k) {
+	if !made(w.kernel(), "accumulator in QuadReduce", x.k) {
 		return x
 	}
-	if !w.k.runs("AcrossRow", combine != nil) {
+	if !w.k.runs("QuadReduce", combine != nil) {
 		return x
 	}
 	return acrossRow(x, combine)

@@ -57,7 +57,7 @@ func (k *Kernel) tensorDescriptor(t SharedTile) Reg[U64] {
 	case Swizzle32:
 		mode = 6
 	default:
-		k.fault(&ruleShape, "%s: tcgen05 reads tiles with a swizzle of 32, 64 or 128 bytes here", t.Tile)
+		k.fault(&ruleShape, "%s as an operand of tcgen05, want a swizzle of 32, 64 or 128 bytes", t.Tile)
 	}
 	return k.descriptor(t.at, mode<<61|1<<46|t.strides())
 }
@@ -92,14 +92,14 @@ func (a *AccumulatorStage) SparseMMA(x, places, y SharedTile) {
 
 // MMAFromTMEM is MMA with an A operand in tensor memory.
 func (a *AccumulatorStage) MMAFromTMEM(x *TMEMOperandStage, y SharedTile) {
-	if a.left("MMALeft", x, y) {
+	if a.left("MMAFromTMEM", x, y) {
 		a.dense(tensorProduct{x: SharedTile{Tile: x.t.tile, at: y.at}, left: x, y: y})
 	}
 }
 
 // ScaledMMAFromTMEM is ScaledMMA with an A operand in tensor memory, of .e4m3 or .e5m2.
 func (a *AccumulatorStage) ScaledMMAFromTMEM(b BlockScale, x *TMEMOperandStage, y, scaleX, scaleY SharedTile) {
-	if a.left("ScaledMMALeft", x, y) {
+	if a.left("ScaledMMAFromTMEM", x, y) {
 		a.scaled(tensorProduct{x: SharedTile{Tile: x.t.tile, at: y.at}, left: x, y: y, scales: &scales{BlockScale: b, x: scaleX, y: scaleY}})
 	}
 }
@@ -113,9 +113,9 @@ func (a *AccumulatorStage) left(what string, x *TMEMOperandStage, y SharedTile) 
 	switch {
 	case !made(k, what+" of sums", x.kernel(), y.at.k):
 	case x.kernel() == nil:
-		k.fault(&ruleValue, "%s of a factor that no builder call made", what)
+		k.fault(&ruleValue, "operand of %s is a zero value, not created by a builder call", what)
 	case x.fills:
-		k.fault(&ruleProtocol, "%s of factor %s while it is written; its Drain gives one to read", what, x.t.name)
+		k.fault(&ruleProtocol, "%s of TMEMOperand %s while it is written; its Drain provides one to read", what, x.t.name)
 	default:
 		return true
 	}
@@ -125,7 +125,7 @@ func (a *AccumulatorStage) left(what string, x *TMEMOperandStage, y SharedTile) 
 // dense multiplies without scale factors.
 func (a *AccumulatorStage) dense(p tensorProduct) {
 	k := a.kernel()
-	if !made(k, "MMA of sums", p.x.at.k, p.y.at.k) {
+	if !made(k, "accumulator in MMA", p.x.at.k, p.y.at.k) {
 		return
 	}
 	a.multiplied = true
@@ -136,7 +136,7 @@ func (a *AccumulatorStage) dense(p tensorProduct) {
 		k.fault(&ruleShape, "MMA of %s and %s: tcgen05 has no kind for these types", p.x.Tile, p.y.Tile)
 		return
 	case kind.name == "f8f6f4" && (p.x.wide() != 8 || p.y.wide() != 8):
-		k.fault(&ruleShape, "MMA of %s and %s: tcgen05 reads numbers of 4 bits padded here (Box.Padded)", p.x.Tile, p.y.Tile)
+		k.fault(&ruleShape, "MMA of %s and %s: tcgen05 needs padded elements of 4 bits (Box.Padded)", p.x.Tile, p.y.Tile)
 		return
 	}
 	p.kind = kind
@@ -148,7 +148,7 @@ func (a *AccumulatorStage) dense(p tensorProduct) {
 	case kind.name == "i8" && !a.t.half:
 		sums = 2
 	case a.t.half && !half:
-		k.fault(&ruleShape, "MMA of %s and %s into sums of .f16 (Half), which products of .f16 and of 8, 6 and 4 bits have", p.x.Tile, p.y.Tile)
+		k.fault(&ruleShape, "MMA of %s and %s into an accumulator of .f16 (F16Accumulators), want operands of .f16, or of 8, 6 or 4 bits", p.x.Tile, p.y.Tile)
 		return
 	case a.t.half:
 		sums = 0
@@ -315,22 +315,22 @@ func (a *AccumulatorStage) fits(p tensorProduct) bool {
 	depth := p.kind.depth
 	switch {
 	case !a.fills:
-		k.fault(&ruleProtocol, "MMA into an accumulator that is being read; Fill gives one to write")
+		k.fault(&ruleProtocol, "MMA into an accumulator that is being read; Fill provides one to write")
 	case x.at.k == nil || y.at.k == nil:
-		k.fault(&ruleValue, "MMA of a tile that no builder call made")
+		k.fault(&ruleValue, "tile in MMA is a zero value, not created by a builder call")
 	case x.stage == nil && y.stage == nil && p.left == nil:
-		k.fault(&ruleProtocol, "MMA of tiles that belong to no stage of a pipeline: nothing would wait for it")
+		k.fault(&ruleProtocol, "MMA of tiles that belong to no pipeline stage: nothing waits for it before the tiles are overwritten")
 	case rows != t.rows/share || cols != t.cols/share:
-		k.fault(&ruleShape, "MMA of %s and %s into an accumulator of %dx%d: %d and %d rows are expected", x, y, t.rows, t.cols, t.rows/share, t.cols/share)
+		k.fault(&ruleShape, "MMA of %s and %s into an accumulator of %dx%d, want %d and %d rows", x, y, t.rows, t.cols, t.rows/share, t.cols/share)
 	case p.places != nil && (deep*2 != deepY || deep%depth != 0):
-		k.fault(&ruleShape, "sparse MMA of %s and %s: half as many columns as the second has are expected of the first, a multiple of %d", x, y, depth)
+		k.fault(&ruleShape, "SparseMMA of %s and %s: x must have half as many columns as y, and a multiple of %d", x, y, depth)
 	case p.places == nil && (deep != deepY || deep%depth != 0):
-		k.fault(&ruleShape, "MMA of %s and %s: rows of one length, a multiple of %d elements, are expected", x, y, depth)
+		k.fault(&ruleShape, "MMA of %s and %s: the rows must have the same length, a multiple of %d elements", x, y, depth)
 	case !x.turnsTo(p.kind) || !y.turnsTo(p.kind):
 	case p.kind.name == "i8" && t.cols > 32 && t.cols%16 != 0 || share == 2 && p.kind.name == "i8" && t.cols%32 != 0:
-		k.fault(&ruleShape, "integers are multiplied into %d columns; beyond 32 a multiple of 16 is expected, and of 32 in a pair", t.cols)
+		k.fault(&ruleShape, "integer MMA into %d columns, want a multiple of 16 beyond 32, or of 32 in a CTA pair", t.cols)
 	case y.turned && y.Type.Bits() == 8 && t.cols%(16*share) != 0:
-		k.fault(&ruleShape, "MMA of %s into %d columns; a multiple of %d is expected of transposed numbers of 8 bits", y, t.cols, 16*share)
+		k.fault(&ruleShape, "MMA of %s into %d columns, want a multiple of %d for transposed tiles of 8 bits", y, t.cols, 16*share)
 	case p.places != nil:
 		return a.fitsPlaces(x, *p.places)
 	default:
@@ -343,7 +343,7 @@ func (a *AccumulatorStage) fits(p tensorProduct) bool {
 func (t SharedTile) turnsTo(kind tensorKind) bool {
 	packed := kind.name == "mxf4" || kind.name == "mxf4nvf4"
 	if t.turned && (packed || t.Type.Bits() != 8 && t.Type.Bits() != 16) {
-		t.at.k.fault(&ruleShape, "%s; tcgen05 turns numbers of 8 and 16 bits here, and others lie as they are read", t)
+		t.at.k.fault(&ruleShape, "%s cannot be transposed, want elements of 8 or 16 bits", t)
 		return false
 	}
 	return true

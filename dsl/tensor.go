@@ -33,13 +33,13 @@ func (k *Kernel) Tensor(name string, t isa.Type, box []int, s Swizzle) *Tensor {
 	b := slices.Clone(box)
 	problem := ""
 	if len(b) < 1 || len(b) > 5 {
-		problem = fmt.Sprintf("a box of %d dimensions; 1 to 5 are expected", len(b))
+		problem = fmt.Sprintf("box of %d dimensions, want 1 to 5", len(b))
 		b = []int{64, 64}
 	}
 	rows := 1
 	for _, n := range b {
 		if n < 1 || n > 256 {
-			problem = fmt.Sprintf("a box of %v: along each dimension there are 1 to 256 elements", box)
+			problem = fmt.Sprintf("box of %v, want 1 to 256 elements in each dimension", box)
 		}
 	}
 	if problem == "" {
@@ -58,10 +58,10 @@ func (k *Kernel) Im2col(name string, t isa.Type, dimensions, pixels, channels in
 	problem := ""
 	switch {
 	case dimensions < 3 || dimensions > 5:
-		problem = fmt.Sprintf("images of %d dimensions; 3 to 5 are expected", dimensions)
+		problem = fmt.Sprintf("im2col tensor of %d dimensions, want 3 to 5", dimensions)
 		dimensions = 3
 	case pixels < 1 || pixels > 1024 || channels < 1 || channels > 256:
-		problem = fmt.Sprintf("%d channels of %d pixels; 1 to 256 and 1 to 1024 are expected", channels, pixels)
+		problem = fmt.Sprintf("%d channels of %d pixels, want 1 to 256 and 1 to 1024", channels, pixels)
 	}
 	box := make([]int, dimensions)
 	box[dimensions-1] = channels
@@ -76,7 +76,7 @@ func (k *Kernel) RowTensor(name string, t isa.Type, cols int, s Swizzle) *Tensor
 	k = k.sound()
 	x := k.Tensor(name, t, []int{1, cols}, s)
 	if x.m.tile.Slabs() > 1 {
-		k.fault(&ruleShape, "tensor %s: %s: rows that are gathered are no wider than the swizzle", name, x.m.tile)
+		k.fault(&ruleShape, "tensor %s: %s: gathered rows must not be wider than the swizzle", name, x.m.tile)
 	}
 	x.rows = true
 	return x
@@ -91,13 +91,13 @@ func (k *Kernel) tensor(name string, t isa.Type, box []int, rows int, s Swizzle,
 	switch {
 	case problem != "":
 	case tile.wide() != t.Bits():
-		problem = tile.String() + ": padded numbers come as a TensorMap"
+		problem = tile.String() + ": padded elements need a TensorMap"
 	case tile.RowBytes()%16 != 0:
-		problem = tile.String() + ": the innermost dimension of a box has a multiple of 16 bytes"
+		problem = tile.String() + ": the innermost dimension of a box must be a multiple of 16 bytes"
 	}
 	if problem != "" {
 		k.fault(&ruleShape, "tensor %s: %s", name, problem)
-		tile = Tile{Type: isa.F32, Rows: 8, Cols: 16}
+		tile = k.standIn(Tile{Type: isa.F32, Rows: 8, Cols: 16})
 	}
 	x := &Tensor{m: k.mapParam(name, tile), box: box}
 	x.m.of, x.m.high, x.m.box = x, tile.Rows, tile.Cols/tile.Slabs()
@@ -154,7 +154,7 @@ func (x *Tensor) load(mode string, to SharedTile, at []Reg[U32], offsets []Reg[U
 	case !x.fits("loaded into", mode == ".im2col", to, at):
 		return
 	case x.im2col && len(offsets) != len(x.box)-2:
-		k.fault(&ruleShape, "tensor %s is loaded with %d offsets; %d are expected", x.m.name, len(offsets), len(x.box)-2)
+		k.fault(&ruleShape, "tensor %s is loaded with %d im2col offsets, want %d", x.m.name, len(offsets), len(x.box)-2)
 		return
 	case !k.known(full):
 		return
@@ -191,7 +191,7 @@ func (x *Tensor) Reduce(how Mod, from SharedTile, at ...Reg[U32]) {
 }
 
 func (x *Tensor) store(op string, from SharedTile, at []Reg[U32]) {
-	if !made(x.kernel(), "Store of a tensor", from.at.k) {
+	if !made(x.kernel(), "tensor in Store", from.at.k) {
 		return
 	}
 	mode := ""
@@ -225,19 +225,19 @@ func (x *Tensor) Prefetch(at ...Reg[U32]) {
 func (x *Tensor) fits(what string, pixels bool, t SharedTile, at []Reg[U32]) bool {
 	k := x.kernel()
 	switch {
-	case !made(k, "a copy of a tensor", t.at.k):
+	case !made(k, "tensor in the copy", t.at.k):
 	case t.at.k == nil:
-		k.fault(&ruleValue, "tensor %s is %s a tile that no builder call made", x.m.name, what)
+		k.fault(&ruleValue, "tensor %s is %s a tile that is a zero value, not created by a builder call", x.m.name, what)
 	case t.Tile != x.m.tile:
-		k.fault(&ruleShape, "tensor %s has boxes of %s; it is %s %s", x.m.name, x.m.tile, what, t.Tile)
+		k.fault(&ruleShape, "tensor %s has boxes of %s, but is %s %s", x.m.name, x.m.tile, what, t.Tile)
 	case x.rows:
-		k.fault(&ruleShape, "tensor %s has rows, which Gather and Scatter copy", x.m.name)
+		k.fault(&ruleShape, "tensor %s has rows; copy them with Gather and Scatter", x.m.name)
 	case pixels != x.im2col:
-		k.fault(&ruleShape, "tensor %s: LoadPixels copies what Im2col describes, and Load everything else", x.m.name)
+		k.fault(&ruleShape, "tensor %s: use LoadIm2col for an Im2col tensor, and Load for all others", x.m.name)
 	case len(at) != len(x.box):
-		k.fault(&ruleShape, "tensor %s has %d dimensions and %d coordinates are given", x.m.name, len(x.box), len(at))
+		k.fault(&ruleShape, "tensor %s has %d dimensions, got %d coordinates", x.m.name, len(x.box), len(at))
 	case x.between(at[len(at)-1]):
-		k.fault(&ruleShape, "tensor %s: a box begins at element %d of %s along the innermost dimension; a multiple of 16 bytes is expected",
+		k.fault(&ruleShape, "tensor %s: misaligned box: the innermost coordinate is element %d of %s, want a multiple of 16 bytes",
 			x.m.name, at[len(at)-1].bits, x.m.tile.Type)
 	default:
 		return true
@@ -305,11 +305,11 @@ func (x *Tensor) InStage(s *Stage) SharedTile {
 
 // given reports whether a stage is one.
 func (x *Tensor) given(s *Stage) bool {
-	if !made(x.kernel(), "a tile of a tensor", s.kernel()) {
+	if !made(x.kernel(), "tile of the tensor", s.kernel()) {
 		return false
 	}
 	if s.kernel() == nil {
-		x.m.k.fault(&ruleValue, "tensor %s in a stage that no builder call made", x.m.name)
+		x.m.k.fault(&ruleValue, "tensor %s in a stage that is a zero value, not created by a builder call", x.m.name)
 		return false
 	}
 	return true

@@ -49,15 +49,16 @@ func (k *Kernel) TensorMap(name string, t isa.Type, box Box, s Swizzle) *TensorM
 	switch {
 	case problem != "":
 	case box.Rows > 256 || m.box > 256:
-		problem = m.tile.String() + ": a copy moves at most 256 rows and 256 columns"
+		problem = m.tile.String() + ": a copy has at most 256 rows and 256 columns"
 	case m.tile.wide() != t.Bits() && (m.box != 128 || s != NoSwizzle && s != Swizzle128):
-		problem = m.tile.String() + ": copies of padded numbers move 128 of a row, with a swizzle of 128 bytes or none"
+		problem = m.tile.String() + ": a copy of padded elements has rows of 128 elements, and a swizzle of 128 bytes or none"
 	case m.tile.wide() == t.Bits() && m.box*t.Bits()/8%16 != 0:
-		problem = m.tile.String() + ": the rows of a copy have a multiple of 16 bytes"
+		problem = m.tile.String() + ": the rows of a copy must be a multiple of 16 bytes"
 	}
 	if problem != "" {
 		k.fault(&ruleShape, "tensor map %s: %s", name, problem)
-		m.tile, m.box = Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: Swizzle128}, 64
+		m.tile = k.standIn(Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: Swizzle128})
+		m.box = 64
 	}
 	p := k.mapParam(name, m.tile)
 	p.high, p.box = p.tile.Rows, m.box
@@ -67,7 +68,7 @@ func (k *Kernel) TensorMap(name string, t isa.Type, box Box, s Swizzle) *TensorM
 // mapParam is a parameter that is a tensor map, of which a copy brings a tile.
 func (k *Kernel) mapParam(name string, t Tile) *TensorMap {
 	if !k.m.Has(90) {
-		k.fault(&ruleLacks, "%s has no tensor maps; they came with sm_90, and before it cp.async copies tiles", k.m.Target())
+		k.fault(&ruleLacks, "%s has no tensor maps, which need sm_90; use cp.async", k.m.Target())
 	}
 	m := &TensorMap{k: k, name: name, tile: t, v: k.param(name, isa.B8, 128)}
 	m.v.Align = 64
@@ -86,7 +87,7 @@ func (m *TensorMap) Tile() Tile {
 // Name returns the name of the parameter.
 func (m *TensorMap) Name() string {
 	if m == nil {
-		return "a tensor map that no builder call made"
+		return "tensor map"
 	}
 	return m.name
 }
@@ -146,10 +147,10 @@ func (m *TensorMap) Load(to SharedTile, row, col Reg[U32], full Barrier, mask ..
 func (m *TensorMap) meets(t SharedTile) (k *Kernel, ok bool) {
 	switch {
 	case m.kernel() == nil && t.at.k != nil:
-		t.at.k.fault(&ruleValue, "a copy through a tensor map that no builder call made")
+		t.at.k.fault(&ruleValue, "tensor map in the copy")
 	case m.kernel() == nil:
 	case t.at.k == nil:
-		m.k.fault(&ruleValue, "a copy of a tile that no builder call made, through %s", m.name)
+		m.k.fault(&ruleValue, "tile copied through %s is a zero value, not created by a builder call", m.name)
 	default:
 		return m.k, true
 	}
@@ -163,7 +164,7 @@ func (m *TensorMap) load(to SharedTile, first, n int, row, col Reg[U32], full Ba
 		return
 	}
 	if to.Tile != m.tile {
-		k.fault(&ruleShape, "tensor map %s brings %s; it is loaded into %s", m.name, m.tile, to.Tile)
+		k.fault(&ruleShape, "tensor map %s has tiles of %s, but is loaded into %s", m.name, m.tile, to.Tile)
 		return
 	}
 	copyTo := m.copier(full, mask)
@@ -232,7 +233,7 @@ func (m *TensorMap) store(op string, from SharedTile, row, col Reg[U32]) {
 		return
 	}
 	if from.Tile != m.tile {
-		k.fault(&ruleShape, "tensor map %s takes %s; it is stored from %s", m.name, m.tile, from.Tile)
+		k.fault(&ruleShape, "tensor map %s has tiles of %s, but is stored from %s", m.name, m.tile, from.Tile)
 		return
 	}
 	k.storesBehind()
@@ -274,7 +275,7 @@ func (k *Kernel) WaitStoresRead(n int) {
 // waitGroups waits until at most n groups of copies are under way.
 func (k *Kernel) waitGroups(op string, n int) {
 	if n < 0 {
-		k.fault(&ruleProtocol, "%d groups under way; 0 or more are expected", n)
+		k.fault(&ruleProtocol, "%d groups in flight, want 0 or more", n)
 		n = 0
 	}
 	k.ins(op, number(int64(n)))

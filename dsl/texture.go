@@ -27,7 +27,7 @@ func (m *Module) Texture(name string) Operand { return m.sound().opaque(name, is
 func (m *Module) Sampler(name string) Operand {
 	m = m.sound()
 	if len(m.ir.Options) == 0 {
-		m.fault(&ruleOperand, "a sampler apart from its texture needs the option IndependentSamplers")
+		m.fault(&ruleOperand, "Sampler needs the option IndependentSamplers")
 	}
 	return m.opaque(name, isa.Samplerref)
 }
@@ -37,14 +37,14 @@ func (m *Module) Surface(name string) Operand { return m.sound().opaque(name, is
 
 func (m *Module) opaque(name string, t isa.Type) Operand {
 	if since := isa.MakeVersion(1, 5); !m.atLeast(since) {
-		m.fault(&ruleLacks, "PTX %s has no %s; it came with %s", m.version(), t, since)
+		m.fault(&ruleLacks, "PTX %s has no %s, which needs %s", m.version(), t, since)
 	}
 	switch {
 	case !identifier(name):
-		m.fault(&ruleKernel, "%q is no name for a %s", name, strings.TrimPrefix(t.String(), "."))
+		m.fault(&ruleKernel, "%q is not a valid %s name", name, strings.TrimPrefix(t.String(), "."))
 		name = m.claim("handle")
 	case m.names[name]:
-		m.fault(&ruleKernel, "%s is taken: two things of a module cannot have one name", name)
+		m.fault(&ruleKernel, "%s is already declared in this module", name)
 		name = m.claim(name)
 	}
 	m.names[name] = true

@@ -154,23 +154,23 @@ func (t Tile) String() string {
 func (t Tile) check() string {
 	switch {
 	case t.Rows < 1 || t.Cols < 1 || t.Type.Bits() == 0 || t.Type == isa.Predicate:
-		return fmt.Sprintf("a tile of %dx%d", t.Rows, t.Cols)
+		return fmt.Sprintf("tile of %dx%d", t.Rows, t.Cols)
 	case t.Cols*t.Type.Bits()%8 != 0:
-		return fmt.Sprintf("%s: a row is no whole number of bytes", t)
+		return fmt.Sprintf("%s: a row is not a whole number of bytes", t)
 	case t.Padded && t.Type.Bits() != 4 && t.Type.Bits() != 6:
-		return fmt.Sprintf("%s: numbers of 4 and 6 bits are padded", t)
+		return fmt.Sprintf("%s: only elements of 4 and 6 bits are padded", t)
 	case t.wide() != t.Type.Bits() && t.Cols%16 != 0:
-		return fmt.Sprintf("%s: padded numbers come in sixteens", t)
+		return fmt.Sprintf("%s: the columns of padded elements must be a multiple of sixteen", t)
 	case t.Swizzle != NoSwizzle && t.Swizzle.mask() == 0:
-		return fmt.Sprintf("%s: swizzles have 32, 64 or 128 bytes", t)
+		return fmt.Sprintf("%s: a swizzle has 32, 64 or 128 bytes", t)
 	case t.Pad < 0 || t.Pad*8%t.wide() != 0:
-		return fmt.Sprintf("%s: a pad of %d bytes; none, or whole numbers of the type, are expected", t, t.Pad)
+		return fmt.Sprintf("%s: padding of %d bytes per row, want whole elements", t, t.Pad)
 	case t.Swizzle != NoSwizzle && t.Pad != 0:
-		return fmt.Sprintf("%s: a tile has a swizzle or a pad, not both", t)
+		return fmt.Sprintf("%s: a tile has a swizzle or padding, not both", t)
 	case t.Swizzle != NoSwizzle && t.RowBytes()%16 != 0:
-		return fmt.Sprintf("%s: a row of %d bytes; a multiple of 16 is expected", t, t.RowBytes())
+		return fmt.Sprintf("%s: a row has %d bytes, want a multiple of 16", t, t.RowBytes())
 	case t.Swizzle != NoSwizzle && t.RowBytes() > int(t.Swizzle) && t.RowBytes()%int(t.Swizzle) != 0:
-		return fmt.Sprintf("%s: a row of %d bytes is no multiple of the swizzle", t, t.RowBytes())
+		return fmt.Sprintf("%s: a row has %d bytes, want a multiple of the swizzle", t, t.RowBytes())
 	}
 	return ""
 }
@@ -217,7 +217,7 @@ func (k *Kernel) SharedTile(name string, t Tile) SharedTile {
 	k = k.sound()
 	if problem := t.check(); problem != "" {
 		k.fault(&ruleShape, "%s", problem)
-		t = Tile{Type: isa.B32, Rows: 1, Cols: 4}
+		t = k.standIn(Tile{Type: isa.B32, Rows: 1, Cols: 4})
 	}
 	return SharedTile{Tile: t, at: k.SharedBytes(name, t.Bytes(), t.begins())}
 }
@@ -254,7 +254,7 @@ func (t SharedTile) Kernel() *Kernel { return t.at.k }
 // In a swizzled tile it must be a multiple of eight.
 func (t SharedTile) RowsFrom(row, n int) SharedTile {
 	if t.at.k != nil && (row < 0 || n < 1 || row+n > t.Rows || t.Swizzle != NoSwizzle && row%8 != 0) {
-		t.at.k.fault(&ruleShape, "rows %d to %d of a tile of %s; whole groups of eight rows are expected", row, row+n-1, t.Tile)
+		t.at.k.fault(&ruleShape, "rows %d to %d of %s, want whole groups of eight rows", row, row+n-1, t.Tile)
 		return t
 	}
 	return t.rows(t.at.Plus(int64(row*t.Pitch())), n)
@@ -270,11 +270,11 @@ func Element[T Scalar](t SharedTile, row, col Reg[U32]) Array[T] {
 	case k == nil:
 		return Array[T]{}
 	case t.wide() != 8*each || t.Type.Bits() != 8*each:
-		k.fault(&ruleShape, "an element of %s as a %s, which has %d bits", t.Tile, TypeOf[T](), 8*each)
+		k.fault(&ruleShape, "element of %s as %s, want %d bits", t.Tile, TypeOf[T](), 8*each)
 		return Array[T]{at: t.at}
 	}
 	if row.IsConstant() && (row.bits < 0 || row.bits >= int64(t.Rows)) || col.IsConstant() && (col.bits < 0 || col.bits >= int64(t.Cols)) {
-		k.fault(&ruleShape, "an element of %s in row %s and column %s", t.Tile, spot(row), spot(col))
+		k.fault(&ruleShape, "out of bounds: element of %s at row %s and column %s", t.Tile, spot(row), spot(col))
 		return Array[T]{at: t.at}
 	}
 	t.takes(row, 1, t.Rows, "row")
@@ -298,7 +298,7 @@ func spot(x Reg[U32]) string {
 	if x.IsConstant() {
 		return strconv.FormatInt(x.bits, 10)
 	}
-	return "that the kernel works out"
+	return "a run-time value"
 }
 
 // At returns the n-th of several contiguous tiles, as SharedTiles declares them.
@@ -307,7 +307,7 @@ func (t SharedTile) At(n Reg[U32]) SharedTile {
 		return t
 	}
 	if t.count > 0 && n.IsConstant() && (n.bits < 0 || n.bits >= int64(t.count)) {
-		t.at.k.fault(&ruleShape, "tile %d of %d", n.bits, t.count)
+		t.at.k.fault(&ruleShape, "tile index %d is out of bounds: there are %d tiles", n.bits, t.count)
 		return t
 	}
 	if t.count > 0 {
@@ -328,11 +328,11 @@ func (t SharedTile) Part(i Reg[U32], n int) SharedTile {
 		return t.across(i, n)
 	}
 	if n < 1 || t.Rows%n != 0 || t.Swizzle != NoSwizzle && t.Rows/n%8 != 0 {
-		t.at.k.fault(&ruleShape, "%s in %d parts; whole groups of eight rows are expected", t.Tile, n)
+		t.at.k.fault(&ruleShape, "%s in %d parts, want whole groups of eight rows", t.Tile, n)
 		return t
 	}
 	if i.IsConstant() && (i.bits < 0 || i.bits >= int64(n)) {
-		t.at.k.fault(&ruleShape, "part %d of %d", i.bits, n)
+		t.at.k.fault(&ruleShape, "part %d is out of bounds: there are %d", i.bits, n)
 		return t
 	}
 	t.takes(i, 1, n, "part")
@@ -344,10 +344,10 @@ func (t SharedTile) Part(i Reg[U32], n int) SharedTile {
 func (t SharedTile) across(i Reg[U32], n int) SharedTile {
 	switch {
 	case n < 1 || t.Swizzle == NoSwizzle || t.Slabs()%n != 0:
-		t.at.k.fault(&ruleShape, "%s in %d parts; whole slabs, as wide as the swizzle, are expected", t, n)
+		t.at.k.fault(&ruleShape, "%s in %d parts, want whole slabs, as wide as the swizzle", t, n)
 		return t
 	case i.IsConstant() && (i.bits < 0 || i.bits >= int64(n)):
-		t.at.k.fault(&ruleShape, "part %d of %d", i.bits, n)
+		t.at.k.fault(&ruleShape, "part %d is out of bounds: there are %d", i.bits, n)
 		return t
 	}
 	t.takes(i, 1, n, "part")
@@ -364,7 +364,7 @@ func (k *Kernel) SharedTiles(name string, t Tile, n int) SharedTile {
 	k = k.sound()
 	if problem := t.check(); problem != "" || n < 1 {
 		k.fault(&ruleShape, "%d tiles of %s %s", n, t, problem)
-		t, n = Tile{Type: isa.B32, Rows: 1, Cols: 4}, 1
+		t, n = k.standIn(Tile{Type: isa.B32, Rows: 1, Cols: 4}), 1
 	}
 	return SharedTile{Tile: t, count: n, at: k.SharedBytes(name, n*t.apart(), t.begins())}
 }

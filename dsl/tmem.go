@@ -33,7 +33,7 @@ func (k *Kernel) columns(n int) int {
 	t := &k.tmem
 	if t.base == nil {
 		if !k.m.Is("sm_100a", "sm_100f", "sm_103a", "sm_103f", "sm_110a", "sm_110f", "sm_107a", "sm_107f") {
-			k.fault(&ruleLacks, "%s has no tensor memory, which sm_100a and its family have; sm_90a has wgmma (Accumulator), and every target from sm_80 on mma.sync", k.m.Target())
+			k.fault(&ruleLacks, "%s has no tensor memory, which sm_100a and its family have; use Accumulator on sm_90a, or WarpTile from sm_80 on", k.m.Target())
 		}
 		base := fresh[U32](k)
 		base.r.Name = k.regName("tmem")
@@ -44,7 +44,7 @@ func (k *Kernel) columns(n int) int {
 	first := t.columns
 	t.columns += n
 	if t.columns > 512 {
-		k.fault(&ruleSize, "%d columns of tensor memory; a multiprocessor has 512", t.columns)
+		k.fault(&ruleSize, "%d columns of tensor memory, want at most 512", t.columns)
 		t.columns = first
 	}
 	return first
@@ -133,12 +133,14 @@ func (k *Kernel) TMEM(name string, rows, cols, stages int) *TMEM {
 	t := &TMEM{ring: k.newRing(name, stages), rows: rows, cols: cols}
 	switch {
 	case k.tmem.pair && rows != 256 || !k.tmem.pair && rows != 64 && rows != 128:
-		k.fault(&ruleShape, "an accumulator of %d rows in tensor memory; 64 or 128 are expected, and 256 for a pair of blocks (Pair)", rows)
+		k.fault(&ruleShape, "accumulator of %d rows in tensor memory, want 64 or 128, or 256 for a CTA pair (CTAPair)", rows)
+		k.standInShape(rows, cols)
 	case cols < 8 || cols > 256 || cols%8 != 0 || rows >= 128 && cols%16 != 0:
-		k.fault(&ruleShape, "an accumulator of %d columns; a multiple of 16 up to 256 is expected", cols)
+		k.fault(&ruleShape, "accumulator of %d columns, want a multiple of 16 up to 256", cols)
+		k.standInShape(rows, cols)
 	}
 	if cols < 8 || cols > 256 {
-		t.cols = 16
+		_, t.cols = k.standInShape(rows, 16)
 	}
 	t.taken.parts = make([]bool, t.cols)
 	k.unread = append(k.unread, t.checkTaken)
@@ -165,10 +167,10 @@ func (k *Kernel) TMEM(name string, rows, cols, stages int) *TMEM {
 func (k *Kernel) CTAPair() {
 	k = k.sound()
 	if k.cluster[0]%2 != 0 || k.clusterSize() < 2 {
-		k.fault(&ruleProtocol, "a pair of blocks in clusters of %d; Cluster(2) is expected, or another even number of blocks along x", k.clusterSize())
+		k.fault(&ruleProtocol, "CTA pair in clusters of %d blocks, want Cluster(2) or another even number along x", k.clusterSize())
 	}
 	if k.tmem.base != nil {
-		k.fault(&ruleProtocol, "Pair comes before the first use of tensor memory")
+		k.fault(&ruleProtocol, "CTAPair must precede the first use of tensor memory")
 	}
 	k.tmem.pair = true
 }
@@ -226,7 +228,7 @@ func (t *TMEM) Fill(body func(*AccumulatorStage)) {
 	k.ins("setp.ne.b32", k.arg(a.used), number(0), number(0))
 	body(a)
 	if !a.multiplied {
-		k.fault(&ruleProtocol, "the body of Fill multiplies nothing into %s, and Drain would read what nobody made", t.name)
+		k.fault(&ruleProtocol, "body of Fill issues no MMA into %s: Drain would read undefined values", t.name)
 	}
 	k.When(k.Leader(), func() { k.commit(full, t.pair) })
 	state.next(&t.ring)
@@ -263,13 +265,13 @@ func (a *AccumulatorStage) Release() {
 	case k == nil:
 		return
 	case a.fills:
-		k.fault(&ruleProtocol, "Release of sums that products are added to; Drain gives sums that are handed back")
+		k.fault(&ruleProtocol, "Release of an accumulator that is being written; Drain provides one to release")
 		return
 	case a.gone:
-		k.fault(&ruleProtocol, "sums of %s are handed back twice", a.t.name)
+		k.fault(&ruleProtocol, "accumulator %s is released twice", a.t.name)
 		return
 	case k.scope() != a.scope:
-		k.fault(&ruleProtocol, "Release in a condition or a loop; the body of Drain hands sums back once, on every way through it")
+		k.fault(&ruleProtocol, "Release inside a condition or a loop; the body of Drain must release the accumulator exactly once on every path")
 		return
 	}
 	a.gone = true
@@ -326,23 +328,23 @@ func LoadAccumulator[T Scalar](a *AccumulatorStage, col, n int) []Reg[T] {
 		return zeros[T](k, n)
 	}
 	if t := TypeOf[T](); t.Bits() != 32 {
-		k.fault(&ruleShape, "sums in tensor memory as %s; they have 32 bits", t)
+		k.fault(&ruleShape, "accumulator in tensor memory as %s, want a 32-bit type", t)
 		return zeros[T](k, n)
 	}
 	if a.fills {
-		k.fault(&ruleProtocol, "sums are read while products are added to them; Drain gives them to read")
+		k.fault(&ruleProtocol, "accumulator is read while MMAs write it; Drain provides one to read")
 		return zeros[T](k, n)
 	}
 	if a.gone {
-		k.fault(&ruleProtocol, "sums are read after they were handed back (Release, Output.StoreTMEM): products may be added to them already")
+		k.fault(&ruleProtocol, "accumulator is read after Release or Output.StoreTMEM: later MMAs may already overwrite it")
 		return zeros[T](k, n)
 	}
 	if col < 0 || n < 1 || n > 128 || n&(n-1) != 0 || col+n > a.t.cols {
-		k.fault(&ruleShape, "columns %d to %d of an accumulator of %d; a power of two up to 128 at a time is expected", col, col+n-1, a.t.cols)
+		k.fault(&ruleShape, "columns %d to %d of an accumulator with %d columns, want a power of two up to 128", col, col+n-1, a.t.cols)
 		return zeros[T](k, n)
 	}
 	if a.t.half && TypeOf[T]() != isa.F32 {
-		k.fault(&ruleShape, "sums of .f16 in tensor memory as %s; they are read as .f32", TypeOf[T]())
+		k.fault(&ruleShape, "accumulator of .f16 in tensor memory as %s, want .f32", TypeOf[T]())
 		return zeros[T](k, n)
 	}
 	k.lanes("Load")

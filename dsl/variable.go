@@ -30,7 +30,7 @@ func ConstantVariable[T Scalar](m *Module, name string, values ...float64) Varia
 	for i, x := range values {
 		c, ok := constantOf(TypeOf[T](), x)
 		if !ok {
-			m.fault(&ruleConstant, "%v is no %s", x, TypeOf[T]())
+			m.fault(&ruleConstant, "%v is not a valid %s", x, TypeOf[T]())
 		}
 		list[i] = ir.Operand{Kind: c.kind, Value: c.bits}
 	}
@@ -42,7 +42,7 @@ func ConstantVariable[T Scalar](m *Module, name string, values ...float64) Varia
 		}
 	}
 	if all > constantLimit {
-		m.fault(&ruleSize, "the tables of %s take %d bytes; a module has %d bytes of constant memory", m.Name(), all, constantLimit)
+		m.fault(&ruleSize, "constant memory limit exceeded: the variables of %s have %d bytes, but a module has %d", m.Name(), all, constantLimit)
 	}
 	return Variable[T]{m: m, v: v, dims: []int{len(values)}}
 }
@@ -59,7 +59,7 @@ func (x Variable[T]) In(k *Kernel) Array[T] {
 	k = k.sound()
 	switch {
 	case x.m == nil:
-		k.fault(&ruleValue, "a variable that no builder call made is used")
+		k.fault(&ruleValue, "variable is a zero value, not created by a builder call")
 		return Array[T]{}
 	case x.m != k.m:
 		k.alien(x.m, "variable %s of another module is used in %s", x.v.Name, k.Name())
@@ -82,19 +82,19 @@ func (x Variable[T]) In(k *Kernel) Array[T] {
 func (m *Module) variable(name string, space isa.Space, t isa.Type, n int) *ir.Var {
 	switch {
 	case !identifier(name):
-		m.fault(&ruleKernel, "%q is no name for a variable", name)
+		m.fault(&ruleKernel, "%q is not a valid variable name", name)
 		name = m.claim("variable")
 	case m.names[name]:
-		m.fault(&ruleKernel, "%s is taken: two things of a module cannot have one name", name)
+		m.fault(&ruleKernel, "%s is already declared in this module", name)
 		name = m.claim(name)
 	}
 	m.names[name] = true
 	if t == isa.Predicate {
-		m.fault(&ruleMemory, "%s of predicates, which memory does not hold; a U8 or U32 does (Select, To), and NeI(0) makes a predicate of it", name)
+		m.fault(&ruleMemory, "%s of predicates, which cannot be stored in memory; store a U8 or U32 (Select, To) and convert back with NEI(0)", name)
 		t = isa.U8
 	}
 	if n < 1 || int64(n) > 1<<31 {
-		m.fault(&ruleMemory, "%s has %d elements; a positive number, less than 2^31, is expected", name, n)
+		m.fault(&ruleMemory, "%s has %d elements, want a positive number less than 2^31", name, n)
 		n = 1
 	}
 	v := &ir.Var{Name: name, Linkage: ".visible", Space: space, Type: memory(t), Align: 16, Dims: []int64{int64(n)}, Pos: m.calls.here()}

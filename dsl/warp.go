@@ -26,7 +26,7 @@ func shuffled[T Scalar](x Reg[T], how string, n ir.Operand, clamp int64) Reg[T] 
 	if k == nil {
 		return x
 	}
-	k.together("a shuffle", false)
+	k.together("shuffle", false)
 	x = x.register()
 	d := fresh[T](k)
 	k.exchange(TypeOf[T](), d.in(k), x.in(k), func(d, s ir.Operand) {
@@ -59,7 +59,7 @@ func (k *Kernel) exchange(t isa.Type, d, x ir.Operand, send func(d, s ir.Operand
 		send(e, b)
 		k.ins("mov.b64", d, k.vector(c, e))
 	default:
-		k.fault(&ruleOperand, "a %s cannot be shuffled between lanes; 16, 32 and 64 bits can", held)
+		k.fault(&ruleOperand, "shuffle of %s, want 16, 32 or 64 bits", held)
 	}
 }
 
@@ -85,7 +85,7 @@ func (x Reg[T]) ShuffleUp(n int64) Reg[T] { return shuffled(x, "up", x.k.distanc
 // distance is a number of lanes as an operand of a shuffle of k, nil for none.
 func (k *Kernel) distance(n int64) ir.Operand {
 	if k != nil && (n < 0 || n > 31) {
-		k.fault(&ruleConstant, "a shuffle by %d lanes; a warp has lanes 0 to 31", n)
+		k.fault(&ruleConstant, "shuffle by %d lanes, want 0 to 31", n)
 		n = 0
 	}
 	return number(n)
@@ -94,7 +94,7 @@ func (k *Kernel) distance(n int64) ir.Operand {
 // ShuffleFrom returns x of the given lane.
 func (x Reg[T]) ShuffleFrom(lane Reg[U32]) Reg[T] {
 	if lane.IsConstant() && x.k != nil && (lane.bits < 0 || lane.bits > 31) {
-		x.k.fault(&ruleConstant, "a shuffle from lane %d; a warp has lanes 0 to 31", lane.bits)
+		x.k.fault(&ruleConstant, "shuffle from lane %d, want 0 to 31", lane.bits)
 		return x
 	}
 	if x.k == nil {
@@ -118,7 +118,7 @@ func (x Reg[T]) WarpReduce(combine func(a, b Reg[T]) Reg[T]) Reg[T] {
 // fullWarps reports a call that takes 32 lanes, in a block whose last warp has fewer, and comes to it.
 func (k *Kernel) fullWarps(what string) {
 	if n := k.BlockThreads(); n%32 != 0 && len(k.conds) == 0 && k.role == nil && !k.parted {
-		k.fault(&ruleProtocol, "%s in a block of %d threads, whose last warp has %d lanes of 32: what the others bring is nothing", what, n, n%32)
+		k.fault(&ruleProtocol, "%s in a block of %d threads, whose last warp has only %d of 32 lanes: the missing lanes contribute undefined values", what, n, n%32)
 	}
 }
 
@@ -153,7 +153,7 @@ func (x Reg[T]) Redux(how Mod) Reg[T] {
 	}[how]
 	switch {
 	case !known:
-		x.k.fault(&ruleOperand, "Redux %q; add, min, max, and, or, xor are expected", how)
+		x.k.fault(&ruleOperand, "Redux %q, want add, min, max, and, or or xor", how)
 		return x
 	case t == isa.F32 && (how == "add" || !x.k.m.Is("sm_100a", "sm_100f", "sm_103a", "sm_103f")), t.Bits() == 32 && t != isa.F32 && !x.k.m.Has(80):
 		return x.WarpReduce(combine)
@@ -183,7 +183,7 @@ func (k *Kernel) AnyLane(p Reg[Pred]) Reg[Pred] { return k.sound().vote("any", p
 func (k *Kernel) AllLanes(p Reg[Pred]) Reg[Pred] { return k.sound().vote("all", p) }
 
 func (k *Kernel) vote(how string, p Reg[Pred]) Reg[Pred] {
-	k.together("a vote", false)
+	k.together("vote", false)
 	d := fresh[Pred](k)
 	k.ins("vote.sync."+how+".pred", d.in(k), p.register().in(k), number(fullWarp))
 	return d
@@ -239,7 +239,7 @@ func (k *Kernel) SyncWarp() {
 func (k *Kernel) SyncCluster() {
 	k = k.sound()
 	if !k.m.Has(90) {
-		k.fault(&ruleLacks, "%s has no clusters; they came with sm_90, and Sync is for the threads of a block", k.m.Target())
+		k.fault(&ruleLacks, "%s has no clusters, which need sm_90; for the threads of a block use Sync", k.m.Target())
 		return
 	}
 	k.meet("SyncCluster")

@@ -70,7 +70,7 @@ func (s MMA) scaling() string {
 // unscaled reports a product without scale factors of a shape that has some.
 func (w *WarpTile[C]) unscaled() bool {
 	if w.shape.scaled() {
-		w.k.fault(&ruleShape, "a product with %s of %s and %s, whose numbers have scale factors; ScaledProduct and SparseScaledProduct are given them", w.shape, w.shape.A, w.shape.B)
+		w.k.fault(&ruleShape, "MMA with %s of %s and %s, a block-scaled shape; use ScaledMMAStep or SparseScaledMMAStep", w.shape, w.shape.A, w.shape.B)
 		return false
 	}
 	return true
@@ -79,14 +79,14 @@ func (w *WarpTile[C]) unscaled() bool {
 // ScaledMMA is MMA for block-scaled operands. The scale factors are tiles of a ScaleMap for the
 // rows of x and of y. The depth of the tiles must be whole atoms.
 func (w *WarpTile[C]) ScaledMMA(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32], scaleX, scaleY SharedTile) {
-	if made(w.kernel(), "ScaledMMA of sums", x.at.k, y.at.k, scaleX.at.k, scaleY.at.k) {
+	if made(w.kernel(), "accumulator in ScaledMMA", x.at.k, y.at.k, scaleX.at.k, scaleY.at.k) {
 		w.ScaledMMAStep(x, fromX, y, fromY, scaleX, scaleY).MMA()
 	}
 }
 
 // ScaledMMAStep returns what ScaledMMA computes, for AsyncPipeline.Multiply.
 func (w *WarpTile[C]) ScaledMMAStep(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32], scaleX, scaleY SharedTile) MMAStep {
-	if !made(w.kernel(), "ScaledProduct of sums", x.at.k, y.at.k, scaleX.at.k, scaleY.at.k) {
+	if !made(w.kernel(), "accumulator in ScaledMMAStep", x.at.k, y.at.k, scaleX.at.k, scaleY.at.k) {
 		return MMAStep{}
 	}
 	_, depth := y.sides()
@@ -98,14 +98,14 @@ func (w *WarpTile[C]) ScaledMMAStep(x SharedTile, fromX Reg[U32], y SharedTile, 
 
 // SparseScaledMMA is ScaledMMA for a sparse A operand x, as in SparseMMA.
 func (w *WarpTile[C]) SparseScaledMMA(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32], scaleX, scaleY SharedTile) {
-	if made(w.kernel(), "SparseScaledMMA of sums", x.at.k, meta.at.k, scaleX.at.k, scaleY.at.k) {
+	if made(w.kernel(), "accumulator in SparseScaledMMA", x.at.k, meta.at.k, scaleX.at.k, scaleY.at.k) {
 		w.SparseScaledMMAStep(x, fromX, meta, y, fromY, scaleX, scaleY).MMA()
 	}
 }
 
 // SparseScaledMMAStep returns what SparseScaledMMA computes, for AsyncPipeline.Multiply.
 func (w *WarpTile[C]) SparseScaledMMAStep(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32], scaleX, scaleY SharedTile) MMAStep {
-	if !made(w.kernel(), "SparseScaledProduct of sums", x.at.k, meta.at.k, scaleX.at.k, scaleY.at.k) {
+	if !made(w.kernel(), "accumulator in SparseScaledMMAStep", x.at.k, meta.at.k, scaleX.at.k, scaleY.at.k) {
 		return MMAStep{}
 	}
 	if !w.sparse(x, meta, y) || !w.scales(x, y[0], scaleX, scaleY, 2*x.Cols) {
@@ -120,13 +120,13 @@ func (w *WarpTile[C]) scales(x, y, scaleX, scaleY SharedTile, depth int) bool {
 	_, kind := s.factors()
 	switch {
 	case !s.scaled():
-		k.fault(&ruleShape, "scale factors with %s of %s and %s, which takes none; ScaledMMAFor gives a shape that does", s, s.A, s.B)
+		k.fault(&ruleShape, "ScaledMMA with %s of %s and %s, a shape without scale factors; use a shape from ScaledMMAFor", s, s.A, s.B)
 		return false
 	case kind == "":
-		k.fault(&ruleShape, "%s of %s and %s with a %s: mma.sync has no kind for it", s, s.A, s.B, s.Scale)
+		k.fault(&ruleShape, "%s of %s and %s with a %s: mma.sync has no such kind", s, s.A, s.B, s.Scale)
 		return false
 	case !k.m.Is("sm_120a", "sm_120f", "sm_121a", "sm_121f"):
-		k.fault(&ruleLacks, "%s has no mma.sync with scale factors, which sm_120a and its family have; sm_100a has ScaledMMA of tensor memory", k.m.Target())
+		k.fault(&ruleLacks, "%s has no block-scaled mma.sync, which sm_120a and its family have; on sm_100a use ScaledMMA of tensor memory", k.m.Target())
 		return false
 	case x.Type != s.A || y.Type != s.B:
 		k.fault(&ruleShape, "block-scaled MMA of %s and %s with %s of %s and %s", x.Tile, y.Tile, s, s.A, s.B)
@@ -135,7 +135,7 @@ func (w *WarpTile[C]) scales(x, y, scaleX, scaleY SharedTile, depth int) bool {
 	for i, f := range []SharedTile{scaleX, scaleY} {
 		rows := []SharedTile{x, y}[i].Rows
 		if f.at.k == nil || f.Type != isa.U64 || f.Swizzle != NoSwizzle || depth%(4*s.Scale.Vector) != 0 || f.Cols != 64*depth/(4*s.Scale.Vector) || 128*f.Rows < rows {
-			k.fault(&ruleShape, "scale factors %s for %d rows of tiles %d deep; a tile of a ScaleMap of so many rows, rounded up to a multiple of 128, and that depth is expected", f.Tile, rows, depth)
+			k.fault(&ruleShape, "scale factors %s for %d rows of tiles of depth %d, want a ScaleMap of as many rows, rounded up to a multiple of 128, and that depth", f.Tile, rows, depth)
 			return false
 		}
 	}

@@ -12,7 +12,7 @@ import (
 type body struct {
 	fn     *function
 	block  *ptx.Block
-	loads  []load // of .param variables, to be held against calls
+	loads  []load // of .param variables, to be compared with calls
 	labels bool   // one was passed, so what follows may run before what precedes
 
 	missing map[string]bool // names that were reported as not declared
@@ -44,7 +44,8 @@ func (c *checker) readBody(b *ptx.Block, f *function) {
 	c.statements(b.Stmts)
 	for _, l := range c.body.loads {
 		if !l.sym.called && !c.lostNames().named[l.sym.name] {
-			c.fault(&ruleNoCall, l.at, "%s is read, but no call stores a result in it", clip(l.sym.name)).
+			c.fault(&ruleNoCall, l.at, "%s is read, but no call stores a result in it",
+				clip(l.sym.name)).
 				related(l.sym.at, "the declaration is here")
 		}
 	}
@@ -147,7 +148,8 @@ func (c *checker) branchTarget(d *ptx.Directive, o *ptx.Operand, name string) bo
 		c.unknown(o, name, func(s *symbol) bool { return s.kind == label })
 		return false
 	case sym.kind == variable || sym.kind == routine:
-		c.fault(&ruleTargets, o, "%s is %s, expected a label as the branch target", clip(name), kindWords[sym.kind])
+		c.fault(&ruleTargets, o, "%s is %s, expected a label as the branch target", clip(name),
+			kindWords[sym.kind])
 	}
 	return true
 }
@@ -192,11 +194,13 @@ func (c *checker) guard(in *ptx.Instr) {
 		return
 	}
 	if sym.kind != variable {
-		c.fault(&ruleGuard, w, "guard %s is %s, expected a predicate", clip(w.Text), kindWords[sym.kind])
+		c.fault(&ruleGuard, w, "guard %s is %s, expected a predicate", clip(w.Text),
+			kindWords[sym.kind])
 		return
 	}
 	if sym.shape.typ != c.types.pred {
-		c.fault(&ruleGuard, w, "guard %s is %s, expected a predicate", clip(w.Text), sym.shape.String()).
+		c.fault(&ruleGuard, w, "guard %s is %s, expected a predicate", clip(w.Text),
+			sym.shape.String()).
 			related(sym.at, "the declaration is here")
 	}
 }

@@ -116,7 +116,8 @@ func (c *checker) indirectCall(s callSite, reg *symbol) {
 			"of a function", clip(s.target.Text), reg.shape.String())
 	}
 	if s.proto == nil {
-		c.fault(&rulePrototype, s.target, "indirect call through %s has no prototype", clip(s.target.Text))
+		c.fault(&rulePrototype, s.target, "indirect call through %s has no prototype",
+			clip(s.target.Text))
 		c.callParts(s)
 		return
 	}
@@ -175,7 +176,8 @@ func (c *checker) passList(s callSite, list *ptx.Operand, f *function, formals [
 		if len(formals) == 1 {
 			want = one
 		}
-		c.fault(&ruleCallCount, at, "%s has %d %s, but the call passes %d", clip(name), len(formals), want, len(actual)).
+		c.fault(&ruleCallCount, at, "%s has %d %s, but the call passes %d", clip(name),
+			len(formals), want, len(actual)).
 			related(f.at, "the declaration is here")
 		c.callParts(s)
 		return false
@@ -199,7 +201,8 @@ func (c *checker) passOne(o *ptx.Operand, f *function, p *formal, i int, one str
 		case v.sort == noSort:
 			return false
 		case r == output:
-			return bad("result %d is the constant %s, expected a variable or _", i+1, clip(c.text(o)))
+			return bad("result %d is the constant %s, expected a variable or _", i+1,
+				clip(c.text(o)))
 		case len(p.shape.dims) > 0 || p.shape.vec > 1 || class == isa.Pred:
 			return bad("argument %d is a constant, but the parameter is %s", i+1, p.shape.String())
 		case v.integer() && (class == isa.Float || class == isa.Half):
@@ -212,7 +215,8 @@ func (c *checker) passOne(o *ptx.Operand, f *function, p *formal, i int, one str
 		return true
 	}
 	if o.Kind != ptx.Name {
-		return bad("%s %d is %s, expected a register, a .param variable or a constant", one, i+1, clip(c.text(o)))
+		return bad("%s %d is %s, expected a register, a .param variable or a constant", one, i+1,
+			clip(c.text(o)))
 	}
 	if o.Text == "_" {
 		return r == output || bad("argument %d is _, which has no value", i+1)
@@ -237,9 +241,11 @@ func (c *checker) passOne(o *ptx.Operand, f *function, p *formal, i int, one str
 	actual := sym.shape
 	switch {
 	case !passes(&p.shape, &actual):
-		return bad("%s %d of %s is %s, but the signature declares %s", one, i+1, clip(callee(f)), actual.String(), p.shape.String())
+		return bad("%s %d of %s is %s, but the signature declares %s", one, i+1, clip(callee(f)),
+			actual.String(), p.shape.String())
 	case actual.align != p.shape.align:
-		return bad("%s %d of %s is aligned to %d, but the signature declares %d", one, i+1, clip(callee(f)), actual.align, p.shape.align)
+		return bad("%s %d of %s is aligned to %d, but the signature declares %d", one, i+1,
+			clip(callee(f)), actual.align, p.shape.align)
 	}
 	return true
 }

@@ -76,7 +76,8 @@ func (c *checker) wantInteger(o *ptx.Operand, v value, what string) bool {
 	if v.sort == noSort || v.integer() {
 		return v.sort != noSort
 	}
-	c.fault(&ruleExpression, o, "%s is %s, a floating-point constant; expected an integer", what, clip(c.text(o)))
+	c.fault(&ruleExpression, o, "%s is %s, a floating-point constant; expected an integer", what,
+		clip(c.text(o)))
 	return false
 }
 
@@ -88,7 +89,8 @@ func (c *checker) unary(o *ptx.Operand) value {
 	switch o.Text {
 	case "+", "-":
 		if v.sort == single {
-			c.fault(&ruleExpression, o, "%s is a bit pattern and takes no sign", clip(c.text(&o.Args[0])))
+			c.fault(&ruleExpression, o, "%s is a bit pattern and takes no sign",
+				clip(c.text(&o.Args[0])))
 			return value{}
 		}
 		if o.Text == "-" {

@@ -24,7 +24,8 @@ func (c *checker) sourceFile(d *ptx.Directive) {
 	for i := range d.Args {
 		if i == 1 {
 			if d.Args[i].Kind != ptx.String {
-				c.fault(&ruleFile, d.Args[i], "%s is not a quoted file name", clip(c.text(&d.Args[i])))
+				c.fault(&ruleFile, d.Args[i], "%s is not a quoted file name",
+					clip(c.text(&d.Args[i])))
 			}
 			continue
 		}
@@ -45,7 +46,8 @@ func (c *checker) sourceFile(d *ptx.Directive) {
 		}
 	}
 	if old, ok := c.files[index]; ok {
-		c.fault(&ruleFileTwice, d.Args[0], "file index %d is declared twice", index).related(old, "first declared here")
+		c.fault(&ruleFileTwice, d.Args[0], "file index %d is declared twice", index).
+			related(old, "first declared here")
 		return
 	}
 	c.files[index] = d.Span
@@ -153,7 +155,8 @@ func (c *checker) sources(n *ptx.Sources) {
 		v, _ := c.plainInteger(&s.File)
 		index, fits := word32(v)
 		if _, given := c.files[index]; !fits || !given {
-			c.fault(&ruleFile, s.File, "file index %s has no preceding .file directive", clip(s.File.Text))
+			c.fault(&ruleFile, s.File, "file index %s has no preceding .file directive",
+				clip(s.File.Text))
 		}
 	}
 }
@@ -163,7 +166,8 @@ func (c *checker) section(n *ptx.Section) {
 	c.need(n, ".section", 2, 0, 0)
 	c.debug = true
 	if _, ok := isa.ParseType(n.Name.Text); ok {
-		c.fault(&ruleSectionData, n.Name, "%s is a type, expected the name of a section", n.Name.Text)
+		c.fault(&ruleSectionData, n.Name, "%s is a type, expected the name of a section",
+			n.Name.Text)
 	}
 	labels := make(map[string]*ptx.Label)
 	for _, line := range n.Lines {
@@ -210,7 +214,8 @@ func (c *checker) sectionData(line *ptx.Data) {
 		}
 		if !isConstant(o) {
 			if len(line.Args) > 1 {
-				c.fault(&ruleSectionData, o, "%s is an address and must be alone on its line", clip(c.text(o)))
+				c.fault(&ruleSectionData, o, "%s is an address and must be alone on its line",
+					clip(c.text(o)))
 				return
 			}
 			if o.Kind == ptx.Binary && len(o.Args) == 2 && c.tooLarge(&o.Args[1]) {

@@ -56,7 +56,8 @@ func (c *checker) bodyDirective(d *ptx.Directive) {
 	case ".target":
 		c.readTarget(d, true)
 	case ".version", ".address_size", ".file":
-		c.fault(&ruleDirectivePlace, d, "%s is not allowed in a function; move it to module scope", name)
+		c.fault(&ruleDirectivePlace, d, "%s is not allowed in a function; move it to module scope",
+			name)
 	case "@@DWARF":
 		c.gone(d, "@@DWARF", 2, 0)
 	default:
@@ -70,7 +71,8 @@ func (c *checker) bodyDirective(d *ptx.Directive) {
 }
 
 func (c *checker) unknownDirective(d *ptx.Directive, known []string) {
-	c.fault(&ruleUnknownDirective, d.Name, "%s is not a directive that is allowed here", clip(d.Name.Text)).
+	c.fault(&ruleUnknownDirective, d.Name, "%s is not a directive that is allowed here",
+		clip(d.Name.Text)).
 		instead(d.Name, diag.Nearest(d.Name.Text, known))
 }
 
@@ -90,7 +92,8 @@ func (c *checker) alias(d *ptx.Directive) {
 	case a == b:
 		c.fault(&ruleAlias, target, "%s cannot be an alias for itself", clip(name.Text))
 	case c.aliased[a.name] != "":
-		c.fault(&ruleAlias, name, "%s is already an alias for %s", clip(a.name), clip(c.aliased[a.name]))
+		c.fault(&ruleAlias, name, "%s is already an alias for %s", clip(a.name),
+			clip(c.aliased[a.name]))
 	case a.defined:
 		c.fault(&ruleAlias, name, "%s has a body, but an alias must be a .func declaration "+
 			"without a body", clip(a.name)).related(a.at, "the body is here")

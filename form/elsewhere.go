@@ -24,7 +24,8 @@ func (c *checker) elsewhere(at ptx.Node, name string) bool {
 					word = "in another block"
 				}
 			}
-			c.fault(&ruleUndeclared, at, "%s is not declared here; it is declared %s", clip(name), word).
+			c.fault(&ruleUndeclared, at, "%s is not declared here; it is declared %s", clip(name),
+				word).
 				related(d, "the declaration is here")
 			return true
 		}
@@ -34,7 +35,8 @@ func (c *checker) elsewhere(at ptx.Node, name string) bool {
 			continue
 		}
 		if d, ok := named(n, name); ok {
-			c.fault(&ruleUndeclared, at, "%s is not declared here; its declaration comes later", clip(name)).
+			c.fault(&ruleUndeclared, at, "%s is not declared here; its declaration comes later",
+				clip(name)).
 				related(d, "the declaration is here")
 			return true
 		}

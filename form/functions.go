@@ -69,7 +69,8 @@ func (c *checker) signature(n *ptx.Func) *function {
 		}
 	}
 	if f.entry && len(n.Returns) > 0 {
-		c.fault(&ruleReturns, n.Returns[0], "%s is an .entry, which cannot return a value", clip(f.name))
+		c.fault(&ruleReturns, n.Returns[0], "%s is an .entry, which cannot return a value",
+			clip(f.name))
 	}
 	for _, v := range n.Returns {
 		f.returns = append(f.returns, c.formal(v, f, n.Kind.Text == ".callprototype", output))
@@ -123,7 +124,8 @@ func (c *checker) formal(v *ptx.Var, f *function, prototype bool, r role) formal
 		p.name, p.at = d.Name.Text, d.Name.Span
 		s.dims = c.dimensions(d.Dims, nil)
 		if len(s.dims) > 1 {
-			c.fault(&ruleArray, d, "parameter %s has %d dimensions, expected at most one", clip(p.name), len(s.dims))
+			c.fault(&ruleArray, d, "parameter %s has %d dimensions, expected at most one",
+				clip(p.name), len(s.dims))
 		}
 		if d.Count != nil {
 			c.fault(&ruleRange, d, "%s<...> declares several names, expected one name per "+
@@ -142,7 +144,8 @@ func (c *checker) formal(v *ptx.Var, f *function, prototype bool, r role) formal
 	if !prototype {
 		c.formalType(v, &s, f, ok)
 	} else if ok && (s.typ.Class() == isa.Pred && len(s.dims) == 0 && !c.free || c.small(&s)) {
-		c.fault(&ruleParameterType, v, "%s cannot be passed to a function; use %s", s.typ, wider(s.typ))
+		c.fault(&ruleParameterType, v, "%s cannot be passed to a function; use %s", s.typ,
+			wider(s.typ))
 	}
 	if r == output && s.incomplete() {
 		c.fault(&ruleUnsized, v, "a return value must have a size; this array has none")
@@ -180,14 +183,17 @@ func (c *checker) formalPlace(v *ptx.Var, s *shape, f *function, r role, ok, pro
 			return
 		}
 		if h := &c.header; h.hasVersion && !h.since(2, 0) {
-			c.fault(&ruleParameterSpace, v.Space, "in PTX %s, parameters of a .func are registers", h.version)
+			c.fault(&ruleParameterSpace, v.Space, "in PTX %s, parameters of a .func are registers",
+				h.version)
 		} else if !h.on(20) {
 			c.fault(&ruleParameterSpace, v.Space, "on %s, parameters of a .func are registers", h.target)
 		}
 	case s.space != isa.Reg && !f.entry && ok:
-		c.fault(&ruleParameterSpace, v, "a parameter of a .func is in %s, expected .reg or .param", clip(v.Space.Text))
+		c.fault(&ruleParameterSpace, v, "a parameter of a .func is in %s, expected .reg or .param",
+			clip(v.Space.Text))
 	case f.entry:
-		c.fault(&ruleParameterSpace, v.Space, "a parameter of an .entry is in %s, expected .param", clip(v.Space.Text)).
+		c.fault(&ruleParameterSpace, v.Space, "a parameter of an .entry is in %s, expected .param",
+			clip(v.Space.Text)).
 			fix(v.Space, ".param", "write .param")
 	}
 }
@@ -205,7 +211,8 @@ func (c *checker) formalType(v *ptx.Var, s *shape, f *function, ok bool) {
 		return
 	}
 	if !f.entry && ok && (c.passedPredicate(s) || c.small(s)) {
-		c.fault(&ruleParameterType, v, "%s cannot be passed to a function; use %s", s.typ, wider(s.typ))
+		c.fault(&ruleParameterType, v, "%s cannot be passed to a function; use %s", s.typ,
+			wider(s.typ))
 		return
 	}
 	if s.space == isa.Reg {
@@ -215,7 +222,8 @@ func (c *checker) formalType(v *ptx.Var, s *shape, f *function, ok bool) {
 		return
 	}
 	if s.typ.Class() == isa.Pred && ok {
-		c.fault(&rulePredicate, v.Type, "a predicate parameter is in %s, expected .reg", clip(v.Space.Text))
+		c.fault(&rulePredicate, v.Type, "a predicate parameter is in %s, expected .reg",
+			clip(v.Space.Text))
 		return
 	}
 	if s.space == isa.Param {
@@ -278,7 +286,8 @@ func (c *checker) parameterSpace(n *ptx.Func, f *function) {
 		most = 4352
 	}
 	if end > most {
-		c.fault(&ruleParameterBytes, n.Name, "parameters of %s take %d bytes, but PTX %s allows %d", clip(f.name), end, c.header.version, most)
+		c.fault(&ruleParameterBytes, n.Name, "parameters of %s take %d bytes, but PTX %s allows %d",
+			clip(f.name), end, c.header.version, most)
 	} else if end > 4352 {
 		c.need(n.Name, "more than 4352 bytes of parameters", 8, 1, 70)
 	}
@@ -308,11 +317,13 @@ func (c *checker) enter(n *ptx.Func, f *function) {
 	}
 	c.specialName(n.Name, f.name)
 	if f.defined && f.linkage == ".extern" {
-		c.fault(&ruleRedefined, n.Name, "%s is .extern but has a body, expected .visible", clip(f.name)).
+		c.fault(&ruleRedefined, n.Name, "%s is .extern but has a body, expected .visible",
+			clip(f.name)).
 			fix(n.Linkage[0], ".visible", "write .visible")
 	}
 	if target := c.aliased[f.name]; target != "" && f.defined {
-		c.fault(&ruleAlias, n.Name, "%s is an alias for %s, so it cannot have a body", clip(f.name), clip(target))
+		c.fault(&ruleAlias, n.Name, "%s is an alias for %s, so it cannot have a body", clip(f.name),
+			clip(target))
 	}
 	old := c.module.here(f.name)
 	if old == nil {
@@ -346,7 +357,8 @@ func (c *checker) redeclare(n *ptx.Func, f *function, sym *symbol) {
 	case f.defined && old.linkage == ".extern":
 		bad("%s is declared .extern but defined in this module; declare it .visible", clip(f.name))
 	case old.linkage != f.linkage && !(f.linkage == "" && (old.linkage == ".visible" || old.linkage == ".weak")):
-		bad("%s is %s here but %s in the other declaration", clip(f.name), linkageWord(f.linkage), linkageWord(old.linkage))
+		bad("%s is %s here but %s in the other declaration", clip(f.name), linkageWord(f.linkage),
+			linkageWord(old.linkage))
 	case old.noreturn != f.noreturn:
 		bad("%s has .noreturn in one declaration but not in the other", clip(f.name))
 	case old.preserve != f.preserve:
@@ -417,7 +429,8 @@ func (c *checker) unresolved() {
 		case "vprintf", "malloc", "free", "__assertfail": // the driver has them
 			continue
 		}
-		c.fault(&ruleUnresolved, f.called, "%s is called but not defined in this module", clip(f.name)).
+		c.fault(&ruleUnresolved, f.called, "%s is called but not defined in this module",
+			clip(f.name)).
 			related(f.at, "the declaration is here")
 	}
 }

@@ -82,7 +82,8 @@ func (c *checker) readHeader(list []ptx.Node) []ptx.Node {
 		c.fault(&ruleNoVersion, at, "the module does not start with .version and .target")
 	case !headed:
 		c.fault(&ruleNoVersion, at, "the module does not start with .version").
-			fixAt(at.At, at.At, ".version "+isa.Newest().String()+"\n", "start with .version %s", isa.Newest()).guess()
+			fixAt(at.At, at.At, ".version "+isa.Newest().String()+"\n", "start with .version %s",
+				isa.Newest()).guess()
 	case d == nil:
 		at = behind
 		c.fault(&ruleNoTarget, at, ".target is missing after .version")
@@ -96,7 +97,8 @@ func (c *checker) readHeader(list []ptx.Node) []ptx.Node {
 	return list
 }
 
-// headInOrder brings the directives that a module begins with into their order, and tells of the first that is not in it.
+// headInOrder sorts the directives at the start of a module into their order, and reports the
+// first one that is out of order.
 func (c *checker) headInOrder(list []ptx.Node) []ptx.Node {
 	names := [...]string{".version", ".target", ".address_size"}
 	var head [len(names)][]ptx.Node
@@ -148,14 +150,15 @@ func (c *checker) readVersion(d *ptx.Directive) {
 	a, err1 := strconv.Atoi(major)
 	b, err2 := strconv.Atoi(minor)
 	if len(d.Args) != 1 || !ok || err1 != nil || err2 != nil || a > 99 || b > 99 || arg.Kind != ptx.Literal {
-		c.fault(&ruleVersion, arg, "%s is not a version, expected two numbers as in %s", clip(arg.Text), isa.Newest())
+		c.fault(&ruleVersion, arg, "%s is not a version, expected two numbers as in %s",
+			clip(arg.Text), isa.Newest())
 		return
 	}
 	// The assembler reads 8.10 as ten tenths more than 8, which is 9.0.
 	tenths := a*10 + b
 	v := isa.MakeVersion(tenths/10, tenths%10)
 	if !v.Known() {
-		f := c.fault(&ruleVersion, arg, "there is no PTX version %s", clip(arg.Text))
+		f := c.fault(&ruleVersion, arg, "unknown PTX version %s", clip(arg.Text))
 		if v > isa.Newest() {
 			f.d.Message = "PTX version " + clip(arg.Text) + " is unknown; the newest is " + isa.Newest().String()
 			f.fix(arg, isa.Newest().String(), "write %s", isa.Newest())
@@ -176,7 +179,8 @@ func (c *checker) readTarget(d *ptx.Directive, first bool) {
 		case strings.HasPrefix(word, "sm_") || strings.HasPrefix(word, "compute_"):
 			c.readArchitecture(arg)
 		case first && i == 0:
-			c.fault(&ruleTarget, arg, "%s is not an architecture, expected one first after .target", clip(word)).
+			c.fault(&ruleTarget, arg, "%s is not an architecture, expected one first after .target",
+				clip(word)).
 				instead(arg, diag.Nearest(strings.ToLower(word), targetNames()))
 			return
 		case word == "texmode_unified" || word == "texmode_independent":
@@ -203,7 +207,7 @@ func (c *checker) readTarget(d *ptx.Directive, first bool) {
 func (c *checker) readArchitecture(arg ptx.Operand) {
 	t, ok := isa.ParseTarget(arg.Text)
 	if !ok {
-		c.fault(&ruleTarget, arg, "there is no target %s", clip(arg.Text)).
+		c.fault(&ruleTarget, arg, "unknown target %s", clip(arg.Text)).
 			instead(arg, diag.Nearest(arg.Text, targetNames()))
 		return
 	}
@@ -238,7 +242,8 @@ func (c *checker) readAddressSize(d *ptx.Directive) {
 		if c.tooLarge(&d.Args[0]) {
 			return
 		}
-		c.fault(&ruleAddressSize, d.Args[0], ".address_size is %s, expected 32 or 64", clip(c.text(&d.Args[0])))
+		c.fault(&ruleAddressSize, d.Args[0], ".address_size is %s, expected 32 or 64",
+			clip(c.text(&d.Args[0])))
 		return
 	}
 	c.fault(&ruleAddressSize, d, ".address_size takes one number, 32 or 64")
@@ -282,11 +287,13 @@ func (c *checker) beyondHeader() bool {
 func (c *checker) need(at ptx.Node, feature string, major, minor, number int) {
 	h := &c.header
 	if v := isa.MakeVersion(major, minor); h.hasVersion && h.version < v {
-		c.fault(&ruleFeature, at, "%s requires PTX %s or later, but the module is for PTX %s", clip(feature), v, h.version)
+		c.fault(&ruleFeature, at, "%s requires PTX %s or later, but the module is for PTX %s",
+			clip(feature), v, h.version)
 		return
 	}
 	if h.hasTarget && h.target.Info().Number < number {
-		c.fault(&ruleFeature, at, "%s requires sm_%d or later, but the module is for %s", clip(feature), number, h.target)
+		c.fault(&ruleFeature, at, "%s requires sm_%d or later, but the module is for %s",
+			clip(feature), number, h.target)
 	}
 }
 
@@ -297,8 +304,10 @@ func (c *checker) gate(at ptx.Node, feature string, open, gone isa.Gate) {
 		return
 	}
 	if !open.Open(h.version, h.target) {
-		c.fault(&ruleFeature, at, "%s requires %s, but the module is for PTX %s and %s", clip(feature), open, h.version, h.target)
+		c.fault(&ruleFeature, at, "%s requires %s, but the module is for PTX %s and %s",
+			clip(feature), open, h.version, h.target)
 	} else if len(gone.Clauses) > 0 && gone.Open(h.version, h.target) {
-		c.fault(&ruleGone, at, "%s was removed in %s, but the module is for PTX %s and %s", clip(feature), gone, h.version, h.target)
+		c.fault(&ruleGone, at, "%s was removed in %s, but the module is for PTX %s and %s",
+			clip(feature), gone, h.version, h.target)
 	}
 }

@@ -48,7 +48,8 @@ func (c *checker) value(o *ptx.Operand, name string, s *shape, dims []int64) {
 			return
 		}
 		if dims[0] > 0 && int64(len(o.Args)) > dims[0] {
-			c.fault(&ruleValueCount, o.Args[dims[0]], "%s takes %s here, but the list has %d", clip(name), plural(int(dims[0]), "value"), len(o.Args))
+			c.fault(&ruleValueCount, o.Args[dims[0]], "%s takes %s here, but the list has %d",
+				clip(name), plural(int(dims[0]), "value"), len(o.Args))
 			return
 		}
 		for i := range o.Args {
@@ -61,7 +62,8 @@ func (c *checker) value(o *ptx.Operand, name string, s *shape, dims []int64) {
 		case o.Kind != ptx.Vector:
 			c.fault(&ruleValue, o, "%s is a vector, expected a list in braces", clip(name))
 		case len(o.Args) != s.vec:
-			c.fault(&ruleValueCount, o, "%s has %d elements, but the list has %d", clip(name), s.vec, len(o.Args))
+			c.fault(&ruleValueCount, o, "%s has %d elements, but the list has %d", clip(name),
+				s.vec, len(o.Args))
 		default:
 			for i := range o.Args {
 				c.scalarValue(&o.Args[i], name, s)
@@ -98,7 +100,8 @@ func (c *checker) scalarValue(o *ptx.Operand, name string, s *shape) {
 			f.fix(o, text, "write %s", text)
 		}
 	case (class == isa.Signed || class == isa.Unsigned) && v.real():
-		c.fault(&ruleValue, o, "%s is %s but %s is a floating-point constant; expected an integer", clip(name), s.typ, clip(c.text(o)))
+		c.fault(&ruleValue, o, "%s is %s but %s is a floating-point constant; expected an integer",
+			clip(name), s.typ, clip(c.text(o)))
 	case class == isa.Half && v.real():
 		c.fault(&ruleValue, o, "%s is %s, which cannot be initialized with a floating-point "+
 			"constant; give the bits as an integer", clip(name), s.typ)
@@ -139,7 +142,8 @@ func (c *checker) decode(o *ptx.Operand) (a address, ok bool) {
 func (c *checker) addressValue(o *ptx.Operand, name string, s *shape) {
 	a, ok := c.decode(o)
 	if !ok {
-		c.fault(&ruleValue, o, "%s is not a constant or the address of a variable plus a constant", clip(c.text(o)))
+		c.fault(&ruleValue, o, "%s is not a constant or the address of a variable plus a constant",
+			clip(c.text(o)))
 		return
 	}
 	if a.generic != nil {
@@ -164,7 +168,8 @@ func (c *checker) addressValue(o *ptx.Operand, name string, s *shape) {
 	case sym.kind == routine:
 		sym.take(a.name.Span)
 		if a.generic != nil || a.offset != nil {
-			c.fault(&ruleValue, o, "%s is a function; write its name without generic() and offset", clip(a.name.Text))
+			c.fault(&ruleValue, o, "%s is a function; write its name without generic() and offset",
+				clip(a.name.Text))
 		}
 	case sym.kind != variable || sym.shape.space != isa.Global && sym.shape.space != isa.Const:
 		c.fault(&ruleValueSpace, a.name, "%s is not in .global or .const, expected the address "+

@@ -255,9 +255,11 @@ func (c *checker) special(in *ptx.Instr, op *opcode) {
 	switch {
 	case sym == nil:
 	case sym.shape.space == isa.Global && op.width.Bits() == 32 && o.Kind != ptx.Binary:
-		c.fault(&ruleAddress32, o, "address of %s in .global has 64 bits, but %s takes only 32", clip(sym.name), clip(in.Op.Text))
+		c.fault(&ruleAddress32, o, "address of %s in .global has 64 bits, but %s takes only 32",
+			clip(sym.name), clip(in.Op.Text))
 	case sym.shape.typ.Class() == isa.Opaque && op.width.String() != ".u64":
-		c.fault(&ruleOpaque, o, "%s is a %s; take its handle with mov.u64", clip(sym.name), sym.shape.typ)
+		c.fault(&ruleOpaque, o, "%s is a %s; take its handle with mov.u64", clip(sym.name),
+			sym.shape.typ)
 		c.args[1] = isa.Arg{}
 	}
 }

@@ -20,7 +20,8 @@ func (c *checker) opaquePlaced(v *ptx.Var, s *shape, at level) bool {
 		c.fault(&ruleOpaque, v, "%s must be declared at module scope or as a parameter of an "+
 			".entry, not in a body", s.typ)
 	case s.space != isa.Global:
-		c.fault(&ruleOpaque, v.Space, "%s must be declared in .global, not in %s", s.typ, s.space).fix(v.Space, ".global", "declare it in .global")
+		c.fault(&ruleOpaque, v.Space, "%s must be declared in .global, not in %s", s.typ, s.space).
+			fix(v.Space, ".global", "declare it in .global")
 	default:
 		return true
 	}
@@ -36,7 +37,8 @@ func (c *checker) sampled(in *ptx.Instr, op *opcode) {
 		switch {
 		case a.Kind != isa.ArgAddress || len(a.Elems) == 0:
 		case op.head == "txq" && (op.sampler && apart || op.own) && a.Elems[0].Kind == isa.ArgSym && a.Elems[0].Type.String() == ".texref":
-			c.fault(&ruleTextureMode, &in.Args[i], "%s is a texture, expected a sampler", clip(c.text(&in.Args[i].Args[0])))
+			c.fault(&ruleTextureMode, &in.Args[i], "%s is a texture, expected a sampler",
+				clip(c.text(&in.Args[i].Args[0])))
 		case op.head == "txq":
 		case apart && (len(a.Elems) < 3 || a.Elems[1].Kind == isa.ArgSym && a.Elems[1].Type.String() == ".texref"):
 			c.fault(&ruleTextureMode, &in.Args[i], "%s has no sampler; with texmode_independent, "+
@@ -46,9 +48,10 @@ func (c *checker) sampled(in *ptx.Instr, op *opcode) {
 			if misread(in.Op.Text, &a.Elems[2], c.args[i+1:]) {
 				level = diag.Warning
 			}
-			c.add(ruleTextureMode.ID, level, b.Pos(), b.End(), "without texmode_independent in .target, "+clip(c.text(b))+
-				" is read as the coordinates instead of a sampler, and the next operand as an "+
-				"offset")
+			c.add(ruleTextureMode.ID, level, b.Pos(), b.End(),
+				"without texmode_independent in .target, "+clip(c.text(b))+
+					" is read as the coordinates instead of a sampler, and the next operand as an "+
+					"offset")
 		}
 	}
 }
@@ -111,7 +114,8 @@ func (c *checker) opaqueValue(o *ptx.Operand, s *shape, dims []int64) {
 	}
 	if len(dims) > 0 {
 		if dims[0] > 0 && int64(len(o.Args)) > dims[0] {
-			c.fault(&ruleValueCount, o.Args[dims[0]], "the array takes %s, but the list has %d", plural(int(dims[0]), "value"), len(o.Args))
+			c.fault(&ruleValueCount, o.Args[dims[0]], "the array takes %s, but the list has %d",
+				plural(int(dims[0]), "value"), len(o.Args))
 			return
 		}
 		for i := range o.Args {
@@ -132,7 +136,8 @@ func (c *checker) opaqueValue(o *ptx.Operand, s *shape, dims []int64) {
 			continue
 		}
 		if val.Kind == ptx.Name && !slices.Contains(opaqueWords(), val.Text) && val.Text != "WARP_SZ" {
-			c.fault(&ruleField, val, "%s is not a valid value of %s", clip(val.Text), name.Text).instead(val, diag.Nearest(val.Text, opaqueWords()))
+			c.fault(&ruleField, val, "%s is not a valid value of %s", clip(val.Text), name.Text).
+				instead(val, diag.Nearest(val.Text, opaqueWords()))
 		}
 	}
 }

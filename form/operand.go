@@ -106,7 +106,8 @@ func (c *checker) name(op *opcode, o *ptx.Operand) isa.Arg {
 		if s.Vector {
 			a.Count = 4
 			if !op.vector {
-				c.fault(&ruleComponent, o, "%s is a vector, expected one of %s.x, %s.y and %s.z", text, text, text, text).
+				c.fault(&ruleComponent, o, "%s is a vector, expected one of %s.x, %s.y and %s.z",
+					text, text, text, text).
 					fix(o, text+".x", "write %s.x", text).guess()
 				return isa.Arg{}
 			}
@@ -122,7 +123,8 @@ func (c *checker) name(op *opcode, o *ptx.Operand) isa.Arg {
 func (c *checker) unknownName(o *ptx.Operand, text string) {
 	if len(text) > 1 && text[0] == '%' {
 		if near := nearestSpecial(text); near != "" && !c.likeRange(text) {
-			c.fault(&ruleUndeclared, o, "%s is not declared here and is not a special register", clip(text)).instead(o, near)
+			c.fault(&ruleUndeclared, o, "%s is not declared here and is not a special register",
+				clip(text)).instead(o, near)
 			return
 		}
 	}
@@ -171,14 +173,16 @@ func (c *checker) component(op *opcode, o *ptx.Operand, base, field string) isa.
 		return c.specialPart(op, o, at, part, base, field)
 	}
 	if sym.kind != variable || sym.shape.space != isa.Reg {
-		c.fault(&ruleComponent, o, "%s is %s; only a register has a component %s", clip(base), kindWords[sym.kind], field)
+		c.fault(&ruleComponent, o, "%s is %s; only a register has a component %s", clip(base),
+			kindWords[sym.kind], field)
 		return isa.Arg{}
 	}
 	a := sym.arg
 	if sym.shape.vec > 1 {
 		at := max(strings.Index(".x.y.z.w", field), strings.Index(".r.g.b.a", field))
 		if n := at / 2; at < 0 || n >= sym.shape.vec || len(field) != 2 {
-			c.fault(&ruleComponent, part, "%s has %d components and no %s", clip(base), sym.shape.vec, clip(field))
+			c.fault(&ruleComponent, part, "%s has %d components and no %s", clip(base),
+				sym.shape.vec, clip(field))
 			return isa.Arg{}
 		}
 		a.Count = 1
@@ -217,7 +221,8 @@ func (c *checker) specialPart(op *opcode, o *ptx.Operand, at, part ptx.Span, bas
 	s, ok := isa.SpecialRegister(base)
 	if !ok {
 		if near := nearestSpecial(base); near != "" {
-			c.fault(&ruleUndeclared, at, "%s is not declared here and is not a special register", clip(base)).instead(at, near)
+			c.fault(&ruleUndeclared, at, "%s is not declared here and is not a special register",
+				clip(base)).instead(at, near)
 			return isa.Arg{}
 		}
 		c.unknown(at, base, nil)
@@ -229,7 +234,8 @@ func (c *checker) specialPart(op *opcode, o *ptx.Operand, at, part ptx.Span, bas
 		c.fault(&ruleComponent, part, "%s has no components", base).fixAt(part.At, part.To, "", "drop %s", clip(field))
 		return isa.Arg{}
 	case len(field) != 2 || !strings.Contains(".x.y.z.w.r.g.b.a", field):
-		c.fault(&ruleComponent, part, "%s has the components .x, .y, .z and .w, but not %s", base, clip(field))
+		c.fault(&ruleComponent, part, "%s has the components .x, .y, .z and .w, but not %s", base,
+			clip(field))
 		return isa.Arg{}
 	}
 	if op.width.Bits() == 16 && old16(base) {
@@ -261,7 +267,8 @@ func (c *checker) negated(op *opcode, o *ptx.Operand) isa.Arg {
 		a.Minus = true
 		return a
 	}
-	c.fault(&ruleNegation, o, "%s negates operand %s, but %s does not take negated operands", o.Text, clip(c.text(&o.Args[0])), op.head)
+	c.fault(&ruleNegation, o, "%s negates operand %s, but %s does not take negated operands",
+		o.Text, clip(c.text(&o.Args[0])), op.head)
 	return isa.Arg{}
 }
 
@@ -308,10 +315,12 @@ func (c *checker) indexed(op *opcode, o *ptx.Operand) isa.Arg {
 	case a.Kind == isa.ArgUnknown || i.Kind == isa.ArgUnknown:
 		return isa.Arg{}
 	case a.Kind != isa.ArgSym || !c.isArray(&o.Args[0]):
-		c.fault(&ruleIndex, &o.Args[0], "%s is not an array and cannot be indexed", clip(c.text(&o.Args[0])))
+		c.fault(&ruleIndex, &o.Args[0], "%s is not an array and cannot be indexed",
+			clip(c.text(&o.Args[0])))
 		return isa.Arg{}
 	case i.Kind != isa.ArgInt && (i.Kind != isa.ArgReg || !i.Type.Whole()):
-		c.fault(&ruleIndex, &o.Args[1], "index %s is %s, expected an integer", clip(c.text(&o.Args[1])), describe(&i))
+		c.fault(&ruleIndex, &o.Args[1], "index %s is %s, expected an integer",
+			clip(c.text(&o.Args[1])), describe(&i))
 		return isa.Arg{}
 	}
 	if op.head == "mov" || op.head == "cvta" {

@@ -20,12 +20,15 @@ func (c *checker) parameterAccess(op *opcode, o *ptx.Operand) {
 			"st.param", clip(sym.name)).
 			related(sym.at, "the declaration is here")
 	case op.loads && sym.role == output:
-		c.fault(&ruleParameterRead, o, "%s is a return value and cannot be read by ld.param", clip(sym.name)).
+		c.fault(&ruleParameterRead, o, "%s is a return value and cannot be read by ld.param",
+			clip(sym.name)).
 			related(sym.at, "the declaration is here")
 	case op.space == "param::func" && sym.entry:
-		c.fault(&ruleParameterSide, o, "%s is a parameter of an .entry, expected .param::entry", clip(sym.name))
+		c.fault(&ruleParameterSide, o, "%s is a parameter of an .entry, expected .param::entry",
+			clip(sym.name))
 	case op.space == "param::entry" && sym.role == noRole:
-		c.fault(&ruleParameterSide, o, "%s is a .param variable of a call, expected .param::func", clip(sym.name))
+		c.fault(&ruleParameterSide, o, "%s is a .param variable of a call, expected .param::func",
+			clip(sym.name))
 	case op.loads && sym.role == noRole && !sym.called && !c.body.labels && c.header.since(2, 0) && !c.lostNames().named[sym.name]:
 		c.fault(&ruleNoCall, o, "%s is read before any call stores a result in it", clip(sym.name)).
 			related(sym.at, "the declaration is here")

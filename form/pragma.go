@@ -49,7 +49,8 @@ func (c *checker) pragmaText(a *ptx.Operand, text string, inside bool) {
 	case "used_bytes_mask":
 		c.need(a, word, 8, 3, 50)
 		if _, err := strconv.ParseInt(rest, 0, 64); err != nil {
-			c.fault(&rulePragma, a, "used_bytes_mask takes one number, but %s has none", clip(a.Text))
+			c.fault(&rulePragma, a, "used_bytes_mask takes one number, but %s has none",
+				clip(a.Text))
 			return
 		}
 	case "frequency":
@@ -57,13 +58,15 @@ func (c *checker) pragmaText(a *ptx.Operand, text string, inside bool) {
 	case "enable_smem_spilling":
 		c.need(a, word, 8, 7, 75)
 		if inside && !c.body.fn.entry {
-			c.fault(&rulePragmaPlace, a, "enable_smem_spilling is for an .entry, but %s is a .func", clip(c.body.fn.name))
+			c.fault(&rulePragmaPlace, a, "enable_smem_spilling is for an .entry, but %s is a .func",
+				clip(c.body.fn.name))
 			return
 		}
 	case "mma_throughput":
 		c.need(a, word, 9, 3, 0)
 	default:
-		c.fault(&rulePragmaUnknown, a, "%s is not a known pragma; the assembler ignores it", clip(a.Text)).
+		c.fault(&rulePragmaUnknown, a, "%s is not a known pragma; the assembler ignores it",
+			clip(a.Text)).
 			instead(a, quoted(diag.Nearest(word, pragmaNames())))
 		return
 	}

@@ -19,7 +19,7 @@ var (
 	}
 	ruleCallTarget = diag.Rule{
 		ID: "F621", Title: "call of something that cannot be called", Layer: "form", Severity: diag.Error,
-		What: "A call of a kernel, a variable or a label, or a prototype where the function is named.",
+		What: "A call of a kernel, a variable or a label, or a direct call with a prototype.",
 		Why:  "The assembler rejects the module.",
 		Wrong: `
 .entry j() { ret; }
@@ -61,7 +61,8 @@ call %rd1, (%r1), p;
 		Section: "9.7.12.5 call",
 	}
 	ruleCallType = diag.Rule{
-		ID: "F624", Title: "argument does not match the parameter", Layer: "form", Severity: diag.Error,
+		ID: "F624", Title: "argument does not match the parameter", Layer: "form",
+		Severity: diag.Error,
 		What: "An argument or result whose type, size or alignment differs from the signature, " +
 			"or that is not a register, .param variable or constant.",
 		Why: "The assembler rejects the module.",
@@ -77,7 +78,8 @@ call %rd1, (%r1), p;
 		Section: "7.1 Function Declarations and Definitions",
 	}
 	ruleTargets = diag.Rule{
-		ID: "F625", Title: "wrong kind of name in .branchtargets or .calltargets", Layer: "form", Severity: diag.Error,
+		ID: "F625", Title: "wrong kind of name in .branchtargets or .calltargets", Layer: "form",
+		Severity: diag.Error,
 		What: ".branchtargets with a name that is not a label, or .calltargets with a name that " +
 			"is not a function.",
 		Why: "The assembler rejects the module.",
@@ -108,13 +110,14 @@ call %rd1, (%r1), p;
 		Section: "5.1.6.4 Device Function Parameters",
 	}
 	ruleParameterSide = diag.Rule{
-		ID: "F632", Title: ".param::entry and .param::func swapped", Layer: "form", Severity: diag.Error,
-		What:    "ld.param::func of a kernel parameter, or .param::entry of the variables of a call.",
-		Why:     "The assembler rejects the module.",
-		Wrong:   ".entry k(.param .b32 a) { .reg .b32 r; ld.param::func.b32 r, [a]; ret; }",
-		Right:   ".entry k(.param .b32 a) { .reg .b32 r; ld.param::entry.b32 r, [a]; ret; }",
-		Fix:     "Use .param::entry for kernel parameters and .param::func for call variables.",
-		Section: "5.1.6 Parameter State Space",
+		ID: "F632", Title: ".param::entry and .param::func swapped", Layer: "form",
+		Severity: diag.Error,
+		What:     "ld.param::func of a kernel parameter, or .param::entry of the variables of a call.",
+		Why:      "The assembler rejects the module.",
+		Wrong:    ".entry k(.param .b32 a) { .reg .b32 r; ld.param::func.b32 r, [a]; ret; }",
+		Right:    ".entry k(.param .b32 a) { .reg .b32 r; ld.param::entry.b32 r, [a]; ret; }",
+		Fix:      "Use .param::entry for kernel parameters and .param::func for call variables.",
+		Section:  "5.1.6 Parameter State Space",
 	}
 	ruleParameterAddress = diag.Rule{
 		ID: "F633", Title: "address of a call argument", Layer: "form", Severity: diag.Error,

@@ -26,13 +26,14 @@ var (
 		Section: "11.4.3 .reqntid",
 	}
 	ruleTuningNeeds = diag.Rule{
-		ID: "F703", Title: "directive without the directives it requires", Layer: "form", Severity: diag.Error,
-		What:    ".blocksareclusters without .reqntid and .reqnctapercluster, or %perctamemorysize and %perctamemoryoffset in a kernel without .minperctamemory.",
-		Why:     "The assembler rejects the module.",
-		Wrong:   ".entry k() .blocksareclusters { ret; }",
-		Right:   ".entry k() .reqntid 128 .reqnctapercluster 2 .blocksareclusters { ret; }",
-		Fix:     "Add them.",
-		Section: "11.8.1 .blocksareclusters",
+		ID: "F703", Title: "directive without the directives it requires", Layer: "form",
+		Severity: diag.Error,
+		What:     ".blocksareclusters without .reqntid and .reqnctapercluster, or %perctamemorysize and %perctamemoryoffset in a kernel without .minperctamemory.",
+		Why:      "The assembler rejects the module.",
+		Wrong:    ".entry k() .blocksareclusters { ret; }",
+		Right:    ".entry k() .reqntid 128 .reqnctapercluster 2 .blocksareclusters { ret; }",
+		Fix:      "Add them.",
+		Section:  "11.8.1 .blocksareclusters",
 	}
 	ruleTuningPlace = diag.Rule{
 		ID: "F704", Title: "directive on the wrong kind of function", Layer: "form", Severity: diag.Error,
@@ -134,9 +135,10 @@ var (
 		Section: "11.5.4 .loc",
 	}
 	ruleInlined = diag.Rule{
-		ID: "F723", Title: "inlined_at names a location without a preceding .loc", Layer: "form", Severity: diag.Error,
-		What: "inlined_at with a file, line and column that no preceding .loc of the function has.",
-		Why:  "The assembler rejects the module.",
+		ID: "F723", Title: "inlined_at names a location without a preceding .loc", Layer: "form",
+		Severity: diag.Error,
+		What:     "inlined_at with a file, line and column that no preceding .loc of the function has.",
+		Why:      "The assembler rejects the module.",
 		Wrong: `
 .file 1 "a.cu"
 .entry k() {

@@ -8,9 +8,10 @@ import "github.com/ptxdsl/ptxdsl/diag"
 // Rules of functions.
 var (
 	ruleRedefined = diag.Rule{
-		ID: "F601", Title: "conflicting declarations of a function", Layer: "form", Severity: diag.Error,
-		What: "A function defined twice, declared after its definition, or with different linkage, kind or .noreturn in two declarations.",
-		Why:  "The assembler rejects the module.",
+		ID: "F601", Title: "conflicting declarations of a function", Layer: "form",
+		Severity: diag.Error,
+		What:     "A function defined twice, declared after its definition, or with different linkage, kind or .noreturn in two declarations.",
+		Why:      "The assembler rejects the module.",
 		Wrong: `
 .func f() { ret; }
 .func f() { ret; }
@@ -105,7 +106,8 @@ var (
 		Section: "5.1.6.3 .ptr",
 	}
 	ruleConstantPointer = diag.Rule{
-		ID: "F613", Title: "constant pointer parameter together with cvta.const", Layer: "form", Severity: diag.Error,
+		ID: "F613", Title: "constant pointer parameter together with cvta.const", Layer: "form",
+		Severity: diag.Error,
 		What: "cvta.const, cvta.to.const or prefetch.const anywhere in a module that has a " +
 			"kernel parameter with .ptr .const.",
 		Why: "Such a parameter points into another constant bank, whose addresses have no " +

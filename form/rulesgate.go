@@ -8,7 +8,8 @@ import "github.com/ptxdsl/ptxdsl/diag"
 // Rules of versions and targets.
 var (
 	ruleFeature = diag.Rule{
-		ID: "F410", Title: "declaration or directive requires a later PTX version or target", Layer: "form", Severity: diag.Error,
+		ID: "F410", Title: "declaration or directive requires a later PTX version or target",
+		Layer: "form", Severity: diag.Error,
 		What: "A directive, type, attribute or special register that the .version or .target of " +
 			"the module does not support.",
 		Why: "The assembler rejects the module.",

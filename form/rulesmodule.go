@@ -135,7 +135,8 @@ var (
 		Section: "11.1.3 .address_size",
 	}
 	ruleLateHeader = diag.Rule{
-		ID: "F117", Title: ".version, .target or .address_size after other declarations", Layer: "form", Severity: diag.Error,
+		ID: "F117", Title: ".version, .target or .address_size after other declarations",
+		Layer: "form", Severity: diag.Error,
 		What: "A second .version, .target or .address_size after other declarations.",
 		Why:  "The assembler stops there and reads no further.",
 		Wrong: `

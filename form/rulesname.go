@@ -124,7 +124,8 @@ var (
 		Section: "11.6 Linking Directives",
 	}
 	ruleExternClash = diag.Rule{
-		ID: "F512", Title: ".extern declaration does not match the definition", Layer: "form", Severity: diag.Error,
+		ID: "F512", Title: ".extern declaration does not match the definition", Layer: "form",
+		Severity: diag.Error,
 		What: "An .extern declaration and a definition of one variable with different types, or " +
 			"a definition that is not visible to other modules.",
 		Why: "The assembler rejects the module.",

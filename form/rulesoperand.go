@@ -27,9 +27,10 @@ var (
 		Section: "6.4.4 Vectors as Operands",
 	}
 	ruleIndex = diag.Rule{
-		ID: "F322", Title: "index into a name that is not an array", Layer: "form", Severity: diag.Error,
-		What: "name[i] of a variable without dimensions, or an index that is not an integer.",
-		Why:  "The assembler rejects the module.",
+		ID: "F322", Title: "index into a name that is not an array", Layer: "form",
+		Severity: diag.Error,
+		What:     "name[i] of a variable without dimensions, or an index that is not an integer.",
+		Why:      "The assembler rejects the module.",
 		Wrong: `
 .local .b32 a;
 mov.b64 %rd1, a[1];

@@ -39,7 +39,8 @@ var (
 		Section: "5.4.4 Initializers",
 	}
 	ruleValueSpace = diag.Rule{
-		ID: "F523", Title: "initial value is the address of a variable without a fixed address", Layer: "form", Severity: diag.Error,
+		ID: "F523", Title: "initial value is the address of a variable without a fixed address",
+		Layer: "form", Severity: diag.Error,
 		What: "An initial value that names a variable outside of .global and .const.",
 		Why:  "The assembler stops there and reads no further.",
 		Wrong: `
@@ -54,7 +55,8 @@ var (
 		Section: "5.4.4 Initializers",
 	}
 	ruleMask = diag.Rule{
-		ID: "F524", Title: "invalid byte mask in an initial value", Layer: "form", Severity: diag.Error,
+		ID: "F524", Title: "invalid byte mask in an initial value", Layer: "form",
+		Severity: diag.Error,
 		What: "A mask before an address in an initial value that is not 0xff shifted by whole " +
 			"bytes.",
 		Why: "The assembler rejects the module.",
@@ -70,7 +72,8 @@ var (
 		Section: "5.4.4 Initializers",
 	}
 	ruleOpaque = diag.Rule{
-		ID: "F530", Title: "texture, sampler or surface declared in the wrong place", Layer: "form", Severity: diag.Error,
+		ID: "F530", Title: "texture, sampler or surface declared in the wrong place", Layer: "form",
+		Severity: diag.Error,
 		What: "A texture, sampler or surface variable outside of .global and the parameters " +
 			"of an .entry, or its handle taken with an instruction other than mov.u64.",
 		Why:     "The assembler rejects the module.",
@@ -80,7 +83,8 @@ var (
 		Section: "5.3 Texture Sampler and Surface Types",
 	}
 	ruleTextureMode = diag.Rule{
-		ID: "F531", Title: "sampler does not match the texture mode", Layer: "form", Severity: diag.Error,
+		ID: "F531", Title: "sampler does not match the texture mode", Layer: "form",
+		Severity: diag.Error,
 		What: "A .samplerref, or a fetch with a sampler, in a module whose .target has no " +
 			"texmode_independent. With texmode_independent, a fetch without a sampler.",
 		Why: "The assembler rejects the module, or reads the sampler of a fetch as its " +
@@ -96,12 +100,13 @@ var (
 		Section: "5.3.2 Sampler Properties",
 	}
 	ruleField = diag.Rule{
-		ID: "F532", Title: "unknown field of a texture, sampler or surface", Layer: "form", Severity: diag.Error,
-		What:    "A field that the type does not have, or an invalid value for a field.",
-		Why:     "The assembler stops there and reads no further.",
-		Wrong:   ".global .texref t = { filter = nearest };",
-		Right:   ".global .texref t = { filter_mode = nearest };",
-		Fix:     "Write the intended field.",
-		Section: "5.3 Texture Sampler and Surface Types",
+		ID: "F532", Title: "unknown field of a texture, sampler or surface", Layer: "form",
+		Severity: diag.Error,
+		What:     "A field that the type does not have, or an invalid value for a field.",
+		Why:      "The assembler stops there and reads no further.",
+		Wrong:    ".global .texref t = { filter = nearest };",
+		Right:    ".global .texref t = { filter_mode = nearest };",
+		Fix:      "Write the intended field.",
+		Section:  "5.3 Texture Sampler and Surface Types",
 	}
 )

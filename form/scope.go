@@ -310,7 +310,8 @@ func (c *checker) unknown(at ptx.Node, name string, fits func(*symbol) bool) {
 		if sym.count > 0 {
 			last = sym.name + "0 to " + sym.name + strconv.FormatInt(sym.count-1, 10)
 		}
-		c.widen(sym, n+1, c.fault(&ruleUndeclared, at, "%s is not declared: %s declares only %s", clip(name), rangeName(sym), last).
+		c.widen(sym, n+1, c.fault(&ruleUndeclared, at, "%s is not declared: %s declares only %s",
+			clip(name), rangeName(sym), last).
 			related(sym.at, "the declaration is here").
 			fix(sym.number, strconv.FormatInt(n+1, 10), "declare %s<%d>", sym.name, n+1))
 		return

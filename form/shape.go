@@ -89,7 +89,8 @@ func (c *checker) readType(v *ptx.Var) (s shape, ok bool) {
 		s.open = true
 		return s, false
 	case !t.Register() && t.Class() != isa.Opaque && v.Space.Text != "":
-		f := c.fault(&ruleType, v.Type, "%s is a type of instructions, not of variables; use %s", t, holder(t))
+		f := c.fault(&ruleType, v.Type, "%s is a type of instructions, not of variables; use %s", t,
+			holder(t))
 		f.fix(v.Type, holder(t), "declare %s", holder(t))
 		ok = false
 		t, _ = isa.ParseType(holder(t))
@@ -102,7 +103,8 @@ func (c *checker) readType(v *ptx.Var) (s shape, ok bool) {
 	case ".v4":
 		s.vec = 4
 	default:
-		c.fault(&ruleVector, v.Vec, "%s is not a vector type of variables, expected .v2 or .v4", clip(v.Vec.Text))
+		c.fault(&ruleVector, v.Vec, "%s is not a vector type of variables, expected .v2 or .v4",
+			clip(v.Vec.Text))
 		ok = false
 	}
 	if s.vec > 1 && ok {
@@ -114,7 +116,8 @@ func (c *checker) readType(v *ptx.Var) (s shape, ok bool) {
 			c.fault(&ruleVector, v.Vec, "%s cannot be a vector", t)
 			ok = false
 		case t.Bits()*s.vec > 128:
-			c.fault(&ruleVector, v.Vec, "%s %s has %d bits, expected at most 128", v.Vec.Text, t, t.Bits()*s.vec)
+			c.fault(&ruleVector, v.Vec, "%s %s has %d bits, expected at most 128", v.Vec.Text, t,
+				t.Bits()*s.vec)
 			ok = false
 		}
 	}
@@ -172,8 +175,8 @@ func (c *checker) readAttributes(v *ptx.Var, s *shape) int64 {
 	return align
 }
 
-// ofPointee reports whether a .align without .ptr, of a parameter, is that of what the parameter points to: it stands
-// behind the type.
+// ofPointee reports whether a .align of a parameter without .ptr is the alignment of what the
+// parameter points to: it is written after the type.
 func ofPointee(v *ptx.Var, a *ptx.Attr) bool { return v.Type.Text != "" && a.At > v.Type.At }
 
 // alignment checks the number of .align and returns it, 0 where it is wrong.
@@ -214,11 +217,13 @@ func (c *checker) variableAttributes(a *ptx.Attr, s *shape) {
 		case ".unified":
 			c.unified(arg)
 		default:
-			c.fault(&ruleAttribute, arg, "%s is not an attribute, expected .managed or .unified", clip(c.text(arg)))
+			c.fault(&ruleAttribute, arg, "%s is not an attribute, expected .managed or .unified",
+				clip(c.text(arg)))
 			continue
 		}
 		if s.space != isa.Global && s.space != isa.Generic { // generic: a type alone, which names no space
-			c.fault(&ruleAttribute, arg, "%s is for .global variables, but this one is in %s", arg.Text, s.space)
+			c.fault(&ruleAttribute, arg, "%s is for .global variables, but this one is in %s",
+				arg.Text, s.space)
 		}
 	}
 }
@@ -237,7 +242,8 @@ func (c *checker) unified(o *ptx.Operand) (id [2]int64, ok bool) {
 			return id, false
 		}
 		if !good {
-			c.fault(&ruleAttribute, o.Args[i], "%s is not an integer, expected one in .unified", clip(c.text(&o.Args[i])))
+			c.fault(&ruleAttribute, o.Args[i], "%s is not an integer, expected one in .unified",
+				clip(c.text(&o.Args[i])))
 			return id, false
 		}
 		id[i] = n

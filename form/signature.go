@@ -12,10 +12,12 @@ import (
 // differ says how two signatures differ, in words; "" if they are the same.
 func differ(a, b *function) string {
 	if len(a.params) != len(b.params) {
-		return fmt.Sprintf("%s in one declaration, %d here", plural(len(a.params), "parameter"), len(b.params))
+		return fmt.Sprintf("%s in one declaration, %d here", plural(len(a.params), "parameter"),
+			len(b.params))
 	}
 	if len(a.returns) != len(b.returns) {
-		return fmt.Sprintf("%s in one declaration, %d here", plural(len(a.returns), "return value"), len(b.returns))
+		return fmt.Sprintf("%s in one declaration, %d here", plural(len(a.returns), "return value"),
+			len(b.returns))
 	}
 	for i := range a.returns {
 		if what := differFormal(&a.returns[i], &b.returns[i]); what != "" {
@@ -37,7 +39,8 @@ func differFormal(a, b *formal) string {
 	case !a.shape.same(&b.shape):
 		return fmt.Sprintf("%s in one declaration, %s here", a.shape.String(), b.shape.String())
 	case a.shape.align != b.shape.align:
-		return fmt.Sprintf("aligned to %d in one declaration, to %d here", a.shape.align, b.shape.align)
+		return fmt.Sprintf("aligned to %d in one declaration, to %d here", a.shape.align,
+			b.shape.align)
 	}
 	return ""
 }

@@ -99,7 +99,8 @@ func (c *checker) tuning(n *ptx.Func, f *function) {
 		if first[name] == nil {
 			first[name] = d
 		} else if t.once {
-			c.fault(&ruleTuningTwice, d, "%s is given twice", name).related(first[name], "it was given here")
+			c.fault(&ruleTuningTwice, d, "%s is given twice", name).
+				related(first[name], "first given here")
 		}
 	}
 	f.memory = first[".minperctamemory"] != nil
@@ -124,7 +125,8 @@ func (c *checker) tuned(d *ptx.Directive, f *function, t *tuned) {
 	name := d.Name.Text
 	if f.entry && !t.entry || !f.entry && !t.routine {
 		kind := map[bool]string{true: "an .entry", false: "a .func"}
-		c.fault(&ruleTuningPlace, d, "%s is for %s, but %s is %s", name, kind[!f.entry], clip(f.name), kind[f.entry])
+		c.fault(&ruleTuningPlace, d, "%s is for %s, but %s is %s", name, kind[!f.entry],
+			clip(f.name), kind[f.entry])
 		return
 	}
 	c.need(d.Name, name, max(1, t.major), t.minor, t.target)
@@ -152,7 +154,8 @@ func (c *checker) tuned(d *ptx.Directive, f *function, t *tuned) {
 		switch {
 		case c.tooLarge(&d.Args[i]):
 		case !ok:
-			c.fault(&ruleTuningValue, d.Args[i], "%s takes an integer, but %s is not one", name, clip(c.text(&d.Args[i])))
+			c.fault(&ruleTuningValue, d.Args[i], "%s takes an integer, but %s is not one", name,
+				clip(c.text(&d.Args[i])))
 		case !fits:
 			c.fault(&ruleTuningValue, d.Args[i], "%s does not fit into 32 bits", clip(c.text(&d.Args[i])))
 		case n == 0 && t.positive:
@@ -174,13 +177,15 @@ func (c *checker) language(d *ptx.Directive) {
 	for i := range d.Args {
 		a := &d.Args[i]
 		if i > 0 && !strings.Contains(c.src.Text[d.Args[i-1].To:a.At], ",") {
-			c.fault(&ruleLanguage, a, "languages of .language must be separated by commas").fixAt(d.Args[i-1].To, d.Args[i-1].To, ",", "add a comma")
+			c.fault(&ruleLanguage, a, "languages of .language must be separated by commas").
+				fixAt(d.Args[i-1].To, d.Args[i-1].To, ",", "add a comma")
 			return
 		}
 		if a.Kind == ptx.String {
 			name := strings.ToLower(strings.Trim(a.Text, `"`))
 			if !slices.Contains(names, name) {
-				f := c.fault(&ruleLanguage, a, "%s is not a known language of .language", clip(a.Text))
+				f := c.fault(&ruleLanguage, a, "%s is not a known language of .language",
+					clip(a.Text))
 				if near := diag.Nearest(name, names); near != "" {
 					f.instead(a, strconv.Quote(near))
 				}
@@ -189,7 +194,8 @@ func (c *checker) language(d *ptx.Directive) {
 		}
 		v, ok := c.plainInteger(a)
 		if !c.tooLarge(a) && (!ok || v < 0 || v > 10) {
-			c.fault(&ruleLanguage, a, ".language takes a number from 0 to 10, but %s is not one", clip(c.text(a)))
+			c.fault(&ruleLanguage, a, ".language takes a number from 0 to 10, but %s is not one",
+				clip(c.text(a)))
 		}
 	}
 }
@@ -204,7 +210,8 @@ func (c *checker) together(first map[string]*ptx.Directive) {
 		if x.At > y.At {
 			x, y = y, x
 		}
-		c.fault(&ruleTuningConflict, y, "%s and %s cannot be used together", a, b).related(x, "%s is here", x.Name.Text)
+		c.fault(&ruleTuningConflict, y, "%s and %s cannot be used together", a, b).
+			related(x, "%s is here", x.Name.Text)
 	}
 	conflict(".maxntid", ".reqntid")
 	conflict(".maxclusterrank", ".reqnctapercluster")
@@ -227,7 +234,8 @@ func (c *checker) functionAttribute(d *ptx.Directive, f *function) {
 	for i := range d.Args {
 		a := &d.Args[i]
 		if a.Text != ".unified" {
-			c.fault(&ruleAttribute, a, "%s is not a function attribute, expected .unified", clip(c.text(a)))
+			c.fault(&ruleAttribute, a, "%s is not a function attribute, expected .unified",
+				clip(c.text(a)))
 			continue
 		}
 		f.unified, f.labelled = c.unified(a)

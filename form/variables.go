@@ -70,7 +70,8 @@ func (c *checker) placed(v *ptx.Var, s *shape, at level) bool {
 			c.fault(&ruleSpace, v.Space, ".tex variables must be declared at module scope")
 		}
 		if s.typ.Class() != isa.Unsigned || s.typ.Bits() < 32 || s.vec > 1 || len(v.Names) > 0 && len(v.Names[0].Dims) > 0 {
-			c.fault(&ruleType, v.Type, "type of a .tex variable is %s, expected .u32 or .u64", s.typ)
+			c.fault(&ruleType, v.Type, "type of a .tex variable is %s, expected .u32 or .u64",
+				s.typ)
 		}
 	case isa.Const, isa.Global, isa.Shared:
 	default:
@@ -103,7 +104,8 @@ func (c *checker) bodyParameter(v *ptx.Var, s *shape) bool {
 func (c *checker) parameterType(v *ptx.Var, s *shape) bool {
 	array := len(v.Names) > 0 && len(v.Names[0].Dims) > 0
 	if s.typ == c.types.f16x2 && !array {
-		c.fault(&ruleParameterType, v.Type, ".f16x2 cannot be the type of a parameter; use .b32").fix(v.Type, ".b32", "declare .b32")
+		c.fault(&ruleParameterType, v.Type, ".f16x2 cannot be the type of a parameter; use .b32").
+			fix(v.Type, ".b32", "declare .b32")
 		return false
 	}
 	if s.vec > 1 && !array {
@@ -116,7 +118,8 @@ func (c *checker) parameterType(v *ptx.Var, s *shape) bool {
 // gone reports a feature that was taken out with a version.
 func (c *checker) gone(at ptx.Node, feature string, major, minor int) {
 	if h := &c.header; h.hasVersion && h.version >= isa.MakeVersion(major, minor) {
-		c.fault(&ruleGone, at, "%s was removed in PTX %s, but the module is for PTX %s", feature, isa.MakeVersion(major, minor), h.version)
+		c.fault(&ruleGone, at, "%s was removed in PTX %s, but the module is for PTX %s", feature,
+			isa.MakeVersion(major, minor), h.version)
 	}
 }
 
@@ -130,7 +133,8 @@ func (c *checker) bank(v *ptx.Var) {
 	switch {
 	case c.tooLarge(v.Bank):
 	case !ok || n < 0 || n > 10:
-		c.fault(&ruleBank, v.Bank, "%s is not a constant bank, expected 0 to 10", clip(c.text(v.Bank)))
+		c.fault(&ruleBank, v.Bank, "%s is not a constant bank, expected 0 to 10",
+			clip(c.text(v.Bank)))
 	case n > 0 && !incompleteExtern(v):
 		c.fault(&ruleBank, v.Bank, "bank %d is reserved for .extern arrays without a size", n)
 	}
@@ -165,7 +169,8 @@ func (c *checker) linkage(v *ptx.Var, s *shape, at level) string {
 	case ".common":
 		c.need(word, ".common", 5, 0, 20)
 		if s.space != isa.Global {
-			c.fault(&ruleLinkage, word, ".common is for .global variables, but this one is in %s", s.space)
+			c.fault(&ruleLinkage, word, ".common is for .global variables, but this one is in %s",
+				s.space)
 		} else if s.typ.Class() == isa.Opaque {
 			c.fault(&ruleLinkage, word, ".common is not allowed for %s", s.typ)
 		}
@@ -194,7 +199,8 @@ func (c *checker) declarator(v *ptx.Var, d *ptx.Declarator, s shape, linkage str
 	}
 	c.initialiser(d, &s, linkage, ok)
 	if s.incomplete() && linkage != ".extern" && s.space != isa.Reg {
-		c.fault(&ruleIncomplete, d, "%s has no size; only an .extern array may omit it", clip(sym.name))
+		c.fault(&ruleIncomplete, d, "%s has no size; only an .extern array may omit it",
+			clip(sym.name))
 	}
 	sym.shape = s
 	sym.arg = argument(&s)
@@ -273,7 +279,8 @@ func (c *checker) ranged(v *ptx.Var, d *ptx.Declarator, sym *symbol) {
 		c.fault(&ruleRange, d.Count, "%s is not a valid number of names", clip(c.text(d.Count)))
 		n = 0
 	case n >= 1<<32:
-		c.fault(&ruleRange, d.Count, "%s<%d> declares more names than fit into 32 bits", clip(sym.name), n)
+		c.fault(&ruleRange, d.Count, "%s<%d> declares more names than fit into 32 bits",
+			clip(sym.name), n)
 	}
 	if len(d.Dims) > 0 || d.Init != nil {
 		c.fault(&ruleRange, d, "%s<%d> declares several names and takes neither dimensions nor a "+
@@ -288,7 +295,8 @@ func (c *checker) ranged(v *ptx.Var, d *ptx.Declarator, sym *symbol) {
 // specialName reports a name at module scope that a special register has there already.
 func (c *checker) specialName(at ptx.Node, name string) {
 	if _, ok := isa.SpecialRegister(name); ok {
-		c.fault(&ruleTwice, at, "%s is a special register and cannot be declared at module scope", clip(name))
+		c.fault(&ruleTwice, at, "%s is a special register and cannot be declared at module scope",
+			clip(name))
 	}
 }
 
@@ -318,7 +326,8 @@ func (c *checker) declareGlobal(sym *symbol) {
 		b.dims = a.dims
 	}
 	if !a.same(&b) {
-		c.fault(&ruleExternClash, sym.at, "%s is %s here but %s in the other declaration", clip(sym.name), sym.shape.String(), old.shape.String()).
+		c.fault(&ruleExternClash, sym.at, "%s is %s here but %s in the other declaration",
+			clip(sym.name), sym.shape.String(), old.shape.String()).
 			related(old.at, "the other declaration is here")
 		return
 	}

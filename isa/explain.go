@@ -52,7 +52,8 @@ func (m *Matcher) unknownName(op string) Problem {
 	switch {
 	case best == head:
 		word, _, _ := strings.Cut(rest, ".")
-		p.Message = fmt.Sprintf("unknown instruction %s.%s, expected %s", head, word, m.set.wordsAfter(head))
+		p.Message = fmt.Sprintf("unknown instruction %s.%s, expected %s", head, word,
+			m.set.wordsAfter(head))
 	case best != "":
 		p.Message += fmt.Sprintf("; did you mean %s", best)
 		p.Want = best + op[len(head):]
@@ -92,7 +93,8 @@ func (m *Matcher) unknownMod(list []*Instruction, word string, at int) Problem {
 		return problem("F202", at, "%s has a dot without a modifier after it", list[0].Name)
 	}
 	if with := m.set.namesWith(word); with != "" && m.set.wordsAfter(list[0].Name+word) == "" && !m.set.begun(list[0].Name+word+"_") {
-		return problem("F203", at, "%s has no modifier %s, which is a modifier of %s", list[0].Name, word, with)
+		return problem("F203", at, "%s has no modifier %s, which is a modifier of %s", list[0].Name,
+			word, with)
 	}
 	p := problem("F202", at, "%s is not a PTX modifier", word)
 	if longer := m.set.wordsAfter(list[0].Name + word); longer != "" {
@@ -191,7 +193,8 @@ func (m *Matcher) closed(name, what string, g Gate) Problem {
 	if g.reaches(m.target) {
 		rule = "F401"
 	}
-	return problem(rule, -1, "%s requires %s, but the module is for PTX %s and %s", subject, g, m.version, m.target)
+	return problem(rule, -1, "%s requires %s, but the module is for PTX %s and %s", subject, g,
+		m.version, m.target)
 }
 
 // gone says since when something is legal no more: for all, or without words that it took later.
@@ -203,7 +206,8 @@ func (m *Matcher) gone(name, what string, g Gate, later []string) Problem {
 	case what != "":
 		subject = what + " of " + name
 	}
-	return problem("F403", -1, "%s was removed in %s, but the module is for PTX %s and %s", subject, g, m.version, m.target)
+	return problem("F403", -1, "%s was removed in %s, but the module is for PTX %s and %s", subject,
+		g, m.version, m.target)
 }
 
 // A miss is how a list of modifiers fails a form.
@@ -286,7 +290,8 @@ func (m *Matcher) strangeMod(list []*Instruction, x *miss, name string, mods []M
 			continue
 		}
 		if x.slots[s] != NoMod && x.slots[s] != mods[i] {
-			return problem("F205", skip+i, "%s and %s cannot be used together in %s", m.set.Mods[x.slots[s]], word, name)
+			return problem("F205", skip+i, "%s and %s cannot be used together in %s",
+				m.set.Mods[x.slots[s]], word, name)
 		}
 		return problem("F207", skip+i, "modifier %s is in the wrong position in %s, expected the "+
 			"order %s", word, name, x.form.Template)
@@ -368,7 +373,8 @@ func (m *Matcher) combination(x *miss, name string) Problem {
 		}
 		return problem("F205", -1, "%s has no form with %s; see ptxdsl isa %s", name, strings.Join(words, " "), name)
 	}
-	return problem("F205", -1, "these modifiers of %s cannot be combined, expected the form %s", name, x.form.Template)
+	return problem("F205", -1, "these modifiers of %s cannot be combined, expected the form %s",
+		name, x.form.Template)
 }
 
 // broken is the first rule on modifiers that those of x break, or nil.

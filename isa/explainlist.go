@@ -44,7 +44,8 @@ func (m *Matcher) moved(c *Candidate, op string, args []Arg) *Problem {
 				list[from], list[to] = list[to], list[from]
 			}
 			if c.takes(m, list) {
-				p := problem("F302", -1, "operands of %s are in the wrong order, expected %s", op, c.list())
+				p := problem("F302", -1, "operands of %s are in the wrong order, expected %s", op,
+					c.list())
 				p.Arg = min(from, to)
 				return &p
 			}
@@ -98,7 +99,8 @@ func (m *Matcher) missing(c *Candidate, op string, args []Arg) *Problem {
 		if !c.takes(m, list) {
 			continue
 		}
-		p := problem("F301", -1, "%s takes %d operands, found %d; missing %s: %s", op, len(list), len(args), c.nameAt(list, at), c.list())
+		p := problem("F301", -1, "%s takes %d operands, found %d; missing %s: %s", op, len(list),
+			len(args), c.nameAt(list, at), c.list())
 		if len(list) == 1 {
 			p.Message = fmt.Sprintf("%s takes 1 operand, found 0: %s", op, c.list())
 		}

@@ -106,7 +106,8 @@ func (m *Matcher) exchange(list []*Instruction, x *miss, name string, mods []Mod
 		}
 		if len(words) == 0 {
 			if !lacks && m.legal(list, slices.Delete(slices.Clone(mods), i, i+1)) {
-				p := problem("F205", skip+i, "%s cannot be combined with the other modifiers here", word)
+				p := problem("F205", skip+i, "%s cannot be combined with the other modifiers here",
+					word)
 				found = append(found, reading{p, []string{m.text(name, slices.Delete(slices.Clone(mods), i, i+1))}, true, false})
 			}
 			continue
@@ -280,6 +281,7 @@ func (m *Matcher) needed(x *miss, r *Rule, name string) *Problem {
 	if a < 0 || b < 0 || x.slots[a] == NoMod || x.slots[b] != NoMod {
 		return nil
 	}
-	p := problem("F204", -1, "%s is missing %s, which %s takes", name, m.oneOf(&x.form.Slots[b]), m.set.Mods[x.slots[a]])
+	p := problem("F204", -1, "%s is missing %s, which %s takes", name, m.oneOf(&x.form.Slots[b]),
+		m.set.Mods[x.slots[a]])
 	return &p
 }

@@ -48,7 +48,7 @@ func meantType(word string) string {
 	return ""
 }
 
-// MeantName returns the instruction that other languages call by a name; "" where there is
+// MeantName returns the instruction that has a given name in other languages; "" if there is
 // none.
 func MeantName(word string) string {
 	switch word {

@@ -368,7 +368,7 @@ func (m *Matcher) gates(f *Form, slots []Mod) *shutGate {
 	return nil
 }
 
-// easiest tells of the gate that is easiest to open: by a version rather than by a target.
+// easiest returns the gate that is easiest to open: by a version rather than by a target.
 func (m *Matcher) easiest(list []*Instruction, name string, mods []Mod, skip int, shut []shutGate) Problem {
 	best := &shut[0]
 	for i := range shut {

@@ -254,7 +254,7 @@ func (c *Candidate) kind(access Access, k *WantKind, a *Arg, t *tally) bool {
 	return k.vectorFits(access, a.Elems)
 }
 
-// TakesUnified reports whether .unified may stand behind the bracket: the spec says so, and the
+// TakesUnified reports whether .unified may follow the bracket: the spec allows it, and the
 // space is global or generic.
 func (w *Want) TakesUnified() bool {
 	if !w.Unified || len(w.Inside) == 0 || len(w.Inside[0].Kinds) == 0 {

@@ -18,7 +18,8 @@ func (l *lifter) variables(n *ptx.Var, keep func(*ir.Var)) {
 	t, ok := isa.ParseType(n.Type.Text)
 	space, known := isa.ParseSpace(n.Space.Text)
 	if !ok || !known {
-		l.fault(&ruleStatement, n, "%s %s is not a supported declaration", n.Space.Text, n.Type.Text)
+		l.fault(&ruleStatement, n, "%s %s is not a supported declaration", n.Space.Text,
+			n.Type.Text)
 		return
 	}
 	if l.f == nil && space == isa.Reg {
@@ -41,7 +42,8 @@ func (l *lifter) variables(n *ptx.Var, keep func(*ir.Var)) {
 		count := int64(1)
 		if d.Count != nil {
 			if count = l.integer(d.Count); count > mostNames {
-				l.fault(&ruleOdd, d, "%s<%d> declares more than %d variables", d.Name.Text, count, mostNames)
+				l.fault(&ruleOdd, d, "%s<%d> declares more than %d variables", d.Name.Text, count,
+					mostNames)
 				continue
 			}
 		}

@@ -1,9 +1,10 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package lift turns syntax trees of PTX into modules of package ir: names become what they stand for, nested scopes become one,
-// constant expressions become values, statements become blocks. It expects a module that the form checks pass; of others it
-// reports what it cannot resolve.
+// Package lift converts syntax trees of PTX to modules of package ir. It resolves names,
+// merges nested scopes into one, evaluates constant expressions and splits statements into
+// blocks. It expects a module that passes the form checks; otherwise it reports what it cannot
+// resolve.
 package lift
 
 import (
@@ -18,7 +19,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// Module returns f in the terms of package ir. With errors in the list it is not whole.
+// Module converts f to a module of package ir. If the list has errors, the module is
+// incomplete.
 func Module(f *ptx.File) (*ir.Module, diag.List) {
 	l := &lifter{file: f, m: &ir.Module{Name: f.Name}, comments: f.Comments, unused: make(map[*ir.Reg]bool)}
 	l.m.Source = source{f}
@@ -27,18 +29,21 @@ func Module(f *ptx.File) (*ir.Module, diag.List) {
 	return l.m, l.list.Sort()
 }
 
-// Rules returns the rules of lifting.
+// Rules returns the rules that lifting reports.
 func Rules() diag.Rules { return diag.Rules{ruleName, ruleStatement, ruleOdd} }
 
 var (
 	ruleName = diag.Rule{
 		ID: "L101", Layer: "lift", Title: "undeclared name",
-		What: "Reports a name in an instruction or initial value that is not declared.", Why: "An instruction with unknown operands cannot be analyzed.",
-		Wrong: "add.u32 %r1, %r2, 1; // no %r2", Right: ".reg .u32 %r<3>;\nadd.u32 %r1, %r2, 1;", Fix: "Run `ptxdsl verify` on the file and fix what it reports.",
+		What:  "Reports a name in an instruction or initial value that is not declared.",
+		Why:   "An instruction with unknown operands cannot be analyzed.",
+		Wrong: "add.u32 %r1, %r2, 1; // no %r2", Right: ".reg .u32 %r<3>;\nadd.u32 %r1, %r2, 1;",
+		Fix: "Run `ptxdsl verify` on the file and fix what it reports.",
 	}
 	ruleStatement = diag.Rule{
 		ID: "L102", Layer: "lift", Title: "unsupported statement",
-		What: "Reports a statement that the form checks do not know.", Why: "Passes would lose a statement " +
+		What: "Reports a statement that the form checks do not know.",
+		Why: "Passes would lose a statement " +
 			"that they do not understand.",
 		Wrong: ".reg .quux %x;", Right: ".reg .b32 %x;", Fix: "Run `ptxdsl verify` on the file " +
 			"and fix what it reports.",
@@ -48,7 +53,9 @@ var (
 		What: "Reports statements that the assembler accepts but that nobody uses: registers at " +
 			"module scope (before PTX 3.0), .target in a function, a list of branch targets that " +
 			"contains itself, or a very large range of variables.",
-		Why: "The intermediate representation cannot express it.", Wrong: ".reg .b32 %r;\n.entry k() { ret; }", Right: ".entry k() { .reg .b32 %r; ret; }", Fix: "Write it in the usual way.",
+		Why:   "The intermediate representation cannot express it.",
+		Wrong: ".reg .b32 %r;\n.entry k() { ret; }", Right: ".entry k() { .reg .b32 %r; ret; }",
+		Fix: "Write it in the usual way.",
 	}
 )
 

@@ -61,14 +61,20 @@ func sequences(f *ir.Func) (list map[*ir.Block][]sequence, own map[*ir.Var]bool)
 		own[v] = true
 		list[u.block] = append(list[u.block], sequence{u.first, u.last, []*ir.Var{v}})
 	}
+	declared := make(map[*ir.Var]int, len(f.Vars))
+	for i, v := range f.Vars {
+		declared[v] = i
+	}
 	for b, found := range list {
 		list[b] = joined(found)
+		for _, s := range list[b] {
+			slices.SortFunc(s.vars, func(x, y *ir.Var) int { return cmp.Compare(declared[x], declared[y]) })
+		}
 	}
 	return list, own
 }
 
-// joined are sequences in the order of their instructions. Those that overlap become one, with its variables in the order
-// in which their sequences begin.
+// joined returns the sequences in the order of their instructions. Those that overlap become one.
 func joined(list []sequence) []sequence {
 	slices.SortStableFunc(list, func(a, b sequence) int { return cmp.Compare(a.first, b.first) })
 	out := list[:0]

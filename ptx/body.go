@@ -233,7 +233,8 @@ func (p *parser) instruction(start Pos, guard Guard, op token) {
 	in.Args = slab.Copy(&p.args, p.operands[base:])
 	p.operands = p.operands[:base]
 	if ok && op.kind == name && p.scan.text[op.at] == '%' && p.tok.kind == name && !p.tok.fresh {
-		p.fail(op.at, op.to, syntax, "%s is not an instruction: a guard is written %s", quoted(in.Op.Text), quoted("@"+in.Op.Text))
+		p.fail(op.at, op.to, syntax, "%s is not an instruction: a guard is written %s",
+			quoted(in.Op.Text), quoted("@"+in.Op.Text))
 		ok = false
 	}
 	if ok && p.semicolon(`"," or ";"`) {
@@ -269,21 +270,24 @@ func (p *parser) misread(op token, w Word) bool {
 		p.fail(t.at, t.to, syntax, "unexpected %s: the parts of a modifier are separated by %s, "+
 			"as in .shared::cta", quoted(":"), quoted("::"))
 	case op.kind == name && DeclaresWithoutDot(p.scan.text[op.at:min(len(p.scan.text), int(op.to)+1)]):
-		p.fail(op.at, op.to, syntax, "%s is not an instruction; did you mean %s?", quoted(p.textOf(op)), quoted("."+p.textOf(op)))
+		p.fail(op.at, op.to, syntax, "%s is not an instruction; did you mean %s?",
+			quoted(p.textOf(op)), quoted("."+p.textOf(op)))
 	case t.kind == '=':
 		p.fail(t.at, t.to, syntax, "unexpected %s: PTX has no assignments; the result is the "+
 			"first operand, as in mov.b32 %%r1, %%r2", quoted("="))
 	case t.kind == '(' && w.Text == "if":
 		p.fail(op.at, op.to, syntax, "PTX has no %s: an instruction is guarded by a predicate, as in @%%p1", quoted("if"))
 	case p.textOf(t) == "." && t.kind != illegal:
-		p.fail(t.at, t.to, syntax, "unexpected %s: a modifier must directly follow its dot", quoted("."))
+		p.fail(t.at, t.to, syntax, "unexpected %s: a modifier must directly follow its dot",
+			quoted("."))
 	default:
 		return false
 	}
 	return true
 }
 
-// DeclaresWithoutDot reports whether a text begins with the space of a variable, a blank behind it and no dot before it.
+// DeclaresWithoutDot reports whether a text starts with the state space of a variable without
+// its dot, followed by a blank.
 func DeclaresWithoutDot(text string) bool {
 	word, _, ok := strings.Cut(text, " ")
 	switch word {

@@ -78,7 +78,8 @@ func (p *parser) build(f frame, tree *item, span Span, label Word) {
 			p.checkVersion(d)
 		case ".branchtargets", ".calltargets":
 			if label.At < 0 {
-				p.fail(d.Name.At, d.Name.To, structure, "%s requires a label before it", d.Name.Text)
+				p.fail(d.Name.At, d.Name.To, structure, "%s requires a label before it",
+					d.Name.Text)
 			}
 		}
 		p.keep(d)
@@ -113,7 +114,8 @@ func (p *parser) buildFunction(f frame, tree *item, span Span) {
 	p.buildSignature(f, fn, t.Returns, t.Params, t.Notes)
 	if end := f.token(t.End); end.kind != '{' {
 		if end.kind == ';' && p.tok.kind == '{' && p.depth == 0 {
-			p.fail(end.at, end.to, syntax, "unexpected %s, expected the body of %s", quoted(";"), fn.Name.Text)
+			p.fail(end.at, end.to, syntax, "unexpected %s, expected the body of %s", quoted(";"),
+				fn.Name.Text)
 			fn.Body = p.block()
 			fn.To = p.last
 			p.keep(fn)
@@ -128,7 +130,8 @@ func (p *parser) buildFunction(f frame, tree *item, span Span) {
 		return
 	}
 	if p.depth > 0 {
-		p.fail(fn.At, fn.Name.To, nesting, "function %s is defined inside another function", fn.Name.Text)
+		p.fail(fn.At, fn.Name.To, nesting, "function %s is defined inside another function",
+			fn.Name.Text)
 	}
 	fn.Body = p.block()
 	fn.To = p.last
@@ -183,7 +186,8 @@ func (p *parser) buildVar(f frame, t *variable) *Var {
 	if written(t.Bank) {
 		bank := f.operand(t.Bank)
 		if open := f.tokens[t.Bank.Pos.Offset-1]; open.at != v.Space.To {
-			p.fail(open.at, open.to, syntax, "unexpected %s: the bank must directly follow .const", quoted("["))
+			p.fail(open.at, open.to, syntax, "unexpected %s: the bank must directly follow .const",
+				quoted("["))
 		}
 		v.Bank = &bank
 	}

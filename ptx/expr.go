@@ -93,7 +93,8 @@ func (p *parser) binary(least int) (Operand, bool) {
 		y, good := p.binary(bind + 1)
 		p.stack -= inBinary
 		if good && isHexFloat(y) {
-			p.fail(y.At, y.To, syntax, "unexpected %s: a 0f literal cannot be an operand", quoted(y.Text))
+			p.fail(y.At, y.To, syntax, "unexpected %s: a 0f literal cannot be an operand",
+				quoted(y.Text))
 			good = false
 		}
 		x, ok = p.node(Binary, p.textOf(operator), x, y), good
@@ -128,7 +129,8 @@ func (p *parser) unary() (Operand, bool) {
 		x, ok := p.unary()
 		p.stack -= inUnary
 		if ok && isHexFloat(x) {
-			p.fail(x.At, x.To, syntax, "unexpected %s: a 0f literal cannot be an operand", quoted(x.Text))
+			p.fail(x.At, x.To, syntax, "unexpected %s: a 0f literal cannot be an operand",
+				quoted(x.Text))
 			ok = false
 		}
 		y := p.node(Unary, p.textOf(t), x)

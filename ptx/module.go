@@ -49,7 +49,8 @@ func (p *parser) module() {
 		case '}':
 			p.fail(t.at, t.to, structure, "%s has no opening bracket", quoted("}"))
 		case ';':
-			p.fail(t.at, t.to, syntax, "unexpected %s: there is no statement that it could end", quoted(";"))
+			p.fail(t.at, t.to, syntax, "unexpected %s: there is no statement that it could end",
+				quoted(";"))
 		case illegal:
 			if p.textOf(t) == "#" { // a directive of a preprocessor
 				p.skipStray()

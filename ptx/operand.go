@@ -56,7 +56,8 @@ func (p *parser) named(first bool) (Operand, bool) {
 	case w == "WARP_SZ":
 		return p.constant()
 	case w == "_" && !first:
-		p.fail(t.at, t.to, sink, "sink %s cannot be read; only the first operand may be a sink", quoted("_"))
+		p.fail(t.at, t.to, sink, "sink %s cannot be read; only the first operand may be a sink",
+			quoted("_"))
 	case w == "function_name" || w == "inlined_at":
 		p.unexpected("an operand")
 		return Operand{}, false

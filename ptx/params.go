@@ -25,7 +25,8 @@ func (p *parser) nextParam() bool {
 // opensParam tells whether a parameter can begin with a dot-word.
 func opensParam(word string) bool { return word == ".param" || word == ".reg" || word == ".hidden" }
 
-// headerGoesOn tells whether the current token can only stand behind the parameters of a function.
+// headerGoesOn reports whether the current token can only occur after the parameters of a
+// function.
 func (p *parser) headerGoesOn() bool {
 	switch p.tok.kind {
 	case '{':

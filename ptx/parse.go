@@ -36,28 +36,29 @@ const (
 	inInitialize = 2 // between braces
 )
 
-// Parse reads one module. The File is never nil: it holds what could be read, with a Bad node
-// for each stretch that could not. The list holds every syntax error, in order of position.
+// Parse parses one module. The File is never nil: it holds what could be parsed, with a Bad
+// node for each part that could not. The list holds every syntax error, sorted by position.
 func Parse(name, text string) (*File, diag.List) {
 	var p parser
 	return p.parse(name, text)
 }
 
-// A Parser reads modules one after another into the same memory. A tree is ten times as large as its text, and getting
-// that from the system takes as long as reading does. What a Parser gives for one module it takes back for the
-// next, its errors and printed text excepted. The zero Parser is ready for use, in one goroutine at a time.
+// A Parser parses modules one after another and reuses its memory. A tree is ten times as
+// large as its text, and allocating it takes as long as parsing. Everything returned for one
+// module, except errors and printed text, becomes invalid with the next one. The zero Parser
+// is ready for use by one goroutine at a time.
 type Parser struct {
 	parser  parser
 	printer printer
 }
 
-// Parse returns the function Parse in the memory of p.
+// Parse is like the function Parse, but uses the memory of p.
 func (p *Parser) Parse(name, text string) (*File, diag.List) {
 	p.parser.reset()
 	return p.parser.parse(name, text)
 }
 
-// Format returns the function Format in the memory of p.
+// Format is like the function Format, but uses the memory of p.
 func (p *Parser) Format(name, text string) (string, diag.List) {
 	f, errs := p.Parse(name, text)
 	if errs.Errors() > 0 {
@@ -172,7 +173,8 @@ func (p *parser) fail(at, to Pos, rule, format string, args ...any) {
 	}
 	message := fmt.Sprintf(format, args...)
 	if len(p.errors) == maxErrors-1 {
-		rule, message = tooMany, fmt.Sprintf("more than %d errors; the rest are not shown", maxErrors-1)
+		rule, message = tooMany, fmt.Sprintf("more than %d errors; the rest are not shown",
+			maxErrors-1)
 	}
 	p.errors = append(p.errors, diag.Diagnostic{
 		Place: p.file.Place(at, to), Rule: rule, Severity: diag.Error, Message: message,

@@ -18,7 +18,7 @@ type lineTable struct {
 	starts []Pos
 }
 
-// Place returns the range from at to just before to, in lines and columns.
+// Place returns the range from at to just before to as lines and columns.
 func (f *File) Place(at, to Pos) diag.Place {
 	if at < 0 || int(at) > len(f.Text) {
 		return diag.Place{File: f.Name}

@@ -98,7 +98,8 @@ func (p *parser) reportIllegal(t token) {
 	case c < ' ' || c == 0x7f:
 		p.fail(t.at, t.to, literal, "control character %#02x is not allowed in PTX", c)
 	case c == '#':
-		p.fail(t.at, t.to, literal, "%s is not PTX except in a line marker; comments start with //", quoted(s))
+		p.fail(t.at, t.to, literal, "%s is not PTX except in a line marker; comments start with //",
+			quoted(s))
 	default:
 		p.fail(t.at, t.to, literal, "%s cannot start a token in PTX", quoted(s))
 	}

@@ -64,7 +64,7 @@ func walkOne(path string, yield func(input) bool) bool {
 	switch {
 	case err != nil:
 		if strings.HasPrefix(path, "-") && errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("%s: no such file (flags come before the files)", path)
+			err = fmt.Errorf("%s: no such file (flags must come before the files)", path)
 		}
 		return yield(input{name: path, err: err})
 	case !info.IsDir():
@@ -105,7 +105,7 @@ func walkOne(path string, yield func(input) bool) bool {
 // An emptyFolder is a folder without PTX.
 type emptyFolder struct{ path string }
 
-func (e emptyFolder) Error() string { return e.path + ": no .ptx files in this folder" }
+func (e emptyFolder) Error() string { return e.path + ": no .ptx files in this directory" }
 
 // A skippedFile is a file in a folder that is not regular. Reading it may wait for ever, or have no end.
 type skippedFile struct{ path, kind string }

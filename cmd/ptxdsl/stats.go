@@ -30,26 +30,26 @@ Stats reports how many registers each thread of a kernel needs, for the target
 that the file names. Where ptxas is installed it counts them ("exact"): stats looks
 for it in $PTXAS, $PATH and $CUDA_HOME/bin. Without ptxas, or with -exact=false, the
 number is an estimate, printed with the range that holds for nine of ten kernels:
-~72 (64-88). docs/reference/registers.md says how the estimate is made and how far
-off it is.
+~72 (64-88). docs/explanation/register-prediction.md says how the estimate is
+made and how far off it is.
 
 Stats also reports the line where most registers are live and what is in them (with
 the source line, if .loc names one), how many warps are resident on a multiprocessor
 of the target, whether the kernel spills, and for setmaxnreg the registers at launch
-and the budget of each role. A path is a file, or a folder, which stands for all
-regular .ptx files in and under it; without a path, and for -, standard input is
+and the budget of each role. A path is a file, or a directory, which means all
+regular .ptx files in and below it; without a path, and for -, standard input is
 read. At most 2 GiB of a file are read, and 256 MiB of standard input, a pipe or a
 device.
 
 Live registers are counted in the order of the text, without copies and constants.
 The assembler reorders instructions, so its count can be higher or lower.
 
-Exit codes: 0 done, 1 a module has errors, 2 a file could not be read, or there
-was none.`,
+Exit codes: 0 success, 1 if a module has errors, 2 if a file could not be read
+or none was found.`,
 		examples: `
     ptxdsl stats a.ptx              a table
-    ptxdsl stats -v a.ptx           and for each kernel what is in use where most is
-    ptxdsl stats -json . | jq .     one object a kernel, one kernel a line`,
+    ptxdsl stats -v a.ptx           also the live registers at the peak of each kernel
+    ptxdsl stats -json . | jq .     one JSON object per kernel and line`,
 		run: runStats,
 	}
 }
@@ -69,9 +69,11 @@ type counted struct {
 
 func runStats(c *call) int {
 	var f statsFlags
-	c.flags.BoolVar(&f.json, "json", false, "print one object a kernel, one kernel a line")
-	c.flags.BoolVar(&f.exact, "exact", true, "count with ptxas where it is installed; given explicitly, its absence is an error")
-	c.flags.BoolVar(&f.more, "v", false, "say of each kernel where most registers are in use, and by what")
+	c.flags.BoolVar(&f.json, "json", false, "print one JSON object per kernel and line")
+	c.flags.BoolVar(&f.exact, "exact", true, "count with ptxas if it is installed; if given "+
+		"explicitly, a missing ptxas is an error")
+	c.flags.BoolVar(&f.more, "v", false, "show where the register pressure of each kernel peaks, "+
+		"and what is live there")
 	if code, ok := c.parse(); !ok {
 		return code
 	}

@@ -36,13 +36,13 @@ func replace(name string, info fs.FileInfo, text string) (err error) {
 	}
 	tmp, err := os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+".*")
 	if err != nil {
-		return fmt.Errorf("%s: cannot write beside it: %w", name, err)
+		return fmt.Errorf("%s: cannot create a file in the same directory: %w", name, err)
 	}
 	defer func() {
 		if err != nil {
 			tmp.Close()
 			os.Remove(tmp.Name())
-			err = fmt.Errorf("%s: %w; the file is as it was", name, err)
+			err = fmt.Errorf("%s: %w; the file is unchanged", name, err)
 		}
 	}()
 	if _, err = tmp.WriteString(text); err != nil {

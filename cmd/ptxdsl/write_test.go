@@ -79,7 +79,7 @@ func TestReplaceChangedMeanwhile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.ptx")
 	info := writeFile(t, file, "old", 0o644)
 	writeFile(t, file, "theirs", 0o644)
-	if err := replace(file, info, "ours"); err == nil || !strings.Contains(err.Error(), "changed by someone else") {
+	if err := replace(file, info, "ours"); err == nil || !strings.Contains(err.Error(), "changed by another program") {
 		t.Errorf("error is %v", err)
 	}
 	wantFile(t, file, "theirs", 0o644)
@@ -192,7 +192,7 @@ func TestAsNobody(t *testing.T) {
 		stdout, error string
 	}{
 		{"read-only file", 0o444, 0o755, "fmt -w", exitTrouble, "", "a.ptx: permission denied"},
-		{"read-only folder", 0o644, 0o555, "fmt -w", exitTrouble, "", "cannot write beside it"},
+		{"read-only folder", 0o644, 0o555, "fmt -w", exitTrouble, "", "cannot create a file in the same directory"},
 		{"unreadable file", 0o200, 0o755, "fmt -l", exitTrouble, "", "a.ptx: permission denied"},
 		{"unreadable folder", 0o644, 0o000, "verify", exitTrouble, "", "permission denied"},
 	}

@@ -6,7 +6,8 @@ package op
 
 import dsl "github.com/ptxdsl/ptxdsl/dsl"
 
-// Set begins set: comparison with a number as result (PTX ISA 9.1, 9.7.6.1 and 9.7.7.1; PTX ISA 9.4, 9.7.7.1).
+// Set starts the instruction set: comparison with a number as result (PTX ISA 9.1, 9.7.6.1 and
+// 9.7.7.1; PTX ISA 9.4, 9.7.7.1).
 //
 //	set.bcmp{.bool}.dtype.btype d, a, b{, c}
 //	set.scmp{.bool}.dtype.itype d, a, b{, c}
@@ -45,7 +46,7 @@ func (p PTX) Set() *Set {
 	return (*Set)(p.begin(65))
 }
 
-// Set is set with the modifiers that were written so far; [PTX.Set] begins it.
+// Set is the instruction set under construction; see [PTX.Set].
 type Set ins
 
 // EQ adds .eq, one of .eq .ne.
@@ -203,7 +204,7 @@ func (i *Set) IsNaN() *Set {
 	return (*Set)((*ins)(i).with(".nan"))
 }
 
-// FTZ adds .ftz. It needs PTX 1.4.
+// FTZ adds .ftz. It requires PTX 1.4.
 func (i *Set) FTZ() *Set {
 	return (*Set)((*ins)(i).with(".ftz"))
 }
@@ -253,24 +254,26 @@ func (i *Set) BF16x2() *Set {
 	return (*Set)((*ins)(i).with(".bf16x2"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Set) Mod(words ...dsl.Mod) *Set {
 	return (*Set)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Set] have them:
-//   - d: .dtype register, written; or .quad register, written; or .f16 register, written; or .bf16 register, written;
-//     or another, by the form
-//   - a: .btype register or constant; or .itype register or constant; or .utype register or constant; or .f32 register
-//     or constant; or another, by the form
-//   - b: .btype register or constant; or .itype register or constant; or .utype register or constant; or .f32 register
-//     or constant; or another, by the form
-//   - c: predicate, may be negated; exactly with .bool; or predicate, may be negated 1 to 0; exactly with .bool
+// Do appends the instruction. Its operands depend on the form; see [PTX.Set]:
+//   - d: .dtype register, written; or .quad register, written; or .f16 register, written; or .bf16
+//     register, written; or another, depending on the form
+//   - a: .btype register or constant; or .itype register or constant; or .utype register or
+//     constant; or .f32 register or constant; or another, depending on the form
+//   - b: .btype register or constant; or .itype register or constant; or .utype register or
+//     constant; or .f32 register or constant; or another, depending on the form
+//   - c: predicate, may be negated; exactly with .bool; or predicate, may be negated 1 to 0;
+//     exactly with .bool
 func (i *Set) Do(d, a, b any, more ...any) {
 	(*ins)(i).do(append([]any{d, a, b}, more...)...)
 }
 
-// Setp begins setp: comparison with a predicate as result, and its complement (PTX ISA 9.1, 9.7.6.2 and 9.7.7.2).
+// Setp starts the instruction setp: comparison with a predicate as result, and its complement (PTX
+// ISA 9.1, 9.7.6.2 and 9.7.7.2).
 //
 //	setp.bcmp{.bool}.btype p{|q}, a, b{, c}
 //	setp.scmp{.bool}.itype p{|q}, a, b{, c}
@@ -294,7 +297,7 @@ func (p PTX) Setp() *Setp {
 	return (*Setp)(p.begin(66))
 }
 
-// Setp is setp with the modifiers that were written so far; [PTX.Setp] begins it.
+// Setp is the instruction setp under construction; see [PTX.Setp].
 type Setp ins
 
 // EQ adds .eq, one of .eq .ne.
@@ -447,7 +450,7 @@ func (i *Setp) IsNaN() *Setp {
 	return (*Setp)((*ins)(i).with(".nan"))
 }
 
-// FTZ adds .ftz. It needs PTX 1.4.
+// FTZ adds .ftz. It requires PTX 1.4.
 func (i *Setp) FTZ() *Setp {
 	return (*Setp)((*ins)(i).with(".ftz"))
 }
@@ -482,24 +485,25 @@ func (i *Setp) BF16x2() *Setp {
 	return (*Setp)((*ins)(i).with(".bf16x2"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Setp) Mod(words ...dsl.Mod) *Setp {
 	return (*Setp)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Setp] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Setp]:
 //   - p: .pred register or _, written
 //   - q: .pred register or _, written; may be left out
-//   - a: .btype register or constant; or .itype register or constant; or .utype register or constant; or .f32 register
-//     or constant; or another, by the form
-//   - b: .btype register or constant; or .itype register or constant; or .utype register or constant; or .f32 register
-//     or constant; or another, by the form
-//   - c: predicate, may be negated; exactly with .bool; or predicate, may be negated 1 to 0; exactly with .bool
+//   - a: .btype register or constant; or .itype register or constant; or .utype register or
+//     constant; or .f32 register or constant; or another, depending on the form
+//   - b: .btype register or constant; or .itype register or constant; or .utype register or
+//     constant; or .f32 register or constant; or another, depending on the form
+//   - c: predicate, may be negated; exactly with .bool; or predicate, may be negated 1 to 0;
+//     exactly with .bool
 func (i *Setp) Do(p, a, b any, more ...any) {
 	(*ins)(i).do(append([]any{p, a, b}, more...)...)
 }
 
-// Selp begins selp: one of two values, by a predicate (PTX ISA 9.1, 9.7.6.3).
+// Selp starts the instruction selp: one of two values, by a predicate (PTX ISA 9.1, 9.7.6.3).
 //
 //	selp.type d, a, b, c
 //
@@ -508,7 +512,7 @@ func (p PTX) Selp() *Selp {
 	return (*Selp)(p.begin(67))
 }
 
-// Selp is selp with the modifiers that were written so far; [PTX.Selp] begins it.
+// Selp is the instruction selp under construction; see [PTX.Selp].
 type Selp ins
 
 // B16 adds .b16.
@@ -566,12 +570,12 @@ func (i *Selp) F64() *Selp {
 	return (*Selp)((*ins)(i).with(".f64"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Selp) Mod(words ...dsl.Mod) *Selp {
 	return (*Selp)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Selp] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Selp]:
 //   - d: .type register, written
 //   - a: .type register or constant
 //   - b: .type register or constant
@@ -580,7 +584,8 @@ func (i *Selp) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Slct begins slct: one of two values, by the sign of a third (PTX ISA 9.1, 9.7.6.4).
+// Slct starts the instruction slct: one of two values, by the sign of a third (PTX ISA 9.1,
+// 9.7.6.4).
 //
 //	slct.type.s32 d, a, b, c
 //	slct{.ftz}.type.f32 d, a, b, c
@@ -590,7 +595,7 @@ func (p PTX) Slct() *Slct {
 	return (*Slct)(p.begin(68))
 }
 
-// Slct is slct with the modifiers that were written so far; [PTX.Slct] begins it.
+// Slct is the instruction slct under construction; see [PTX.Slct].
 type Slct ins
 
 // B16 adds .b16.
@@ -648,17 +653,17 @@ func (i *Slct) F64() *Slct {
 	return (*Slct)((*ins)(i).with(".f64"))
 }
 
-// FTZ adds .ftz. It needs PTX 1.4.
+// FTZ adds .ftz. It requires PTX 1.4.
 func (i *Slct) FTZ() *Slct {
 	return (*Slct)((*ins)(i).with(".ftz"))
 }
 
-// Mod adds modifiers that are worked out in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
+// Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Slct) Mod(words ...dsl.Mod) *Slct {
 	return (*Slct)((*ins)(i).also(words))
 }
 
-// Do appends the instruction with its operands, as the forms at [PTX.Slct] have them:
+// Do appends the instruction. Its operands depend on the form; see [PTX.Slct]:
 //   - d: .type register, written
 //   - a: .type register or constant
 //   - b: .type register or constant

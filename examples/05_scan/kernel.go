@@ -1,7 +1,7 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package scan makes running sums of each block's part of a vector.
+// Package scan computes the inclusive prefix sums of each block of a vector.
 package scan
 
 import "github.com/ptxdsl/ptxdsl/dsl"

@@ -1,8 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package clusters divides the rows of a matrix by their sums: a cluster of blocks sums a row through distributed shared memory, and the kernel
-// that divides begins before the one that sums is done.
+// Package clusters divides the rows of a matrix by their sums. A cluster of blocks sums a row
+// through distributed shared memory. The second kernel starts before the first has finished, with
+// programmatic dependent launch.
 package clusters
 
 import "github.com/ptxdsl/ptxdsl/dsl"

@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package splitk multiplies matrices of bfloat16 whose product is small and whose sums are long: several blocks make parts of the same sums,
-// and the TMA adds them up in memory.
+// Package splitk multiplies bfloat16 matrices with a small result and a large K. Several blocks
+// compute partial sums of the same tile, and the TMA adds them in global memory.
 package splitk
 
 import (

@@ -1,7 +1,7 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package multistage multiplies matrices on the tensor cores of sm_80, in every type that they know.
+// Package multistage multiplies matrices on the tensor cores of sm_80, in every supported type.
 package multistage
 
 import (
@@ -43,9 +43,9 @@ func Default(t isa.Type) Tiling {
 func (t Tiling) Blocks(e isa.Type, m, n, k int) (int, error) {
 	switch {
 	case k*e.Bits()%128 != 0:
-		return 0, fmt.Errorf("rows of %d numbers of %s; a multiple of %d is expected, which is 16 bytes", k, e, 128/e.Bits())
+		return 0, fmt.Errorf("rows of %d elements of %s, want a multiple of %d, which is 16 bytes", k, e, 128/e.Bits())
 	case n%2 != 0:
-		return 0, fmt.Errorf("a result of %d columns; an even number is expected", n)
+		return 0, fmt.Errorf("a result of %d columns, want an even number", n)
 	}
 	return (n + t.N - 1) / t.N * ((m + t.M - 1) / t.M), nil
 }

@@ -1,7 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sparse multiplies matrices of which the first is half zero on the tensor cores of sm_80, which leave the zeros out.
+// Package sparse multiplies matrices with 2:4 structured sparsity in the A operand on the tensor
+// cores of sm_80.
 package sparse
 
 import (
@@ -38,9 +39,9 @@ func unit(t isa.Type) int {
 func (t Tiling) Blocks(e isa.Type, m, n, k int) (x, y int, err error) {
 	switch {
 	case k%Depth(e) != 0:
-		return 0, 0, fmt.Errorf("rows of %d numbers of %s; a multiple of %d is expected", k, e, Depth(e))
+		return 0, 0, fmt.Errorf("rows of %d elements of %s, want a multiple of %d", k, e, Depth(e))
 	case n%2 != 0:
-		return 0, 0, fmt.Errorf("a result of %d columns; an even number is expected", n)
+		return 0, 0, fmt.Errorf("a result of %d columns, want an even number", n)
 	}
 	return (n + t.N - 1) / t.N, (m + t.M - 1) / t.M, nil
 }

@@ -1,7 +1,7 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package hopper multiplies matrices of bfloat16 with wgmma, as fast as the machine can.
+// Package hopper multiplies bfloat16 matrices with wgmma, with a persistent grid and warp roles.
 package hopper
 
 import (

@@ -122,7 +122,7 @@ func BuildWith(m *dsl.Module, f Format, t Tiling, end Epilogue) {
 		k.CTAPair()
 	}
 	if t.N%64 != 0 {
-		k.Errorf("tiles of %d columns; a multiple of 64 is expected, half as many as scale factors come for", t.N)
+		k.Errorf("tiles of %d columns, want a multiple of 64, half the rows of a scale factor atom", t.N)
 	}
 	a := k.TensorMap("a", f.A, f.box(f.A, 128, kept), dsl.Swizzle128)
 	b := k.TensorMap("b", f.B, f.box(f.B, t.N/share, depth), dsl.Swizzle128)

@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package attention computes softmax(Q K' / sqrt(d)) V a tile of keys at a time: neither the products of queries and keys nor their
-// weights ever leave the registers of the warp that made them.
+// Package attention computes softmax(Q K' / sqrt(d)) V one tile of keys at a time. The scores and
+// the probabilities stay in the registers of the warp that computes them.
 package attention
 
 import (
@@ -42,7 +42,7 @@ func (s Shape) Name() string {
 // known reports whether there are kernels for the shape.
 func (s Shape) known(k *dsl.Kernel) bool {
 	if s.Type != isa.F16 && s.Type != isa.Bf16 || s.Width != 64 && s.Width != 128 {
-		k.Errorf("heads of %d %s; 64 or 128 numbers of F16 or BF16 are expected", s.Width, s.Type)
+		k.Errorf("heads of %d %s, want 64 or 128 elements of F16 or BF16", s.Width, s.Type)
 		return false
 	}
 	return true

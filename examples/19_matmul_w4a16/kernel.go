@@ -1,7 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package w4a16 multiplies activations of 16 bits by weights of 4, which become numbers of 16 bits between shared memory and the tensor cores.
+// Package w4a16 multiplies 16-bit activations by 4-bit weights, which are dequantized in registers
+// between shared memory and the tensor cores.
 package w4a16
 
 import (
@@ -32,9 +33,9 @@ func Blocks(m, n, k int) (int, error) {
 func takes(n, k int) error {
 	switch {
 	case k%Group != 0:
-		return fmt.Errorf("columns of %d weights; a multiple of %d is expected", k, Group)
+		return fmt.Errorf("columns of %d weights, want a multiple of %d", k, Group)
 	case n%pack != 0:
-		return fmt.Errorf("a result of %d columns; a multiple of %d is expected", n, pack)
+		return fmt.Errorf("a result of %d columns, want a multiple of %d", n, pack)
 	}
 	return nil
 }

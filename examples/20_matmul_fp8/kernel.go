@@ -1,7 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fp8 multiplies numbers of eight bits with scale factors for blocks of them on the tensor cores of Hopper, which know no such factors.
+// Package fp8 multiplies block-scaled FP8 matrices on the tensor cores of Hopper, which do not
+// support scale factors: partial sums are scaled and added in F32.
 package fp8
 
 import (
@@ -30,9 +31,9 @@ func Factors(rows, k int) (a, b int) {
 func Takes(n, k int) error {
 	switch {
 	case k%16 != 0:
-		return fmt.Errorf("rows of %d numbers; a multiple of 16 is expected", k)
+		return fmt.Errorf("rows of %d elements, want a multiple of 16", k)
 	case n%2 != 0:
-		return fmt.Errorf("a result of %d columns; an even number is expected", n)
+		return fmt.Errorf("a result of %d columns, want an even number", n)
 	}
 	return nil
 }

@@ -53,6 +53,7 @@ func Rooms() []Room {
 		{"internal/cleanups", "form ir lift lower passes ptx internal/ptxas internal/roundtrip", ""},
 		{"internal/cleanups/cmd", Anything, ""},
 		{"internal/corpus", "", ""},
+		{"internal/oracle", Anything, ""},
 		{"internal/diff", "", ""},
 		{"internal/exampletest", "dsl form golden ptx internal/ptxas", ""},
 		{"internal/fakecuda", "runtime/driver", ""},

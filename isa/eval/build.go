@@ -69,6 +69,15 @@ func many(out isa.Type, in []isa.Type, f func(x *[8]uint64) uint64) *Op {
 			}
 			c.Out[0] = f(&x) & om
 		},
+		Warp: func(fr *Frame) {
+			x := &fr.cell.In
+			for l := range Lanes {
+				for i := range in {
+					x[i] = fr.In[i][l] & im[i]
+				}
+				fr.Out[0][l] = f(x) & om
+			}
+		},
 	}
 }
 

@@ -17,7 +17,8 @@ type Combine func(old, a, b uint64) uint64
 
 // CombineOf returns the function of an operation such as "add" on a type, for atom, red,
 // multimem, redux and bulk reductions. Modifiers are "noftz", "NaN" and "abs". Sums of f32
-// flush subnormal numbers unless "noftz" is given, those of other types keep them.
+// flush subnormal numbers unless "noftz" is given, as atom does in global memory; give it for
+// shared memory, where atom keeps them. Sums of other types keep them.
 func CombineOf(op string, t isa.Type, modifiers ...string) (Combine, error) {
 	s := &spec{text: op, head: op, words: modifiers, types: []isa.Type{t}}
 	element, n := lanesOf(t)
@@ -33,6 +34,9 @@ func CombineOf(op string, t isa.Type, modifiers ...string) (Combine, error) {
 }
 
 func combineElement(s *spec, op string, t isa.Type) func(old, a, b uint64) uint64 {
+	if (op == "inc" || op == "dec") && t != isa.U32 {
+		return nil
+	}
 	switch op {
 	case "exch":
 		return func(_, a, _ uint64) uint64 { return a }
@@ -95,7 +99,9 @@ func combineFloats(s *spec, op string, f *Format) func(old, a, b uint64) uint64 
 		}
 		fin := finisher{format: f, ftz: f == F32 && !s.has("noftz")}
 		from := decoder(f)
-		return func(old, a, _ uint64) uint64 { return fin.odd(addOdd(from(fin.in(old)), from(fin.in(a)))) }
+		return func(old, a, _ uint64) uint64 {
+			return fin.odd(addOdd(from(fin.in(old)), from(fin.in(a))))
+		}
 	case "min", "max":
 		pick, abs := extreme(f, op == "max", s.has("NaN")), s.has("abs")
 		return func(old, a, _ uint64) uint64 {
@@ -108,13 +114,28 @@ func combineFloats(s *spec, op string, f *Format) func(old, a, b uint64) uint64 
 	return nil
 }
 
-// Redux reduces the lanes of a mask, as redux.sync does.
+// ReduxOf returns redux.sync: the reduction of the lanes of a mask. Of min and max a single lane,
+// too, gives its magnitude where "abs" says so, and the canonical NaN.
+func ReduxOf(op string, t isa.Type, modifiers ...string) (func(x *Vector, lanes uint32) uint64, error) {
+	f, err := CombineOf(op, t, modifiers...)
+	if err != nil {
+		return nil, err
+	}
+	if op != "min" && op != "max" {
+		return func(x *Vector, lanes uint32) uint64 { return Redux(f, x, lanes) }, nil
+	}
+	return func(x *Vector, lanes uint32) uint64 {
+		r := Redux(f, x, lanes)
+		return f(r, r, 0)
+	}, nil
+}
+
+// Redux reduces the lanes of a mask. A single lane gives its own value.
 func Redux(f Combine, x *Vector, lanes uint32) (r uint64) {
-	first := true
-	for ; lanes != 0; lanes &= lanes - 1 {
+	for first := true; lanes != 0; lanes &= lanes - 1 {
 		l := bits.TrailingZeros32(lanes)
 		if first {
-			r, first = f(x[l], x[l], 0), false
+			r, first = x[l], false
 			continue
 		}
 		r = f(r, x[l], 0)

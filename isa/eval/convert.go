@@ -185,10 +185,34 @@ func convertFloats(s *spec, d, a isa.Type) *Op {
 		}
 		return fin.out(limit.encode(v))
 	})
+	if to == BF16 && from == F32 && len(s.words) == 3 && fin.how == Nearest {
+		op.Warp = func(f *Frame) {
+			d, a := f.Out[0], f.In[0]
+			for l := range d {
+				d[l] = uint64(brain(uint32(a[l])))
+			}
+		}
+	}
+	if from == F32 && to == F16 && len(s.words) == 3 {
+		op.Warp = func(f *Frame) {
+			d, a := f.Out[0], f.In[0]
+			for l := range d {
+				d[l] = limit.number(single(a[l]))
+			}
+		}
+	}
 	if to == F32 && (from == F16 || from == BF16) && !fin.ftz && !fin.sat && !fin.relu && !whole {
 		op.Warp = widenHalves(from)
 	}
 	return op
+}
+
+// brain rounds an f32 to bf16.
+func brain(b uint32) uint32 {
+	if b&0x7fff_ffff > 0x7f80_0000 {
+		return 0x7fff
+	}
+	return (b + 0x7fff + b>>16&1) >> 16
 }
 
 // widenHalves converts f16 or bf16 to f32.
@@ -263,6 +287,16 @@ func (c clamp) encode(v value) uint64 {
 		return 0
 	}
 	return code
+}
+
+// number encodes a float64.
+func (c clamp) number(x float64) uint64 {
+	if c.how == Nearest && x != 0 {
+		if code, ok := c.format.nearest(x); ok && (!c.pzo || code != c.format.sign()) {
+			return code
+		}
+	}
+	return c.encode(F64.decode(math.Float64bits(x)))
 }
 
 // limit replaces what overflow gave.

@@ -3,7 +3,11 @@
 
 package eval
 
-import "github.com/ptxdsl/ptxdsl/isa"
+import (
+	"math"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+)
 
 // convertPacked is cvt to and from packed floating-point formats. The operand a is the upper
 // element of the result.
@@ -108,6 +112,9 @@ func convertScaled(s *spec, d, a isa.Type) *Op {
 	case "scaled::n2::ue8m0":
 		in = append(in, isa.Ue8m0x2)
 	}
+	if op := plainPair(s, d, a, to, from); op != nil {
+		return op
+	}
 	up := d == isa.F16x2 || d == isa.Bf16x2
 	flush := factors == "scaled::n1::ue8m0"
 	wide, narrow := elementBits(d), elementBits(a)
@@ -133,6 +140,40 @@ func convertScaled(s *spec, d, a isa.Type) *Op {
 		}
 		return r
 	})
+}
+
+// plainPair converts two elements without a scale factor, nil for s2f6 and scale factors.
+func plainPair(s *spec, d, a isa.Type, to, from codec) *Op {
+	if to.format == nil || from.format == nil {
+		return nil
+	}
+	if s.one("scaled::n1::ue8m0", "scaled::n2::ue8m0") != "" {
+		return nil
+	}
+	wide, narrow := elementBits(d), elementBits(a)
+	read := decoder(from.format)
+	one := func(x float64) uint64 {
+		if to.relu && math.Signbit(x) && x == x {
+			return 0
+		}
+		return to.limit.number(x)
+	}
+	if a != isa.F32 {
+		m := uint64(1)<<narrow - 1
+		return unary(d, a, func(x uint64) uint64 {
+			return one(read(x&m)) | one(read(x>>narrow&m))<<wide
+		})
+	}
+	op := binary(d, a, a, func(x, y uint64) uint64 { return one(single(y)) | one(single(x))<<wide })
+	if d == isa.Bf16x2 && len(s.words) == 3 && to.limit.how == Nearest {
+		op.Warp = func(f *Frame) {
+			d, a, b := f.Out[0], f.In[0], f.In[1]
+			for l := range d {
+				d[l] = uint64(brain(uint32(a[l]))<<16 | brain(uint32(b[l])))
+			}
+		}
+	}
+	return op
 }
 
 // convertStochastic is cvt.rs. Random bits are added to the bits that rounding discards; a carry
@@ -199,7 +240,7 @@ func (f *Format) dithered(v value, random uint64, count int) value {
 
 // pack is cvt.pack: two saturated integers below the low bits of a third operand.
 func pack(s *spec) *Op {
-	if !s.has("pack") {
+	if !s.has("pack") || len(s.types) < 2 || len(s.types) > 3 || s.types[0].Bits() > 16 {
 		return nil
 	}
 	t := s.types[0]

@@ -14,8 +14,10 @@ func families(head string) []func(s *spec) *Op {
 		return list{intCarry}
 	case "mul":
 		return list{intProduct, floatArithmetic, halfArithmetic, mixedArithmetic, microArithmetic}
-	case "mad", "madc":
+	case "mad":
 		return list{intProduct, floatArithmetic}
+	case "madc":
+		return list{intProduct}
 	case "fma":
 		return list{floatArithmetic, halfArithmetic, mixedArithmetic, microArithmetic}
 	case "mul24", "mad24":
@@ -24,7 +26,9 @@ func families(head string) []func(s *spec) *Op {
 		return list{carryless}
 	case "sad":
 		return list{intSad}
-	case "div", "rem", "rcp", "sqrt":
+	case "rem":
+		return list{intQuotient}
+	case "div", "rcp", "sqrt":
 		return list{intQuotient, floatArithmetic, approximate}
 	case "rsqrt", "sin", "cos", "lg2", "ex2", "tanh":
 		return list{approximate}

@@ -156,10 +156,44 @@ func (f *finisher) odd(x float64) uint64 {
 
 // encodeFloat is Encode with a short way for the most frequent formats.
 func encodeFloat(f *Format, x float64, how Rounding) uint64 {
-	if f == F32 && how == Nearest {
+	if how != Nearest {
+		return f.Encode(x, how)
+	}
+	if f == F32 {
 		return uint64(math.Float32bits(float32(x)))
 	}
+	if code, ok := f.nearest(x); ok {
+		return code
+	}
 	return f.Encode(x, how)
+}
+
+// nearest is Encode to nearest for numbers that do not overflow, of signed formats of up to 10 bits
+// of fraction.
+func (f *Format) nearest(x float64) (code uint64, ok bool) {
+	if f.mantissa > 10 || f.unsigned {
+		return 0, false
+	}
+	b := math.Float64bits(x)
+	e := int(b>>52&2047) - 1023
+	m, drop := b&(1<<52-1)|1<<52, 52-f.mantissa
+	lowest := 1 - f.bias
+	if e < lowest {
+		drop += lowest - e
+		e = lowest
+	}
+	if drop > 62 || e > f.bias+1 {
+		return 0, false
+	}
+	code = uint64(e-lowest)<<f.mantissa + m>>drop
+	half := uint64(1) << (drop - 1)
+	if rest := m & (half<<1 - 1); rest > half || rest == half && code&1 != 0 {
+		code++
+	}
+	if code > f.largest() {
+		return 0, false
+	}
+	return code<<f.unused | b>>63<<(f.Bits-1), true
 }
 
 // An arithmetic is add, sub, mul, fma or mad on float64 numbers that come from narrower formats.
@@ -214,6 +248,9 @@ func floatArithmetic(s *spec) *Op {
 	}
 	fin := s.finisher(F32)
 	f := arithmetic(s.head, fin.how)
+	if f == nil {
+		return nil
+	}
 	lane := func(a, b, c uint64) uint64 {
 		return fin.odd(f(single(fin.in(a)), single(fin.in(b)), single(fin.in(c))))
 	}
@@ -248,199 +285,3 @@ func withOperands(t isa.Type, n int, f func(a, b, c uint64) uint64) *Op {
 func single(a uint64) float64 { return float64(math.Float32frombits(uint32(a))) }
 
 func double(a uint64) float64 { return math.Float64frombits(a) }
-
-// doubleArithmetic is the same for f64: to nearest by the machine's own arithmetic, otherwise by
-// integers.
-func doubleArithmetic(s *spec) *Op {
-	how := s.rounding()
-	fin := s.finisher(F64)
-	fin.ftz = false // means nothing in double precision
-	n := operandCount(s.head)
-	if how == Nearest {
-		f := nearestDouble(s.head)
-		return withOperands(isa.F64, n, func(a, b, c uint64) uint64 {
-			x := f(double(a), double(b), double(c))
-			if x != x {
-				return doubleNaN(n, a, b, c)
-			}
-			return fin.out(math.Float64bits(x))
-		})
-	}
-	return withOperands(isa.F64, n, func(a, b, c uint64) uint64 {
-		v := soft(s.head, F64.decode(a), F64.decode(b), F64.decode(c), how)
-		if v.class == notNumber {
-			return doubleNaN(n, a, b, c)
-		}
-		return fin.out(F64.encode(v, how))
-	})
-}
-
-// doubleNaN returns the NaN that an f64 operation gives: that of the first operand that is one,
-// made quiet, else the default NaN.
-func doubleNaN(n int, operands ...uint64) uint64 {
-	for _, x := range operands[:n] {
-		if F64.isNaN(x) {
-			return x | 1<<51
-		}
-	}
-	return F64.nan
-}
-
-func nearestDouble(head string) func(a, b, c float64) float64 {
-	switch head {
-	case "add":
-		return func(a, b, _ float64) float64 { return a + b }
-	case "sub":
-		return func(a, b, _ float64) float64 { return a - b }
-	case "mul":
-		return func(a, b, _ float64) float64 { return a * b }
-	case "div":
-		return func(a, b, _ float64) float64 { return a / b }
-	case "rcp":
-		return func(a, _, _ float64) float64 { return 1 / a }
-	case "sqrt":
-		return func(a, _, _ float64) float64 { return math.Sqrt(a) }
-	}
-	return math.FMA
-}
-
-// soft computes an operation on exact values.
-func soft(head string, a, b, c value, how Rounding) value {
-	switch head {
-	case "add":
-		return sum(a, b, how)
-	case "sub":
-		b.negative = !b.negative
-		return sum(a, b, how)
-	case "mul":
-		v, _ := times(a, b)
-		return v
-	case "div":
-		return quotient(a, b)
-	case "rcp":
-		return quotient(F64.decode(F64.one()), a)
-	case "sqrt":
-		return root(a)
-	}
-	return fused(a, b, c, how)
-}
-
-// floatSign is abs, neg and copysign of floating-point numbers.
-func floatSign(s *spec) *Op {
-	t := s.typ(0)
-	element, n := lanesOf(t)
-	f := FormatOf(element)
-	if len(s.types) != 1 || f == nil || f.Bits < 16 {
-		return nil
-	}
-	if s.head == "copysign" { // the sign is that of the first operand
-		return binary(t, t, t, func(a, b uint64) uint64 { return a&f.sign() | b&^f.sign() })
-	}
-	fin := s.finisher(f)
-	abs := s.head == "abs"
-	lane := func(a, _, _ uint64) uint64 {
-		a = fin.in(a)
-		switch {
-		case f.isNaN(a) && f != F64:
-			return f.nan
-		case abs:
-			return a &^ f.sign()
-		}
-		return a ^ f.sign()
-	}
-	if n > 1 {
-		lane = spread(element.Bits(), n, lane)
-	}
-	return withOperands(t, 1, lane)
-}
-
-// test is testp.
-func test(s *spec) *Op {
-	f := FormatOf(s.typ(0))
-	if f == nil {
-		return nil
-	}
-	kind := s.one("finite", "infinite", "number", "notanumber", "normal", "subnormal")
-	return &Op{In: []isa.Type{s.typ(0)}, POut: 1, Lane: func(c *Cell) {
-		v := f.decode(c.In[0])
-		small := f.subnormal(c.In[0] & (1<<uint(f.Bits) - 1))
-		switch kind {
-		case "finite":
-			c.POut[0] = v.class == zero || v.class == normal
-		case "infinite":
-			c.POut[0] = v.class == infinite
-		case "number":
-			c.POut[0] = v.class != notNumber
-		case "notanumber":
-			c.POut[0] = v.class == notNumber
-		case "normal":
-			c.POut[0] = v.class == zero || v.class == normal && !small
-		case "subnormal":
-			c.POut[0] = small
-		default:
-			c.POut[0] = false
-		}
-	}}
-}
-
-// floatExtreme is min and max of floating-point numbers, of two or three operands.
-func floatExtreme(s *spec, operands int) *Op {
-	t := s.typ(0)
-	element, n := lanesOf(t)
-	f := FormatOf(element)
-	if len(s.types) != 1 || f == nil || f.Bits < 16 {
-		return nil
-	}
-	fin := s.finisher(f)
-	fin.relu, fin.sat = false, false
-	pick := extreme(f, s.head == "max", s.has("NaN"))
-	abs, xor := s.has("abs"), s.has("xorsign")
-	lane := func(a, b, c uint64) uint64 {
-		a, b, c = fin.in(a), fin.in(b), fin.in(c)
-		sign := (a ^ b) & f.sign()
-		if abs {
-			a, b, c = a&^f.sign(), b&^f.sign(), c&^f.sign()
-		}
-		d := pick(a, b)
-		if operands == 3 {
-			d = pick(d, c)
-		}
-		if xor && !f.isNaN(d) {
-			d = d&^f.sign() | sign
-		}
-		return fin.out(d)
-	}
-	if n > 1 {
-		lane = spread(element.Bits(), n, lane)
-	}
-	return withOperands(t, operands, lane)
-}
-
-// extreme returns the larger or smaller of two codes; -0 is less than +0. A NaN loses against a
-// number unless propagate is set.
-func extreme(f *Format, largest, propagate bool) func(a, b uint64) uint64 {
-	return func(a, b uint64) uint64 {
-		x, y := f.isNaN(a), f.isNaN(b)
-		switch {
-		case x && y, propagate && (x || y):
-			return f.nan
-		case x:
-			return b
-		case y:
-			return a
-		}
-		if (f.order(a) < f.order(b)) == largest {
-			return b
-		}
-		return a
-	}
-}
-
-// order maps codes of numbers to integers that compare as the numbers do, -0 below +0.
-func (f *Format) order(code uint64) int64 {
-	magnitude := int64(code &^ f.sign())
-	if code&f.sign() != 0 {
-		return -magnitude - 1
-	}
-	return magnitude
-}

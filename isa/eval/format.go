@@ -317,3 +317,9 @@ func (f *Format) Encode(x float64, how Rounding) uint64 {
 
 // float returns the value as a float64 that has room for it.
 func (v value) float() float64 { return math.Float64frombits(F64.encode(v, Nearest)) }
+
+// Smallest returns the code of the smallest normal number.
+func (f *Format) Smallest() uint64 { return 1 << (f.mantissa + f.unused) }
+
+// Split returns the type of the elements of a packed type and their number.
+func Split(t isa.Type) (element isa.Type, n int) { return lanesOf(t) }

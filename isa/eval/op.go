@@ -24,6 +24,8 @@ type Frame struct {
 	Out  [4]*Vector
 	PIn  [2]uint32
 	POut [2]uint32
+
+	cell Cell // work space of operations without a loop of their own
 }
 
 // A Cell is the operands and results of one instruction of a lane.
@@ -149,7 +151,7 @@ func finish(op *Op) *Op {
 
 // lanes runs the lanes one by one.
 func (op *Op) lanes(f *Frame) {
-	var c Cell
+	c := &f.cell
 	var p [2]uint32
 	for l := range Lanes {
 		for i := range op.In {
@@ -158,7 +160,7 @@ func (op *Op) lanes(f *Frame) {
 		for i := range op.PIn {
 			c.PIn[i] = f.PIn[i]>>l&1 != 0
 		}
-		op.Lane(&c)
+		op.Lane(c)
 		for i := range op.Out {
 			if f.Out[i] != nil {
 				f.Out[i][l] = c.Out[i]

@@ -157,19 +157,7 @@ func approxAnswer(q *question) answer {
 	}
 	x := q.flushIn(name, q.in[0])
 	if q.head == "div" {
-		y := q.flushIn(name, q.in[1])
-		e := oracleDiv(x, y)
-		large := y.rat != nil && new(big.Rat).Abs(y.rat).Cmp(pow2(126)) > 0
-		if large && !q.has("full") {
-			if x.rat == nil {
-				return value1(f.nan)
-			}
-			e = exactNumber{rat: new(big.Rat), neg: x.neg != y.neg}
-		}
-		if e.rat == nil || e.zero() {
-			return value1(f.round(e, "rn", false))
-		}
-		return q.near(f, e.rat, 22, 0)
+		return q.quotientAnswer(name, f, x)
 	}
 	if edge, ok := q.edge(f, x); ok {
 		return value1(edge)
@@ -188,7 +176,8 @@ func approxAnswer(q *question) answer {
 			}
 			return value1(f.round(exactNumber{}, "rn", false))
 		}
-		return q.near(f, exp2Exact(x.rat), map[string]float64{"f32": 22, "f16": 9.9, "bf16": 7}[name], 0)
+		bound := map[string]float64{"f32": 22, "f16": 9.9, "bf16": 7}[name]
+		return q.near(f, exp2Exact(x.rat), bound, 0)
 	case "lg2":
 		return q.near(f, log2Exact(x.rat), 0, 22)
 	case "sin", "cos":
@@ -206,6 +195,23 @@ func approxAnswer(q *question) answer {
 		return q.near(f, tanhExact(x.rat), 0, map[string]float64{"f16": 10.987, "bf16": 8}[name])
 	}
 	return answer{}
+}
+
+// quotientAnswer answers approximate quotients.
+func (q *question) quotientAnswer(name string, f oracleFormat, x exactNumber) answer {
+	y := q.flushIn(name, q.in[1])
+	e := oracleDiv(x, y)
+	large := y.rat != nil && new(big.Rat).Abs(y.rat).Cmp(pow2(126)) > 0
+	if large && !q.has("full") {
+		if x.rat == nil {
+			return value1(f.nan)
+		}
+		e = exactNumber{rat: new(big.Rat), neg: x.neg != y.neg}
+	}
+	if e.rat == nil || e.zero() {
+		return value1(f.round(e, "rn", false))
+	}
+	return q.near(f, e.rat, 22, 0)
 }
 
 // edge returns what the manual's tables say of zeros, infinities and NaN.
@@ -226,7 +232,8 @@ func (q *question) edge(f oracleFormat, x exactNumber) (uint64, bool) {
 		return sign | inf, true
 	case (q.head == "sqrt" || q.head == "rsqrt" || q.head == "lg2") && x.neg && !x.zero():
 		return f.nan, true
-	case q.head == "sqrt" && infinite, q.head == "lg2" && infinite, q.head == "ex2" && infinite && !x.neg:
+	case q.head == "sqrt" && infinite, q.head == "lg2" && infinite,
+		q.head == "ex2" && infinite && !x.neg:
 		return inf, true
 	case q.head == "rsqrt" && infinite, q.head == "ex2" && infinite:
 		return 0, true

@@ -184,6 +184,15 @@ func integerAnswer(q *question) answer {
 			a = b
 		}
 		return done(a)
+	case "abs", "neg", "min", "max":
+		return q.signOrExtreme()
+	}
+	return answer{}
+}
+
+// signOrExtreme is abs, neg, min and max.
+func (q *question) signOrExtreme() answer {
+	switch q.head {
 	case "abs", "neg":
 		return value1(q.perElement(func(t string, x []uint64) uint64 {
 			y := number("s"+strconv.Itoa(oracleTypes[t]), x[0])

@@ -122,7 +122,8 @@ func floatBits(r *rand.Rand, f oracleFormat, try int) uint64 {
 		x := r.Uint64() & top
 		return (sign | x>>(f.mantissa/2)<<(f.mantissa/2) | r.Uint64()&1) << f.low
 	case 5: // small integers and halves
-		return (sign | (one+uint64(r.IntN(9))<<f.mantissa|r.Uint64()>>58<<max(f.mantissa-6, 0))&top) << f.low
+		x := one + uint64(r.IntN(9))<<f.mantissa | r.Uint64()>>58<<max(f.mantissa-6, 0)
+		return (sign | x&top) << f.low
 	}
 	return (r.Uint64()&top | sign) << f.low
 }
@@ -171,7 +172,8 @@ func TestOracle(t *testing.T) {
 		}
 		opcodes++
 	}
-	t.Logf("%d opcodes, %d inputs, %d wrong opcodes; not answered: %v", opcodes, cases, wrong, unanswered)
+	t.Logf("%d opcodes, %d inputs, %d wrong opcodes; not answered: %v",
+		opcodes, cases, wrong, unanswered)
 	if opcodes < 2000 {
 		t.Errorf("only %d opcodes were compared", opcodes)
 	}

@@ -138,13 +138,16 @@ func TestVideoParts(t *testing.T) {
 		a, b, c uint64
 		want    uint64
 	}{
-		{"vadd.u32.u32.u32", Parts{Select: [4]string{"b1", "b0", "h1"}}, 0x12, 0x00340000, 0xffffffff, 0xffff46ff},
+		{"vadd.u32.u32.u32", Parts{Select: [4]string{"b1", "b0", "h1"}},
+			0x12, 0x00340000, 0xffffffff, 0xffff46ff},
 		{"vadd.s32.s32.s32.sat", Parts{Select: [4]string{"b3", "b0", "b0"}}, 0x7f, 0x7f, 0, 0x7f000000},
-		{"vsub.s32.u32.s32.add", Parts{Select: [4]string{"", "b2", "b3"}}, 0x00050000, 0xff000000, 10, 16},
+		{"vsub.s32.u32.s32.add", Parts{Select: [4]string{"", "b2", "b3"}},
+			0x00050000, 0xff000000, 10, 16},
 		{"vset.u32.u32.lt", Parts{Select: [4]string{"h1", "h0", "h1"}}, 1, 0x20000, 0xabcd, 0x0001abcd},
 		{"vmad.s32.s32.s32", Parts{Minus: [4]bool{false, true, false, false}}, 3, 5, 100, 85},
 		{"vmad.u32.u32.u32", Parts{Minus: [4]bool{3: true}}, 3, 5, 7, 8},
-		{"vadd2.u32.u32.u32", Parts{Select: [4]string{"h1", "h01", "h32"}}, 0x00020001, 0x00200010, 0x5555, 0x00215555},
+		{"vadd2.u32.u32.u32", Parts{Select: [4]string{"h1", "h01", "h32"}},
+			0x00020001, 0x00200010, 0x5555, 0x00215555},
 		{"vadd4.u32.u32.u32.add", Parts{Select: [4]string{"b10", "b0000", ""}}, 1, 0x04030201, 100, 105},
 	} {
 		op, err := OfParts(test.opcode, test.parts)

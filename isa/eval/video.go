@@ -18,16 +18,46 @@ type Parts struct {
 
 // videoOf is the video instructions.
 func videoOf(s *spec, p Parts) *Op {
-	switch s.head {
-	case "vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vset":
-		return videoScalar(s, p)
-	case "vmad":
-		return videoProduct(s, p)
+	for _, t := range s.types {
+		if t != isa.U32 && t != isa.S32 {
+			return nil
+		}
 	}
-	if n := len(s.head); n > 2 && s.head[0] == 'v' && (s.head[n-1] == '2' || s.head[n-1] == '4') {
-		return videoPacked(s, p)
+	switch s.head {
+	case "vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vset", "vmad":
+		for _, name := range p.Select {
+			if !selector(name, "bh", 1, map[byte]byte{'b': '3', 'h': '1'}) {
+				return nil
+			}
+		}
+		if s.head == "vmad" {
+			return videoProduct(s, p)
+		}
+		return videoScalar(s, p)
+	case "vadd2", "vsub2", "vavrg2", "vabsdiff2", "vmin2", "vmax2", "vset2":
+		return videoPacked(s, p, "h", '3')
+	case "vadd4", "vsub4", "vavrg4", "vabsdiff4", "vmin4", "vmax4", "vset4":
+		return videoPacked(s, p, "b", '7')
 	}
 	return nil
+}
+
+// selector reports whether a name is empty or one of the given letters and up to most digits, each
+// within the letter's range.
+func selector(name, letters string, most int, highest map[byte]byte) bool {
+	name = strings.TrimPrefix(name, ".")
+	if name == "" {
+		return true
+	}
+	if len(name) < 2 || len(name) > most+1 || !strings.Contains(letters, name[:1]) {
+		return false
+	}
+	for i := 1; i < len(name); i++ {
+		if name[i] < '0' || name[i] > highest[name[0]] {
+			return false
+		}
+	}
+	return true
 }
 
 // portion extracts a part of a register and extends it by the type.
@@ -217,9 +247,26 @@ func selection(name, standard string) []int {
 	return list
 }
 
+// packedSelectors reports whether the selectors of an instruction on n elements are valid.
+func packedSelectors(p Parts, letter string, n int, highest byte) bool {
+	for i, name := range p.Select {
+		top := highest
+		if i == 0 {
+			top = '0' + byte(n) - 1 // the result has one register
+		}
+		if !selector(name, letter, n, map[byte]byte{letter[0]: top}) {
+			return false
+		}
+	}
+	return true
+}
+
 // videoPacked is the instructions on two halves or four bytes.
-func videoPacked(s *spec, p Parts) *Op {
+func videoPacked(s *spec, p Parts, letter string, highest byte) *Op {
 	n := int(s.head[len(s.head)-1] - '0')
+	if !packedSelectors(p, letter, n, highest) {
+		return nil
+	}
 	t := s.types
 	if strings.HasPrefix(s.head, "vset") && len(t) == 2 {
 		t = []isa.Type{isa.U32, t[0], t[1]}

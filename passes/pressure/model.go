@@ -27,11 +27,11 @@ type Error struct {
 	Low, High float64 // nine of ten true counts were between these multiples of the prediction
 }
 
-// A Tree is questions, the first at its root.
+// A Tree is a list of nodes with the root first.
 type Tree []Node
 
-// A Node asks whether a feature is at most Limit, and sends to node Less if so, else to node More, further on in the tree. A
-// leaf has no feature (-1) and a value.
+// A Node continues at node Less if a feature is at most Limit, else at node More, both further
+// on in the tree. A leaf has feature -1 and a value.
 type Node struct {
 	Feature    int
 	Limit      float64
@@ -42,7 +42,7 @@ type Node struct {
 //go:embed correction.txt
 var calibrated string
 
-// Calibrated is the model that comes with the package.
+// Calibrated returns the model that is part of the package.
 func Calibrated() *Model { return calibration() }
 
 var calibration = sync.OnceValue(func() *Model {
@@ -53,7 +53,7 @@ var calibration = sync.OnceValue(func() *Model {
 	return m
 })
 
-// Factor is what the base of a kernel with these features is multiplied by.
+// Factor returns the factor for the base of a kernel with these features.
 func (m *Model) Factor(features []float64) float64 {
 	sum := 0.0
 	for _, t := range m.Trees {
@@ -109,11 +109,11 @@ func (m *Model) String() string {
 // ValueScale is how many steps of a leaf's value make one in correction.txt.
 const ValueScale = 100000
 
-// ParseModel reads what String wrote. The features must be those of this package.
+// ParseModel reads the format of String. The features must be those of this package.
 func ParseModel(text string) (*Model, error) {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	if len(lines) < 2 || !slices.Equal(strings.Fields(lines[1]), Names()) {
-		return nil, fmt.Errorf("it is for other features")
+		return nil, fmt.Errorf("the model is for other features")
 	}
 	m := &Model{}
 	for _, line := range lines[2:] {
@@ -141,7 +141,7 @@ func parseTree(line string) (Tree, error) {
 		if v, ok := strings.CutPrefix(w, "="); ok {
 			n, err := strconv.Atoi(v)
 			if err != nil {
-				return nil, fmt.Errorf("%q is no node", w)
+				return nil, fmt.Errorf("%q is not a tree node", w)
 			}
 			t[i] = Node{Feature: -1, Value: float64(n) / ValueScale}
 			continue
@@ -149,14 +149,14 @@ func parseTree(line string) (Tree, error) {
 		feature, rest, _ := strings.Cut(w, "<")
 		parts := strings.Split(rest, ",")
 		if len(parts) != 3 {
-			return nil, fmt.Errorf("%q is no node", w)
+			return nil, fmt.Errorf("%q is not a tree node", w)
 		}
 		f, err1 := strconv.Atoi(feature)
 		limit, err2 := strconv.ParseFloat(parts[0], 64)
 		less, err3 := strconv.Atoi(parts[1])
 		more, err4 := strconv.Atoi(parts[2])
 		if err1 != nil || err2 != nil || err3 != nil || err4 != nil || f < 0 || f >= len(Names()) || less <= 0 || more <= 0 || i+less >= len(words) || i+more >= len(words) {
-			return nil, fmt.Errorf("%q is no node", w)
+			return nil, fmt.Errorf("%q is not a tree node", w)
 		}
 		t[i] = Node{Feature: f, Limit: limit, Less: i + less, More: i + more}
 	}

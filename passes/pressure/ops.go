@@ -294,8 +294,8 @@ func (g *graph) sweep() {
 	}
 }
 
-// forget drops what an op reads only since it may leave it as it is, under a guard that does not hold, and nobody reads afterwards: what
-// there was before has gone.
+// forget removes operands that an op reads only because its guard may be false and keep the
+// old value, if that value is never read afterwards.
 func (o *op) forget(count []int32) {
 	kept := o.uses[:0]
 	for _, u := range o.uses {

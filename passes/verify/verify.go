@@ -338,7 +338,8 @@ func (r *Report) add(m *ir.Module, f *ir.Func, s *sheet, opt Options, notes *not
 	if len(s.missed) > 0 && (opt.Rules == nil || opt.Rules[ruleIncomplete.ID]) {
 		at, _ := m.At(f.Pos)
 		r.Findings = append(r.Findings, diag.Diagnostic{Place: at, Rule: ruleIncomplete.ID, Severity: diag.Note,
-			Message: fmt.Sprintf("%s is not fully checked: %s", f.Name, strings.Join(s.missed, "; "))})
+			Message: fmt.Sprintf("%s is not fully checked: %s", f.Name,
+				strings.Join(s.missed, "; "))})
 	}
 	r.Kernels = append(r.Kernels, result)
 }

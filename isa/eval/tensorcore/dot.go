@@ -83,7 +83,7 @@ func (m *model) dot(a, b *panel, row, col int, c *Element, sum uint64) uint64 {
 func plain(av, bv []float64, c *Element, sum uint64) uint64 {
 	total, _ := c.decode(sum)
 	for k, x := range av {
-		total += x * bv[k]
+		total += float64(x * bv[k]) // not fused
 	}
 	return round(c, total)
 }
@@ -167,7 +167,7 @@ func (m *model) scaledGroups(av, bv []float64, sa, sb []scale, c uint64) uint64 
 		}
 		sum := 0.0
 		for k := g * m.group; k < (g+1)*m.group; k++ {
-			sum += av[k] * bv[k]
+			sum += float64(av[k] * bv[k])
 		}
 		terms[g], exponents[g] = sum*p.significand*q.significand, p.exponent+q.exponent
 	}
@@ -176,7 +176,7 @@ func (m *model) scaledGroups(av, bv []float64, sa, sb []scale, c uint64) uint64 
 	}
 	if m.exact {
 		for g := range groups {
-			x += terms[g] * power(exponents[g])
+			x += float64(terms[g] * power(exponents[g]))
 		}
 		return round(F32, x)
 	}

@@ -3,6 +3,12 @@
 
 package tensorcore
 
+import (
+	"fmt"
+
+	"github.com/ptxdsl/ptxdsl/isa/eval"
+)
+
 // A Place is where a fragment keeps an element: a lane, one of the operand's registers and the
 // lowest bit within the register.
 type Place struct{ Lane, Register, Bit int }
@@ -74,3 +80,41 @@ func (m *MMA) wideMetadata() bool { return m.a.Bits <= 8 }
 
 // chunks returns the number of chunks of a row.
 func (m *MMA) chunks() int { return m.K / m.chunk }
+
+// Selectors returns the number of selectors that mma.sp of this shape and type has.
+func (m *MMA) Selectors() int {
+	words := m.chunks() / 4 // lanes of a quad that hold metadata
+	if m.wideMetadata() {
+		words = m.chunks() / 8 * 2
+	}
+	return max(4/words, 1)
+}
+
+// ElementA returns the type of the elements of A.
+func (m *MMA) ElementA() *Element { return m.a }
+
+// ElementB returns the type of the elements of B.
+func (m *MMA) ElementB() *Element { return m.b }
+
+// ElementC returns the type of the elements of C.
+func (m *MMA) ElementC() *Element { return m.c }
+
+// ElementD returns the type of the elements of D.
+func (m *MMA) ElementD() *Element { return m.d }
+
+// Fill returns a register of elements whose codes come from next.
+func (l Layout) Fill(next func() uint64, e *Element) (x uint64) {
+	if l.half {
+		return next()&0xffff | next()&0xffff<<16
+	}
+	for i := range l.per() {
+		x |= next() & (1<<uint(e.Bits) - 1) << (i*l.width + l.inset)
+	}
+	return x
+}
+
+// Container tells layouts apart whose elements have containers of different widths.
+func (l Layout) Container() string { return fmt.Sprintf(" in %d+%d", l.width, l.inset) }
+
+// Format returns the floating-point format of e, nil for integers.
+func (e *Element) Format() *eval.Format { return e.format }

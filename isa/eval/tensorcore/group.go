@@ -101,10 +101,14 @@ func (p *Product) Metadata(row, chunk, selector int) Place {
 }
 
 // SetA gives an element of A by its code.
-func (p *Product) SetA(row, i int, code uint64, negate bool) { p.set(&p.a, p.A, row, i, code, negate) }
+func (p *Product) SetA(row, i int, code uint64, negate bool) {
+	p.set(&p.a, p.A, row, i, code, negate)
+}
 
 // SetB gives an element of B by its code.
-func (p *Product) SetB(col, k int, code uint64, negate bool) { p.set(&p.b, p.B, col, k, code, negate) }
+func (p *Product) SetB(col, k int, code uint64, negate bool) {
+	p.set(&p.b, p.B, col, k, code, negate)
+}
 
 func (p *Product) set(to *panel, e *Element, row, i int, code uint64, negate bool) {
 	to.set(e, row, i, code)
@@ -165,7 +169,7 @@ func (p *Product) loadAcross(to *panel, e *Element, m Matrix, negate bool, first
 // perUnit returns the number of elements in 16 bytes. Elements of four and six bits of mixed kinds
 // come in sixteens, the rest of the 16 bytes is empty.
 func (p *Product) perUnit(e *Element) int {
-	if e.Bits < 8 && !p.Packed {
+	if (e.Bits == 4 || e.Bits == 6) && !p.Packed {
 		return 16
 	}
 	return 128 / e.Bits
@@ -237,4 +241,13 @@ func WgmmaD(half bool, row, col int) (warp int, p Place) {
 // WgmmaA returns where a warpgroup keeps an element of A in registers.
 func (p *Product) WgmmaA(row, i int) (warp int, at Place) {
 	return row / 16, Layout{width: p.A.Bits, rows: 16}.A(row%16, i)
+}
+
+// ScaleInput divides an accumulator by a power of two, as the operand scale-input-d says.
+func (p *Product) ScaleInput(c uint64, n int) uint64 {
+	if p.D.Integer || n == 0 {
+		return c
+	}
+	x, _ := p.D.decode(c)
+	return round(p.D, x*power(int32(-n)))
 }

@@ -108,7 +108,8 @@ func tryGroup(r *rand.Rand, p *Product, ca, cb matrixCase, blackwell bool) error
 			for k := range p.K {
 				code := exactCode(r, e)
 				all[i] = append(all[i], e.Decode(code))
-				at := swizzled(start+canonical(c.across, c.swizzle, e.Bits, i, k, c.leading, c.stride), c.swizzle)
+				at := start + canonical(c.across, c.swizzle, e.Bits, i, k, c.leading, c.stride)
+				at = swizzled(at, c.swizzle)
 				for j := range e.Bits / 8 {
 					memory[at+j] = byte(code >> (8 * j))
 				}
@@ -133,11 +134,18 @@ func tryGroup(r *rand.Rand, p *Product, ca, cb matrixCase, blackwell bool) error
 	if err != nil {
 		return err
 	}
+	return compareGroup(r, p, a, b, func() error {
+		if err := p.LoadA(ma, ca.across, false, 0, p.M, read); err != nil {
+			return err
+		}
+		return p.LoadB(mb, cb.across, true, 0, p.N, read)
+	})
+}
+
+// compareGroup loads a product, with B negated, and compares it with plain sums.
+func compareGroup(r *rand.Rand, p *Product, a, b [][]float64, load func() error) error {
 	p.Begin(p.M, p.N)
-	if err := p.LoadA(ma, ca.across, false, 0, p.M, read); err != nil {
-		return err
-	}
-	if err := p.LoadB(mb, cb.across, true, 0, p.N, read); err != nil {
+	if err := load(); err != nil {
 		return err
 	}
 	p.Ready()
@@ -152,7 +160,8 @@ func tryGroup(r *rand.Rand, p *Product, ca, cb matrixCase, blackwell bool) error
 			for k := range p.K {
 				want += sign * a[row][k] * b[col][k]
 			}
-			if got := p.D.Decode(p.Element(row, col, c)); got != want && !(p.D == S32 && (want >= 1<<31 || want < -1<<31)) {
+			wraps := p.D == S32 && (want >= 1<<31 || want < -1<<31)
+			if got := p.D.Decode(p.Element(row, col, c)); got != want && !wraps {
 				return fmt.Errorf("row %d, column %d: %v, want %v", row, col, got, want)
 			}
 		}
@@ -210,50 +219,7 @@ func TestScaledProduct(t *testing.T) {
 		const rows, columns = 16, 8
 		p.Begin(rows, columns)
 		a, b := make([][]float64, rows), make([][]float64, columns)
-		for row := range a {
-			a[row] = make([]float64, p.K)
-			factors := make([]float64, p.Factors)
-			for i := range factors {
-				code := exactCode(r, p.Scale)
-				factors[i] = p.Scale.Decode(code)
-				p.SetScaleA(row, i, code)
-			}
-			var places []int
-			for chunk := 0; p.Sparse && chunk < p.Chunks(); chunk++ {
-				first := r.IntN(3)
-				second := first + 1 + r.IntN(3-first)
-				p.SetPlaces(chunk, uint64(first|second<<2))
-				size := p.K / p.Chunks() / 4
-				for _, at := range []int{first, second} {
-					for j := range size {
-						places = append(places, (chunk*4+at)*size+j)
-					}
-				}
-			}
-			for i := range p.DepthA() {
-				k := i
-				if p.Sparse {
-					k = places[i]
-				}
-				code := exactCode(r, p.A)
-				a[row][k] = p.A.Decode(code) * factors[k*p.Factors/p.K]
-				p.SetA(row, i, code, false)
-			}
-		}
-		for col := range b {
-			b[col] = make([]float64, p.K)
-			factors := make([]float64, p.Factors)
-			for i := range factors {
-				code := exactCode(r, p.Scale)
-				factors[i] = p.Scale.Decode(code)
-				p.SetScaleB(col, i, code)
-			}
-			for k := range p.K {
-				code := exactCode(r, p.B)
-				b[col][k] = p.B.Decode(code) * factors[k*p.Factors/p.K]
-				p.SetB(col, k, code, false)
-			}
-		}
+		fillScaled(r, p, a, b)
 		p.Ready()
 		for row := range a {
 			for col := range b {
@@ -270,9 +236,58 @@ func TestScaledProduct(t *testing.T) {
 	}
 }
 
+// fillScaled gives a product random operands and scale factors.
+func fillScaled(r *rand.Rand, p *Product, a, b [][]float64) {
+	for row := range a {
+		a[row] = make([]float64, p.K)
+		factors := make([]float64, p.Factors)
+		for i := range factors {
+			code := exactCode(r, p.Scale)
+			factors[i] = p.Scale.Decode(code)
+			p.SetScaleA(row, i, code)
+		}
+		var places []int
+		for chunk := 0; p.Sparse && chunk < p.Chunks(); chunk++ {
+			first := r.IntN(3)
+			second := first + 1 + r.IntN(3-first)
+			p.SetPlaces(chunk, uint64(first|second<<2))
+			size := p.K / p.Chunks() / 4
+			for _, at := range []int{first, second} {
+				for j := range size {
+					places = append(places, (chunk*4+at)*size+j)
+				}
+			}
+		}
+		for i := range p.DepthA() {
+			k := i
+			if p.Sparse {
+				k = places[i]
+			}
+			code := exactCode(r, p.A)
+			a[row][k] = p.A.Decode(code) * factors[k*p.Factors/p.K]
+			p.SetA(row, i, code, false)
+		}
+	}
+	for col := range b {
+		b[col] = make([]float64, p.K)
+		factors := make([]float64, p.Factors)
+		for i := range factors {
+			code := exactCode(r, p.Scale)
+			factors[i] = p.Scale.Decode(code)
+			p.SetScaleB(col, i, code)
+		}
+		for k := range p.K {
+			code := exactCode(r, p.B)
+			b[col][k] = p.B.Decode(code) * factors[k*p.Factors/p.K]
+			p.SetB(col, k, code, false)
+		}
+	}
+}
+
 // TestPaths places every element of D once.
 func TestPaths(t *testing.T) {
-	for path, m := range map[Path]int{PathA: 256, PathB: 128, PathC: 128, PathD: 128, PathE: 64, PathF: 64, PathG: 32} {
+	for path, m := range map[Path]int{PathA: 256, PathB: 128, PathC: 128, PathD: 128, PathE: 64,
+		PathF: 64, PathG: 32} {
 		seen := map[[2]int]bool{}
 		rows, n := path.Rows(m), 64
 		for row := range rows {

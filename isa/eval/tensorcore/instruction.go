@@ -106,14 +106,16 @@ func (o *Instruction) scaled(d uint32) error {
 		o.Vector = 32
 	case "":
 		if o.kind == "mxf4nvf4" {
-			return fmt.Errorf("instruction descriptor %#08x: %s must say how many elements share a factor", d, o.kind)
+			return fmt.Errorf("instruction descriptor %#08x: %s must say how many elements share a factor",
+				d, o.kind)
 		}
 		o.Vector = 32
 	default:
 		return fmt.Errorf("instruction descriptor %#08x: %s is not known", d, o.vectors)
 	}
 	switch {
-	case o.kind != "mxf4nvf4" && (o.Vector != 32 || o.Scale != UE8M0), o.Scale == UE4M3 && o.Vector != 16:
+	case o.kind != "mxf4nvf4" && (o.Vector != 32 || o.Scale != UE8M0),
+		o.Scale == UE4M3 && o.Vector != 16:
 		return fmt.Errorf("instruction descriptor %#08x: kind %s has no factors of %s for %d elements",
 			d, o.kind, o.Scale.Name, o.Vector)
 	case d&3 != 0 || d>>3&1 != 0 || d>>6&1 != 0 || d>>24&7 != 0:

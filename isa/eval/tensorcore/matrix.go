@@ -101,5 +101,6 @@ func (m *Matrix) AlongMN(b, k int) uint32 {
 		return m.Start + uint32(k/8)*m.Leading + uint32(k%8*16) + uint32(b/16)*m.Stride + uint32(b%16)
 	}
 	w := m.Swizzle
-	return m.swizzle(m.Start + uint32(b/w)*m.Leading + uint32(b%w) + uint32(k/8)*m.Stride + uint32(k%8*w))
+	at := m.Start + uint32(b/w)*m.Leading + uint32(b%w)
+	return m.swizzle(at + uint32(k/8)*m.Stride + uint32(k%8*w))
 }

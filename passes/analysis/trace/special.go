@@ -89,8 +89,8 @@ func (w *walk) ofCluster(name string, width int) *value.Value {
 	return nil
 }
 
-// furthest is the number that the last block of a grid, or its last cluster, is taken to have at most along an axis: what is counted
-// from it is taken not to overflow. It is 0 for other registers.
+// furthest returns the assumed largest index of a block in the grid, or of a cluster, along an
+// axis: values computed from it are assumed not to overflow. It is 0 for other registers.
 func furthest(name string) int64 {
 	switch name {
 	case "%ctaid.x", "%clusterid.x":

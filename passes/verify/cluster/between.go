@@ -96,7 +96,8 @@ func unordered(p *verify.Pass, t *trace.Trace, i int, arrived *trace.Event, r *m
 		p.Report(&rulePlain, e.In, "shared-memory race in a cluster: shared memory is accessed "+
 			"between barrier.cluster.arrive and barrier.cluster.wait while other blocks access "+
 			"the same variable; nothing orders the two").
-			Also(arrived.In, "the arrival at the cluster barrier").Also(v.e.In, "the access by other blocks").On(t, i)
+			Also(arrived.In, "the arrival at the cluster barrier").
+			Also(v.e.In, "the access by other blocks").On(t, i)
 		return
 	}
 }
@@ -115,7 +116,8 @@ func outside(p *verify.Pass) {
 				}
 				if rank := verify.Rank(verify.Val(e, n)); rank != nil && rank.Const() && (rank.K < 0 || rank.K >= int64(p.Cluster)) {
 					p.Report(&ruleEntry, e.In, "access to shared memory of block %d of the "+
-						"cluster, but the cluster has %d blocks, numbered from 0", rank.K, p.Cluster).On(t, i)
+						"cluster, but the cluster has %d blocks, numbered from 0", rank.K,
+						p.Cluster).On(t, i)
 				}
 			}
 			if mask := verify.Blocks(e); mask != nil && mask.Const() && mask.K>>p.Cluster != 0 {

@@ -13,12 +13,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Analyzer returns the analyzer.
+// Analyzer returns the analyzer for clusters.
 func Analyzer() *verify.Analyzer {
 	return &verify.Analyzer{
 		Name: "cluster",
-		Doc: `Cluster reports shared memory of another block that is accessed before a cluster barrier
-shows that the block has started, and blocks that exit while others may still access theirs.`,
+		Doc: `Cluster reports shared memory of another block that is accessed before a cluster
+barrier shows that the block has started, and blocks that exit while others may
+still access theirs.`,
 		Rules: diag.Rules{rulePhase, ruleRelaxed, ruleEntry, ruleExit, ruleCancel},
 		Requires: []trace.Kind{trace.ClusterArrive, trace.ClusterWait, trace.Arrive, trace.RemoteStore, trace.BulkLoad,
 			trace.Store, trace.Load, trace.Atomic, trace.TensorCommit, trace.Answer},
@@ -61,7 +62,8 @@ func follow(p *verify.Pass, t *trace.Trace) {
 		case trace.ClusterArrive:
 			if arrived != nil {
 				p.Report(&rulePhase, e.In, "second barrier.cluster.arrive without a "+
-					"barrier.cluster.wait in between").Also(arrived.In, "the first arrival").On(t, i)
+					"barrier.cluster.wait in between").Also(arrived.In, "the first arrival").
+					On(t, i)
 			}
 			if e.In.Mod("relaxed") && made != nil {
 				f := p.Report(&ruleRelaxed, e.In, "mbarrier.init may not be visible to other "+

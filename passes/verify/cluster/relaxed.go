@@ -117,7 +117,7 @@ func leaves(p *verify.Pass, t *trace.Trace) {
 	}
 }
 
-// uses is the shared memory that an event reads, by itself or in the background.
+// uses returns the shared memory that an event reads, directly or asynchronously.
 func uses(p *verify.Pass, e *trace.Event) (list []store) {
 	switch e.Kind {
 	case trace.Load, trace.Atomic, trace.RemoteStore:

@@ -15,12 +15,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Analyzer returns the analyzer.
+// Analyzer returns the analyzer for barriers and divergent code.
 func Analyzer() *verify.Analyzer {
 	return &verify.Analyzer{
 		Name: "convergence",
-		Doc: `Convergence checks the branches on which lanes of a warp diverge, and which warps reach which
-barrier. The outcome of a branch on data is unknown: such a branch before a barrier is a review.`,
+		Doc: `Convergence checks the branches on which lanes of a warp diverge, and which warps
+reach which barrier. The outcome of a branch on data is unknown: such a branch
+before a barrier is a review.`,
 		Rules: diag.Rules{ruleCount, ruleAligned, ruleShared, ruleMask, ruleElect, ruleLaggard, ruleExchange},
 		Requires: []trace.Kind{trace.BarrierSync, trace.BarrierArrive, trace.WarpSync, trace.Collective, trace.ClusterArrive, trace.ClusterWait,
 			trace.TensorAlloc, trace.TensorFree, trace.TensorLoad, trace.TensorStore, trace.TensorWait, trace.GroupMultiply, trace.Store},
@@ -82,7 +83,8 @@ func aligned(p *verify.Pass, t *trace.Trace, i int) {
 		case c.Splits && !p.Quits(c):
 			f := p.Report(whole(e), e.In, "%s requires all lanes of the warp, but some lanes "+
 				"take another branch", e.In.Op).
-				Also(c.In, "the warp diverges here: %s of the warps reach the instruction", part(p, e)).On(t, i)
+				Also(c.In, "the warp diverges here: %s of the warps reach the instruction",
+					part(p, e)).On(t, i)
 			if example(p, t, c) || folded(p) {
 				f.As(diag.Review)
 			}
@@ -101,8 +103,10 @@ func aligned(p *verify.Pass, t *trace.Trace, i int) {
 	}
 }
 
-// joined reports whether lanes that parted from those of an event come to its instruction too, as often, on all of the ways that go
-// with the event's, as where a branch that all decide alike comes next on both sides; or whether each may, on some of them.
+// joined reports whether lanes that diverged from those of an event reach its instruction too,
+// equally often, on all paths that are compatible with the event's. An example is a uniform
+// branch that follows on both sides. It also reports whether each may reach it on some of
+// them.
 func joined(p *verify.Pass, t *trace.Trace, i int, c trace.Choice) (all, may bool) {
 	in := t.Events[i].In
 	times := 1
@@ -138,8 +142,8 @@ func joined(p *verify.Pass, t *trace.Trace, i int, c trace.Choice) (all, may boo
 	return never.Empty() && away.And(pass) == (value.Set{}), never.Empty()
 }
 
-// example reports whether lanes part for some of the numbers that were put in for what the kernel is told, which those that launch it may
-// never give.
+// example reports whether lanes diverge only for some of the values substituted for kernel
+// inputs, which a launch may never use.
 func example(p *verify.Pass, t *trace.Trace, c trace.Choice) bool {
 	return t.Facts.With != "" && p.Given(c.In.Guard.Reg)
 }
@@ -174,7 +178,8 @@ func number(p *verify.Pass, e *trace.Event) {
 	case n == 0 && e.Kind == trace.BarrierArrive:
 		p.Report(&ruleCount, e.In, "barrier.arrive has no thread count")
 	case int(n) > p.Pool.Threads && p.Pool.Exact:
-		p.Report(&ruleCount, e.In, "thread count of a barrier is %d, but the block has %s", n, verify.Threads(p.Pool.Threads))
+		p.Report(&ruleCount, e.In, "thread count of a barrier is %d, but the block has %s", n,
+			verify.Threads(p.Pool.Threads))
 	}
 }
 
@@ -327,7 +332,8 @@ func compare(p *verify.Pass, id int64, s *site) {
 	f := s.events[0]
 	switch {
 	case come < s.count:
-		p.Report(&ruleCount, f.In, "deadlock: barrier %d expects %d threads, but at most %d arrive", id, s.count, come)
+		p.Report(&ruleCount, f.In, "deadlock: barrier %d expects %d threads, but at most %d arrive",
+			id, s.count, come)
 	case come%s.count != 0:
 		r := p.Report(&ruleCount, f.In, "barrier %d expects %d threads, but %d arrive: the "+
 			"surplus threads wait forever or complete another group's barrier", id, s.count, come)

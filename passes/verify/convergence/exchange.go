@@ -28,9 +28,9 @@ const (
 	repeats = 4
 )
 
-// exchanges looks for shared memory through which lanes of one warp hand something over, or take a place from one another,
-// with nothing between that brings them together. One warp of those on a trace stands for all. Which threads are in it must be known:
-// where they lie along several axes it rests on the size of the block.
+// exchanges looks for shared memory through which lanes of one warp exchange data, or reuse
+// memory, without synchronizing the lanes. One warp of those on a trace represents all. Its
+// threads must be known: with several axes they depend on the block size.
 func exchanges(p *verify.Pass) {
 	if !p.Shares || folded(p) {
 		return

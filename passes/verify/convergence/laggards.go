@@ -11,9 +11,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// laggards looks for a few lanes of a warp that arrive behind a wait of all of them, with nothing between that brings
-// the lanes together: those that still wait may be overtaken. Whether lanes leave a loop apart is for the
-// assembler and the machine to say and not in PTX, so this is told as a note, and the verdict is incomplete.
+// laggards looks for a few lanes of a warp that arrive after a wait by all lanes, without
+// synchronization of the lanes: the phase may advance past lanes that still wait. Whether
+// lanes leave a loop together is decided by the assembler and the hardware, not by PTX. The
+// finding is therefore a note, and the verdict is incomplete.
 func laggards(p *verify.Pass, t *trace.Trace, come map[*ir.Instr]value.Set) {
 	var wait *trace.Event
 	for i := range t.Events {

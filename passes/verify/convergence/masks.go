@@ -25,7 +25,8 @@ func unnamed(p *verify.Pass, t *trace.Trace, i int) bool {
 			break // lanes that are not named may not be there
 		}
 		if strange := e.Threads.Lanes(w) &^ uint32(mask); strange != 0 {
-			p.Report(&ruleMask, e.In, "lane %d executes %s but is not in its member mask %#x", low(strange), e.In.Op, uint32(mask)).On(t, i)
+			p.Report(&ruleMask, e.In, "lane %d executes %s but is not in its member mask %#x",
+				low(strange), e.In.Op, uint32(mask)).On(t, i)
 			return true
 		}
 	}
@@ -52,7 +53,8 @@ func masked(p *verify.Pass, t *trace.Trace, i int) {
 					continue
 				}
 				f := p.Report(&ruleMask, e.In, "%s names lane %d in its member mask %#x, but "+
-					"that lane took another branch", e.In.Op, low(missing), uint32(mask)).Also(c.In, "the warp diverges here")
+					"that lane took another branch", e.In.Op, low(missing), uint32(mask)).
+					Also(c.In, "the warp diverges here")
 				if p.Quits(c) || elsewhere(p, e) || example(p, t, c) || folded(p) || leave(p, t, e, missing, w) {
 					f.As(diag.Review)
 				}

@@ -16,14 +16,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Analyzer returns the analyzer.
+// Analyzer returns the analyzer for synchronization through global memory.
 func Analyzer() *verify.Analyzer {
 	return &verify.Analyzer{
 		Name: "flags",
-		Doc: `Flags reports a thread that signals other blocks on behalf of its whole block, or waits for them,
-without a block barrier. It also reports flags without acquire or release ordering, and bulk copies of
-global memory that threads have written, without a proxy fence in between. Whether a flag protects that
-memory is unknown, so these are reviews.`,
+		Doc: `Flags reports a thread that signals other blocks on behalf of its whole block, or
+waits for them, without a block barrier. It also reports flags without acquire or
+release ordering, and bulk copies of global memory that threads have written,
+without a proxy fence in between. Whether a flag protects that memory is unknown, so
+these are reviews.`,
 		Rules:    diag.Rules{ruleFlag, ruleOrder},
 		Tells:    []string{"A1"},
 		Requires: []trace.Kind{trace.Atomic, trace.Store, trace.Load},

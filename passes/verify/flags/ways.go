@@ -258,8 +258,8 @@ func (w *ways) unheard(m mark) {
 	}
 }
 
-// onward walks all ways that lead out of the loop around a place, and reports whether on one of them look found what it looks for, or passed
-// something before threads leave or come to the loop again.
+// onward follows all paths out of the loop around a place. It reports whether look found what
+// it looks for on one of them, or passed it, before threads exit or enter the loop again.
 func (w *ways) onward(m mark, look look) bool {
 	loop := w.loops[m.block]
 	seen := make(map[stand]bool)

@@ -16,13 +16,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Analyzer returns the analyzer.
+// Analyzer returns the analyzer for asynchronous copy groups.
 func Analyzer() *verify.Analyzer {
 	return &verify.Analyzer{
 		Name: "groups",
-		Doc: `Groups follows the asynchronous copies that each thread has issued but not waited for. A read
-of their destination, a second write to it, and a write to their source are errors. Copies are
-distinguished by address; copies with an unknown address are skipped, and the verdict says so.`,
+		Doc: `Groups follows the asynchronous copies that each thread has issued but not waited
+for. A read of their destination, a second write to it, and a write to their source
+are errors. Copies are distinguished by address; copies with an unknown address are
+skipped, and the verdict says so.`,
 		Rules:    diag.Rules{ruleWait, ruleDepth, ruleRead, ruleSource, ruleBytes, ruleOrder, ruleBox, ruleBefore},
 		Requires: []trace.Kind{trace.Copy, trace.BulkLoad, trace.BulkStore},
 		Run:      run,
@@ -187,7 +188,7 @@ func prune(list []*flight) []*flight {
 	return kept
 }
 
-// read holds a read against the copies under way.
+// read checks a read against the copies in flight.
 func read(p *verify.Pass, t *trace.Trace, i int, list []*flight) []*flight {
 	if len(list) == 0 {
 		return list

@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// order looks for two bulk copies under way that write the same memory.
+// order looks for two bulk copies in flight that write the same memory.
 func order(p *verify.Pass, t *trace.Trace) {
 	type in struct {
 		e      *trace.Event

@@ -28,7 +28,8 @@ func aligned(p *verify.Pass, t *trace.Trace, e *trace.Event) {
 	}
 	if past, of := residue(p, verify.Val(e, 2), unit, e.Threads); !tensor && past != 0 {
 		if n, known := verify.Number(e, 2); known {
-			p.Report(&ruleBytes, e.In, "size of a bulk copy is %d bytes, expected a multiple of %d", n, unit)
+			p.Report(&ruleBytes, e.In, "size of a bulk copy is %d bytes, expected a multiple of %d",
+				n, unit)
 		} else {
 			p.Report(&ruleBytes, e.In, "size of a bulk copy is %d bytes more than a multiple of "+
 				"%d, expected a multiple of %d", past, of, unit).On(t, 0)
@@ -80,7 +81,8 @@ func placed(p *verify.Pass, t *trace.Trace, e *trace.Event, i int, n int64) {
 		}
 		if past, of := residue(p, p.Pool.Sub(64, v, p.Pool.Alone(term.Atom)), n, e.Threads); past == 0 && of == n {
 			p.Report(&ruleBytes, e.In, "operand %d of %s is in %s, which is declared with .align "+
-				"%d, expected an address aligned to %d", i+1, what, in.Name, in.Alignment(), n).As(diag.Review)
+				"%d, expected an address aligned to %d", i+1, what, in.Name, in.Alignment(), n).
+				As(diag.Review)
 		}
 	}
 }

@@ -14,12 +14,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Analyzer returns the analyzer.
+// Analyzer returns the analyzer for programmatic launches.
 func Analyzer() *verify.Analyzer {
 	return &verify.Analyzer{
 		Name: "launch",
-		Doc: `Launch reports accesses to global memory before griddepcontrol.wait. Only the host knows whether
-the preceding kernel writes that memory, so these are reviews.`,
+		Doc: `Launch reports accesses to global memory before griddepcontrol.wait. Only the host
+knows whether the preceding kernel writes that memory, so these are reviews.`,
 		Rules:    diag.Rules{ruleEarly},
 		Requires: []trace.Kind{trace.GridWait, trace.GridLaunch},
 		Run:      run,

@@ -31,8 +31,9 @@ func boxes(p *verify.Pass) {
 			said[key] = l
 		} else if was.bytes != l.bytes {
 			p.Report(&ruleBytes, l.expects.In, "expect_tx is %d bytes here, but the same copies "+
-				"are expected to transfer %d bytes elsewhere", l.bytes, was.bytes).Also(was.expects.In,
-				"the same copies, from the same tensors")
+				"are expected to transfer %d bytes elsewhere", l.bytes, was.bytes).
+				Also(was.expects.In,
+					"the same copies, from the same tensors")
 		}
 	}
 	for _, t := range p.Traces {

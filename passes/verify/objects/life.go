@@ -77,7 +77,8 @@ func life(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, used 
 			list, _ := p.Objects(e, verify.Val(e, n))
 			for _, o := range list {
 				if in := dead[o.Object]; in != nil && o.Rank == nil {
-					p.Report(&ruleLife, e.In, "mbarrier is used after mbarrier.inval").Also(in, "invalidated here").On(t, i)
+					p.Report(&ruleLife, e.In, "mbarrier is used after mbarrier.inval").
+						Also(in, "invalidated here").On(t, i)
 				}
 			}
 		}
@@ -107,7 +108,8 @@ func over(p *verify.Pass, t *trace.Trace, i int, r *memory.Region, o verify.Obje
 		return
 	}
 	f := p.Report(&ruleLife, t.Events[i].In, "%s overwrites an mbarrier: it writes bytes %d to "+
-		"%d of shared memory, and the mbarrier is at byte %d", t.Events[i].In.Op, r.Low, r.High-1, o.At).
+		"%d of shared memory, and the mbarrier is at byte %d", t.Events[i].In.Op, r.Low, r.High-1,
+		o.At).
 		Also(made, "the mbarrier is initialized here").On(t, i)
 	if !used[o] {
 		f.As(diag.Review) // nobody does anything with it

@@ -16,12 +16,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Analyzer returns the analyzer.
+// Analyzer returns the analyzer for mbarriers.
 func Analyzer() *verify.Analyzer {
 	return &verify.Analyzer{
 		Name: "objects",
-		Doc: `Objects follows each mbarrier by its address. It sums arrivals and bytes if they are constant.
-The box size of a tensor copy is not in PTX, so bytes of tensor copies are not compared.`,
+		Doc: `Objects follows each mbarrier by its address. It sums arrivals and bytes if they are
+constant. The box size of a tensor copy is not in PTX, so bytes of tensor copies are
+not compared.`,
 		Rules:    diag.Rules{ruleMade, ruleLife, ruleSeen, ruleArrivals, ruleBytes, ruleParity, ruleRemote, ruleScope, ruleTry},
 		Requires: []trace.Kind{trace.Init, trace.Arrive, trace.Wait, trace.Expect},
 		Run:      run,
@@ -101,7 +102,7 @@ func blank(t value.Term) bool {
 	return named && t.Atom.Op == "register"
 }
 
-// beyond tells of an object that does not lie in the variable that its place is counted from.
+// beyond reports an object that lies outside of the variable that its address is based on.
 func beyond(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, births map[verify.Object]*birth) {
 	in, v := t.Events[i].In, o.Variable()
 	switch {
@@ -126,7 +127,8 @@ func made(p *verify.Pass, t *trace.Trace, i int, stops []int, behind birth, birt
 	where := verify.Address(e.In, 0)
 	count, known := verify.Number(e, where+1)
 	if known && (count < 1 || count > 1<<20-1) {
-		p.Report(&ruleMade, e.In, "mbarrier is initialized for %d arrivals, expected 1 to 1048575", count)
+		p.Report(&ruleMade, e.In, "mbarrier is initialized for %d arrivals, expected 1 to 1048575",
+			count)
 	}
 	list, ok := p.Objects(e, verify.Val(e, where))
 	if !ok {
@@ -140,7 +142,8 @@ func made(p *verify.Pass, t *trace.Trace, i int, stops []int, behind birth, birt
 		}
 		beyond(p, t, i, o, births)
 		if n := o.Threads.Len(); n > 1 && p.Pool.Exact && e.Guard == nil {
-			p.Report(&ruleLife, e.In, "mbarrier.init is executed by %s at once, expected one", verify.Threads(n)).On(t, i)
+			p.Report(&ruleLife, e.In, "mbarrier.init is executed by %s at once, expected one",
+				verify.Threads(n)).On(t, i)
 		}
 		if b := births[o.Object]; b != nil {
 			b.by = b.by.Or(o.Threads)
@@ -349,7 +352,8 @@ func waited(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, peers map[rea
 	}
 	if e.In.Mod("parity") {
 		if n, ok := verify.Number(e, verify.Address(e.In, 0)+1); ok && n != 0 && n != 1 {
-			f := p.Report(&ruleParity, e.In, "phase parity of a wait is %d, expected 0 or 1", n).On(t, i)
+			f := p.Report(&ruleParity, e.In, "phase parity of a wait is %d, expected 0 or 1", n).
+				On(t, i)
 			if n == -1 {
 				f.As(diag.Review) // a bit that was widened with its sign: compilers make it so, and GPUs look at the lowest bit
 			}

@@ -99,8 +99,9 @@ func totals(p *verify.Pass, births map[verify.Object]*birth, order []verify.Obje
 		}
 		if expects[o] != nil && most[o] == 0 {
 			p.Report(&ruleBytes, expects[o].In, "deadlock: bytes are expected at an mbarrier, "+
-				"but no thread arrives at it, so its phase never completes").Also(w.In, "the wait").Also(b.e.In,
-				"the mbarrier is initialized here")
+				"but no thread arrives at it, so its phase never completes").Also(w.In, "the wait").
+				Also(b.e.In,
+					"the mbarrier is initialized here")
 			continue
 		}
 		f := p.Report(&ruleArrivals, w.In, "deadlock: mbarrier expects %d arrivals per phase, "+
@@ -207,7 +208,8 @@ func bytes(p *verify.Pass, t *trace.Trace, s *total) {
 			word = "more"
 		}
 		p.Report(&ruleBytes, s.first.In, "expect_tx mismatch: %s bytes are expected than copied, "+
-			"%d expected and %d copied over the whole path", word, s.expected, s.delivered).Also(s.load.In, "a copy").On(t, 0)
+			"%d expected and %d copied over the whole path", word, s.expected, s.delivered).
+			Also(s.load.In, "a copy").On(t, 0)
 	}
 }
 
@@ -224,7 +226,8 @@ func rooms(p *verify.Pass, s *total) {
 	padded := s.room - slack*s.expects // the least that the copies bring, if there is so much
 	if s.expected > s.room || s.expected <= padded && 2*s.expected <= s.room+slack*s.expects {
 		p.Report(&ruleBytes, s.first.In, "expect_tx is %d bytes for every %d copies, but their "+
-			"destinations appear to hold %d bytes", s.expected/s.expects, s.copies/s.expects, s.room/s.expects).
+			"destinations appear to hold %d bytes", s.expected/s.expects, s.copies/s.expects,
+			s.room/s.expects).
 			As(diag.Review).Also(s.load.In, "a copy")
 	}
 }
@@ -272,7 +275,8 @@ func crowds(p *verify.Pass) {
 			continue
 		}
 		if one := expecting[list[0].Object]; one.Len() == 1 {
-			p.Report(&ruleBytes, e.In, "%s copy to one address, but one thread expects the bytes", verify.Threads(all.Len())).As(diag.Review)
+			p.Report(&ruleBytes, e.In, "%s copy to one address, but one thread expects the bytes",
+				verify.Threads(all.Len())).As(diag.Review)
 		}
 	}
 }

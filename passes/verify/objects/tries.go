@@ -57,8 +57,9 @@ func heeded(p *verify.Pass) *regarded {
 	return r
 }
 
-// all reports whether threads look at the outcome of waits for all that a wait may be for: loops that are taken apart leave tries
-// behind their last turn whose outcome nothing rests on, ahead of a turn that never comes.
+// all reports whether threads use the result of every wait that a wait may stand for. Peeled
+// loops leave tries after their last iteration whose result is unused, for an iteration that
+// never comes.
 func (r *regarded) all(p *verify.Pass, e *trace.Event) bool {
 	if r.objects == nil {
 		r.objects = make(map[verify.Object]bool)

@@ -90,7 +90,8 @@ func (m *machine) drained() {
 			continue
 		}
 		m.p.Report(&ruleHang, op.e.In, "copy into shared memory is never waited for; it may "+
-			"still be in flight when the threads exit").As(diag.Review).On(op.by.t, len(op.by.t.Events))
+			"still be in flight when the threads exit").As(diag.Review).
+			On(op.by.t, len(op.by.t.Events))
 		return
 	}
 }
@@ -145,7 +146,8 @@ func (m *machine) stuckAt(a *agent, e *trace.Event, stuck []*agent) {
 		switch {
 		case o.pending > 0 && o.pending < o.count:
 			f = m.p.Report(&ruleCount, e.In, "deadlock: %s waits here forever; phase %d has %d "+
-				"of its %d arrivals, and no more follow", m.who(a), o.phases, o.count-o.pending, o.count)
+				"of its %d arrivals, and no more follow", m.who(a), o.phases, o.count-o.pending,
+				o.count)
 		case o.pending > 0 && a.passed[o] != nil && o.phases > a.clock.last(o)+2:
 			f = m.p.Report(&ruleLap, e.In, "%s waits here for a phase that has passed: other "+
 				"lanes of the warp ran ahead and completed the next one", m.who(a)).As(diag.Review)
@@ -174,7 +176,7 @@ func (m *machine) stuckAt(a *agent, e *trace.Event, stuck []*agent) {
 		}
 		for _, b := range stuck {
 			if b != a && b.at < len(b.t.Events) && b.t.Events[b.at].In != e.In {
-				f.Also(b.t.Events[b.at].In, "%s waits here at that time", m.who(b))
+				f.Also(b.t.Events[b.at].In, "meanwhile, %s waits here", m.who(b))
 				break
 			}
 		}

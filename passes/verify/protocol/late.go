@@ -41,7 +41,8 @@ func (m *machine) unheard() {
 		}
 		m.p.Report(&ruleExit, s.e.In, "commit also arrives at an mbarrier of block %d, where no "+
 			"thread waits for it; the block may have exited by then", s.block).
-			As(diag.Note).Also(s.o.init.In, "the mbarrier is initialized here").On(s.by.t, len(s.by.t.Events))
+			As(diag.Note).Also(s.o.init.In, "the mbarrier is initialized here").
+			On(s.by.t, len(s.by.t.Events))
 		m.p.Missed("commits to another block that does not wait for them before it exits (C4)")
 		return
 	}

@@ -15,13 +15,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Analyzer returns the analyzer.
+// Analyzer returns the analyzer that simulates the warps of a block.
 func Analyzer() *verify.Analyzer {
 	return &verify.Analyzer{
 		Name: "protocol",
-		Doc: `Protocol simulates the warps of one block together, each along a trace, for every combination of
-traces that do not contradict one another. Blocks of a cluster are assumed to behave alike. A tensor copy
-is assumed to deliver its share of the expected bytes.`,
+		Doc: `Protocol simulates the warps of one block together, each along a trace, for every
+combination of traces that do not contradict one another. Blocks of a cluster are
+assumed to behave alike. A tensor copy is assumed to deliver its share of the
+expected bytes.`,
 		Rules: diag.Rules{ruleHang, ruleLap, rulePlain},
 		Tells: []string{"A1", "B1", "M4", "M5", "M6", "T4", "T6", "W3"},
 		Requires: []trace.Kind{trace.Wait, trace.Store, trace.Copy, trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply,
@@ -72,7 +73,7 @@ func run(p *verify.Pass) {
 	}
 }
 
-// engines is the shared memory that operations in the background work on, each place once.
+// engines returns the shared memory that asynchronous operations access, each place once.
 func engines(p *verify.Pass) []memory.Region {
 	var list []memory.Region
 	type place struct {

@@ -16,7 +16,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// reads notes what an operation in the background reads of shared memory.
+// reads records what an asynchronous operation reads from shared memory.
 func (m *machine) reads(a *agent, e *trace.Event, operation int) {
 	m.regions = m.p.AppendReads(m.regions[:0], e)
 	for _, r := range m.regions {
@@ -142,7 +142,8 @@ func plain(e *trace.Event) bool {
 	return e.Kind != trace.Atomic && e.Guard == nil
 }
 
-// adds reports whether an access is a reduction in the background into the memory of another block.
+// adds reports whether an access is an asynchronous reduction into the memory of another
+// block.
 func adds(e *trace.Event) bool { return e.Kind == trace.RemoteStore && e.In.Head() == "red" }
 
 // engine reports whether an access is of the async proxy or of a tensor unit.
@@ -221,7 +222,8 @@ func (m *machine) race(y, x *access) {
 	for _, a := range []*agent{x.by, y.by} {
 		if stale := a.stale(); stale != nil {
 			m.p.Report(&ruleParity, stale.In, parityKept).
-				Also(x.e.In, "%s %s %s after this wait", name(x.e), did(x), what).Also(y.e.In, "while %s %s it", name(y.e), did(y)).On(a.t, a.at)
+				Also(x.e.In, "%s %s %s after this wait", name(x.e), did(x), what).
+				Also(y.e.In, "while %s %s it", name(y.e), did(y)).On(a.t, a.at)
 			return
 		}
 	}
@@ -232,8 +234,10 @@ func (m *machine) race(y, x *access) {
 	case x.operation > 0 && !x.write && !x.tensor && y.operation == 0 && y.write && y.turn() == x.turn():
 		rule = &ruleProxy // no fence helps: what is written in this turn is read with no barrier between
 	}
-	f := m.p.Report(rule, x.e.In, "missing wait: %s %s %s while %s %s it; nothing orders the two", name(x.e), did(x), what, name(y.e), did(y)).
-		As(severity).Also(y.e.In, "the other access; it may not be complete when this one starts").On(x.by.t, x.by.at)
+	f := m.p.Report(rule, x.e.In, "missing wait: %s %s %s while %s %s it; nothing orders the two",
+		name(x.e), did(x), what, name(y.e), did(y)).
+		As(severity).Also(y.e.In, "the other access; it may not be complete when this one starts").
+		On(x.by.t, x.by.at)
 	m.lapsed(x.by, f)
 	if severity == diag.Error && y.operation > 0 && y.e.Kind == trace.BulkLoad && x.by.t.Facts.Empty() {
 		m.idle = append(m.idle, doubt{f, *y, x.by.home()})
@@ -261,8 +265,9 @@ type doubt struct {
 	by warp
 }
 
-// doubtless makes errors of the doubts where no lane of the warp ever comes to know, and reviews of races with copies that nobody waits for
-// where there is nothing to do, which may not be launched.
+// doubtless turns the doubts into errors if no lane of the warp ever synchronizes. It turns
+// races with copies that are never waited for into reviews if the kernel has nothing to do,
+// because it may not be launched then.
 func (m *machine) doubtless() {
 	for _, d := range m.idle {
 		if !slices.ContainsFunc(m.agents, func(a *agent) bool { return a.clock.knows(d.y.operation) }) {

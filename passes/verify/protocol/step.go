@@ -94,8 +94,9 @@ func (m *machine) wait(a *agent, e *trace.Event) bool {
 	return true
 }
 
-// learns is the phase whose end a wait that passes tells of, whichever order the warps go in: the first of its parity, of
-// those that are not known to be over. It may be over for long, and others with it: what came of those is not known.
+// learns returns the phase whose completion a passing wait shows, in any interleaving: the
+// first of its parity that is not known to be complete. Later phases may be complete too, but
+// that is unknown.
 func (m *machine) learns(a *agent, e *trace.Event, o *object) int {
 	n := verify.Address(e.In, 0) + 1
 	if !e.In.Mod("parity") {
@@ -200,8 +201,8 @@ func (m *machine) do(a *agent, e *trace.Event) {
 	}
 }
 
-// placed notes that an access of shared memory is at a place that rests on data: what it meets is not known, so that no
-// barrier between it and others is missed (B8).
+// placed records that a shared-memory access has a data-dependent address. What it races with
+// is unknown, so a missing barrier would not be detected (B8).
 func (m *machine) placed(e *trace.Event) {
 	at := verify.Val(e, verify.Address(e.In, 0))
 	switch {
@@ -286,7 +287,8 @@ func (m *machine) arrival(a *agent, e *trace.Event) {
 func (m *machine) arrive(a *agent, o *object, n int64, c *clock, e *trace.Event) {
 	switch {
 	case n > o.count:
-		m.p.Report(&ruleCount, e.In, "%d arrivals at once, but the mbarrier expects %d per phase", n, o.count).Also(o.init.In,
+		m.p.Report(&ruleCount, e.In, "%d arrivals at once, but the mbarrier expects %d per phase",
+			n, o.count).Also(o.init.In,
 			"the mbarrier is initialized here")
 	case n > o.pending && o.tx != 0 && a.stale() != nil:
 		m.p.Report(&ruleParity, a.stale().In, parityKept).Also(e.In, "the thread arrives for "+
@@ -327,12 +329,14 @@ func (m *machine) hasty(a *agent, o *object, e *trace.Event) {
 	if again {
 		f := m.p.Report(&ruleLap, e.In, "threads arrive twice without waiting for the phase in "+
 			"between: nothing makes them wait for its completion").
-			Also(o.init.In, "the mbarrier is initialized here, for %d arrivals", o.count).On(a.t, a.at)
+			Also(o.init.In, "the mbarrier is initialized here, for %d arrivals", o.count).
+			On(a.t, a.at)
 		m.lapsed(a, f)
 		return
 	}
 	m.p.Report(&ruleCount, e.In, "one arrival too many at an mbarrier: other threads have made "+
-		"its %d arrivals, and nothing makes these threads wait for that phase to complete", o.count).
+		"its %d arrivals, and nothing makes these threads wait for that phase to complete",
+		o.count).
 		Also(o.init.In, "the mbarrier is initialized here, for %d arrivals", o.count).On(a.t, a.at)
 }
 

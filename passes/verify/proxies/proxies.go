@@ -17,14 +17,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Analyzer returns the analyzer.
+// Analyzer returns the analyzer for proxy fences.
 func Analyzer() *verify.Analyzer {
 	return &verify.Analyzer{
 		Name: "proxies",
-		Doc: `Proxies follows on each trace what was written through the generic proxy, and whether the writing
-thread has since executed a proxy fence and then a barrier. An access through the async proxy requires
-both. Each trace is checked by itself: a write in one role that another role reads through the async proxy
-must be fenced before the writer arrives.`,
+		Doc: `Proxies follows on each trace what was written through the generic proxy, and
+whether the writing thread has since executed a proxy fence and then a barrier. An
+access through the async proxy requires both. Each trace is checked by itself: a
+write in one role that another role reads through the async proxy must be fenced
+before the writer arrives.`,
 		Rules:    diag.Rules{ruleWrite, ruleRead, ruleSpace, ruleGroup, ruleMap},
 		Requires: []trace.Kind{trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply, trace.TensorCopy, trace.MapEdit, trace.MapCopy, trace.Answer},
 		Run:      run,
@@ -53,7 +54,7 @@ type plain struct {
 	fence  *ir.Instr // the fence that came, or came too late, or for another space, or in other threads
 	early  bool      // before any wait at an object
 	remote bool      // of another block of the cluster
-	groups int       // of a copy under way: how many were closed since
+	groups int       // of a copy in flight: how many were committed since
 	flying bool      // a copy that has not ended for certain: fences and barriers do not move it on
 	sync   *ir.Instr // the barrier or arrival that came
 }
@@ -144,7 +145,7 @@ func note(p *verify.Pass, e *trace.Event, list []*plain) []*plain {
 	return append(list, &plain{e: e, region: r, write: write, remote: remote, flying: e.Kind == trace.Copy})
 }
 
-// land ends copies that a wait covers, or those that an object is told of.
+// land completes copies that a wait covers, or those that signal an mbarrier.
 func land(e *trace.Event, list []*plain) {
 	pending, counted := verify.Number(e, 0)
 	counted = counted && e.In.Mod("wait_group")
@@ -270,8 +271,8 @@ func complain(p *verify.Pass, t *trace.Trace, i int, rule *diag.Rule, g *engine,
 	if a.e.Kind == trace.Copy {
 		severity = diag.Review // CUTLASS and Triton have kernels that wait for cp.async and meet at a barrier, and leave the fence out
 	}
-	p.Report(rule, g.e.In, "missing fence.proxy.async: %s %s through the async proxy what was %s "+
-		"through the generic proxy, %s", op(g.e.In), what, did, reason(a)).
+	p.Report(rule, g.e.In, "%[4]s: %[1]s %[2]s memory through the async proxy that was %[3]s "+
+		"through the generic proxy", op(g.e.In), what, did, reason(a)).
 		As(severity).Also(a.e.In, "%s here", did).Also(a.fence, "the fence").Also(a.sync, "the barrier").On(t, i)
 }
 
@@ -279,18 +280,18 @@ func complain(p *verify.Pass, t *trace.Trace, i int, rule *diag.Rule, g *engine,
 func reason(a *plain) string {
 	switch a.state {
 	case fenced:
-		return "without a barrier after the fence"
+		return "missing barrier after fence.proxy.async"
 	case joined:
-		return "with only warp-level synchronization after the fence"
+		return "only warp-level synchronization after fence.proxy.async"
 	case late:
-		return "with the fence after the barrier instead of before it"
+		return "fence.proxy.async after the barrier instead of before it"
 	case narrower:
-		return "with a fence for another state space"
+		return "fence.proxy.async for the wrong state space"
 	}
 	if a.fence != nil {
-		return "with a fence by only some of the threads"
+		return "fence.proxy.async executed by only some of the threads"
 	}
-	return "without fence.proxy.async in between"
+	return "missing fence.proxy.async"
 }
 
 // op is the first words of an opcode.
@@ -329,8 +330,9 @@ func handOver(p *verify.Pass, t *trace.Trace, i int, list []*plain, engines []*e
 			} else if g.e.Kind == trace.GroupMultiply {
 				rule = &ruleGroup
 			}
-			f := p.Report(rule, e.In, "missing fence.proxy.async: %s releases shared memory that "+
-				"was %s through the generic proxy, and %s accesses it through the async proxy, %s", op(e.In), what, op(g.e.In), reason(a)).
+			f := p.Report(rule, e.In, "%[4]s: %[1]s releases shared memory that was %[2]s "+
+				"through the generic proxy, and %[3]s accesses it through the async proxy",
+				op(e.In), what, op(g.e.In), reason(a)).
 				Also(a.e.In, "%s here", what).Also(a.fence, "the fence").Also(g.e.In, "the other access").On(t, i)
 			switch {
 			case a.state == narrower:

@@ -15,13 +15,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Analyzer returns the analyzer.
+// Analyzer returns the analyzer for setmaxnreg.
 func Analyzer() *verify.Analyzer {
 	return &verify.Analyzer{
 		Name: "registers",
-		Doc: `Registers sums the registers that setmaxnreg leaves to each warpgroup, and checks that whole
-warpgroups execute it. The pool is what the kernel is launched with: .maxnreg, or the most that the block
-size allows.`,
+		Doc: `Registers sums the registers that setmaxnreg leaves to each warpgroup, and checks
+that whole warpgroups execute it. The pool is what the kernel is launched with:
+.maxnreg, or the most that the block size allows.`,
 		Rules:    diag.Rules{ruleNumber, ruleWhole, ruleWay, rulePool, rulePinned, ruleGained},
 		Requires: []trace.Kind{trace.Registers},
 		Run:      run,
@@ -124,9 +124,11 @@ func way(p *verify.Pass, t *trace.Trace, i int, n, now int64, free, guess bool) 
 	switch {
 	case free || now == 0:
 	case e.In.Mod("dec") && n > now:
-		p.Report(&ruleWay, e.In, "setmaxnreg.dec to %d, but threads have %d registers", n, now).On(t, i)
+		p.Report(&ruleWay, e.In, "setmaxnreg.dec to %d, but threads have %d registers", n, now).
+			On(t, i)
 	case e.In.Mod("inc") && n < now:
-		f := p.Report(&ruleWay, e.In, "setmaxnreg.inc to %d, but threads have %d registers", n, now).On(t, i)
+		f := p.Report(&ruleWay, e.In, "setmaxnreg.inc to %d, but threads have %d registers", n,
+			now).On(t, i)
 		if guess {
 			f.As(diag.Review) // they may have been launched with fewer
 		}

@@ -59,15 +59,16 @@ func columns(p *verify.Pass) {
 				low, ok := furthest(p, rest, e.Threads)
 				if known && ok && low+width > n {
 					p.Report(&ruleColumns, e.In, "out-of-bounds tensor memory access: %s "+
-						"accesses columns %d to %d, but %d columns are allocated", e.In.Head(), low, low+width-1, n).Also(alloc.In, "the allocation").On(t, i)
+						"accesses columns %d to %d, but %d columns are allocated", e.In.Head(), low,
+						low+width-1, n).Also(alloc.In, "the allocation").On(t, i)
 				}
 			}
 		}
 	}
 }
 
-// furthest is the last column that an offset of the threads names, with the lane above it. It is not ok where it rests on
-// more than the number of the thread.
+// furthest returns the last column that an offset of the threads names, with the lane above
+// it. It is not ok if it depends on more than the thread index.
 func furthest(p *verify.Pass, offset *value.Value, s value.Set) (column int64, ok bool) {
 	for _, term := range offset.Terms {
 		if !term.Atom.Tid {
@@ -100,7 +101,8 @@ func partly(p *verify.Pass, t *trace.Trace, i int, sizes map[*value.Value]*trace
 	}
 	alloc := sizes[slotOf(p, a.Args[0])]
 	if all, known := verify.Number(alloc, verify.Address(alloc.In, 0)+1); known && all != n {
-		p.Report(&ruleFree, e.In, "%d columns of tensor memory are freed, but %d were allocated", n, all).Also(alloc.In, "the allocation").On(t, i)
+		p.Report(&ruleFree, e.In, "%d columns of tensor memory are freed, but %d were allocated", n,
+			all).Also(alloc.In, "the allocation").On(t, i)
 	}
 }
 

@@ -81,7 +81,8 @@ func fences(p *verify.Pass, t *trace.Trace, h handed) {
 			// Stages that a commit frees are ordered by its object alone.
 			if after != nil && (moves || !commits) {
 				p.Report(&ruleFence, e.In, "missing tcgen05.fence::after_thread_sync between a "+
-					"wait for another thread and a tensor memory operation").Also(after.In, "the wait").On(t, i)
+					"wait for another thread and a tensor memory operation").
+					Also(after.In, "the wait").On(t, i)
 				after = nil
 			}
 			if moves {
@@ -92,7 +93,8 @@ func fences(p *verify.Pass, t *trace.Trace, h handed) {
 			for _, o := range list {
 				if moved != nil && h.loads[o.Object] && h.ahead[o.Object] && !e.In.Mod("expect_tx") {
 					p.Report(&ruleFence, e.In, "missing tcgen05.fence::before_thread_sync "+
-						"between a tensor memory access and an arrival").Also(moved.In, "the access").On(t, i)
+						"between a tensor memory access and an arrival").
+						Also(moved.In, "the access").On(t, i)
 					moved = nil
 				}
 			}
@@ -158,11 +160,13 @@ func sides(p *verify.Pass, t *trace.Trace) {
 		case before != nil && after == nil && works != nil:
 			p.Report(&ruleFence, e.In, "barrier between tensor memory operations has "+
 				"tcgen05.fence::before_thread_sync before it, but no ::after_thread_sync after it").
-				Also(before.In, "the fence").Also(works.In, "the operation after the barrier").On(t, i)
+				Also(before.In, "the fence").Also(works.In, "the operation after the barrier").
+				On(t, i)
 		case after != nil && before == nil && worked != nil && works != nil:
 			p.Report(&ruleFence, e.In, "barrier between tensor memory operations has "+
 				"tcgen05.fence::after_thread_sync after it, but no ::before_thread_sync before it").
-				Also(after.In, "the fence").Also(worked.In, "the operation before the barrier").On(t, i)
+				Also(after.In, "the fence").Also(worked.In, "the operation before the barrier").
+				On(t, i)
 		}
 	}
 }

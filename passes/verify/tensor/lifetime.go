@@ -98,7 +98,8 @@ func unmade(p *verify.Pass) {
 				if !kept(verify.Val(e, verify.Address(e.In, 0))) {
 					return // an address that comes from elsewhere
 				}
-				p.Report(&ruleFree, e.In, "tensor memory is used but never allocated").As(diag.Review).On(t, i)
+				p.Report(&ruleFree, e.In, "tensor memory is used but never allocated").
+					As(diag.Review).On(t, i)
 				return
 			}
 		}
@@ -139,7 +140,8 @@ func allocations(p *verify.Pass, t *trace.Trace) {
 			if last != nil {
 				if was, known := verify.Number(last, verify.Address(last.In, 0)+1); known && ok && n > was {
 					p.Report(&ruleAlloc, e.In, "tcgen05.alloc of %d columns after one of %d: a "+
-						"later allocation must not be larger", n, was).Also(last.In, "the earlier allocation").On(t, i)
+						"later allocation must not be larger", n, was).
+						Also(last.In, "the earlier allocation").On(t, i)
 				}
 			}
 			if e.Threads.Warps() > 1 && p.Pool.Exact {
@@ -147,8 +149,9 @@ func allocations(p *verify.Pass, t *trace.Trace) {
 					"instruction, expected one warp", e.Threads.Warps()).On(t, i)
 			}
 			if yielded != nil {
-				p.Report(&ruleFree, e.In, "tcgen05.alloc after tcgen05.relinquish_alloc_permit").Also(yielded.In,
-					"the permit is relinquished here").On(t, i)
+				p.Report(&ruleFree, e.In, "tcgen05.alloc after tcgen05.relinquish_alloc_permit").
+					Also(yielded.In,
+						"the permit is relinquished here").On(t, i)
 			}
 			if e.In.Mod("cta_group::2") && !met {
 				f := p.Report(&rulePair, e.In, "tcgen05.alloc for a pair of blocks without a "+
@@ -341,7 +344,8 @@ func later(p *verify.Pass, t *trace.Trace, i, syncs int) {
 			case trace.TensorLoad, trace.TensorStore, trace.TensorMultiply:
 				if n >= syncs {
 					p.Report(&ruleEarly, free.In, "tensor memory is freed while another warp may "+
-						"use it; no barrier orders that use before the free").Also(e.In, "the use").On(t, i)
+						"use it; no barrier orders that use before the free").Also(e.In, "the use").
+						On(t, i)
 					return
 				}
 			}

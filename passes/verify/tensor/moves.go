@@ -59,7 +59,8 @@ func moves(p *verify.Pass, t *trace.Trace) {
 					as = diag.Review // what was used has come
 				}
 				p.Report(&ruleWait, e.In, "missing tcgen05.wait::ld: %s while a load of tensor "+
-					"memory is in flight; the memory may be overwritten before it is read", what(e)).
+					"memory is in flight; the memory may be overwritten before it is read",
+					what(e)).
 					As(as).Also(load.In, "the load").On(t, i)
 				load = nil
 			}
@@ -80,7 +81,7 @@ func moves(p *verify.Pass, t *trace.Trace) {
 	}
 }
 
-// A flight is the loads of tensor memory under way on a trace.
+// A flight holds the loads of tensor memory in flight on a trace.
 type flight struct {
 	of     map[*ir.Reg]loaded // the registers that they write, and those that these were copied to
 	unread map[*ir.Reg]bool   // the registers that they write and that nothing has used so far; a copy is no use
@@ -109,7 +110,7 @@ func (f *flight) read(in *ir.Instr) {
 	})
 }
 
-// touch looks for a use of what loads under way write.
+// touch looks for a use of what loads in flight write.
 func (f *flight) touch(p *verify.Pass, t *trace.Trace, i int, in *ir.Instr) {
 	if len(f.of) == 0 || f.copied(in) {
 		return

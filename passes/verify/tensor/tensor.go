@@ -14,13 +14,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Analyzer returns the analyzer.
+// Analyzer returns the analyzer for tensor memory.
 func Analyzer() *verify.Analyzer {
 	return &verify.Analyzer{
 		Name: "tensor",
-		Doc: `Tensor follows on each trace the tcgen05 operations in flight: loads and stores up to their
-wait, matrix operations up to a commit and a wait for its mbarrier. Allocations and frees are compared
-over all traces. The columns that a matrix operation covers are in a descriptor and are unknown.`,
+		Doc: `Tensor follows on each trace the tcgen05 operations in flight: loads and stores up
+to their wait, matrix operations up to a commit and a wait for its mbarrier.
+Allocations and frees are compared over all traces. The columns that a matrix
+operation covers are in a descriptor and are unknown.`,
 		Rules: diag.Rules{ruleAlloc, ruleAddress, ruleFree, ruleEarly, rulePair, ruleOrder, ruleCommit, ruleWait, ruleFence, ruleLanes, ruleColumns},
 		Requires: []trace.Kind{trace.TensorAlloc, trace.TensorFree, trace.TensorLoad, trace.TensorStore, trace.TensorMultiply,
 			trace.TensorCopy, trace.TensorShift, trace.TensorCommit},
@@ -43,7 +44,7 @@ func run(p *verify.Pass) {
 	columns(p)
 }
 
-// A task is a matrix operation under way.
+// A task is a matrix operation in flight.
 type task struct {
 	e       *trace.Event
 	columns *value.Value
@@ -208,7 +209,8 @@ func lanes(p *verify.Pass, t *trace.Trace) {
 			continue
 		}
 		f := p.Report(&ruleLanes, e.In, "warp %d accesses lane %d of tensor memory but can reach "+
-			"only lanes %d to %d", bad/32, p.Pool.At(own, bad)>>16&0x7f, 32*(bad/32%4), 32*(bad/32%4)+31).On(t, i)
+			"only lanes %d to %d", bad/32, p.Pool.At(own, bad)>>16&0x7f, 32*(bad/32%4),
+			32*(bad/32%4)+31).On(t, i)
 		if first {
 			f.As(diag.Review) // as warps do that count on their own lanes being meant
 		}

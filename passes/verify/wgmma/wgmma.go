@@ -15,12 +15,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Analyzer returns the analyzer.
+// Analyzer returns the analyzer for wgmma.
 func Analyzer() *verify.Analyzer {
 	return &verify.Analyzer{
 		Name: "wgmma",
-		Doc: `Wgmma follows the registers that wgmma.mma_async uses while it is in flight: a fence must precede
-it and a wait must follow. It also checks that whole warpgroups execute wgmma.`,
+		Doc: `Wgmma follows the registers that wgmma.mma_async uses while it is in flight: a fence
+must precede it and a wait must follow. It also checks that whole warpgroups execute
+wgmma.`,
 		Rules:    diag.Rules{ruleFence, ruleWait, ruleRelease, ruleWhole},
 		Requires: []trace.Kind{trace.GroupMultiply, trace.GroupFence, trace.GroupCommit, trace.GroupWait},
 		Run:      run,
@@ -126,7 +127,8 @@ func (f *follower) touch(i int, list ...*ir.Instr) {
 			if u.groups == 0 {
 				why = "its group is not committed"
 			}
-			f.p.Report(&ruleWait, in, "%s %s while wgmma is in flight: %s", verify.Register(r), word, why).As(grade(in)).Also(u.e.In, "the wgmma").On(f.t, i)
+			f.p.Report(&ruleWait, in, "%s %s while wgmma is in flight: %s", verify.Register(r),
+				word, why).As(grade(in)).Also(u.e.In, "the wgmma").On(f.t, i)
 		})
 	}
 }
@@ -269,7 +271,8 @@ func whole(p *verify.Pass) {
 			group := value.First(128*g + 128).Minus(value.First(128 * g))
 			here := s.And(group)
 			if lanes := here.Len(); lanes > 0 && lanes < 128 && p.Pool.Exact && p.Left(e.In, group.Minus(s)) {
-				f := p.Report(&ruleWhole, e.In, "%s by %d of the 128 threads of warpgroup %d", e.In.Op, lanes, g)
+				f := p.Report(&ruleWhole, e.In, "%s is executed by only %d of the 128 threads of "+
+					"warpgroup %d", e.In.Op, lanes, g)
 				for _, c := range e.Parted {
 					f.Also(c.In, "threads take different branches here")
 				}
