@@ -75,8 +75,8 @@ func (p *Pass) OwnedByOthers(r, o *memory.Region, group int) bool {
 // address that mapa was given.
 func (p *Pass) Peer(e *trace.Event, bytes int64) (memory.Region, bool) {
 	v := Val(e, Address(e.In, 0))
-	if v == nil || len(v.Terms) == 0 {
-		return memory.Region{}, false
+	if Rank(v) == nil {
+		return memory.Region{}, false // in no other block
 	}
 	inner := p.Pool.Const(64, v.K)
 	found := false

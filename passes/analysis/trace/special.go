@@ -254,7 +254,9 @@ func (w *walk) opaque(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value
 		}
 		in.Args[i].Walk(func(o *ir.Operand) {
 			if r := o.Reg; r != nil && o.Kind == ir.Register {
-				set(o, w.pool.Atom(bitsOf(r), "op", name+"/"+strconv.Itoa(n), in, level, args...))
+				if w.at(r) >= 0 { // else nobody asks for it
+					set(o, w.pool.Atom(bitsOf(r), "op", name+"/"+strconv.Itoa(n), in, level, args...))
+				}
 				n++
 			}
 		})
