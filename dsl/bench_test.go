@@ -89,6 +89,28 @@ func BenchmarkBuild(b *testing.B) {
 	}
 }
 
+// TestHazardCost holds how much memory the hazard analyzers may ask for in the kernel of the benchmark:
+// unlike their time, which goes with it, that does not depend on what else the machine does. The bound
+// is half as much again as they need.
+func TestHazardCost(t *testing.T) {
+	const most = 75_000
+	build := func(options ...dsl.Option) float64 {
+		return testing.AllocsPerRun(1, func() {
+			m := dsl.New("m", "sm_90a", options...)
+			fused(m)
+			if _, err := m.Text(); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	with, without := build(), build(dsl.SkipHazards())
+	if n := with - without; n > most {
+		t.Errorf("the hazard analyzers make %.0f allocations, expected at most %d", n, most)
+	} else if n < 100 {
+		t.Errorf("the hazard analyzers make %.0f allocations: they did not run", n)
+	}
+}
+
 // each reports the time that an instruction took.
 func each(b *testing.B, all time.Duration, builds, instructions int) {
 	b.ReportMetric(float64(instructions), "instrs")

@@ -147,7 +147,7 @@ func TestFeatures(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range slices.Concat(features, copies, valueFeatures, productFeatures, gridFeatures, blackwellFeatures, tensorFeatures) {
-		m := dsl.New("m", f.target, dsl.Verify())
+		m := dsl.New("m", f.target)
 		f.build(m)
 		_, list := m.Build()
 		for _, d := range list {

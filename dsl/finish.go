@@ -6,7 +6,9 @@ package dsl
 import (
 	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/internal/slab"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/lower"
@@ -33,9 +35,53 @@ func (m *Module) finish() {
 	for _, k := range m.kernels {
 		k.tellBoxes()
 	}
-	if m.verify {
-		m.faults = append(m.faults, suite.Run(m.ir, verify.Options{}).Findings...)
+	if !m.skipHazards {
+		m.faults = oncePerMistake(m.faults, suite.Run(m.ir, verify.Options{}).Findings)
 	}
+}
+
+// dataRace begins the builder's findings about data races in shared memory.
+const dataRace = "data race: "
+
+// subjects lists mistakes that both the builder and the hazard analyzers report: how the builder's
+// message begins, and the rules of the analyzers.
+var subjects = []struct {
+	message string
+	rules   []string
+}{
+	{dataRace, []string{"B8", "B9"}},
+}
+
+// oncePerMistake returns the findings of the builder and of the hazard analyzers, one for each mistake: of two
+// with one subject at one line of Go, it keeps that of the builder, which has the better words, with
+// the graver severity.
+func oncePerMistake(builder, hazards diag.List) diag.List {
+	n := len(builder)
+	for _, h := range hazards {
+		known := slices.IndexFunc(builder[:n], func(b diag.Diagnostic) bool {
+			return sameMistake(&b, &h)
+		})
+		if known < 0 {
+			builder = append(builder, h)
+		} else if h.Severity < builder[known].Severity {
+			builder[known].Severity = h.Severity
+		}
+	}
+	return builder
+}
+
+// sameMistake reports whether a finding of the builder and one of the hazard analyzers have one
+// subject and one line of Go.
+func sameMistake(b, h *diag.Diagnostic) bool {
+	if b.Place.File != h.Place.File || b.Place.Line != h.Place.Line {
+		return false
+	}
+	for _, s := range subjects {
+		if strings.HasPrefix(b.Message, s.message) && slices.Contains(s.rules, h.Rule) {
+			return true
+		}
+	}
+	return false
 }
 
 // checkNames reports parameters that are named after a function of the module. PTX allows that, but ptxas 13.5 crashes on some of them.

@@ -23,11 +23,12 @@ type Module struct {
 	refused standIns
 	names   map[string]bool // of the module
 	lines   bool
-	verify  bool
-	kernels []*Kernel
-	built   bool
-	sealed  bool // what is added now is lost
-	stray   bool // New did not make it
+	// skipHazards leaves out the analyzers of passes/verify.
+	skipHazards bool
+	kernels     []*Kernel
+	built       bool
+	sealed      bool // what is added now is lost
+	stray       bool // New did not make it
 	// spellings are the opcodes that were written out.
 	spellings spellings
 }
@@ -38,9 +39,10 @@ type Option func(*Module)
 // LineInfo emits .file and .loc lines, with which debuggers and profilers show the Go source.
 func LineInfo() Option { return func(m *Module) { m.sound().lines = true } }
 
-// Verify makes Build check each kernel for hazards as ptxdsl verify does: barriers, asynchronous
-// copies, fences and tensor memory. It takes some tenths of a second for a large kernel.
-func Verify() Option { return func(m *Module) { m.sound().verify = true } }
+// SkipHazards makes Build and Text skip the hazard analyzers, which check each kernel for races and
+// misuse of barriers, asynchronous copies, fences and tensor memory, as ptxdsl verify does. The
+// checks of the builder itself still run. Such a module builds faster, and may contain hazards.
+func SkipHazards() Option { return func(m *Module) { m.sound().skipHazards = true } }
 
 // Version requests a PTX version, such as "8.6", instead of the lowest that supports the module.
 func Version(version string) Option {
@@ -123,8 +125,9 @@ func (m *Module) Is(targets ...string) bool {
 	return false
 }
 
-// Build finishes the module and returns it as package ir represents it, with all findings. A module
-// with errors must not be lowered.
+// Build finishes the module and returns it as package ir represents it, with all findings: those of
+// the builder and, unless [SkipHazards] is given, those of the hazard analyzers. A module with errors
+// must not be lowered.
 func (m *Module) Build() (*ir.Module, diag.List) {
 	m = m.sound()
 	if !m.built {
@@ -151,9 +154,9 @@ func (m *Module) Text() (string, error) {
 	return lower.Text(built), nil
 }
 
-// Findings returns all findings of Build: those in the error of Text, and also warnings and, with
-// Verify, reviews and notes. Formatted with %v it reads like an error. golden.Clean requires that
-// there are none.
+// Findings returns all findings of Build: the errors, which Text returns too, and warnings, reviews
+// and notes. Formatted with %v it reads like an error. golden.Clean fails on any finding that is not
+// a note.
 func (m *Module) Findings() diag.List {
 	_, list := m.Build()
 	return list

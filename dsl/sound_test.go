@@ -71,7 +71,7 @@ func strayCalls(k *dsl.Kernel, f *dsl.Func, m *dsl.Module) []func() {
 			for _, option := range []dsl.KernelOption{dsl.Threads(32), dsl.MaxThreads(32), dsl.MinBlocks(2), dsl.MaxRegs(32), dsl.Cluster(2)} {
 				option(k)
 			}
-			for _, option := range []dsl.Option{dsl.LineInfo(), dsl.Verify(), dsl.Version("8.6"), dsl.IndependentSamplers()} {
+			for _, option := range []dsl.Option{dsl.LineInfo(), dsl.Version("8.6"), dsl.IndependentSamplers()} {
 				option(m)
 			}
 		},

@@ -15,8 +15,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/dsl"
 )
 
-// TestVerify: a hazard is a finding at the line of Go that made it, for who asks.
-func TestVerify(t *testing.T) {
+// TestHazards checks that a hazard is a finding at the Go line that made it, and that SkipHazards
+// turns the analyzers off.
+func TestHazards(t *testing.T) {
 	build := func(options ...dsl.Option) (diag.List, int) {
 		m := dsl.New("m", "sm_90", options...)
 		k := m.Kernel("k", dsl.Threads(128))
@@ -31,10 +32,10 @@ func TestVerify(t *testing.T) {
 		_, list := m.Build()
 		return list, line + 1
 	}
-	if list, _ := build(); len(list) > 0 {
-		t.Errorf("findings of a module that asks for none: %v", list)
+	if list, _ := build(dsl.SkipHazards()); len(list) > 0 {
+		t.Errorf("findings of a module that skips hazards: %v", list)
 	}
-	list, line := build(dsl.Verify())
+	list, line := build()
 	found := false
 	for _, d := range list {
 		found = found || d.Rule[0] == 'A' && d.Severity == diag.Error && d.Place.Line == line && filepath.Base(d.Place.File) == "verify_test.go"
@@ -43,7 +44,7 @@ func TestVerify(t *testing.T) {
 		t.Errorf("no error of a copy at line %d: %v", line, list)
 	}
 	for _, build := range []func(*dsl.Module){gemm, promoted} {
-		m := dsl.New("m", "sm_90a", dsl.Verify())
+		m := dsl.New("m", "sm_90a")
 		build(m)
 		if _, err := m.Text(); err != nil {
 			t.Error(err)
@@ -69,7 +70,7 @@ func TestIgnored(t *testing.T) {
 		{"ptxdsl:ignore A12", false, []string{"A12", "V102"}},
 		{"ptxdsl:ignore A12 the kernel ahead writes other memory", true, []string{"V103"}},
 	} {
-		m := dsl.New("m", "sm_90", dsl.Verify())
+		m := dsl.New("m", "sm_90")
 		k := m.Kernel("k", dsl.Threads(128))
 		x, y := dsl.Global[dsl.U32](k, "x"), dsl.Global[dsl.U32](k, "y")
 		if c.wait {

@@ -104,7 +104,12 @@ func multiplied(m *dsl.Module, regs int, make func(*dsl.Kernel) []*dsl.Accumulat
 }
 
 // TestBudgets builds kernels that the assembler cannot give the registers that they ask for: each warning must be at a line that wants it.
-func TestBudgets(t *testing.T) { testWrong(t, "wrong_budgets_test.go", budgets, false) }
+//
+// The hazard analyzers are left out: several of these kernels consume a pipeline a different number of
+// times than they fill it, and the analyzers do not relate the trip counts steps and 2*steps.
+func TestBudgets(t *testing.T) {
+	testWrong(t, "wrong_budgets_test.go", budgets, false, dsl.SkipHazards())
+}
 
 // TestRightBudgets builds kernels whose sums fit, one by one or all at once: nothing is told of them.
 func TestRightBudgets(t *testing.T) {
@@ -139,7 +144,7 @@ func TestRightBudgets(t *testing.T) {
 			}
 		},
 	} {
-		m := dsl.New("budgets", "sm_90a")
+		m := dsl.New("budgets", "sm_90a", dsl.SkipHazards()) // as in TestBudgets
 		build(m)
 		if _, list := m.Build(); len(list) > 0 {
 			t.Errorf("%s: %v", name, list)

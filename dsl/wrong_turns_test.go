@@ -122,7 +122,8 @@ func TestRightTurns(t *testing.T) {
 			})
 		},
 	} {
-		m := dsl.New("turns", "sm_90a")
+		// All warps store to the same places here: only the bounds of the loops are tested.
+		m := dsl.New("turns", "sm_90a", dsl.SkipHazards())
 		build(m, m.Kernel("k", dsl.Threads(256)))
 		if _, list := m.Build(); len(list) > 0 {
 			t.Errorf("%s: %v", name, list)

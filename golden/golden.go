@@ -78,10 +78,10 @@ type Judged interface {
 }
 
 // Clean requires that m has no findings: no errors, and none of the warnings and reviews that
-// Text and Check do not report. Notes, for example about what dsl.Verify could not check, are
+// Text and Check do not report. Notes, for example about what the hazard analyzers could not check, are
 // logged.
 //
-//	m := dsl.New("saxpy", "sm_90", dsl.Verify())
+//	m := dsl.New("saxpy", "sm_90")
 //	Saxpy(m)
 //	golden.Clean(t, m)
 //	golden.Check(t, m)

@@ -177,7 +177,7 @@ func (r *recorder) Logf(f string, args ...any) {
 // TestClean holds what is said of a module with a doubt, which is no error, and that nothing is said of one without.
 func TestClean(t *testing.T) {
 	for _, want := range []string{"", `golden_test.go:\d+:\d+: warning D501: result of add is unused`} {
-		m := dsl.New("m", "sm_80", dsl.Verify())
+		m := dsl.New("m", "sm_80")
 		k := m.Kernel("k", dsl.Threads(32))
 		x := dsl.Global[dsl.F32](k, "x")
 		y := x.Load(k.TID().X)

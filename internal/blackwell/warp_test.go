@@ -176,7 +176,7 @@ func places(r *rand.Rand, s *sample, together int) (kept sample, told []byte) {
 func (c warpCase) run(d *Device) error {
 	r := rand.New(rand.NewPCG(3, 4))
 	dev := runtime.On(d)
-	m := dsl.New("m.ptx", d.target, dsl.Verify())
+	m := dsl.New("m.ptx", d.target)
 	c.build(m)
 	text, err := m.Text()
 	if err != nil {

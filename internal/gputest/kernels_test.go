@@ -44,7 +44,7 @@ func TestFeatures(t *testing.T) {
 	}
 	for i, build := range []func(*dsl.Module){scans, vectors, matrices, bulk, chunks, boxes, chain, lying().build, computed().build, halved().build, widened, gathered,
 		func(m *dsl.Module) { dynamic(m, 4) }, func(m *dsl.Module) { dynamic(m, 13_000) }} {
-		m := dsl.New("features", "sm_90a", dsl.Verify())
+		m := dsl.New("features", "sm_90a")
 		build(m)
 		_, list := m.Build()
 		for _, d := range list {

@@ -50,10 +50,14 @@ func (p *Pass) Region(e *trace.Event, n int, bytes int64) (memory.Region, bool) 
 // At returns the bytes at an address, as memory.Of returns them; it decomposes each address
 // once.
 func (p *Pass) At(address *value.Value, bytes int64, s value.Set) (memory.Region, bool) {
-	at, seen := p.sheet.places[address]
-	if !seen {
+	if address == nil {
+		return memory.Region{}, false
+	}
+	at := p.sheet.places.get(address)
+	if at == nil {
+		at = &place{}
 		at.Place, at.known = memory.At(p.Pool, address)
-		p.sheet.places[address] = at
+		p.sheet.places.put(address, at)
 	}
 	if !at.known {
 		return memory.Region{}, false
@@ -71,8 +75,8 @@ func (p *Pass) OwnedByOthers(r, o *memory.Region, group int) bool {
 // address that mapa was given.
 func (p *Pass) Peer(e *trace.Event, bytes int64) (memory.Region, bool) {
 	v := Val(e, Address(e.In, 0))
-	if v == nil || len(v.Terms) == 0 {
-		return memory.Region{}, false
+	if Rank(v) == nil {
+		return memory.Region{}, false // in no other block
 	}
 	inner := p.Pool.Const(64, v.K)
 	found := false
@@ -104,14 +108,21 @@ func (p *Pass) Access(e *trace.Event) (memory.Region, bool) {
 		}
 		return p.Region(e, 0, n)
 	}
-	r, ok := p.Region(e, 0, memory.Bytes(e.In))
+	size, known := p.sheet.sizes[e.In]
+	if !known {
+		size = memory.Bytes(e.In)
+		p.sheet.sizes[e.In] = size
+	}
+	r, ok := p.Region(e, 0, size)
 	return r, ok && r.Shared()
 }
 
 // Reads returns the regions of shared memory that an asynchronous operation reads: the source
 // of a bulk store, or the matrix operands that descriptors name.
-func (p *Pass) Reads(e *trace.Event) []memory.Region {
-	var list []memory.Region
+func (p *Pass) Reads(e *trace.Event) []memory.Region { return p.AppendReads(nil, e) }
+
+// AppendReads appends the regions of Reads to a list.
+func (p *Pass) AppendReads(list []memory.Region, e *trace.Event) []memory.Region {
 	add := func(v *value.Value, bytes int64) {
 		if r, ok := p.At(v, bytes, e.Threads); ok && r.Shared() {
 			list = append(list, r)
@@ -146,21 +157,34 @@ func (p *Pass) Reads(e *trace.Event) []memory.Region {
 	return list
 }
 
+// nowhere stands for the address in a value that is no matrix descriptor.
+var nowhere value.Value
+
 // described is the address in a matrix descriptor, or nil; descriptors are taken apart once.
 func (p *Pass) described(v *value.Value) *value.Value {
-	a, seen := p.sheet.described[v]
-	if !seen {
+	if v == nil {
+		return nil
+	}
+	a := p.sheet.described.get(v)
+	if a == nil {
+		a = &nowhere
 		if at, ok := memory.Descriptor(p.Pool, v); ok {
 			a = at
 		}
-		p.sheet.described[v] = a
+		p.sheet.described.put(v, a)
+	}
+	if a == &nowhere {
+		return nil
 	}
 	return a
 }
 
 // Writes returns the regions of this block's shared memory that an asynchronous operation
 // writes.
-func (p *Pass) Writes(e *trace.Event) []memory.Region {
+func (p *Pass) Writes(e *trace.Event) []memory.Region { return p.AppendWrites(nil, e) }
+
+// AppendWrites appends the regions of Writes to a list.
+func (p *Pass) AppendWrites(list []memory.Region, e *trace.Event) []memory.Region {
 	bytes := int64(Least)
 	switch e.Kind {
 	case trace.BulkLoad:
@@ -172,27 +196,27 @@ func (p *Pass) Writes(e *trace.Event) []memory.Region {
 		}
 		// As RemoteStore.
 		if r, ok := p.Peer(e, bytes); ok {
-			return []memory.Region{r}
+			return append(list, r)
 		}
-		return nil
+		return list
 	case trace.Answer:
 	case trace.RemoteStore:
 		// Blocks of a cluster are taken to do alike: what this one stores in another, another stores here.
 		if r, ok := p.Peer(e, memory.Bytes(e.In)); ok {
-			return []memory.Region{r}
+			return append(list, r)
 		}
-		return nil
+		return list
 	case trace.Copy:
 		if n, ok := Number(e, 2); ok {
 			bytes = n
 		}
 	default:
-		return nil
+		return list
 	}
 	if r, ok := p.Region(e, 0, bytes); ok && r.Shared() {
-		return []memory.Region{r}
+		return append(list, r)
 	}
-	return nil
+	return list
 }
 
 // Multicast reports whether an asynchronous operation has a mask of destination blocks.

@@ -11,7 +11,6 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
-	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
 // followAll holds kernels against the analyzers. They have nothing to do with one another, so they are followed side by side;
@@ -74,7 +73,7 @@ func again(m *ir.Module, kernels []*ir.Func, list []*Analyzer, opt Options, work
 // follow holds one kernel against the analyzers.
 func follow(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options) *sheet {
 	k := trace.Follow(m, f, opt.Limits)
-	s := &sheet{module: m, effort: opt.Effort, missed: k.Missed, places: make(map[*value.Value]place), foreign: make(memory.ForeignCache), described: make(map[*value.Value]*value.Value), boxes: boxes(f)}
+	s := &sheet{module: m, effort: opt.Effort, missed: k.Missed, foreign: make(memory.ForeignCache), sizes: make(map[*ir.Instr]int64), boxes: boxes(f)}
 	for _, a := range list {
 		if (a.Flow || len(k.Traces) > 0) && (len(a.Requires) == 0 || k.Needs(a.Requires...)) {
 			before := len(s.missed)
@@ -102,6 +101,6 @@ func follow(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options) *sheet {
 	}
 	s.cases, s.tried, s.spent = k.Cases, k.Tried, k.Spent
 	// Traces are large, and are not needed any more.
-	s.places, s.described = nil, nil
+	s.places, s.objects, s.described = nil, nil, nil
 	return s
 }

@@ -45,57 +45,93 @@ type Touch struct {
 	First bool
 }
 
+// objects is an address of mbarriers taken apart.
+type objects struct {
+	root, own *value.Value // own depends on the thread index alone
+	rank      *value.Value
+	first     bool
+	ok        bool
+	known     []touches // for the first few sets of threads
+}
+
+// touches are the objects that some threads touch.
+type touches struct {
+	threads value.Set
+	list    []Touch
+}
+
 // Objects returns the mbarriers that an address stands for, and the threads for each. It is
-// not ok if they are unknown.
+// not ok if they are unknown. The list must not be changed.
 func (p *Pass) Objects(e *trace.Event, v *value.Value) (list []Touch, ok bool) {
+	const few = 16
 	if v == nil {
 		return nil, false
 	}
-	k := p.Pool
-	root, own := k.Const(64, 0), k.Const(64, v.K)
-	var rank *value.Value
-	first := false
-	for _, t := range v.Terms {
-		one := k.Alone(t.Atom)
-		at, of := remote(k, t.Atom)
-		if at != nil && t.Factor == 1 {
-			rank, one, first = of, at, t.Atom.Op != "mapa"
-			for _, u := range one.Terms {
-				term := k.Scale(64, k.Alone(u.Atom), u.Factor)
-				if u.Atom.Tid {
-					own = k.Add(64, own, term)
-				} else {
-					root = k.Add(64, root, term)
-				}
-			}
-			own = k.Add(64, own, k.Const(64, one.K))
-			continue
-		}
-		term := k.Scale(64, one, t.Factor)
-		if t.Atom.Tid {
-			own = k.Add(64, own, term)
-		} else {
-			root = k.Add(64, root, term)
-		}
+	o := p.sheet.objects.get(v)
+	if o == nil {
+		o = p.objectsAt(v)
+		p.sheet.objects.put(v, o)
 	}
-	if inside(root) == nil {
+	if !o.ok {
 		return nil, false
 	}
-	if own.Const() {
-		return []Touch{{Object{root, own.K}, e.Threads, rank, first}}, true
+	for i := range o.known {
+		if o.known[i].threads == e.Threads {
+			return o.known[i].list, true
+		}
+	}
+	list = p.touches(o, e.Threads)
+	if len(o.known) < few {
+		o.known = append(o.known, touches{e.Threads, list})
+	}
+	return list, true
+}
+
+// objectsAt takes an address apart.
+func (p *Pass) objectsAt(v *value.Value) *objects {
+	k := p.Pool
+	root, own := k.Const(64, 0), k.Const(64, v.K)
+	o := &objects{}
+	add := func(list []value.Term) {
+		for _, t := range list {
+			term := k.Scale(64, k.Alone(t.Atom), t.Factor)
+			if t.Atom.Tid {
+				own = k.Add(64, own, term)
+			} else {
+				root = k.Add(64, root, term)
+			}
+		}
+	}
+	for i, t := range v.Terms {
+		if at, of := remote(k, t.Atom); at != nil && t.Factor == 1 {
+			o.rank, o.first = of, t.Atom.Op != "mapa"
+			add(at.Terms)
+			own = k.Add(64, own, k.Const(64, at.K))
+			continue
+		}
+		add(v.Terms[i : i+1])
+	}
+	o.root, o.own, o.ok = root, own, inside(root) != nil
+	return o
+}
+
+// touches is the objects of an address that some threads touch.
+func (p *Pass) touches(o *objects, threads value.Set) (list []Touch) {
+	if o.own.Const() {
+		return []Touch{{Object{o.root, o.own.K}, threads, o.rank, o.first}}
 	}
 	at := make(map[int64]int)
-	e.Threads.Each(func(t int) {
-		n := k.At(own, t)
+	threads.Each(func(t int) {
+		n := p.Pool.At(o.own, t)
 		i, seen := at[n]
 		if !seen {
 			i = len(list)
 			at[n] = i
-			list = append(list, Touch{Object: Object{root, n}, Rank: rank, First: first})
+			list = append(list, Touch{Object: Object{o.root, n}, Rank: o.rank, First: o.first})
 		}
 		list[i].Threads.Add(t)
 	})
-	return list, true
+	return list
 }
 
 // Blocks returns the blocks of the cluster in which threads of a block touch an object, of those

@@ -120,22 +120,43 @@ type sheet struct {
 	threads   int
 	guessed   bool
 	cases     int
-	spent     int                    // steps
-	boxes     map[*ir.Var]int64      // see Pass.Copied
-	rooms     map[*ir.Instr]int64    // see Pass.Room
-	extents   map[*ir.Instr]int64    // see Pass.Extent
-	places    map[*value.Value]place // see Pass.At
-	foreign   memory.ForeignCache    // see Pass.OwnedByOthers
-	census    *census                // see Pass.Uncertain
-	zeros     map[*ir.Reg]bool       // see Pass.TensorLanes
+	spent     int                 // steps
+	boxes     map[*ir.Var]int64   // see Pass.Copied
+	sizes     map[*ir.Instr]int64 // see Pass.Access
+	rooms     map[*ir.Instr]int64 // see Pass.Room
+	extents   map[*ir.Instr]int64 // see Pass.Extent
+	places    byValue[place]      // see Pass.At
+	objects   byValue[objects]    // see Pass.Objects
+	foreign   memory.ForeignCache // see Pass.OwnedByOthers
+	census    *census             // see Pass.Uncertain
+	zeros     map[*ir.Reg]bool    // see Pass.TensorLanes
 	// described is the addresses in matrix descriptors.
-	described map[*value.Value]*value.Value
+	described byValue[value.Value]
 }
 
 // A place is an address taken apart, where that can be done.
 type place struct {
 	memory.Place
 	known bool
+}
+
+// A byValue maps the values of a kernel to what was worked out of them.
+type byValue[T any] []*T
+
+// get returns what was put in for v, or nil.
+func (l byValue[T]) get(v *value.Value) *T {
+	if v.ID < len(l) {
+		return l[v.ID]
+	}
+	return nil
+}
+
+// put keeps x for v.
+func (l *byValue[T]) put(v *value.Value, x *T) {
+	if n := v.ID + 1 - len(*l); n > 0 {
+		*l = append(*l, make([]*T, n)...)
+	}
+	(*l)[v.ID] = x
 }
 
 // A Finding can be modified until its pass ends.

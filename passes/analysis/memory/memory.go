@@ -178,7 +178,7 @@ func Bytes(in *ir.Instr) int64 {
 		switch {
 		case word == "v2" || word == "v4" || word == "v8":
 			n = int64(word[1] - '0')
-		case len(word) > 1 && strings.Contains("busf", word[:1]):
+		case len(word) > 1 && strings.IndexByte("busf", word[0]) >= 0 && word[1] >= '0' && word[1] <= '9':
 			if k, err := strconv.Atoi(word[1:]); err == nil {
 				bits = int64(k)
 			}

@@ -45,6 +45,14 @@ type program struct {
 	round  int             // how often it was followed
 	taken  map[[2]int]bool // edges between blocks that were followed
 	scales scales          // of what values are substituted for; see choices
+	// unknowns holds results of instructions that are something new each time.
+	unknowns map[execution][]*value.Value
+}
+
+// An execution is the nth one of an instruction on a path.
+type execution struct {
+	in *ir.Instr
+	n  int
 }
 
 // A region is what a branch may run before its ways meet at end.
@@ -99,7 +107,7 @@ func newProgram(m *ir.Module, f *ir.Func) *program {
 			x, exact, k.Guessed = n, true, true
 		}
 	}
-	p := &program{k: k, pool: value.NewPool(x, y, z, exact), flow: g, place: make(map[*ir.Block]int, len(f.Blocks)),
+	p := &program{k: k, unknowns: make(map[execution][]*value.Value), pool: value.NewPool(x, y, z, exact), flow: g, place: make(map[*ir.Block]int, len(f.Blocks)),
 		turns: make(map[*graph.Loop]int), active: make(map[*graph.Loop]bool), quiet: make(map[*ir.Func]bool), defs: make(map[*ir.Func]*ir.Func),
 		acc: make(map[*ir.Reg]bool), skips: make(map[int]region), wrote: make(map[int][]int), params: make(map[*ir.Var]bool)}
 	p.taken = make(map[[2]int]bool)

@@ -62,9 +62,11 @@ func (k *Kernel) scenes() (list [][]*Trace, whole bool) {
 	inTurn(list)
 	all, shown := make(map[*ir.Instr]often), make(map[*ir.Instr]often)
 	for _, t := range k.Traces {
-		k.count(t, all)
-		if used[t] {
-			k.count(t, shown)
+		for in, n := range k.count(t) {
+			all[in] = all[in].max(n.most)
+			if used[t] {
+				shown[in] = shown[in].max(n.most)
+			}
 		}
 	}
 	for in, n := range all {
@@ -120,13 +122,20 @@ func Answered(a *value.Atom) bool {
 // How often an instruction is done on a way, and how often before the innermost loop around it is left.
 type often struct{ times, turns int }
 
-// count notes how often each instruction is done in a trace, where that is more than was noted.
-func (k *Kernel) count(t *Trace, most map[*ir.Instr]often) {
-	type here struct {
-		often
-		visit int // of the loop, that turns are of
-	}
-	n := make(map[*ir.Instr]*here)
+// max is the greater of both numbers.
+func (o often) max(n often) often { return often{max(o.times, n.times), max(o.turns, n.turns)} }
+
+// A tally is how often an instruction was done up to some event of a trace.
+type tally struct {
+	often
+	visit int // of the loop, that turns are of
+	most  often
+}
+
+// count is how often each instruction is done in a trace.
+func (k *Kernel) count(t *Trace) map[*ir.Instr]*tally {
+	n := make(map[*ir.Instr]*tally)
+	var list []tally                    // that the next are taken of
 	visits := make(map[*graph.Loop]int) // how often each loop was left
 	var last *graph.Loop                // innermost of what came before
 	at := func(block int) {
@@ -145,7 +154,10 @@ func (k *Kernel) count(t *Trace, most map[*ir.Instr]often) {
 		at(e.Block)
 		h := n[e.In]
 		if h == nil {
-			h = &here{}
+			if len(list) == 0 {
+				list = make([]tally, 64)
+			}
+			h, list = &list[0], list[1:]
 			n[e.In] = h
 		}
 		h.times++
@@ -153,9 +165,9 @@ func (k *Kernel) count(t *Trace, most map[*ir.Instr]often) {
 			h.visit, h.turns = v, 0
 		}
 		h.turns++
-		m := most[e.In]
-		most[e.In] = often{max(m.times, h.times), max(m.turns, h.turns)}
+		h.most = h.most.max(h.often)
 	}
+	return n
 }
 
 // scene is the traces that go with one, or nil where threads are left over.

@@ -243,8 +243,50 @@ func (w *walk) opaque(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value
 		}
 	}
 	if name == "" {
-		name = in.Op + "@" + strconv.Itoa(int(in.Pos)) + "#" + strconv.Itoa(s.again(in))
+		times := s.again(in)
+		if len(args) == 0 {
+			w.unknownResults(in, times, level, set)
+			return
+		}
+		name = timed(in, times)
 	}
+	results(in, func(n int, o *ir.Operand) {
+		if w.at(o.Reg) >= 0 { // else nobody asks for it
+			set(o, w.pool.Atom(bitsOf(o.Reg), "op", name+"/"+strconv.Itoa(n), in, level, args...))
+		}
+	})
+}
+
+// timed names what an instruction gives at one of its executions on a path.
+func timed(in *ir.Instr, times int) string {
+	return in.Op + "@" + strconv.Itoa(int(in.Pos)) + "#" + strconv.Itoa(times)
+}
+
+// unknownResults gives the registers that an instruction writes something new. Every path has the same
+// values at the same execution.
+func (w *walk) unknownResults(in *ir.Instr, times int, level value.Level, set func(*ir.Operand, *value.Value)) {
+	k := execution{in, times}
+	list, known := w.unknowns[k]
+	if !known {
+		name := timed(in, times)
+		results(in, func(n int, o *ir.Operand) {
+			var v *value.Value
+			if w.at(o.Reg) >= 0 { // else nobody asks for it
+				v = w.pool.Atom(bitsOf(o.Reg), "op", name+"/"+strconv.Itoa(n), in, level)
+			}
+			list = append(list, v)
+		})
+		w.unknowns[k] = list
+	}
+	results(in, func(n int, o *ir.Operand) {
+		if list[n] != nil {
+			set(o, list[n])
+		}
+	})
+}
+
+// results calls visit for each register operand that an instruction writes, and its index among them.
+func results(in *ir.Instr, visit func(n int, o *ir.Operand)) {
 	n := 0
 	for i := range in.Args {
 		if in.Form == nil || i >= len(in.Form.Args) || in.Form.Args[i].Access == 0 {
@@ -254,7 +296,7 @@ func (w *walk) opaque(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value
 		}
 		in.Args[i].Walk(func(o *ir.Operand) {
 			if r := o.Reg; r != nil && o.Kind == ir.Register {
-				set(o, w.pool.Atom(bitsOf(r), "op", name+"/"+strconv.Itoa(n), in, level, args...))
+				visit(n, o)
 				n++
 			}
 		})

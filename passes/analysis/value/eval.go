@@ -224,11 +224,23 @@ type Pattern struct {
 // the thread index count as zero.
 func (p *Pool) Pattern(v *Value, s Set) *Pattern {
 	if v.K != 0 {
-		v = p.sum(v.Width, 0, v.Terms)
+		if v.bare == nil {
+			v.bare = p.sum(v.Width, 0, v.Terms)
+		}
+		v = v.bare
+	}
+	// Warps are asked for in turn, or one set of threads again and again.
+	for range v.patterns {
+		if list := v.patterns[v.latest]; list.Threads == s {
+			return list
+		}
+		v.latest = (v.latest + 1) % len(v.patterns)
 	}
 	key := points{v, s}
-	if list, ok := p.points[key]; ok {
-		return list
+	if len(v.patterns) == mostPatterns {
+		if list, ok := p.points[key]; ok {
+			return list
+		}
 	}
 	own := Value{Width: 64}
 	for _, t := range v.Terms {
@@ -244,9 +256,17 @@ func (p *Pool) Pattern(v *Value, s Set) *Pattern {
 	})
 	slices.Sort(list.At)
 	list.At = slices.Compact(list.At)
-	p.points[key] = list
+	if len(v.patterns) < mostPatterns {
+		v.patterns = append(v.patterns, list)
+	} else {
+		p.points[key] = list
+	}
 	return list
 }
+
+// mostPatterns is the number of patterns that a value keeps itself, where they are found faster than in
+// the map of the pool.
+const mostPatterns = 16
 
 // In returns the value in thread t.
 func (l *Pattern) In(t int) int64 { return l.pool.At(l.of, t) }

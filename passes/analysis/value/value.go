@@ -36,7 +36,11 @@ type Value struct {
 	Terms []Term
 
 	where *Set   // the threads in which it holds, once asked for
-	next  *Value // with the same hash
+	bare  *Value // without its constant, once asked for
+	// patterns holds a few patterns of the value; see Pool.Pattern.
+	patterns []*Pattern
+	latest   int    // the one that was asked for last
+	next     *Value // with the same hash
 }
 
 // A Term is one summand.

@@ -18,7 +18,7 @@ import (
 // lane or a warp with one value, and elect.sync. A predicate is the instruction that makes it: registers are used again.
 type who struct {
 	flow   *ir.Flow
-	levels *uniform.Levels
+	level  *uniform.Levels // see levels
 	writes *reach.Writes
 	every  map[*ir.Reg][]*ir.Instr
 	asked  int // see made
@@ -45,8 +45,16 @@ const (
 const most = 2_000_000
 
 func newWho(f *ir.Flow) *who {
-	return &who{left: most, flow: f, levels: uniform.Of(f), writes: reach.Of(f), every: make(map[*ir.Reg][]*ir.Instr), picked: make(map[*ir.Instr]pick),
+	return &who{left: most, flow: f, writes: reach.Of(f), every: make(map[*ir.Reg][]*ir.Instr), picked: make(map[*ir.Instr]pick),
 		blocks: make(map[int]picks), bases: make(map[*ir.Reg]base)}
+}
+
+// levels says which registers are the same in which threads.
+func (w *who) levels() *uniform.Levels {
+	if w.level == nil {
+		w.level = uniform.Of(w.flow)
+	}
+	return w.level
 }
 
 // mostAsked is how many registers that are written more than once are looked into at most: each may take long.
@@ -93,7 +101,7 @@ func (w *who) picks(in *ir.Instr) pick {
 		p = lane
 	case "setp":
 		first := in.Args[0].Reg
-		if (in.Mod("eq") || in.Mod("ne")) && first != nil && w.levels.Value(first) < uniform.Block {
+		if (in.Mod("eq") || in.Mod("ne")) && first != nil && w.levels().Value(first) < uniform.Block {
 			p = one
 			if w.lanes(in) {
 				p = lane
@@ -163,7 +171,7 @@ func (w *who) block(b int) picks {
 		w.left--
 		at := work[len(work)-1]
 		work = work[:len(work)-1]
-		for _, from := range w.levels.Rests(at) {
+		for _, from := range w.levels().Rests(at) {
 			if seen[from] {
 				continue
 			}

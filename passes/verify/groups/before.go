@@ -11,7 +11,7 @@ import (
 
 // before looks for boxes that are stored, or added, from ahead of the first element of their tensor on. As with boxes, what
 // writes a coordinate decides, and not a trace.
-func before(p *verify.Pass) {
+func before(p *verify.Pass, writers func() map[*ir.Reg][]*ir.Instr) {
 	var below *negatives
 	done := make(map[*ir.Instr]bool)
 	for _, t := range p.Traces {
@@ -22,7 +22,7 @@ func before(p *verify.Pass) {
 			}
 			done[e.In] = true
 			if below == nil {
-				below = &negatives{writers: written(p.Func), looked: make(map[*ir.Reg]bool)}
+				below = &negatives{writers: writers(), looked: make(map[*ir.Reg]bool)}
 			}
 			for n := range coordinates(e.In) {
 				if o := &coordinates(e.In)[n]; below.has(o) {

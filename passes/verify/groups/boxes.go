@@ -14,7 +14,7 @@ import (
 // boxes looks for boxes of tensors that begin at an odd element along the innermost dimension: whatever the type of the
 // elements, that is no multiple of 16 bytes. Coordinates are not followed on traces, where they would only make the values of one
 // turn differ from those of the next; their lowest bit follows from what writes them.
-func boxes(p *verify.Pass) {
+func boxes(p *verify.Pass, writers func() map[*ir.Reg][]*ir.Instr) {
 	var low *lowest
 	done := make(map[*ir.Instr]bool)
 	for _, t := range p.Traces {
@@ -25,7 +25,7 @@ func boxes(p *verify.Pass) {
 			}
 			done[e.In] = true
 			if low == nil {
-				low = &lowest{writers: written(p.Func), found: make(map[*ir.Reg]bit)}
+				low = &lowest{writers: writers(), found: make(map[*ir.Reg]bit)}
 			}
 			if at := coordinates(e.In); len(at) > 0 && low.of(&at[0]) == one {
 				f := p.Report(&ruleBox, e.In, "TMA box starts at an odd element of the innermost "+
@@ -40,13 +40,24 @@ func boxes(p *verify.Pass) {
 
 // written is who writes each register.
 func written(f *ir.Func) map[*ir.Reg][]*ir.Instr {
-	list := make(map[*ir.Reg][]*ir.Instr)
+	list := make(map[*ir.Reg][]*ir.Instr, len(f.Regs))
+	var firsts []*ir.Instr // most registers are written once
 	for _, b := range f.Blocks {
 		for _, in := range b.Instrs {
 			in.Registers(func(r *ir.Reg, a isa.Access) {
-				if a != isa.Read {
-					list[r] = append(list[r], in)
+				if a == isa.Read {
+					return
 				}
+				if was := list[r]; len(was) > 0 {
+					list[r] = append(was, in)
+					return
+				}
+				if len(firsts) == cap(firsts) {
+					firsts = make([]*ir.Instr, 0, 256)
+				}
+				n := len(firsts)
+				firsts = append(firsts, in)
+				list[r] = firsts[n : n+1 : n+1]
 			})
 		}
 	}

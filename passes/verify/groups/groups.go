@@ -6,6 +6,8 @@
 package groups
 
 import (
+	"sync"
+
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
@@ -46,8 +48,9 @@ type flight struct {
 }
 
 func run(p *verify.Pass) {
-	boxes(p)
-	before(p)
+	writers := sync.OnceValue(func() map[*ir.Reg][]*ir.Instr { return written(p.Func) })
+	boxes(p, writers)
+	before(p, writers)
 	unread(p)
 	for _, t := range p.Traces {
 		small(p, t)
@@ -188,6 +191,9 @@ func prune(list []*flight) []*flight {
 
 // read checks a read against the copies in flight.
 func read(p *verify.Pass, t *trace.Trace, i int, list []*flight) []*flight {
+	if len(list) == 0 {
+		return list
+	}
 	e := &t.Events[i]
 	var regions []memory.Region
 	if e.Kind == trace.Load || e.Kind == trace.Store || e.Kind == trace.Atomic {
@@ -322,6 +328,9 @@ func bulk(p *verify.Pass, t *trace.Trace) {
 				o.fenced = o.fenced || !e.In.Mod("cta")
 			}
 		case trace.Store, trace.Atomic, trace.Clear, trace.Copy, trace.BulkLoad:
+			if len(list) == 0 {
+				continue
+			}
 			if e.In.Mod("global") && e.Kind != trace.Copy && e.Kind != trace.BulkLoad {
 				for _, o := range list {
 					if flags(e, o.fenced) {

@@ -39,8 +39,9 @@ func totals(p *verify.Pass, births map[verify.Object]*birth, order []verify.Obje
 	parties := make(map[verify.Object]value.Set) // who expects bytes or copies, on any trace
 	expects := make(map[verify.Object]*trace.Event)
 	all := make([]map[verify.Object]*total, len(p.Traces))
+	orders := make([][]verify.Object, len(p.Traces))
 	for n, t := range p.Traces {
-		sums, ok := sum(p, t, waits)
+		sums, order, ok := sum(p, t, waits)
 		if !ok {
 			return
 		}
@@ -58,11 +59,12 @@ func totals(p *verify.Pass, births map[verify.Object]*birth, order []verify.Obje
 				parties[o] = parties[o].Or(t.Threads)
 			}
 		}
-		all[n] = sums
+		all[n], orders[n] = sums, order
 	}
 	inside := p.Ranks <= 1 && !cast(p) // no other block copies here
 	for n, t := range p.Traces {
-		for o, s := range all[n] {
+		for _, o := range orders[n] {
+			s := all[n][o]
 			if t.Stopped != "" {
 				continue
 			}
@@ -111,9 +113,10 @@ func totals(p *verify.Pass, births map[verify.Object]*birth, order []verify.Obje
 	}
 }
 
-// sum adds up one trace. It is not ok where an object's place is not known.
-func sum(p *verify.Pass, t *trace.Trace, waits map[verify.Object]*trace.Event) (map[verify.Object]*total, bool) {
-	sums := make(map[verify.Object]*total)
+// sum adds up one trace, and gives its objects in the order in which they come. It is not ok where an object's place is not known.
+func sum(p *verify.Pass, t *trace.Trace, waits map[verify.Object]*trace.Event) (sums map[verify.Object]*total,
+	order []verify.Object, ok bool) {
+	sums = make(map[verify.Object]*total)
 	for i := range t.Events {
 		e := &t.Events[i]
 		n := verify.Target(e)
@@ -123,13 +126,14 @@ func sum(p *verify.Pass, t *trace.Trace, waits map[verify.Object]*trace.Event) (
 		e = t.Of(e)
 		list, ok := p.Objects(e, verify.Val(e, n))
 		if !ok {
-			return nil, false
+			return nil, nil, false
 		}
 		for _, o := range list {
 			s := sums[o.Object]
 			if s == nil {
 				s = &total{}
 				sums[o.Object] = s
+				order = append(order, o.Object)
 			}
 			add(p, e, o, s)
 			if e.Kind == trace.Wait && waits[o.Object] == nil && o.Rank == nil && first(e) {
@@ -137,7 +141,7 @@ func sum(p *verify.Pass, t *trace.Trace, waits map[verify.Object]*trace.Event) (
 			}
 		}
 	}
-	return sums, true
+	return sums, order, true
 }
 
 // first reports whether a wait is for the first phase, or for one after it.

@@ -47,9 +47,9 @@ func (m *machine) column(a *agent, e *trace.Event, at int, width int64, operatio
 	}
 	x := access{e: e, by: a, when: a.at + 1, operation: operation, write: write, block: a.block,
 		region: r, tensor: true, lanes: m.p.TensorLanes(e, at, e.Threads)}
-	m.note(x)
+	m.note(&x)
 	if e.Kind == trace.TensorMultiply && e.In.Mod("cta_group::2") && m.p.Ranks > 1 {
 		x.block ^= 1
-		m.note(x)
+		m.note(&x)
 	}
 }

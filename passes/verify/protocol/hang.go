@@ -113,7 +113,7 @@ func (m *machine) severity() diag.Severity {
 func (m *machine) hopes(a *agent, e *trace.Event, stuck []*agent) bool {
 	one := *e
 	one.Threads = e.Threads.And(a.threads)
-	for _, at := range m.touched(a, &one) {
+	for _, at := range slices.Clone(m.touched(a, &one)) {
 		if m.pends(a, e, at.o) && comes(a, at.o, stuck, m) {
 			return true
 		}
@@ -125,7 +125,7 @@ func (m *machine) hopes(a *agent, e *trace.Event, stuck []*agent) bool {
 func (m *machine) begun(a *agent, e *trace.Event) bool {
 	one := *e
 	one.Threads = e.Threads.And(a.threads)
-	for _, at := range m.touched(a, &one) {
+	for _, at := range slices.Clone(m.touched(a, &one)) {
 		if o := at.o; o.pending > 0 && o.pending < o.count || o.tx != 0 {
 			return true
 		}
@@ -137,7 +137,7 @@ func (m *machine) begun(a *agent, e *trace.Event) bool {
 func (m *machine) stuckAt(a *agent, e *trace.Event, stuck []*agent) {
 	one := *e
 	one.Threads = e.Threads.And(a.threads)
-	for _, at := range m.touched(a, &one) {
+	for _, at := range slices.Clone(m.touched(a, &one)) {
 		o := at.o
 		if !m.pends(a, e, o) {
 			continue

@@ -19,6 +19,7 @@ type agent struct {
 	block   int
 	warp    int
 	threads value.Set
+	apart   bool // other lanes of its warp are other agents
 	t       *trace.Trace
 	at      int
 	clock   *clock
@@ -115,7 +116,12 @@ type machine struct {
 	cluster gathering
 	loads   []*operation  // copies into shared memory
 	due     []*completion // asynchronous, in the order of issue
-	past    map[room]*rack
+	racks   []*rack       // of each room that something was noted in
+	stock   *stock
+	// Lists that are used again and again: of regions, of targets and of blocks.
+	regions []memory.Region
+	targets []target
+	some    []int
 	noted   int   // accesses
 	round   int   // barriers of threads that let somebody go on
 	joins   int   // how often somebody learned of others
@@ -141,9 +147,9 @@ type completion struct {
 	ready func() bool
 }
 
-func newMachine(p *verify.Pass, s []*trace.Trace, work *int) *machine {
-	m := &machine{p: p, work: work, most: bound(p), joints: make(map[joint]int), lanes: make(map[warp]int), objects: make(map[spot]*object), shares: make(map[spot]unit), named: make(map[number]*meeting),
-		past: make(map[room]*rack), floored: -1}
+func newMachine(p *verify.Pass, s []*trace.Trace, work *int, stock *stock) *machine {
+	stock.reset()
+	m := &machine{p: p, work: work, stock: stock, most: bound(p), joints: make(map[joint]int), lanes: make(map[warp]int), objects: make(map[spot]*object), shares: make(map[spot]unit), named: make(map[number]*meeting), floored: -1}
 	if !p.Needs(trace.Wait, trace.Copy, trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply) {
 		m.most /= 4 // barriers alone are seen in few turns as well as in many
 	}
@@ -164,6 +170,9 @@ func newMachine(p *verify.Pass, s []*trace.Trace, work *int) *machine {
 		m.lanes[a.home()]++
 		a.passed, a.tokens, a.times = make(map[*object]*passage), make(map[*value.Value]int), make(map[*ir.Instr]int)
 		a.clock = m.clock()
+	}
+	for _, a := range m.agents {
+		a.apart = m.lanes[a.home()] > 1
 	}
 	return m
 }
@@ -249,10 +258,10 @@ func (m *machine) new(a *agent, e *trace.Event) *operation {
 			m.next++
 			m.joints[k] = m.next
 		}
-		return &operation{id: m.joints[k], e: whole(a), by: a}
+		return m.stock.operation(operation{id: m.joints[k], e: whole(a), by: a})
 	}
 	m.next++
-	return &operation{id: m.next, e: whole(a), by: a}
+	return m.stock.operation(operation{id: m.next, e: whole(a), by: a})
 }
 
 // scale is what a byte counts in tx.

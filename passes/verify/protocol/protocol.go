@@ -54,12 +54,12 @@ func run(p *verify.Pass) {
 	}
 	work, worth := 0, perStep*p.Within(bound(p)/perStep)
 	defer func() { p.Spent += work / perStep }()
-	near, found := engines(p), make(lapses)
+	near, found, things := engines(p), make(lapses), &stock{}
 	defer found.merge()
 	out := &outcomes{p: p}
 	defer out.settle()
 	for i, s := range list {
-		m := newMachine(p, s, &work)
+		m := newMachine(p, s, &work, things)
 		m.most = min(m.most, worth)
 		m.plain = i == 0 || len(out.races) > 0 || short(s)
 		m.engines, m.lapses = near, found
@@ -245,7 +245,8 @@ func (m *machine) units(s []*trace.Trace) {
 				continue
 			}
 			list, _ := m.p.Objects(e, verify.Val(e, n))
-			for _, o := range list {
+			for k := range list {
+				o := &list[k]
 				for _, block := range m.blocks(t.Rank, e, o) {
 					at, threads := spot{block, o.Object}, int64(o.Threads.Len())
 					if o.Rank != nil && !o.First && m.p.Ranks > 1 {

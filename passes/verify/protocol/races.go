@@ -18,46 +18,47 @@ import (
 
 // reads records what an asynchronous operation reads from shared memory.
 func (m *machine) reads(a *agent, e *trace.Event, operation int) {
-	for _, r := range m.p.Reads(e) {
-		m.note(m.wide(access{e: e, by: a, when: a.at + 1, operation: operation, block: a.block, region: r}))
-		if e.In.Mod("cta_group::2") && m.p.Ranks > 1 {
-			m.note(m.wide(access{e: e, by: a, when: a.at + 1, operation: operation, block: a.block ^ 1, region: r}))
+	m.regions = m.p.AppendReads(m.regions[:0], e)
+	for _, r := range m.regions {
+		m.note(m.wide(&access{e: e, by: a, when: a.at + 1, operation: operation, block: a.block, region: r}))
+		if m.p.Ranks > 1 && e.Kind != trace.GroupMultiply && e.In.Mod("cta_group::2") {
+			m.note(m.wide(&access{e: e, by: a, when: a.at + 1, operation: operation, block: a.block ^ 1, region: r}))
 		}
 	}
 }
 
 // wide is an access of a tensor copy, with the room that it seems to take.
-func (m *machine) wide(x access) access {
+func (m *machine) wide(x *access) *access {
 	x.core = x.region
-	if n, ok := m.p.Extent(x.e); ok && verify.Tensor(x.e.In) && n > x.region.Bytes {
+	if x.e.Kind != trace.BulkLoad && x.e.Kind != trace.BulkStore || !verify.Tensor(x.e.In) {
+		return x
+	}
+	if n, ok := m.p.Extent(x.e); ok && n > x.region.Bytes {
 		x.region = x.region.Grown(n)
 	}
 	return x
 }
 
 // note holds an access against those before it that it must come after, and keeps it.
-func (m *machine) note(x access) {
-	if !m.plain && !x.engine() && !m.near(&x) {
+func (m *machine) note(made *access) {
+	if !m.plain && !made.engine() && !m.near(made) {
 		return
 	}
+	x := m.stock.access()
+	*x = *made
 	x.e = whole(x.by)
-	k := room{x.block, x.region.Root}
-	r := m.past[k]
-	if r == nil {
-		r = &rack{}
-		m.past[k] = r
-	}
-	if r.near(&x.region, func(s *shelf) bool { return m.against(s, &x) }) {
+	r := m.rack(x)
+	if r.near(&x.region, func(s *shelf) bool { return m.against(s, x) }) {
 		return
 	}
 	if x.operation > 0 && !x.write && !x.tensor {
-		r.near(&x.region, func(s *shelf) bool { return m.unfenced(r, s, &x) })
+		r.near(&x.region, func(s *shelf) bool { return m.unfenced(r, s, x) })
 	}
 	m.noted++
 	x.number = m.noted
 	in := row(x.region.High - x.region.Low)
 	for at, high := span(&x.region, in); at <= high; at++ {
-		m.keep(r.at(in, at), &x)
+		m.keep(r.at(in, at), x)
 	}
 }
 

@@ -4,7 +4,6 @@
 package protocol
 
 import (
-	"cmp"
 	"math"
 	"math/bits"
 	"slices"
@@ -23,7 +22,9 @@ type room struct {
 // A rack keeps the accesses of a room by how long they are, and of one length by where they begin: none is on more than two shelves, and
 // shelves of long ones hold no short ones.
 type rack struct {
-	rows [rows][]*shelf // of each, by their numbers, the shelves that something was put on
+	room
+	stock *stock
+	rows  [rows][]*shelf // of each, by their numbers, the shelves that something was put on
 }
 
 // Rows of a rack: the first has shelves of so many bytes, as a power of two, each further one of twice as many, and the last one shelf
@@ -44,6 +45,18 @@ func span(r *memory.Region, row int) (low, high int64) {
 		return 0, 0
 	}
 	return r.Low >> (least + row), (r.High - 1) >> (least + row)
+}
+
+// rack returns the rack of the memory that an access is to. There are few.
+func (m *machine) rack(x *access) *rack {
+	for _, r := range m.racks {
+		if r.root == x.region.Root && r.block == x.block {
+			return r
+		}
+	}
+	r := &rack{room: room{x.block, x.region.Root}, stock: m.stock}
+	m.racks = append(m.racks, r)
+	return r
 }
 
 // near calls visit for the shelves of all accesses that may have bytes in common with a region, until it is true.
@@ -67,7 +80,14 @@ func (r *rack) near(x *memory.Region, visit func(*shelf) bool) bool {
 
 // from is where the shelves begin whose number is at least so high.
 func from(list []*shelf, low int64) int {
-	at, _ := slices.BinarySearchFunc(list, low, func(s *shelf, n int64) int { return cmp.Compare(s.number, n) })
+	at, end := 0, len(list)
+	for at < end {
+		if half := (at + end) / 2; list[half].number < low {
+			at = half + 1
+		} else {
+			end = half
+		}
+	}
 	return at
 }
 
@@ -76,7 +96,7 @@ func (r *rack) at(row int, number int64) *shelf {
 	list := r.rows[row]
 	i := from(list, number)
 	if i == len(list) || list[i].number != number {
-		list = slices.Insert(list, i, &shelf{number: number})
+		list = slices.Insert(list, i, r.stock.shelf(number))
 		r.rows[row] = list
 	}
 	return list[i]
@@ -120,20 +140,20 @@ func (l *accesses) facing(x *access) []*access {
 }
 
 // pile is that of an agent.
-func (s *shelf) pile(by *agent) *pile {
+func (s *shelf) pile(by *agent, stock *stock) *pile {
 	for _, p := range s.piles {
 		if p.by == by {
 			return p
 		}
 	}
-	p := &pile{by: by}
+	p := stock.pile(by)
 	s.piles = append(s.piles, p)
 	return p
 }
 
 // keep puts an access on a shelf.
 func (m *machine) keep(s *shelf, x *access) {
-	p := s.pile(x.by)
+	p := s.pile(x.by, m.stock)
 	if x.operation > 0 {
 		p.bound.add(x)
 	} else {
@@ -170,14 +190,28 @@ func (m *machine) tidy(list []*access, known bool) []*access {
 		in        *ir.Instr
 		low, high int64
 	}
-	again := make(map[deed]*access, len(list))
+	const short = 32 // lists in which a search is faster than a map
+	var again map[deed]*access
+	if len(list) > short {
+		again = make(map[deed]*access, len(list))
+	}
 	at := len(list)
 	for _, x := range slices.Backward(list) {
 		k := deed{x.by, x.e.In, x.region.Low, x.region.High}
-		if later := again[k]; later != nil && later.write == x.write && (x.operation == 0 || m.ordered(x, later)) || known && m.common(x) {
+		var later *access
+		if again != nil {
+			later = again[k]
+		} else if i := slices.IndexFunc(list[at:], func(y *access) bool {
+			return y.by == k.by && y.e.In == k.in && y.region.Low == k.low && y.region.High == k.high
+		}); i >= 0 {
+			later = list[at+i]
+		}
+		if later != nil && later.write == x.write && (x.operation == 0 || m.ordered(x, later)) || known && m.common(x) {
 			continue
 		}
-		again[k] = x
+		if again != nil {
+			again[k] = x
+		}
 		at--
 		list[at] = x
 	}

@@ -26,13 +26,15 @@ func (m *machine) step(a *agent) bool {
 	if a.waiting {
 		return false
 	}
-	e := &a.now
-	*e = *whole(a)
-	e.Threads = e.Threads.And(a.threads)
-	if e.Threads.Empty() {
+	lanes := whole(a).Threads[a.warp/2] & a.threads[a.warp/2]
+	if lanes == 0 {
 		a.at++
 		return true
 	}
+	e := &a.now
+	*e = *whole(a)
+	e.Threads = value.Set{}
+	e.Threads[a.warp/2] = lanes
 	if !m.together(a, e) {
 		return false
 	}
@@ -63,7 +65,7 @@ func (m *machine) wait(a *agent, e *trace.Event) bool {
 		if !known || !holds {
 			return true // a try that failed, or whose result nothing rests on
 		}
-		list = m.touched(a, e)
+		list = append(list[:0], m.touched(a, e)...)
 		a.awaits = awaited{a.at + 1, m.changed, list}
 	}
 	for _, at := range list {
@@ -185,15 +187,16 @@ func (m *machine) do(a *agent, e *trace.Event) {
 	case trace.Load, trace.Store, trace.Atomic, trace.Clear:
 		m.placed(e)
 		if r, ok := m.p.Access(e); ok && r.Shared() {
-			m.note(access{e: e, by: a, when: a.at + 1, write: e.Kind != trace.Load, block: a.block, region: r})
+			m.note(&access{e: e, by: a, when: a.at + 1, write: e.Kind != trace.Load, block: a.block, region: r})
 		} else if block, ok := m.away(a, e); ok {
 			if r, ok := m.p.Peer(e, memory.Bytes(e.In)); ok {
-				m.note(access{e: e, by: a, when: a.at + 1, write: e.Kind != trace.Load, block: block, region: r})
+				m.note(&access{e: e, by: a, when: a.at + 1, write: e.Kind != trace.Load, block: block, region: r})
 			}
 		}
 	case trace.Copy:
-		for _, r := range m.p.Writes(e) {
-			m.note(access{e: e, by: a, when: a.at + 1, write: true, block: a.block, region: r})
+		m.regions = m.p.AppendWrites(m.regions[:0], e)
+		for _, r := range m.regions {
+			m.note(&access{e: e, by: a, when: a.at + 1, write: true, block: a.block, region: r})
 		}
 	}
 }
@@ -343,13 +346,15 @@ func (m *machine) load(a *agent, e *trace.Event) {
 	if e.Kind == trace.BulkLoad {
 		m.loads = append(m.loads, op)
 	}
-	for _, r := range m.p.Writes(e) {
+	m.regions = m.p.AppendWrites(m.regions[:0], e)
+	for _, r := range m.regions {
 		list := m.cast(a.block, e)
 		if block, ok := m.away(a, e); ok {
-			list = []int{block}
+			m.some = append(m.some[:0], block)
+			list = m.some
 		}
 		for _, block := range list {
-			m.note(m.wide(access{e: e, by: a, when: a.at + 1, operation: op.id, write: true, block: block, region: r}))
+			m.note(m.wide(&access{e: e, by: a, when: a.at + 1, operation: op.id, write: true, block: block, region: r}))
 		}
 	}
 	m.reads(a, e, op.id)

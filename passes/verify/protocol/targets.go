@@ -19,10 +19,12 @@ type target struct {
 
 // touched is the objects that an event is about: in the blocks that its address names, or, where blocks are taken to do
 // alike, in this one, with what the others do to it.
+// The list holds until the next call.
 func (m *machine) touched(a *agent, e *trace.Event) []target {
 	list, _ := m.p.Objects(e, verify.Val(e, verify.Target(e)))
-	var out []target
-	for _, at := range list {
+	out := m.targets[:0]
+	for i := range list {
+		at := &list[i]
 		for _, block := range m.blocks(a.block, e, at) {
 			threads := int64(at.Threads.Len())
 			switch {
@@ -37,14 +39,17 @@ func (m *machine) touched(a *agent, e *trace.Event) []target {
 			}
 		}
 	}
+	m.targets = out
 	return out
 }
 
 // blocks is those of the cluster to whose object an event of a block may be, each as often as it is.
-func (m *machine) blocks(from int, e *trace.Event, at verify.Touch) []int {
+// The list holds until the next call.
+func (m *machine) blocks(from int, e *trace.Event, at *verify.Touch) []int {
 	switch {
 	case m.p.Ranks < 2:
-		return []int{0}
+		m.some = append(m.some[:0], 0)
+		return m.some
 	case at.First:
 		// Each block that a copy is cast to tells the first of its own pair.
 		list := m.cast(from, e)
@@ -55,22 +60,23 @@ func (m *machine) blocks(from int, e *trace.Event, at verify.Touch) []int {
 	case at.Rank == nil:
 		return m.cast(from, e)
 	case at.Rank.Const():
-		return []int{int(at.Rank.K)}
+		m.some = append(m.some[:0], int(at.Rank.K))
+		return m.some
 	}
 	return m.all()
 }
 
 // all is every block of the cluster.
 func (m *machine) all() []int {
-	list := make([]int, m.p.Ranks)
-	for block := range list {
-		list[block] = block
+	m.some = m.some[:0]
+	for block := range m.p.Ranks {
+		m.some = append(m.some, block)
 	}
-	return list
+	return m.some
 }
 
 // goes is how many of the threads of a touch are for a block.
-func (m *machine) goes(at verify.Touch, block int) int64 {
+func (m *machine) goes(at *verify.Touch, block int) int64 {
 	n := int64(0)
 	at.Threads.Each(func(t int) {
 		if m.p.Pool.At(at.Rank, t) == int64(block) {
@@ -83,7 +89,8 @@ func (m *machine) goes(at verify.Touch, block int) int64 {
 // cast is the blocks that an engine works for: those of a mask, or its own.
 func (m *machine) cast(from int, e *trace.Event) []int {
 	if m.p.Ranks < 2 || !verify.Multicast(e.In) && !e.In.Mod("multicast::cluster::all") {
-		return []int{from}
+		m.some = append(m.some[:0], from)
+		return m.some
 	}
 	mask := verify.Blocks(e)
 	if mask == nil || !mask.Const() {
@@ -102,7 +109,7 @@ func (m *machine) away(a *agent, e *trace.Event) (block int, ok bool) {
 }
 
 // here is how many arrivals come to this block when all blocks of the cluster do what these threads do.
-func (m *machine) here(at verify.Touch) int64 {
+func (m *machine) here(at *verify.Touch) int64 {
 	size := max(1, m.p.Cluster)
 	if at.Rank.Tid() {
 		return m.goes(at, 0) * int64(size)

@@ -13,7 +13,7 @@ import (
 // together reports whether an agent may do its event: what the lanes of a warp do together none of them does before those of them that
 // come to it have come. No order of memory follows from it, but that no lane is a turn ahead of others.
 func (m *machine) together(a *agent, e *trace.Event) bool {
-	if m.lanes[a.home()] < 2 || a.with > a.at || !meets(e) {
+	if !a.apart || a.with > a.at || !meets(e) {
 		return true
 	}
 	list := []*agent{a}

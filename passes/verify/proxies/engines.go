@@ -24,18 +24,19 @@ type engine struct {
 	behind bool            // wherever it is come to, a fence is between it and what was waited for last
 }
 
-// engineRegions is every operation of the async proxy in the kernel, each instruction once for each place.
-func engineRegions(p *verify.Pass) []engine {
+// engineRegions is every operation of the async proxy in the kernel, each instruction once for each place,
+// and those of each trace in their order.
+func engineRegions(p *verify.Pass) (list []engine, each [][]*engine) {
 	type key struct {
 		in  *ir.Instr
 		at  int64
 		two int64
 	}
 	seen := make(map[key]bool)
-	var list []engine
+	each = make([][]*engine, len(p.Traces)) // of each trace, those that it comes to
 	by := make(map[*ir.Instr]value.Set)
 	unfenced := make(map[*ir.Instr]bool)
-	for _, t := range p.Traces {
+	for n, t := range p.Traces {
 		fenced := false
 		for i := range t.Events {
 			e := &t.Events[i]
@@ -49,11 +50,14 @@ func engineRegions(p *verify.Pass) []engine {
 			if g == nil {
 				continue
 			}
+			each[n] = append(each[n], g)
 			unfenced[e.In] = unfenced[e.In] || !fenced
 			by[e.In] = by[e.In].Or(e.Threads)
 			k := key{in: e.In}
-			for _, r := range append(g.reads, g.writes...) {
-				k.at, k.two = k.two, r.Low
+			for _, regions := range [][]memory.Region{g.reads, g.writes} {
+				for i := range regions {
+					k.at, k.two = k.two, regions[i].Low
+				}
 			}
 			if !seen[k] {
 				seen[k] = true
@@ -64,7 +68,7 @@ func engineRegions(p *verify.Pass) []engine {
 	for i := range list {
 		list[i].by, list[i].behind = by[list[i].e.In], !unfenced[list[i].e.In]
 	}
-	return list
+	return list, each
 }
 
 func engineOf(p *verify.Pass, e *trace.Event) *engine {

@@ -7,7 +7,6 @@
 package proxies
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
@@ -62,10 +61,17 @@ type plain struct {
 }
 
 func run(p *verify.Pass) {
-	engines := engineRegions(p)
+	engines, each := engineRegions(p)
 	there := &judged{p: p}
-	for _, t := range p.Traces {
-		follow(p, t, engines, there)
+	loads := filled(engines)
+	for n, t := range p.Traces {
+		var others []*engine
+		for i := range engines {
+			if engines[i].by.And(t.Threads) == (value.Set{}) {
+				others = append(others, &engines[i])
+			}
+		}
+		follow(p, t, others, each[n], loads, there)
 		requests(p, t)
 		if p.Needs(trace.MapEdit, trace.MapCopy) {
 			maps(p, t)
@@ -74,11 +80,9 @@ func run(p *verify.Pass) {
 }
 
 // follow holds the plain accesses of one trace against the engines on it and, where it arrives somewhere,
-// those of other threads.
-func follow(p *verify.Pass, t *trace.Trace, engines []engine, there *judged) {
+// those of other threads, engines. Own are the engines on it in their order.
+func follow(p *verify.Pass, t *trace.Trace, engines, own []*engine, loads []memory.Region, there *judged) {
 	var list []*plain
-	loads := filled(engines)
-	engines = slices.DeleteFunc(slices.Clone(engines), func(g engine) bool { return g.by.And(t.Threads) != (value.Set{}) })
 	waited := false
 	for i := range t.Events {
 		e := &t.Events[i]
@@ -105,8 +109,9 @@ func follow(p *verify.Pass, t *trace.Trace, engines []engine, there *judged) {
 			}
 			pass(e, list)
 		default:
-			if g := engineOf(p, e); g != nil {
-				meet(p, t, i, g, list)
+			if len(own) > 0 && own[0].e == e {
+				meet(p, t, i, own[0], list)
+				own = own[1:]
 			}
 		}
 	}
@@ -303,7 +308,7 @@ func op(in *ir.Instr) string {
 
 // handOver is an arrival: what was written or read plainly before it must be fenced if an engine of
 // another class of threads works on it.
-func handOver(p *verify.Pass, t *trace.Trace, i int, list []*plain, engines []engine, loads []memory.Region, there *judged) {
+func handOver(p *verify.Pass, t *trace.Trace, i int, list []*plain, engines []*engine, loads []memory.Region, there *judged) {
 	e := &t.Events[i]
 	if len(engines) == 0 {
 		return
@@ -316,7 +321,7 @@ func handOver(p *verify.Pass, t *trace.Trace, i int, list []*plain, engines []en
 			continue // copies fill it before anybody reads it
 		}
 		for n := range engines {
-			g := &engines[n]
+			g := engines[n]
 			if !touches(a, g) || there.has(t, i, a, g) {
 				continue
 			}

@@ -5,10 +5,13 @@ package suite_test
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -226,7 +229,8 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// BenchmarkRun verifies the kernels of the examples.
+// BenchmarkRun verifies the kernels of the examples. It also reports the median and the slowest of
+// them, each at its fastest.
 func BenchmarkRun(b *testing.B) {
 	names, err := filepath.Glob("../../../examples/*/testdata/*.ptx")
 	if err != nil || len(names) == 0 {
@@ -244,9 +248,15 @@ func BenchmarkRun(b *testing.B) {
 	}
 	b.SetBytes(size)
 	b.ReportAllocs()
+	best := slices.Repeat([]time.Duration{math.MaxInt64}, len(list))
 	for b.Loop() {
-		for _, m := range list {
+		for i, m := range list {
+			start := time.Now()
 			suite.Run(m, verify.Options{})
+			best[i] = min(best[i], time.Since(start))
 		}
 	}
+	slices.Sort(best)
+	b.ReportMetric(float64(best[len(best)/2].Microseconds())/1000, "median-ms")
+	b.ReportMetric(float64(best[len(best)-1].Microseconds())/1000, "slowest-ms")
 }

@@ -31,8 +31,9 @@ wgmma.`,
 
 func run(p *verify.Pass) {
 	come := comers(p)
+	f := &follower{p: p, flying: make([]*use, len(p.Func.Regs)), touched: make(map[*ir.Reg]*ir.Instr)}
 	for _, t := range p.Traces {
-		registers(p, t)
+		f.registers(t)
 		release(p, t, come)
 	}
 	whole(p)
@@ -68,8 +69,17 @@ func (f *follower) use(r *ir.Reg) *use {
 }
 
 // registers follows the registers of one trace.
-func registers(p *verify.Pass, t *trace.Trace) {
-	f := &follower{p: p, t: t, flying: make([]*use, len(p.Func.Regs)), touched: make(map[*ir.Reg]*ir.Instr)}
+func (f *follower) registers(t *trace.Trace) {
+	multiplies := false
+	for i := range t.Events {
+		multiplies = multiplies || t.Events[i].Kind == trace.GroupMultiply
+	}
+	if !multiplies {
+		return
+	}
+	f.t, f.fenced, f.open, f.since = t, false, f.open[:0], f.since[:0]
+	clear(f.flying)
+	clear(f.touched)
 	for i := range t.Events {
 		e := &t.Events[i]
 		switch e.Kind {
@@ -90,7 +100,7 @@ func registers(p *verify.Pass, t *trace.Trace) {
 			f.multiply(i)
 		case trace.Exit:
 		case trace.Touch:
-			f.touch(i, p.Touched(e)...)
+			f.touch(i, f.p.Touched(e)...)
 		default:
 			f.touch(i, e.In)
 		}
