@@ -128,7 +128,7 @@ func TestDash(t *testing.T) {
 	}{
 		{"fmt -", exitClean, ".version 8.0"},
 		{"fmt -l -", exitClean, "<standard input>"},
-		{"verify -v -", exitClean, "<standard input>: 0 errors"},
+		{"verify -v -", exitClean, ": 0 errors"},
 		{"opt -", exitClean, ".version 8.0"},
 		{"stats -", exitClean, ""},
 		{"fmt - -", exitTrouble, "- is given twice"},

@@ -131,7 +131,7 @@ func TestReplaceLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFile(t, "a.ptx", "theirs", 0o640)
-	if err := replace("a.ptx", info, "ours"); err == nil || !strings.Contains(err.Error(), "changed by someone else") {
+	if err := replace("a.ptx", info, "ours"); err == nil || !strings.Contains(err.Error(), "changed by another program") {
 		t.Errorf("error is %v", err)
 	}
 	wantFile(t, "d.ptx", "theirs", 0o640)
