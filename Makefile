@@ -64,7 +64,7 @@ race:
 
 .PHONY: agree
 agree: tools
-	go run ./internal/agree/cmd/agree -report docs/agree.md
+	go run ./internal/agree/cmd/agree -report docs/reference/agree.md
 
 # Spoils whole modules in one place each, and compares the verdicts.
 .PHONY: wild

@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Format prints text in the house style (docs/format.md): with one spelling for each opcode, the
+// Format prints text in the house style (docs/reference/format.md): with one spelling for each opcode, the
 // manual's. A module with syntax errors is not printed: the result is empty and the errors come
 // back instead. Formatting what was formatted changes nothing.
 func Format(name, text string) (string, diag.List) {

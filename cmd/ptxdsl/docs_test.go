@@ -25,7 +25,7 @@ func TestPages(t *testing.T) {
 		"rules.md": rulesPage(pages()),
 		"isa.md":   isaPage(instructions()),
 	} {
-		name := filepath.Join("..", "..", "docs", file)
+		name := filepath.Join("..", "..", "docs", "reference", file)
 		if *update {
 			if err := os.WriteFile(name, []byte(got), 0o644); err != nil {
 				t.Fatal(err)

@@ -20,7 +20,7 @@ func fmtCommand() *command {
 		args:  "[flags] [path ...]",
 		short: "format PTX",
 		long: `
-Fmt writes PTX in the one style described in docs/format.md. It changes white
+Fmt writes PTX in the one style described in docs/reference/format.md. It changes white
 space, the order of modifiers that ptxas takes in any order, and nothing that a
 program could notice: the assembled code is the same byte for byte.
 

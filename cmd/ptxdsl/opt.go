@@ -41,7 +41,7 @@ Without a path, and for -, it works on standard input. A file is taken whatever
 its name; of a folder, all files in and under it whose names end in .ptx. The
 results go to standard output one after another, or with -w into the files.
 
-The passes, in the order in which -passes=all runs them (docs/passes.md):
+The passes, in the order in which -passes=all runs them (docs/reference/passes.md):
 ` + list.String() + `
 
 Exit codes: 0 done, 1 a module has errors, or with -d something differs, 2 a

@@ -31,7 +31,7 @@ what the launch gives and the budgets take. A path is a file, or a
 folder, which stands for all .ptx files in and under it; without a path, standard
 input is read.
 
-The count is an estimate; how good, docs/registers.md says. The words in use are
+The count is an estimate; how good, docs/explanation/register-prediction.md says. The words in use are
 counted in the order of the text, without copies and constants; the assembler
 orders instructions anew, so that the count can be above or below them.
 

@@ -64,7 +64,7 @@ func (m *Model) Factor(features []float64) float64 {
 // a feature's number, <, a limit, and the distances to the two nodes it sends to; or = and a hundred thousand times a value.
 func (m *Model) String() string {
 	var b strings.Builder
-	b.WriteString("# What passes/pressure multiplies its base by. Made by `make registers-fit`; see docs/registers.md.\n")
+	b.WriteString("# What passes/pressure multiplies its base by. Made by `make registers-fit`; see docs/explanation/register-prediction.md.\n")
 	b.WriteString(strings.Join(Names(), " ") + "\n")
 	for _, t := range m.Trees {
 		for i, n := range t {

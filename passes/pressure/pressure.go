@@ -3,7 +3,7 @@
 
 // Package pressure says how many registers a kernel will need: what is in use at each point once copies,
 // constants and dead code are gone, how the assembler will order it, and the number that `ptxas -v` would
-// report. The simulation is explained in docs/registers.md; its result is corrected by a model that was
+// report. The simulation is explained in docs/explanation/register-prediction.md; its result is corrected by a model that was
 // fitted to kernels whose counts are known. It estimates and proves nothing, and leaves the module as it is.
 package pressure
 
