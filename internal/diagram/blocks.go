@@ -9,7 +9,8 @@ import "fmt"
 // columns.
 func TMEM() string {
 	c := newCanvas(860, 450, "Tensor memory")
-	c.text(430, 26, 17, "middle", "Tensor memory of one multiprocessor: 128 lanes by 512 columns of 32 bits")
+	c.text(430, 26, 17, "middle",
+		"Tensor memory of one multiprocessor: 128 lanes by 512 columns of 32 bits")
 	const left, top, half, quarter = 150, 90, 320, 66
 	c.text(left+half/2, top-28, 13, "middle", "accumulator 0")
 	c.text(left+half+half/2, top-28, 13, "middle", "accumulator 1")
@@ -21,12 +22,15 @@ func TMEM() string {
 		c.text(left-10, y+16, 12, "end", fmt.Sprintf("lane %d", w*32))
 		for stage := range 2 {
 			c.box(left+stage*half, y, half, quarter, hue(w), 13,
-				fmt.Sprintf("rows %d to %d of D", w*32, w*32+31), fmt.Sprintf("read by warp %d of the warpgroup", w))
+				fmt.Sprintf("rows %d to %d of D", w*32, w*32+31),
+				fmt.Sprintf("read by warp %d of the warpgroup", w))
 		}
 	}
 	c.text(left-10, top+4*quarter-6, 12, "end", "lane 127")
-	c.text(left, top+4*quarter+30, 13, "start", "An address is lane * 65536 + column. tcgen05.ld of a warp reaches the 32 lanes of its quarter only.")
-	c.text(left, top+4*quarter+52, 13, "start", "While the warpgroup reads one accumulator, tcgen05.mma writes the other.")
+	c.text(left, top+4*quarter+30, 13, "start",
+		"An address is lane * 65536 + column. A warp reaches the 32 lanes of its quarter only.")
+	c.text(left, top+4*quarter+52, 13, "start",
+		"While the warpgroup reads one accumulator, tcgen05.mma writes the other.")
 	return c.svg()
 }
 
@@ -59,30 +63,34 @@ func HopperRoles() string {
 	c.text(249, 290, 12, "middle", "empty: wait")
 	c.arrow(790, 260, 790, 298, "#2b6cb0")
 	c.text(782, 284, 12, "end", "TMA store")
-	c.text(20, 384, 13, "start", "full expects 1 arrival and 49,152 bytes. empty expects 8 arrivals, one for each math warp.")
+	c.text(20, 384, 13, "start",
+		"full expects 1 arrival and 49,152 bytes. empty expects 8 arrivals, one for each math warp.")
 	return c.svg()
 }
 
 // Pair draws what each block of a pair holds.
 func Pair() string {
 	c := newCanvas(900, 560, "A pair of blocks")
-	c.text(450, 26, 17, "middle", "Two blocks compute a tile of 256 x 256 as a pair (tcgen05.mma.cta_group::2)")
+	c.text(450, 26, 17, "middle",
+		"Two blocks compute a tile of 256 x 256 as a pair (tcgen05.mma.cta_group::2)")
 	// B above D, A to its left.
 	c.box(270, 60, 200, 80, hue(0), 13, "B rows 0-127", "box 2*Col + 0", "in block 0")
 	c.box(470, 60, 200, 80, hue(1), 13, "B rows 128-255", "box 2*Col + 1", "in block 1")
 	c.box(110, 160, 140, 130, hue(0), 13, "A rows 0-127", "box Row", "in block 0")
 	c.box(110, 290, 140, 130, hue(1), 13, "A rows 128-255", "box Row + 1", "in block 1")
-	c.box(270, 160, 400, 130, hue(0), 13, "D rows 0-127, all 256 columns", "tensor memory of block 0", "stored by block 0")
-	c.box(270, 290, 400, 130, hue(1), 13, "D rows 128-255, all 256 columns", "tensor memory of block 1", "stored by block 1")
+	c.box(270, 160, 400, 130, hue(0), 13, "D rows 0-127, all 256 columns",
+		"tensor memory of block 0", "stored by block 0")
+	c.box(270, 290, 400, 130, hue(1), 13, "D rows 128-255, all 256 columns",
+		"tensor memory of block 1", "stored by block 1")
 	c.text(270, 152, 12, "start", "column 0")
 	c.text(470, 152, 12, "middle", "column 128")
 	c.text(670, 152, 12, "end", "column 255")
 	c.box(700, 60, 180, 46, hue(0), 13, "block 0: even rank")
 	c.box(700, 112, 180, 46, hue(1), 13, "block 1: odd rank")
 	for i, s := range []string{
-		"Row and Col are at.Row and at.Col in block 0; at.Row of block 1 is one more. Boxes of A and B have 128 rows.",
+		"Row and Col are at.Row and at.Col in block 0; at.Row of block 1 is one more.",
 		"The even block issues the product, which reads A and B from the shared memory of both blocks.",
-		"Column j of D needs row j of B. Each block computes all columns, but keeps only half of the rows of B.",
+		"Column j of D needs row j of B. Each block computes all columns and keeps half of B.",
 	} {
 		c.text(110, 456+i*26, 13, "start", s)
 	}
@@ -92,7 +100,8 @@ func Pair() string {
 // Multicast draws which blocks of a cluster of 4 by 2 share the tiles of A and B.
 func Multicast() string {
 	c := newCanvas(900, 520, "Multicast in a cluster")
-	c.text(450, 26, 17, "middle", "A cluster of 4 x 2 blocks: dsl.Cluster(4, 2), two pairs along x in each column of tiles")
+	c.text(450, 26, 17, "middle",
+		"A cluster of 4 x 2 blocks: dsl.Cluster(4, 2), two pairs along x in each column of tiles")
 	const left, top, width, height = 250, 120, 260, 76
 	for col := range 2 {
 		c.box(left+col*width, 60, width, 44, hue(4+col), 13, fmt.Sprintf("B of tile column %d", col),
@@ -103,7 +112,8 @@ func Multicast() string {
 		}
 	}
 	for row := range 4 {
-		c.box(30, top+row*height+14, 190, height-28, hue(row/2), 12, fmt.Sprintf("A of tile row %d", row), "shared by 2 blocks")
+		c.box(30, top+row*height+14, 190, height-28, hue(row/2), 12, fmt.Sprintf("A of tile row %d",
+			row), "shared by 2 blocks")
 		c.arrow(222, top+row*height+height/2, left-3, top+row*height+height/2, "#2b6cb0")
 	}
 	for pair := range 2 {

@@ -24,24 +24,27 @@ func newCanvas(width, height int, title string) *canvas {
 
 // svg returns the image.
 func (c *canvas) svg() string {
-	return fmt.Sprintf("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" "+
-		"font-family=\"Helvetica, Arial, sans-serif\">\n%s</svg>\n", c.width, c.height, c.width, c.height, c.body.String())
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %[1]d %[2]d" `+
+		`width="%[1]d" height="%[2]d" font-family="Helvetica, Arial, sans-serif">`+"\n%[3]s</svg>\n",
+		c.width, c.height, c.body.String())
 }
 
 func (c *canvas) rect(x, y, width, height int, fill, stroke string) {
-	fmt.Fprintf(&c.body, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"%s\" stroke=\"%s\"/>\n",
+	fmt.Fprintf(&c.body,
+		"<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"%s\" stroke=\"%s\"/>\n",
 		x, y, width, height, fill, stroke)
 }
 
 // frame is a rectangle without a fill and with a wide line.
 func (c *canvas) frame(x, y, width, height int, stroke string) {
-	fmt.Fprintf(&c.body, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"none\" stroke=\"%s\" stroke-width=\"3\"/>\n",
-		x, y, width, height, stroke)
+	fmt.Fprintf(&c.body, `<rect x="%d" y="%d" width="%d" height="%d" fill="none" stroke="%s" `+
+		`stroke-width="3"/>`+"\n", x, y, width, height, stroke)
 }
 
 // text writes around a point: anchor is start, middle or end.
 func (c *canvas) text(x, y, size int, anchor, s string) {
-	fmt.Fprintf(&c.body, "<text x=\"%d\" y=\"%d\" font-size=\"%d\" text-anchor=\"%s\" fill=\"#1a1a1a\">%s</text>\n",
+	fmt.Fprintf(&c.body,
+		"<text x=\"%d\" y=\"%d\" font-size=\"%d\" text-anchor=\"%s\" fill=\"#1a1a1a\">%s</text>\n",
 		x, y, size, anchor, html.EscapeString(s))
 }
 
@@ -56,7 +59,9 @@ func (c *canvas) box(x, y, width, height int, fill string, size int, lines ...st
 
 // arrow is a line with a head at its end.
 func (c *canvas) arrow(x1, y1, x2, y2 int, color string) {
-	fmt.Fprintf(&c.body, "<line x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\" stroke=\"%s\" stroke-width=\"2\"/>\n", x1, y1, x2, y2, color)
+	fmt.Fprintf(&c.body,
+		"<line x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\" stroke=\"%s\" stroke-width=\"2\"/>\n", x1, y1,
+		x2, y2, color)
 	dx, dy := sign(x2-x1), sign(y2-y1)
 	if abs(x2-x1) > abs(y2-y1) {
 		dy = 0
@@ -81,5 +86,6 @@ func abs(n int) int { return n * sign(n) }
 
 // hue is the i-th of eight light colors.
 func hue(i int) string {
-	return [8]string{"#cfe2f3", "#fde0c5", "#d5ecd4", "#f6cfd3", "#e2d6ee", "#e8dccf", "#f7d9ec", "#f4f1bf"}[i&7]
+	return [8]string{"#cfe2f3", "#fde0c5", "#d5ecd4", "#f6cfd3", "#e2d6ee", "#e8dccf", "#f7d9ec",
+		"#f4f1bf"}[i&7]
 }

@@ -102,7 +102,8 @@ func TestFragments(t *testing.T) {
 }
 
 // registers are the fragments of a matrix, lane by lane, with n elements to a lane.
-func registers(t *testing.T, dev *runtime.Device, n int, at cellOf, value func(row, col int) int) *runtime.Buffer[runtime.F16] {
+func registers(t *testing.T, dev *runtime.Device, n int, at cellOf, value func(row,
+	col int) int) *runtime.Buffer[runtime.F16] {
 	t.Helper()
 	xs := make([]runtime.F16, 32*n)
 	rows, cols := 16, 2*n

@@ -14,9 +14,12 @@ import (
 // tile lies where, for a swizzle of so many bytes.
 func Swizzle(bytes int) string {
 	const line, unit, lines = 128, 16, 8
-	tile := dsl.Tile{Type: isa.F16, Rows: lines * line / bytes, Cols: bytes / 2, Swizzle: dsl.Swizzle(bytes)}
+	tile := dsl.Tile{Type: isa.F16, Rows: lines * line / bytes, Cols: bytes / 2,
+		Swizzle: dsl.Swizzle(bytes)}
 	c := newCanvas(760, 410, fmt.Sprintf("The %d-byte swizzle", bytes))
-	c.text(380, 26, 17, "middle", fmt.Sprintf("A tile with rows of %d bytes and the %d-byte swizzle, in shared memory", bytes, bytes))
+	c.text(380, 26, 17, "middle",
+		fmt.Sprintf("A tile with rows of %d bytes and the %d-byte swizzle, in shared memory", bytes,
+			bytes))
 	const left, top, width, height = 90, 76, 80, 34
 	for u := range line / unit {
 		c.text(left+u*width+width/2, top-10, 12, "middle", fmt.Sprintf("banks %d-%d", 4*u, 4*u+3))
@@ -36,7 +39,8 @@ func Swizzle(bytes int) string {
 		c.frame(left+at%line/unit*width+1, top+at/line*height+1, width-3, height-3, "#c00000")
 	}
 	c.text(left, 372, 13, "start", "r3 u1 is the second unit of 16 bytes in row 3.")
-	c.text(left, 392, 13, "start", "Framed: unit 0 of rows 0 to 7, which ldmatrix reads at once: all banks are different.")
+	c.text(left, 392, 13, "start",
+		"Framed: unit 0 of rows 0 to 7, which ldmatrix reads at once: all banks are different.")
 	return c.svg()
 }
 
@@ -61,7 +65,8 @@ func fragmentC(row, col int) (lane, index int) {
 // MMA draws which lane holds which elements of the fragments of mma.sync m16n8k16.
 func MMA() string {
 	c := newCanvas(1150, 860, "Fragments of mma.sync m16n8k16")
-	c.text(575, 26, 17, "middle", "mma.sync.m16n8k16: the lane and the index of each element (bf16 or f16, F32 accumulators)")
+	c.text(575, 26, 17, "middle",
+		"mma.sync.m16n8k16: the lane and the index of each element (bf16 or f16, F32 accumulators)")
 	matrix := func(left, top, rows, cols int, title, name string, at cellOf) {
 		const width, height = 44, 22
 		c.text(left+cols*width/2, top-22, 14, "middle", title)
@@ -72,7 +77,8 @@ func MMA() string {
 			c.text(left-5, top+row*height+15, 11, "end", fmt.Sprint(row))
 			for col := range cols {
 				lane, index := at(row, col)
-				c.box(left+col*width, top+row*height, width, height, hue(lane/4), 10, fmt.Sprintf("T%d %s%d", lane, name, index))
+				c.box(left+col*width, top+row*height, width, height, hue(lane/4), 10, fmt.Sprintf("T%d %s%d",
+					lane, name, index))
 			}
 		}
 	}
@@ -95,7 +101,8 @@ func ScaleFactors() string {
 	const left, top, width, height = 120, 110, 44, 20
 	c := newCanvas(860, 800, "Scale factors")
 	c.text(430, 26, 17, "middle", "An atom of scale factors: 128 rows by 4 factors, 512 bytes")
-	c.text(430, 50, 13, "middle", "Each cell is one byte of memory. 37.2 is the factor of row 37 for the third block along k.")
+	c.text(430, 50, 13, "middle",
+		"Each cell is one byte of memory. 37.2 is the factor of row 37 for the third block along k.")
 	for b := range 16 {
 		c.text(left+b*width+width/2, top-8, 11, "middle", fmt.Sprintf("+%d", b))
 	}
@@ -106,7 +113,8 @@ func ScaleFactors() string {
 	for row := range 128 {
 		for factor := range 4 {
 			at := scale.Offset(row, factor*scale.Vector, 4*scale.Vector)
-			c.box(left+at%16*width, top+at/16*height, width, height, hue(row/32), 11, fmt.Sprintf("%d.%d", row, factor))
+			c.box(left+at%16*width, top+at/16*height, width, height, hue(row/32), 11, fmt.Sprintf("%d.%d",
+				row, factor))
 		}
 	}
 	for line := 0; line < 32; line += 4 {

@@ -55,7 +55,7 @@ func TestTutorial(t *testing.T) {
 	}
 }
 
-// TestHowTo follows the how-to guides, behind the first page of the tutorial, which makes the module.
+// TestHowTo follows the how-to guides, in a module as the tutorial makes it.
 func TestHowTo(t *testing.T) {
 	r := newReader(t)
 	r.play("$ git clone -q https://github.com/ptxdsl/ptxdsl\n$ mkdir kernels\n$ cd kernels\n" +
@@ -146,7 +146,8 @@ func (r *reader) shell(command string) string {
 	cmd := exec.Command("bash", "-c", command+"\nstatus=$?\npwd > \"$STATE\"\nexit $status")
 	cmd.Dir = r.dir
 	cmd.Env = append(os.Environ(),
-		"PWD="+r.dir, "STATE="+state, "GOFLAGS=-trimpath", "GOWORK=off", "GOCACHE="+r.shared, "GOMODCACHE="+r.cached,
+		"PWD="+r.dir, "STATE="+state, "GOFLAGS=-trimpath", "GOWORK=off",
+		"GOCACHE="+r.shared, "GOMODCACHE="+r.cached,
 		"GOPROXY="+r.proxy, "GOSUMDB=off")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out

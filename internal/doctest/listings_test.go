@@ -23,14 +23,14 @@ func pages(t *testing.T) []string {
 	t.Helper()
 	list := []string{"README.md", "CONTRIBUTING.md"}
 	for _, folder := range []string{"docs", "bench"} {
-		err := filepath.WalkDir(filepath.Join(root, folder), func(name string, d fs.DirEntry, err error) error {
+		visit := func(name string, d fs.DirEntry, err error) error {
 			if err == nil && filepath.Ext(name) == ".md" {
 				rel, _ := filepath.Rel(root, name)
 				list = append(list, filepath.ToSlash(rel))
 			}
 			return err
-		})
-		if err != nil {
+		}
+		if err := filepath.WalkDir(filepath.Join(root, folder), visit); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -58,11 +58,14 @@ func settle(t *testing.T, name, old, want string) {
 		}
 		return
 	}
-	t.Errorf("%s is out of date; run go test ./internal/doctest -update (-page +made)\n%s", name, gocmp.Diff(old, want))
+	t.Errorf("%s is out of date; run go test ./internal/doctest -update (-page +made)\n%s",
+		name, gocmp.Diff(old, want))
 }
 
 // tested are the languages whose blocks need a comment that says where they come from.
-var tested = map[string]bool{"go": true, "ptx": true, "console": true, "sh": true, "c": true, "cuda": true, "yaml": true}
+var tested = map[string]bool{
+	"go": true, "ptx": true, "console": true, "sh": true, "c": true, "cuda": true, "yaml": true,
+}
 
 // TestListings compares the listings of all pages with the files that they come from.
 func TestListings(t *testing.T) {
@@ -172,7 +175,8 @@ func TestIndex(t *testing.T) {
 	index := read(t, "docs/README.md")
 	for _, name := range pages(t) {
 		rel, ok := strings.CutPrefix(name, "docs/")
-		if !ok || rel == "README.md" || strings.HasPrefix(rel, "reference/cuda-to-go/") && !strings.HasSuffix(rel, "README.md") {
+		part := strings.HasPrefix(rel, "reference/cuda-to-go/") && !strings.HasSuffix(rel, "README.md")
+		if !ok || rel == "README.md" || part {
 			continue
 		}
 		if !strings.Contains(index, "]("+rel+")") {

@@ -12,8 +12,9 @@ import (
 // TestBuild builds the code of every table.
 func TestBuild(t *testing.T) {
 	for name, build := range map[string]func(*dsl.Module){
-		"kernels": Kernels, "values": Values, "control": Control, "memory": Memory, "warps": Warps, "async": Async,
-		"mma": MMA, "wgmma": WGMMA, "tcgen05": TCGEN05, "rotate": Rotate, "text": Text, "methods": Methods,
+		"kernels": Kernels, "values": Values, "control": Control, "memory": Memory, "warps": Warps,
+		"async": Async, "mma": MMA, "wgmma": WGMMA, "tcgen05": TCGEN05,
+		"rotate": Rotate, "text": Text, "methods": Methods,
 	} {
 		target := "sm_90"
 		switch name {

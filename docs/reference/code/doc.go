@@ -9,7 +9,6 @@ import "github.com/ptxdsl/ptxdsl/dsl"
 
 type (
 	u32  = dsl.Reg[dsl.U32]
-	s32  = dsl.Reg[dsl.S32]
 	f32  = dsl.Reg[dsl.F32]
 	pred = dsl.Reg[dsl.Pred]
 )

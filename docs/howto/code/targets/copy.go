@@ -6,8 +6,8 @@ package targets
 
 import "github.com/ptxdsl/ptxdsl/dsl"
 
-// Build adds a kernel that copies blocks of 1024 elements, and adds one to each: with a bulk copy on
-// sm_90 and later, and with cp.async on older targets.
+// Build adds a kernel that copies blocks of 1024 elements, and adds one to each: with a bulk copy
+// on sm_90 and later, and with cp.async on older targets.
 func Build(m *dsl.Module) {
 	k := m.Kernel("increment", dsl.Threads(256))
 	x, y := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "y")

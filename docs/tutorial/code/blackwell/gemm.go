@@ -1,7 +1,7 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package blackwell multiplies matrices of bfloat16 with tcgen05, with two blocks that work as a pair.
+// Package blackwell multiplies matrices of bfloat16 with tcgen05; two blocks work as a pair.
 package blackwell
 
 import (

@@ -25,7 +25,7 @@ func Build(m *dsl.Module) {
 	}
 
 	tile.Store(t.AddI(1), fetch(i))
-	k.If(t.EqI(0), func() { tile.StoreI(0, fetch(i.SubI(1))) }) // 0 - 1 wraps around and is not below n
+	k.If(t.EqI(0), func() { tile.StoreI(0, fetch(i.SubI(1))) }) // 0 - 1 wraps around: not below n
 	k.If(t.EqI(threads-1), func() { tile.StoreI(threads+1, fetch(i.AddI(1))) })
 	k.Sync()
 	k.If(i.Lt(n), func() {

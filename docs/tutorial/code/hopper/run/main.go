@@ -68,7 +68,7 @@ func run(m, n, k int) error {
 			want += float64(as[i*k+l].Float32()) * float64(bs[j*k+l].Float32())
 		}
 		if x := float64(got[i*n+j].Float32()); math.Abs(x-want) > 0.01*math.Abs(want)+0.05 {
-			return fmt.Errorf("D[%d][%d] is %v, want %v", i, j, x, want)
+			return fmt.Errorf("row %d, column %d is %v, want %v", i, j, x, want)
 		}
 	}
 	fmt.Println("1000 elements compared")
