@@ -164,12 +164,15 @@ func (r *reader) shell(command string) string {
 var (
 	elapsed = regexp.MustCompile(`(ok\s+\S+\t|FAIL\t\S+\t)(\d+\.\d+s|\(cached\))`)
 	took    = regexp.MustCompile(`\(\d+\.\d+s\)`)
+	trimmed = regexp.MustCompile(`example\.com/kernels/\w+/(\w+\.go:\d)`)
 	fetched = regexp.MustCompile(`(?m)^go: (downloading|finding) .*\n`)
 )
 
 // clean drops what differs from run to run.
 func (r *reader) clean(text string) string {
 	text = elapsed.ReplaceAllString(text, "${1}0.01s")
+	// Only here do builds have -trimpath, which keeps the build cache useful: positions show import paths.
+	text = trimmed.ReplaceAllString(text, "$1")
 	text = fetched.ReplaceAllString(text, "")
 	text = took.ReplaceAllString(text, "(0.00s)")
 	return strings.ReplaceAll(text, r.home+"/", "")
