@@ -171,7 +171,7 @@ var (
 // clean drops what differs from run to run.
 func (r *reader) clean(text string) string {
 	text = elapsed.ReplaceAllString(text, "${1}0.01s")
-	// Only here do builds have -trimpath, which keeps the build cache useful: positions show import paths.
+	// Builds have -trimpath here, for the build cache; it puts import paths into positions.
 	text = trimmed.ReplaceAllString(text, "$1")
 	text = fetched.ReplaceAllString(text, "")
 	text = took.ReplaceAllString(text, "(0.00s)")
