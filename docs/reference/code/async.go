@@ -14,7 +14,7 @@ func Async(m *dsl.Module) {
 	x := dsl.Global[dsl.F32](k, "x")
 	image := k.TensorMap("image", isa.F32, dsl.Box{Rows: 8, Cols: 32}, dsl.NoSwizzle)
 	t := k.TID().X
-	first := t.EqI(0)
+	first := t.EQI(0)
 
 	//cuda: `__pipeline_memcpy_async(&tile[4*t], &x[4*t], 16)`
 	tile := dsl.Shared[dsl.F32](k, "tile", 1024)
@@ -32,7 +32,7 @@ func Async(m *dsl.Module) {
 	//cuda: `cp.async.bulk` of 4 KB, signalled at an mbarrier
 	chunk := dsl.Shared[dsl.F32](k, "chunk", 1024)
 	k.If(first, func() {
-		bar.Expect(k.U32(4096))
+		bar.ArriveExpect(k.U32(4096))
 		x.BulkLoad(chunk, k.U32(1024), bar)
 	})
 
@@ -43,14 +43,14 @@ func Async(m *dsl.Module) {
 	//cuda: `cp.async.bulk.tensor.2d` of a tile
 	box, full := k.SharedTile("box", image.Tile()), k.Barrier("full", 1)
 	k.If(first, func() {
-		full.Expect(k.U32(1024))
+		full.ArriveExpect(k.U32(1024))
 		image.Load(box, k.U32(0), k.U32(0), full)
 	})
 	full.Wait(k.U32(0))
 
 	//cuda: an element of a tile, whatever its swizzle
 	e := dsl.Element[dsl.F32](box, t.ShrI(5), t.AndI(31))
-	e.Put(e.Get().MulF(2))
+	e.StoreFirst(e.LoadFirst().MulF(2))
 
 	//cuda: `fence.proxy.async`, before a bulk store of what threads wrote
 	k.FenceAsync()

@@ -13,14 +13,14 @@ func Control(m *dsl.Module) {
 	t := k.TID().X
 
 	//cuda: `if (t < n) { ... } else { ... }`
-	k.If(t.Lt(n), func() {
+	k.If(t.LT(n), func() {
 		y.Store(t, n)
 	}, func() {
 		y.Store(t, x)
 	})
 
 	//cuda: a short `if` that should become predicated instructions
-	k.When(t.EqI(0), func() { y.StoreI(0, n) })
+	k.When(t.EQI(0), func() { y.StoreI(0, n) })
 
 	//cuda: `for (unsigned i = 0; i < n; i++)`
 	for i := range k.Range(k.U32(0), n) {
@@ -38,27 +38,27 @@ func Control(m *dsl.Module) {
 	}
 
 	//cuda: `#pragma unroll 1`
-	for i := range k.Rolled(k.RangeI(0, 16)) {
+	for i := range k.NoUnroll(k.RangeI(0, 16)) {
 		y.Store(i, x)
 	}
 
 	//cuda: `while (v > 1) v /= 2;`
 	v := x.Var()
-	k.While(func() pred { return v.GtI(1) }, func() { v.Set(v.ShrI(1)) })
+	k.While(func() pred { return v.GTI(1) }, func() { v.Set(v.ShrI(1)) })
 
 	//cuda: `for (;;) { ...; if (v == 0) break; }`
 	k.Loop(func() {
 		v.Set(v.ShrI(1))
-		k.BreakIf(v.EqI(0))
+		k.BreakIf(v.EQI(0))
 	})
 
 	//cuda: `switch (x) { case 0: ...; case 1: ...; default: ... }`
-	k.SwitchElse(x, func() { y.StoreI(0, x) },
+	k.SwitchDefault(x, func() { y.StoreI(0, x) },
 		func() { y.StoreI(1, x) },
 		func() { y.StoreI(2, x) })
 
 	//cuda: `if (t >= n) return;`
-	k.ReturnIf(t.Ge(n))
+	k.ReturnIf(t.GE(n))
 
 	//cuda: `if constexpr (kSm >= 90)`
 	if m.Has(90) {
@@ -66,7 +66,7 @@ func Control(m *dsl.Module) {
 	}
 
 	//cuda: `__trap()`
-	k.If(x.EqI(99), func() { k.Trap() })
+	k.If(x.EQI(99), func() { k.Trap() })
 
 	use(v)
 }

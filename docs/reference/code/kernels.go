@@ -30,7 +30,7 @@ func Kernels(m *dsl.Module) {
 	blocks, lane, warp := k.NCTAID().X, k.Lane(), k.WarpIndex()
 
 	//cuda: `if (i < n) y[i] = a * x[i] + y[i];`
-	k.If(i.Lt(n), func() { y.Store(i, a.FMA(x.Load(i), y.Load(i))) })
+	k.If(i.LT(n), func() { y.Store(i, a.FMA(x.Load(i), y.Load(i))) })
 
 	//cuda: `for (unsigned i = ...; i < n; i += gridDim.x * blockDim.x)`
 	for i := range k.GridStride(n) {

@@ -11,7 +11,7 @@ import (
 // Memory shows memory spaces, vectors, atomics and synchronization.
 func Memory(m *dsl.Module) {
 	//cuda: `__constant__ float roots[] = {1, 1.5f};`
-	roots := dsl.Table[dsl.F32](m, "roots", 1, 1.5)
+	roots := dsl.ConstantVariable[dsl.F32](m, "roots", 1, 1.5)
 
 	//cuda: `__device__ unsigned seen[4];`
 	seen := dsl.GlobalVariable[dsl.U32](m, "seen", 4)
@@ -56,16 +56,16 @@ func Memory(m *dsl.Module) {
 	use(count.CompareAndSwap(j, old, i))
 
 	//cuda: `__threadfence()`
-	k.Fence(dsl.InGPU)
+	k.Fence(dsl.ScopeGPU)
 
 	//cuda: `ref.store(v, cuda::memory_order_release)`, `ref.load(cuda::memory_order_acquire)`
-	count.Store(j, i, dsl.Release, dsl.InGPU)
-	use(count.Load(j, dsl.Acquire, dsl.InGPU))
+	count.Store(j, i, dsl.Release, dsl.ScopeGPU)
+	use(count.Load(j, dsl.Acquire, dsl.ScopeGPU))
 
 	//cuda: `cooperative_groups::this_grid().sync()`, for a counter that is zero at the start
 	s := k.Semaphore(count, k.U32(0))
 	k.Sync()
-	k.If(k.Thread().EqI(0), func() {
+	k.If(k.Thread().EQI(0), func() {
 		s.Arrive()
 		s.Wait(k.NCTAID().X)
 	})

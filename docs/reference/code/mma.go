@@ -22,11 +22,11 @@ func MMA(m *dsl.Module) {
 	d := k.Matrix("d", isa.F32).Sized(rows, cols)
 
 	//cuda: `blockIdx.x` to a tile, in groups of 8 tile rows for the L2 cache
-	at := k.Grouped(rows.CeilDiv(128), cols.CeilDiv(128), 8)
+	at := k.BlockTile(rows.CeilDiv(128), cols.CeilDiv(128), 8)
 	row, col := at.Row.MulI(128), at.Col.MulI(128)
 
 	//cuda: `blockIdx.z` as a batch
-	a = a.Nth(k.CTAID().Z)
+	a = a.At(k.CTAID().Z)
 
 	//cuda: a ring of three stages in shared memory, swizzled
 	tile := dsl.Tile{Type: isa.F16, Rows: 128, Cols: 64, Swizzle: dsl.Swizzle128}
@@ -37,12 +37,12 @@ func MMA(m *dsl.Module) {
 
 	//cuda: the accumulator of a warp: 64 rows and 32 columns, of 8 warps in rows of 4
 	w := dsl.NewWarpTile[dsl.F32](k, shape, 64, 32)
-	fromA, fromB := w.Place(k.WarpIndex(), 4)
+	fromA, fromB := w.Origin(k.WarpIndex(), 4)
 
 	//cuda: `cp.async` of a tile by all threads; `ldmatrix` and `mma.sync`
 	ab.Run(depth.CeilDiv(64), func(step u32, s dsl.AsyncStage) {
-		a.From(row).CopyAsync(s.Tile(0), step.MulI(64))
-		b.From(col).CopyAsync(s.Tile(1), step.MulI(64))
+		a.RowsFrom(row).CopyAsync(s.Tile(0), step.MulI(64))
+		b.RowsFrom(col).CopyAsync(s.Tile(1), step.MulI(64))
 	}, func(step u32, s dsl.AsyncStage) {
 		w.MMA(s.Tile(0), fromA, s.Tile(1), fromB)
 	})
@@ -52,7 +52,7 @@ func MMA(m *dsl.Module) {
 
 	//cuda: the maximum of each row, over the four lanes that hold it
 	most := w.RowReduce(func(a, b f32) f32 { return a.Max(b) })
-	w.Map(func(c dsl.Cell, x f32) f32 { return x.Sub(most[c.Line]) })
+	w.Map(func(c dsl.Cell, x f32) f32 { return x.Sub(most[c.LocalRow]) })
 
 	//cuda: the epilogue with `if (row < m && col < n)`
 	w.Store(d, row.Add(fromA), col.Add(fromB))

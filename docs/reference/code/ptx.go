@@ -37,11 +37,11 @@ func Text(m *dsl.Module) {
 	r2 := dsl.Result[dsl.U32](k, "lop3.b32", r1, 0xff, r1, 0xea)
 
 	//cuda: `setp.lt.u32 %p1, %r1, %r2;`
-	p1 := r1.Lt(r2)
+	p1 := r1.LT(r2)
 
 	//cuda: `LOOP: ... @%p1 bra LOOP;`
 	loop := k.NewLabel("LOOP")
-	k.Place(loop)
+	k.PlaceLabel(loop)
 	k.Ins("st.global.v4.f32", dsl.At(p, 0), dsl.List(f1, f2, f3, f4))
 	k.BranchIf(p1, loop)
 

@@ -13,7 +13,7 @@ func TCGEN05(m *dsl.Module) {
 	k := m.Kernel("tcgen05", dsl.Threads(256), dsl.Cluster(2))
 
 	//cuda: `cta_group::2`: two blocks work as a pair
-	k.Pair()
+	k.CTAPair()
 
 	a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)
 
@@ -35,8 +35,8 @@ func TCGEN05(m *dsl.Module) {
 		for at := range tiles.Each() {
 			half := at.Col.MulI(2).Add(k.ClusterRank().AndI(1))
 			for s := range ab.Produce(steps) {
-				s.Load(a, at.Row, s.Index())
-				s.Load(b, half, s.Index())
+				s.Load(a, dsl.TileAt(at.Row, s.Iteration()))
+				s.Load(b, dsl.TileAt(half, s.Iteration()))
 			}
 		}
 	})
@@ -59,7 +59,7 @@ func TCGEN05(m *dsl.Module) {
 				out.StoreTMEM(d, at.Row.MulI(128), at.Col.MulI(256))
 			})
 		}
-		out.Drain()
+		out.Wait()
 	})
 
 	k.Roles(load, multiply, write)

@@ -37,7 +37,7 @@ func Values(m *dsl.Module) {
 	use(x.Sqrt(), x.Rsqrt(), x.Exp(), x.Exp2(), x.Tanh())
 
 	//cuda: `i < j`, `x >= 0`, `a && b`, `!a`
-	p, q := i.Lt(j), x.GeF(0)
+	p, q := i.LT(j), x.GEF(0)
 	use(p.And(q), p.Not())
 
 	//cuda: `p ? x : y`

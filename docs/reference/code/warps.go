@@ -10,7 +10,7 @@ func Warps(m *dsl.Module) {
 	k := m.Kernel("warps", dsl.Threads(256), dsl.Cluster(2))
 	x := dsl.Global[dsl.F32](k, "x")
 	v := x.Load(k.TID().X)
-	p := v.GtF(0)
+	p := v.GTF(0)
 
 	//cuda: `__shfl_xor_sync(~0u, v, 16)`, `__shfl_sync(~0u, v, 0)`
 	use(v.ShuffleXor(16), v.ShuffleFrom(k.U32(0)))
@@ -33,7 +33,7 @@ func Warps(m *dsl.Module) {
 	//cuda: `__nv_namedbarrier`, `bar.sync 1, 128`
 	k.Sync()
 	half := k.NamedBarrier(128)
-	k.If(k.WarpIndex().LtI(4), func() { half.Sync() })
+	k.If(k.WarpIndex().LTI(4), func() { half.Sync() })
 
 	//cuda: `cluster.sync()`, `cluster.block_rank()`
 	k.SyncCluster()
@@ -41,9 +41,9 @@ func Warps(m *dsl.Module) {
 
 	//cuda: `cluster.map_shared_rank(part, 1)`
 	part := dsl.Shared[dsl.F32](k, "part", 1)
-	k.If(k.TID().X.EqI(0), func() { part.StoreI(0, sum) })
+	k.If(k.TID().X.EQI(0), func() { part.StoreI(0, sum) })
 	k.SyncCluster()
-	other := part.In(rank.XorI(1)).LoadI(0)
+	other := part.InBlock(rank.XorI(1)).LoadI(0)
 	k.SyncCluster()
 
 	//cuda: a sum over the cluster

@@ -35,8 +35,8 @@ func WGMMA(m *dsl.Module) {
 	load := dsl.OnWarpgroup(0, "load", func() {
 		for at := range tiles.Each() {
 			for s := range ab.Produce(steps) {
-				s.Load(a, at.Row, s.Index())
-				s.Load(b, at.Col, s.Index())
+				s.Load(a, dsl.TileAt(at.Row, s.Iteration()))
+				s.Load(b, dsl.TileAt(at.Col, s.Iteration()))
 			}
 		}
 	}).Regs(40)
@@ -58,7 +58,7 @@ func WGMMA(m *dsl.Module) {
 			out.Store(acc, 0, half, at.Row.MulI(2).Add(half).MulI(64), at.Col.MulI(128))
 		}
 		//cuda: `cp.async.bulk.wait_group 0` at the end
-		out.Drain()
+		out.Wait()
 	}).Regs(232)
 
 	//cuda: `if (warpgroup == 0) ... else ...`

@@ -27,8 +27,8 @@ func Build(m *dsl.Module, t, result isa.Type) {
 		dsl.OnWarpgroup(0, "load", func() {
 			for at := range tiles.Each() {
 				for s := range ab.Produce(steps) {
-					s.Load(a, at.Row, s.Index())
-					s.Load(b, at.Col, s.Index())
+					s.Load(a, dsl.TileAt(at.Row, s.Iteration()))
+					s.Load(b, dsl.TileAt(at.Col, s.Iteration()))
 				}
 			}
 		}).Regs(40),
@@ -40,7 +40,7 @@ func Build(m *dsl.Module, t, result isa.Type) {
 				}
 				out.Store(acc, 0, half, at.Row.MulI(2).Add(half).MulI(64), at.Col.MulI(128))
 			}
-			out.Drain()
+			out.Wait()
 		}).Regs(232),
 	)
 }

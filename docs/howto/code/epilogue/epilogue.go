@@ -28,13 +28,13 @@ func MMA(m *dsl.Module) {
 	rows, cols := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n")
 	depth := dsl.Param[dsl.U32](k, "k")
 
-	at := k.Grouped(rows.CeilDiv(128), cols.CeilDiv(128), 8)
+	at := k.BlockTile(rows.CeilDiv(128), cols.CeilDiv(128), 8)
 	row, col := at.Row.MulI(128), at.Col.MulI(128)
-	a, b = a.Sized(rows, depth).From(row), b.Sized(cols, depth).From(col)
+	a, b = a.Sized(rows, depth).RowsFrom(row), b.Sized(cols, depth).RowsFrom(col)
 	tile := dsl.Tile{Type: isa.Bf16, Rows: 128, Cols: 64, Swizzle: dsl.Swizzle128}
 	ab := k.AsyncPipeline("ab", 3, tile, tile)
 	w := dsl.NewWarpTile[dsl.F32](k, m.MMAFor(isa.Bf16, isa.F32), 64, 32)
-	fromA, fromB := w.Place(k.WarpIndex(), 4)
+	fromA, fromB := w.Origin(k.WarpIndex(), 4)
 	load := func(step u32, s dsl.AsyncStage) {
 		a.CopyAsync(s.Tile(0), step.MulI(64))
 		b.CopyAsync(s.Tile(1), step.MulI(64))
@@ -66,8 +66,8 @@ func WGMMA(m *dsl.Module) {
 		dsl.OnWarpgroup(0, "load", func() {
 			for at := range tiles.Each() {
 				for s := range ab.Produce(steps) {
-					s.Load(a, at.Row, s.Index())
-					s.Load(b, at.Col, s.Index())
+					s.Load(a, dsl.TileAt(at.Row, s.Iteration()))
+					s.Load(b, dsl.TileAt(at.Col, s.Iteration()))
 				}
 			}
 		}).Regs(40),
@@ -83,7 +83,7 @@ func WGMMA(m *dsl.Module) {
 				})
 				out.Store(acc, 0, half, at.Row.MulI(2).Add(half).MulI(64), col)
 			}
-			out.Drain()
+			out.Wait()
 		}).Regs(232),
 	)
 }
@@ -106,8 +106,8 @@ func TCGEN05(m *dsl.Module) {
 		dsl.OnWarp(0, "load", func() {
 			for at := range tiles.Each() {
 				for s := range ab.Produce(steps) {
-					s.Load(a, at.Row, s.Index())
-					s.Load(b, at.Col, s.Index())
+					s.Load(a, dsl.TileAt(at.Row, s.Iteration()))
+					s.Load(b, dsl.TileAt(at.Col, s.Iteration()))
 				}
 			}
 		}),
@@ -133,7 +133,7 @@ func TCGEN05(m *dsl.Module) {
 					})
 				})
 			}
-			out.Drain()
+			out.Wait()
 		}),
 	)
 }

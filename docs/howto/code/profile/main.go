@@ -28,7 +28,7 @@ func run(n int) error {
 	defer dev.Close()
 
 	// Lines writes .file and .loc directives; LineInfo keeps them in the machine code.
-	m := dsl.New("saxpy", dev.Info().Target, dsl.Lines())
+	m := dsl.New("saxpy", dev.Info().Target, dsl.LineInfo())
 	saxpy.Build(m)
 	mod, err := dev.Load(m, runtime.LineInfo())
 	if err != nil {

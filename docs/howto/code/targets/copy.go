@@ -18,8 +18,8 @@ func Build(m *dsl.Module) {
 
 	if m.Has(90) { // a Go condition: it is decided while the kernel is built
 		full := k.Barrier("full", 1)
-		k.If(t.EqI(0), func() {
-			full.Expect(k.U32(4096))
+		k.If(t.EQI(0), func() {
+			full.ArriveExpect(k.U32(4096))
 			x.At(first).BulkLoad(tile, k.U32(1024), full)
 		})
 		full.Wait(k.U32(0))

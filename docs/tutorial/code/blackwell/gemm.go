@@ -20,7 +20,7 @@ const (
 // A (m x k), B (n x k) and D (m x n), with F32 accumulators. n and k are multiples of 8.
 func Build(m *dsl.Module) {
 	k := m.Kernel("gemm", dsl.Threads(256), dsl.Cluster(2))
-	k.Pair()
+	k.CTAPair()
 	a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: blockM, Cols: tileK}, dsl.Swizzle128)
 	b := k.TensorMap("b", isa.Bf16, dsl.Box{Rows: pairN / 2, Cols: tileK}, dsl.Swizzle128)
 	d := k.TensorMap("d", isa.Bf16, dsl.Box{Rows: blockM, Cols: pairN}, dsl.Swizzle128)
@@ -39,8 +39,8 @@ func Build(m *dsl.Module) {
 			for at := range tiles.Each() {
 				half := at.Col.MulI(2).Add(rank) // which half of the tile's rows of B
 				for s := range ab.Produce(steps) {
-					s.Load(a, at.Row, s.Index())
-					s.Load(b, half, s.Index())
+					s.Load(a, dsl.TileAt(at.Row, s.Iteration()))
+					s.Load(b, dsl.TileAt(half, s.Iteration()))
 				}
 			}
 		}),
@@ -59,7 +59,7 @@ func Build(m *dsl.Module) {
 					out.StoreTMEM(d, at.Row.MulI(blockM), at.Col.MulI(pairN))
 				})
 			}
-			out.Drain()
+			out.Wait()
 		}),
 	)
 }

@@ -24,16 +24,16 @@ func Build(m *dsl.Module) {
 	depth := dsl.Param[dsl.U32](k, "k")
 
 	// Which tile of D this block computes.
-	at := k.Grouped(rows.CeilDiv(tileM), cols.CeilDiv(tileN), 8)
+	at := k.BlockTile(rows.CeilDiv(tileM), cols.CeilDiv(tileN), 8)
 	row, col := at.Row.MulI(tileM), at.Col.MulI(tileN)
-	a, b = a.Sized(rows, depth).From(row), b.Sized(cols, depth).From(col)
+	a, b = a.Sized(rows, depth).RowsFrom(row), b.Sized(cols, depth).RowsFrom(col)
 
 	// The ring of stages in shared memory, and the part of the tile that one warp computes.
 	tileA := dsl.Tile{Type: isa.Bf16, Rows: tileM, Cols: tileK, Swizzle: dsl.Swizzle128}
 	tileB := dsl.Tile{Type: isa.Bf16, Rows: tileN, Cols: tileK, Swizzle: dsl.Swizzle128}
 	ab := k.AsyncPipeline("ab", stages, tileA, tileB)
 	w := dsl.NewWarpTile[dsl.F32](k, m.MMAFor(isa.Bf16, isa.F32), tileM/2, tileN/4)
-	fromA, fromB := w.Place(k.WarpIndex(), 4)
+	fromA, fromB := w.Origin(k.WarpIndex(), 4)
 
 	load := func(step dsl.Reg[dsl.U32], s dsl.AsyncStage) {
 		at := step.MulI(tileK)

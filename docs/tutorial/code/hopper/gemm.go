@@ -34,8 +34,8 @@ func Build(m *dsl.Module) {
 		dsl.OnWarpgroup(0, "load", func() {
 			for at := range tiles.Each() {
 				for s := range ab.Produce(steps) {
-					s.Load(a, at.Row, s.Index())
-					s.Load(b, at.Col, s.Index())
+					s.Load(a, dsl.TileAt(at.Row, s.Iteration()))
+					s.Load(b, dsl.TileAt(at.Col, s.Iteration()))
 				}
 			}
 		}).Regs(40),
@@ -48,7 +48,7 @@ func Build(m *dsl.Module) {
 				row := at.Row.MulI(2).Add(half).MulI(64)
 				out.Store(acc, 0, half, row, at.Col.MulI(tileN))
 			}
-			out.Drain()
+			out.Wait()
 		}).Regs(232),
 	)
 }

@@ -34,11 +34,11 @@ func Build(m *dsl.Module) {
 
 	// Lane 0 of each warp writes the sum of its warp to shared memory.
 	partial := dsl.Shared[dsl.F32](k, "partial", warps)
-	k.If(k.Lane().EqI(0), func() { partial.Store(k.WarpIndex(), total) })
+	k.If(k.Lane().EQI(0), func() { partial.Store(k.WarpIndex(), total) })
 	k.Sync()
 
 	// Thread 0 adds the sums of the warps, and adds the result to *sum.
-	k.If(k.TID().X.EqI(0), func() {
+	k.If(k.TID().X.EQI(0), func() {
 		block := partial.LoadI(0)
 		for w := int64(1); w < warps; w++ {
 			block = block.Add(partial.LoadI(w))
@@ -57,5 +57,5 @@ func BuildShort(m *dsl.Module) {
 		total.Set(total.Add(x.Load(i)))
 	}
 	block := dsl.BlockReduce(total, "partial", add)
-	k.If(k.TID().X.EqI(0), func() { sum.Reduce("add", k.U32(0), block) })
+	k.If(k.TID().X.EQI(0), func() { sum.Reduce("add", k.U32(0), block) })
 }

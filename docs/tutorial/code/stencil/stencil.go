@@ -20,15 +20,15 @@ func Build(m *dsl.Module) {
 	// Go closures serve as device functions that are always inlined.
 	fetch := func(i dsl.Reg[dsl.U32]) dsl.Reg[dsl.F32] {
 		v := k.F32(0).Var()
-		k.If(i.Lt(n), func() { v.Set(x.Load(i)) })
+		k.If(i.LT(n), func() { v.Set(x.Load(i)) })
 		return v
 	}
 
 	tile.Store(t.AddI(1), fetch(i))
-	k.If(t.EqI(0), func() { tile.StoreI(0, fetch(i.SubI(1))) }) // 0 - 1 wraps around: not below n
-	k.If(t.EqI(threads-1), func() { tile.StoreI(threads+1, fetch(i.AddI(1))) })
+	k.If(t.EQI(0), func() { tile.StoreI(0, fetch(i.SubI(1))) }) // 0 - 1 wraps around: not below n
+	k.If(t.EQI(threads-1), func() { tile.StoreI(threads+1, fetch(i.AddI(1))) })
 	k.Sync()
-	k.If(i.Lt(n), func() {
+	k.If(i.LT(n), func() {
 		sum := tile.Load(t).Add(tile.Load(t.AddI(1))).Add(tile.Load(t.AddI(2)))
 		y.Store(i, sum.MulF(1.0/3))
 	})

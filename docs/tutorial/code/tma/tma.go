@@ -27,11 +27,11 @@ func Build(m *dsl.Module) {
 	tile := k.SharedTile("tile", in.Tile())
 	full := k.Barrier("full", 1) // one thread arrives
 	row, col := k.CTAID().Y.MulI(rows), k.CTAID().X.MulI(cols)
-	first := k.TID().X.EqI(0)
+	first := k.TID().X.EQI(0)
 
 	// Load: one thread announces the bytes and starts the copy; all threads wait.
 	k.If(first, func() {
-		full.Expect(k.U32(rows * cols * 4))
+		full.ArriveExpect(k.U32(rows * cols * 4))
 		in.Load(tile, row, col, full)
 	})
 	full.Wait(k.U32(0))
@@ -40,7 +40,7 @@ func Build(m *dsl.Module) {
 	for i := range rows * cols / threads {
 		at := k.TID().X.AddI(int64(i * threads))
 		x := dsl.Element[dsl.F32](tile, at.DivI(cols), at.RemI(cols))
-		x.Put(x.Get().Mul(factor))
+		x.StoreFirst(x.LoadFirst().Mul(factor))
 	}
 
 	// Store: every thread fences what it wrote, then one thread starts the copy.
